@@ -82,7 +82,7 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
             hint = "Work on a copy, or make a new one."
             verdict = simple(kinds.INPUT_CHANGED, message, hint=hint)
         if verdict is None and call["advice"]:
-            message = "the result is right, but not by the means of this exercise."
+            message = "the result came out right, but not by the means of this exercise."
             verdict = simple(kinds.MEANS_MISSING, f"{message}\n  {call['advice']}")
         if verdict is not None:
             return verdict

@@ -10,10 +10,11 @@ import copy
 import inspect
 import os
 import secrets
+import sys
 import traceback
 from functools import cache, partial
 from importlib import import_module
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 from ..checking.excerpts import source_excerpt
@@ -92,7 +93,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
 
 def variables(exercise: BaseExercise, source: str, names: list[str]) -> dict[str, Any]:
     """The values of these names after the cell has run, where it gives them one."""
-    run = partial(_values, compile(source, exercise.id, "exec"), names)
+    run = partial(_values, _compiled(source, exercise), names)
     values, problem = _tried(run, exercise, source, "running the cell")
     return {"values": values or {}, "problem": problem}
 
@@ -102,14 +103,14 @@ def answers(
 ) -> dict[str, Any]:
     """What the student's function returns in each case, of all or of these, up to the first that
     fails: with the arguments as it left them, and what the exercise's means say of those."""
-    namespace: dict[str, Any] = {"__name__": "exercise"}
+    namespace = _module()
     cases = all_cases(exercise) if cases is None else cases  # before the student's code runs
     calls: list[dict[str, Any]] = []
 
     def answer(problem: dict[str, Any] | None = None) -> dict[str, Any]:
         return {"calls": calls, "problem": problem}
 
-    run = partial(exec, compile(source, exercise.id, "exec"), namespace)
+    run = partial(exec, _compiled(source, exercise), namespace)
     _, problem = _tried(run, exercise, source, "running the cell")
     if problem:
         return answer(problem)
@@ -134,9 +135,20 @@ def answers(
     return answer()
 
 
+def _compiled(source: str, exercise: BaseExercise) -> CodeType:
+    """The cell's code, with no feature of this file's ``from __future__``."""
+    return compile(source, exercise.id, "exec", dont_inherit=True)
+
+
+def _module() -> dict[str, Any]:
+    """The names of a new module for the cell, which ``sys.modules`` has, as dataclasses want it."""
+    module = sys.modules["exercise"] = ModuleType("exercise")
+    return vars(module)
+
+
 # What stands in the frames below the student's: neither the exercise nor the other cases.
 def _values(code: CodeType, names: list[str]) -> dict[str, Any]:
-    namespace: dict[str, Any] = {"__name__": "exercise"}
+    namespace = _module()
     exec(code, namespace)
     _restore_builtins()
     return {name: written(namespace[name]) for name in names if name in namespace}

@@ -86,7 +86,7 @@ def test_work_that_is_not_shared_out_is_seen(cheat):
         source = source.replace(old, new)
     outcome = run_source(exercise, source)
     assert outcome.kind == kinds.MEANS_MISSING, outcome
-    assert "the result is right, but" in str(outcome) and words in str(outcome)
+    assert "the result came out right, but" in str(outcome) and words in str(outcome)
 
 
 def test_ready_made_means_measure_what_they_name():

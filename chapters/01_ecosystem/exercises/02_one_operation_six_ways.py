@@ -265,7 +265,7 @@ have been read. A name may come more than once.
         ([],),
         chain("a:map " * 100 + "b:reduce " + "c:map " * 100),
         chain("a:map b:reduce " * 100),
-        chain("a:product b:map " * 700),
+        chain("a:product b:map " * 350),
     ),
     reference=grouped,
     promises=Cases(any_chain),

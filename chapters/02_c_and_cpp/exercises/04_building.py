@@ -14,6 +14,15 @@ RULES = {
     "sum.o": ["sum.c", "sum.h"],
 }
 FRESH = {"main.c": 1, "sum.c": 2, "sum.h": 3, "main.o": 4, "sum.o": 5, "app": 6}
+DIAMONDS = {  # 2 ways from each to the next: 2^40 from the first to the last
+    name: needs
+    for k in range(40)
+    for name, needs in (
+        (f"{k}", [f"a{k}", f"b{k}"]),
+        (f"a{k}", [f"{k + 1}"]),
+        (f"b{k}", [f"{k + 1}"]),
+    )
+}
 CHAIN = {"all": ["b", "c"], "b": ["a"], "c": ["a"], "a": ["source"]}
 
 MATHS = {
@@ -251,8 +260,9 @@ Write the heart of make: which targets does it build, and in which order?
             "app",
         ),
     ),
+    seconds=5.0,
     reference=rebuilt,
-    promises=Cases(drawn_rules),
+    promises=Cases(drawn_rules, large=lambda: ((DIAMONDS, {"40": 1}, "0"),)),
     means="Any way to the right order is a good one.",
     hints=(
         "A function inside the function can call itself for each thing that a target depends on.",

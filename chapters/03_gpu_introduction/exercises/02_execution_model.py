@@ -387,9 +387,9 @@ elements of a block so that each warp takes one path only. The work on an elemen
             size=20 * BLOCK,
         ),
         Means(
-            "warp instructions in a block that is partly full, over those of the course's solution",
-            lambda work: work.counts.warp_instructions / work.of_ours().counts.warp_instructions,
-            at_most=1.35,
+            "warp instructions in a block that is partly full, over those without divergence",
+            lambda work: 32 * work.counts.warp_instructions / work.counts.thread_instructions,
+            at_most=1.2,
             advice="In the last block, too, each warp takes one path only.",
             size=250,
         ),

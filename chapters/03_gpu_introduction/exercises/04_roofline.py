@@ -360,6 +360,11 @@ LAYER = (20 * 4, 64)  # rows and columns, where the means are counted: 20 blocks
 ELEMENTS = LAYER[0] * LAYER[1]
 
 
+def opposite_infinities(given: dict, rng: np.random.Generator) -> dict:
+    where = rng.random(given["x"].shape) < 0.5
+    return {"x": np.where(where, np.inf, given["x"]), "r": np.where(where, -np.inf, given["r"])}
+
+
 FUSED_LAYER = Exercise(
     id="03.fused_layer",
     title="why is this slow? Three steps through memory",
@@ -402,7 +407,8 @@ infinite or NaN (relu gives 0 for NaN, as `fmaxf(v, 0.0f)` does).
                 promises.HUGE,
                 promises.SOME_INFINITE,
                 promises.SOME_NAN,
-            ),
+            )
+            + (promises.Values("x +inf and r -inf in places", opposite_infinities),),
         ),
     ),
     means=(

@@ -321,6 +321,13 @@ def strange_triangle(value: float, beta: float) -> Callable[[Given, np.random.Ge
     return change
 
 
+def faint_beta(given: Given, rng: np.random.Generator) -> dict:
+    """A beta that is small and not 0, and a lower triangle that is large."""
+    C, n = given["C"].copy(), int(given["n"])
+    C[:, :n][np.triu(np.ones((n, n), bool))] *= np.float32(1e9)
+    return {"C": C, "beta": 1e-7}
+
+
 SYRK_SIZE, SYRK_ANEW = (48, 16, 0, 0, 2), (48, 16, 0, 0, 0)
 
 SYRK_LOWER = Exercise(
@@ -363,6 +370,7 @@ its columns, keep what they hold.
                 *promises.scalars("beta", 0.25, -1.5),
                 Values("beta = 0, infinities in its triangle", strange_triangle(np.inf, 0)),
                 Values("beta = 2, NaN in its triangle", strange_triangle(np.nan, 2)),
+                Values("beta = 1e-7, its triangle about 1e9", faint_beta),
             ),
         ),
     ),

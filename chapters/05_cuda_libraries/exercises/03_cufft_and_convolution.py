@@ -461,6 +461,7 @@ is kept, and that number of FLOPs.
         (513, 1 << 14),
         (4096, 4096),
         (4097, 1 << 20),
+        (1 << 27, 1 << 40),
     ),
     reference=cheapest,
     rtol=1e-9,
