@@ -55,6 +55,16 @@ def test_a_python_cell_gets_its_verdict_and_a_word_that_helps(case):
     assert words in str(outcome) and outcome._repr_html_()
 
 
+def test_a_cell_may_define_dataclasses_as_in_a_notebook():
+    source = (
+        "from dataclasses import dataclass\n@dataclass\nclass Pair:\n    n: int\n    threads: int\n"
+        "assert Pair.__annotations__['n'] is int\n"
+        + HEAD
+        + "pair = Pair(n, threads)\n    return -(-pair.n // pair.threads)"
+    )
+    assert run_source(BLOCKS, source).passed
+
+
 def test_wrong_arrays_of_a_python_function_are_not_blamed_on_a_kernel():
     source = "import numpy as np\ndef tame(x): return np.clip(x, -1, 1)"
     outcome = run_source(find("01.find_the_export_bug"), source)

@@ -1,5 +1,6 @@
 // gray = 0.299 red + 0.587 green + 0.114 blue (the luma weights of Rec. ITU-R BT.601) for an image
-// of height x width pixels; rgb holds three floats a pixel, row by row. Takes any height and width.
+// of height x width pixels; rgb holds three floats a pixel, row by row. Takes any height and width,
+// as long as rgb has fewer than 2^31 floats.
 // grid (ceil(width / 16), ceil(height / 16)) or more, block (16, 16), dynamic shared 0
 
 extern "C" __global__ void grayscale(const float* rgb, float* gray, int height, int width)
