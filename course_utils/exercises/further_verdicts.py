@@ -176,6 +176,7 @@ def means_verdict(exercise: Exercise, works: Works) -> tuple[Verdict, Any] | Non
         work = replace(works.at(size), of_ours=lambda size=size: work_of_solution(exercise, size))
         missing = means.missing(work)
         if missing:
-            message = f"the result came out right, but not by the means of this exercise.\n  {missing}."
-            return simple(kinds.MEANS_MISSING, message, hint=means.advice), size
+            found = "the result came out right, but not by the means of this exercise."
+            hint = means.advice
+            return simple(kinds.MEANS_MISSING, f"{found}\n  {missing}.", hint=hint), size
     return None

@@ -373,7 +373,9 @@ def test_a_wgmma_is_over_for_all_warps_at_once_so_one_may_write_over_the_tiles()
     # On an H200 too the waits of all four ended with that of a late warp.
     late = "if (threadIdx.x / 32 == 2) while (clock64() - began < 20000) {}"
     barrier = f"__syncthreads(); const long long began = clock64(); {late}"
-    over = "for (int i = t; t < 32 && i < chunks_a + chunks_b; i += 32) shared[i] = uint4{};"
+    over = (
+        "__syncwarp(); for (int i = 0; t == 0 && i < chunks_a + chunks_b; ++i) shared[i] = uint4{};"
+    )
     d, a, b, result = multiply(
         16, "f16", "f16", "f32", barrier=barrier, wait=WAIT_0 + over, checks=ALL_CHECKS
     )

@@ -212,7 +212,7 @@ class Batch:
             block = code.blocks[group.block]
             if block.gather is not None:
                 observers.warps_gather(group, block)
-                if not group.whole_warps:
+                if block.warpgroup or not group.whole_warps:
                     group = self.gather(group, block)
                     if group is None:
                         continue
@@ -330,7 +330,8 @@ class Batch:
         return group.subset(index, group.code.after(group.block))
 
     def gather(self, group: Group, block) -> Group | None:
-        """Lanes whose partners named in the member mask are here go on; the others wait.
+        """Lanes whose partners named in the member mask are here go on; the others wait. The
+        partners in a wgmma are the four warps of a warpgroup.
 
         A partner that has ended is not waited for.
         """
@@ -339,6 +340,8 @@ class Batch:
         row = np.searchsorted(warps, group.lanes >> 5)
         living = self.living_masks()[group.lanes >> 5]
         ready = (mask & living & ~here[row]) == 0  # nobody named in the mask is elsewhere
+        if block.warpgroup:
+            ready &= self._warpgroups_here(group, warps, here)
         if ready.all():
             return group
         on = None
@@ -349,6 +352,17 @@ class Batch:
         group.stalled = True
         self.add(group)
         return on
+
+    def _warpgroups_here(self, group: Group, warps: np.ndarray, here: np.ndarray) -> np.ndarray:
+        """Of each lane whether all that live of its warpgroup are in the group, which has the lanes
+        ``here`` of ``warps``."""
+        elsewhere = self.living_masks()
+        elsewhere[warps] &= ~here
+        per_block = self.lanes_per_block // 32
+        slot, warp = np.divmod(np.arange(len(elsewhere)), per_block)
+        warpgroup = slot * -(-per_block // 4) + warp // 4
+        missing = np.bincount(warpgroup, elsewhere != 0) > 0
+        return ~missing[warpgroup[group.lanes >> 5]]
 
     def living_masks(self) -> np.ndarray:
         """For each warp the mask of its lanes that have not ended; uint32."""

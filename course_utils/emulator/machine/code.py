@@ -47,6 +47,7 @@ class Block:
     end: Ending | None
     fused: list[Step] = field(default_factory=list)  # the same, some of them run as one
     gather: Callable | None = None  # mask getter of a leading warp-wide instruction
+    warpgroup: bool = False  # whether that is for the four warps of a warpgroup together
     reads: set[int] = field(default_factory=set)
     writes: set[int] = field(default_factory=set)
     successors: list[int] = field(default_factory=list)

@@ -17,6 +17,7 @@ from .options import LANES, LOCKSTEP
 
 if TYPE_CHECKING:
     from .batch import Batch
+    from .code import Block
     from .lanes import Group
 
 
@@ -32,7 +33,7 @@ class OutOfStep:
     def split(self, group: Group) -> list[Group]:
         """The part of a group on each side; the group itself where its lanes stay together."""
         block = group.code.blocks[group.block]
-        if block.gather is not None and self._within_warps:  # there they meet
+        if self._meet_at(block):
             return [group]
         sides = self._side[group.lanes]
         if sides.all() or not sides.any():
@@ -48,9 +49,11 @@ class OutOfStep:
 
     def may_merge(self, a: Group, b: Group) -> bool:
         """May two groups at one place go on together?"""
-        if self._within_warps and a.code.blocks[a.block].gather is not None:
-            return True
-        return self._side_of(a) == self._side_of(b)
+        return self._meet_at(a.code.blocks[a.block]) or self._side_of(a) == self._side_of(b)
+
+    def _meet_at(self, block: Block) -> bool:
+        """Whether the lanes that are kept apart have to come together for its first instruction."""
+        return block.warpgroup or (self._within_warps and block.gather is not None)
 
     def _side_of(self, group: Group) -> bool:
         return bool(self._side[group.lanes[0]])

@@ -241,6 +241,7 @@ class Builder:
         try:
             mask = GATHERS.get(instruction.opcode, lambda instruction: None)(instruction)
             block.gather = block.gather if mask is None else self.read(mask, "b32")
+            block.warpgroup |= instruction.full_opcode.startswith("wgmma.mma_async")
             act, traits = self._act(instruction), traits_of(instruction)
         except Exception as error:  # of a form that the decoders did not expect
             own = isinstance(error, (ptx.PtxError, KernelFault))
