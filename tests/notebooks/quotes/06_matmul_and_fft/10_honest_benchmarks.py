@@ -11,7 +11,12 @@ def cub_ms():
 QUOTES = {
     "comes to 699 W": lambda: (max(record("lies")["settling"]["watts"]),),
     "up to 1.95 ms": lambda: (max(record("lies")["settling"]["ms"]),),
-    "CUB takes 0.122 ms": cub_ms,
+    "CUB takes 0.124 ms": cub_ms,
+    "is 1.04 times as fast as the library in bursts": lambda: case("sgemm_stream_k", 8192)["ratio"],
+    "*burst* | 1.04 times; for seconds 1.01 times": lambda: [
+        case("sgemm_stream_k", 8192)["ratio"],
+        case("sgemm_stream_k", 8192)["sustained"]["ratio"],
+    ],
 }
 FACTS = {
     "67 TFLOP/s in fp32, says": DATA_SHEET,
@@ -21,6 +26,7 @@ FACTS = {
     "fp32 product at 8192: 1.05 times": OLDER_README,
 }
 GIVEN = (
+    '"1.04 times as fast as the library." Events',
     "100 runs of 1.5 ms",
     "1 GB in 0.1 ms",
     "The same kernel was run 600 times",
