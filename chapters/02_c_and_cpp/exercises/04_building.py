@@ -364,7 +364,7 @@ long one and an empty one too.
     reference=list_answer,
     promises=Cases(
         lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 20)), -(2**31), 2**31 - 1))),
-        large=lambda: (" ".join(map(str, range(70_000))),),
+        large=lambda: (" ".join(map(str, range(300_000))),),
     ),
     bug=kinds.NULL_POINTER,
     hints=(

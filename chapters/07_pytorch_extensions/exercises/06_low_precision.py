@@ -825,7 +825,6 @@ zeros.
     means=(
         means.one_store_each(),
         means.work_shared_out(2.0, size=(24, 512)),
-        means.no_local_memory("Sixteen numbers and a word fit in registers.", size=(24, 512)),
     ),
     within=2.0,
     hints=(

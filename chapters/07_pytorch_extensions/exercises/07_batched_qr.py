@@ -510,7 +510,7 @@ and the products of the v with each other. That is enough. A tau may be 0.
         ),
     ),
     means=(
-        means.one_store_each(),
+        means.no_surplus_threads(1 / 6, size=(6, 130)),
         means.work_shared_out(2.0, size=(5, 128)),
         means.no_extra_work(2.0, size=(5, 128)),
     ),
