@@ -196,7 +196,8 @@ def _rounds_to(value: float, right: float, digits: range = range(LEAST_DIGITS, 1
 def _wrong(exercise: NumberExercise, name: str, value: float, right: float) -> Verdict:
     """Too many or too few, and what the student overlooked where the author foresaw it."""
     counts = float(right).is_integer()
-    if not counts and _rounds_to(value, right, range(1, LEAST_DIGITS)):
+    rounded = not float(value).is_integer() and _rounds_to(value, right, range(1, LEAST_DIGITS))
+    if not counts and rounded:
         message = f"{name} = {value:.12g} has too few digits to tell."
         hint = f"Give {LEAST_DIGITS} digits or more, or the arithmetic itself."
         return simple(kinds.WRONG_NUMBER, message, hint=hint)

@@ -75,6 +75,9 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
             verdict = _compare_words(int(value), int(expected), shown, exercise.word)
         else:
             verdict = _compare(value, expected, shown, exercise.exact, exercise.rtol)
+        if verdict is not None and value is None and _may_be_none(exercise):
+            message = f"{shown} returned None, expected {_show(expected)}."
+            verdict = simple(kinds.WRONG, message, hint=_next_step(shown))
         if verdict is not None and call["advice"]:  # what is missing is the likely cause
             verdict = replace(verdict, hint=call["advice"])
         if verdict is None and (changed := _changed(arguments, call["left"])):
@@ -93,6 +96,11 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
             problem = replace(problem, message=f"{shown}: {problem.message}")
         return problem
     return right(exercise.id, "in every case")
+
+
+def _may_be_none(exercise: PythonExercise) -> bool:
+    """Whether None is the right answer in one of the fixed cases."""
+    return any(exercise.reference(*arguments) is None for arguments in exercise.cases)
 
 
 def _changed(arguments: tuple, left: list[Any]) -> int:

@@ -34,7 +34,8 @@ KINDS = (
 NEXT_STEP: dict[str, str] = {
     COMPILE_ERROR: "Fix the first error and run again: later ones often follow from it.",
     WRONG_NAME: "Compare the spelling of the name where it is used and where it is defined.",
-    TIME_LIMIT: "Look for a loop whose condition never becomes false.",
+    TIME_LIMIT: "Look for a loop whose condition never becomes false, or one that does the same "
+    "work again and again.",
     RESOURCE_LIMIT: "Look for a loop that allocates, prints, writes or starts without an end.",
     CRASHED: "Look at the last thing the program does before it stops: print there.",
     ASSERTION: "Print the values that the assertion compares, just before it.",

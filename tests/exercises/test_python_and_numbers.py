@@ -292,6 +292,14 @@ def test_a_fraction_may_be_rounded_to_three_digits_and_a_count_may_not(value, ri
     assert _rounds_to(value, right) == near
 
 
+def test_a_whole_number_is_not_told_to_have_too_few_digits():
+    from course_utils.exercises.number_answer import _wrong
+
+    name = next(iter(SECTORS.asks))
+    texts = [str(_wrong(SECTORS, name, value, 1.125).message) for value in (1.0, 1.1)]
+    assert [" has too few digits" in text for text in texts] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [

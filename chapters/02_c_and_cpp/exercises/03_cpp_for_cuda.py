@@ -364,6 +364,7 @@ HORNER = Exercise(
     task="""
 A function template that calls itself with a smaller number is unrolled by the compiler. Evaluate a
 polynomial whose degree is a template parameter: any degree from 0 on.
+(A loop is unrolled as well, and is right too.)
 """,
     source="02_c_and_cpp/exercises/horner.cu",
     kernel="degree_five",

@@ -507,6 +507,12 @@ convolution: the next exercise.
         ),
         mutant("64 points at most", kinds.WRONG, ("n = 3 * m", "n = 3 * m\n    m = min(m, 64)")),
         mutant("two of three", kinds.WRONG, ("range(3)", "range(2)")),
+        mutant(
+            "by way of complex64, which overflows",
+            kinds.NOT_A_NUMBER,
+            ("np.exp(-2j * np.pi * r * k / n)", "np.exp(-2j * np.pi * r * k / n).astype('F')"),
+            ("parts[r, k % m]", "parts[r, k % m].astype('F')"),
+        ),
         mutant("one third of the points", kinds.WRONG_SHAPE, ("np.arange(n)", "np.arange(m)")),
     ),
 )

@@ -157,7 +157,7 @@ barrier.
         mutant("one stage", kinds.WRONG, ("blocks * stages *", "blocks *")),
         mutant("one block", kinds.WRONG, ("blocks * stages *", "stages *")),
         mutant("elements for bytes", kinds.WRONG, (" * 64 * 2 <=", " * 64 <=")),
-        mutant("less than the room", kinds.NOTHING_RETURNED, ("<= room", "< room")),
+        mutant("less than the room", kinds.WRONG, ("<= room", "< room")),
         mutant("whole FLOPs a byte", kinds.WRONG, ("tile[1] / sum", "tile[1] // sum")),
         mutant("the last of equals", kinds.WRONG, ("max(fits,", "max(reversed(fits),")),
         mutant(
