@@ -376,8 +376,9 @@ not pointers: `reinterpret_cast<const uint128_t*>(from)[t]`. `cp_async_fence()` 
             "bytes that a thread stores at once",
             bytes_a_store,
             at_least=16,
-            advice="A thread has four neighbours of one plane: store them by one float4. (Our compiler "
-            "makes one store of it for a pixel `t % 64 * 4`, and four of it for `(t & 63) << 2`.)",
+            advice="A thread has four neighbours of one plane: store them by one float4. (The "
+            "compiler makes one store of it where the pixel is `t % 64 * 4`, and four for "
+            "`(t & 63) * 4`.)",
         ),
     ),
     hints=(

@@ -78,6 +78,7 @@ Write `swizzled(offset, bits, base, shift)`: what `Swizzle<bits, base, shift>` m
         (16256, 7, 0, 7),
         (5 << 40 | 3 << 32, 3, 4, 28),
         (1 << 45 | 77, 4, 3, 40),
+        (1 << 19, 2, 16, 3),
     ),
     call=without_swizzles,
     reference=bit_by_bit,
