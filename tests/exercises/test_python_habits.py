@@ -38,6 +38,7 @@ def test_a_habit_is_named_with_its_line(line):
         "float** rows, *row = *rows;",
         "__syncthreads();  // what the step before wrote; is there",
         "auto swap = [&a, &b] { f(a, b); };",
+        "const auto [row, column] = where(v);",
         "return [f, g](auto x) { return g(f(x)); };",
         "const bool inside = 0 <= i && i < n;",
         "int partner = lane ^ 16;",
