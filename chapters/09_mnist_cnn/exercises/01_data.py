@@ -152,13 +152,13 @@ leaves the bytes as they are, and NumPy swaps them when it reads.
                 "        return None\n    if len(data) != start",
             ),
         ),
-        mutant("little-endian lengths", kinds.NOTHING_RETURNED, ('"big"', '"little"')),
+        mutant("little-endian lengths", kinds.WRONG, ('"big"', '"little"')),
         mutant("little-endian elements", kinds.WRONG, ('">f4"', '"<f4"')),
         mutant("no look at the first bytes", kinds.WRONG_TYPE, (" or data[:2] != bytes(2)", "")),
         mutant("no look at the first byte", kinds.WRONG_TYPE, ("data[:2] != bytes(2)", "data[1]")),
         mutant(
             "2 GiB at most beside a 0",
-            kinds.NOTHING_RETURNED,
+            kinds.WRONG,
             ("np.iinfo(np.intp).max", "np.iinfo(np.int32).max"),
         ),
         mutant(
@@ -168,7 +168,7 @@ leaves the bytes as they are, and NumPy swaps them when it reads.
         ),
         mutant("no look at the type", kinds.EXCEPTION, (" or data[2] not in TYPES", "")),
         mutant("no look at the length", kinds.EXCEPTION, ("len(data) < 4 or ", "")),
-        mutant("four axes at most", kinds.NOTHING_RETURNED, ("axes <= 8", "axes <= 4")),
+        mutant("four axes at most", kinds.WRONG, ("axes <= 8", "axes <= 4")),
         mutant(
             "a length of 0 hides the others",
             kinds.EXCEPTION,
@@ -178,14 +178,14 @@ leaves the bytes as they are, and NumPy swaps them when it reads.
         mutant("the axes in four bits", kinds.WRONG_TYPE, ("data[3]", "data[3] & 15")),
         mutant("any number of axes", kinds.WRONG_TYPE, ("not 1 <= axes <= 8 or ", "")),
         mutant("too long is taken", kinds.EXCEPTION, ("len(data) != start", "len(data) < start")),
-        mutant("elements of one byte", kinds.NOTHING_RETURNED, (" * dtype.itemsize:", " * 1:")),
+        mutant("elements of one byte", kinds.WRONG, (" * dtype.itemsize:", " * 1:")),
         mutant(
             "a product that wraps",
             kinds.EXCEPTION,
             ("math.prod(shape)", "np.prod(shape)"),
             ("math.prod(filter(None, shape))", "np.prod(shape)"),
         ),
-        mutant("never an array", kinds.NOTHING_RETURNED, ("return np.frombuffer", "np.frombuffer")),
+        mutant("never an array", kinds.WRONG, ("return np.frombuffer", "np.frombuffer")),
         mutant("flat", kinds.WRONG_SHAPE, (".reshape(shape)", ".reshape(-1)")),
     ),
 )
