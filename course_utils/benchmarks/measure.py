@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -64,8 +65,7 @@ def ceilings() -> dict[str, float]:
 def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, Any]:
     """One record: ours and each library in TURNS short turns, at size n, with a cold L2 cache.
 
-    Each turn has another order (:func:`order`): who comes first finds a cooler GPU, which has a
-    higher clock where the power is limited.
+    Each turn has another order (:func:`order`): who comes first may find a GPU that is faster.
 
     The output is poisoned before each of our turns and checked after the last run. A
     ``median_ms`` is that of all ``runs`` of all turns; ``spread`` is the distance from the first
@@ -124,10 +124,14 @@ def _resources(work: Work) -> dict[str, int]:
 
 
 def order(names: Sequence[str], turn: int) -> list[str]:
-    """``names`` from another one on every two turns, and every second turn backwards: each comes
-    first and last equally often."""
-    first = turn // 2 % len(names)
-    turned = [*names[first:], *names[:first]]
+    """``names`` in the order of a turn. Two turns go forwards and backwards from one name to the
+    next, with the others in any order between them, so that each comes first and last about equally
+    often, and none is always behind the same other one."""
+    at = turn // 2
+    ends = [names[at % len(names)], names[(at + 1) % len(names)]][: len(names)]
+    between = [name for name in names if name not in ends]
+    random.Random(at).shuffle(between)
+    turned = [ends[0], *between, *ends[1:]]
     return turned[::-1] if turn % 2 else turned
 
 

@@ -157,7 +157,7 @@ def _never_written(
         nan = np.isnan(got) & ~np.isnan(want)
     if initial is None:  # an array that was just made holds NumPy's own NaN, computed ones differ
         if not is_inexact(got) or got.dtype.kind == "c":
-            return np.zeros(got.shape, bool), nan
+            return nan, np.zeros(got.shape, bool)
         initial = np.array(np.nan, got.dtype)
     before = np.broadcast_to(np.asarray(to_numpy(initial)[0], got.dtype), got.shape)
     same = (raw_bytes(got) == raw_bytes(before)).all(axis=-1)

@@ -199,21 +199,27 @@ def instructions(
 
 
 def from_header(
-    what: str, header: str, *, at_least: float = 1, advice: str, size: Any = None
+    what: str,
+    header: str,
+    *starts: str,
+    at_least: float = 1,
+    advice: str,
+    size: Any = None,
 ) -> Means:
     """Instructions that come from a header whose path holds ``/header``, counted once for each
-    warp; ``what`` names its library."""
+    warp: those whose PTX names begin with one of ``starts``, or all. ``what`` names its library."""
 
     def measure(work: WorkDone) -> int:
         return sum(
             item.warps
             for launch in work.launches
             for item in launch.instructions
-            if any(f"/{header}" in place.file for place in item.instruction.locations)
+            if item.instruction.full_opcode.startswith(starts or "")
+            and any(f"/{header}" in place.file for place in item.instruction.locations)
         )
 
     return Means(
-        f"instructions that come from {what} ({header})",
+        f"{'/'.join(starts) or 'instructions'} from {what} ({header})",
         measure,
         at_least,
         advice=advice,

@@ -31,6 +31,8 @@ STEPS = {  # where a kernel's step speaks of threads
     "dimensions with the one that is asked for.",
 }
 ITERATORS = ("generator", "map", "filter", "zip", "range", "enumerate", "reversed")
+# Complex NaN of a function is computed; an array that was just made holds NumPy's own.
+NO_NAN_OF_OURS = np.array([0x7FF8DEADDEADDEAD], np.uint64).view(np.float64)[0]
 SHOWN = 200  # characters of a value in a message
 SHOWN_ARRAY = 80  # characters of an array that is written out
 
@@ -38,7 +40,7 @@ SHOWN_ARRAY = 80  # characters of an array that is written out
 def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = None) -> Verdict:
     """Run ``source`` and every case of ``exercise``; the time limit covers all of it."""
     try:
-        compile(source, exercise.id, "exec")
+        compile(source, exercise.id, "exec", dont_inherit=True)
     except SyntaxError as error:
         return _syntax_error(error, source)
     except (RecursionError, MemoryError):
@@ -75,7 +77,7 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
             verdict = _compare_words(int(value), int(expected), shown, exercise.word)
         else:
             verdict = _compare(value, expected, shown, exercise.exact, exercise.rtol)
-        if verdict is not None and value is None and _may_be_none(exercise):
+        if verdict is not None and value is None and _may_be_none(exercise, found):
             message = f"{shown} returned None, expected {_show(expected)}."
             verdict = simple(kinds.WRONG, message, hint=_next_step(shown))
         if verdict is not None and call["advice"]:  # what is missing is the likely cause
@@ -98,9 +100,11 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
     return right(exercise.id, "in every case")
 
 
-def _may_be_none(exercise: PythonExercise) -> bool:
-    """Whether None is the right answer in one of the fixed cases."""
-    return any(exercise.reference(*arguments) is None for arguments in exercise.cases)
+def _may_be_none(exercise: PythonExercise, found: dict[str, Any]) -> bool:
+    """Whether None is the right answer in one of the fixed cases, and not all that was returned."""
+    values = (read(call["value"]) for call in found["calls"])
+    right = (exercise.reference(*arguments) for arguments in exercise.cases)
+    return any(value is not None for value in values) and any(each is None for each in right)
 
 
 def _changed(arguments: tuple, left: list[Any]) -> int:
@@ -123,7 +127,10 @@ def _compare(
         if not isinstance(got, np.ndarray):
             return _wrong_type(got, want, shown)
         rtol = limit if want.dtype.kind in "fc" else None
-        verdict = judge(got, want, rtol=rtol, name="result", zeros=True, exact=exact)
+        initial = NO_NAN_OF_OURS if want.dtype.kind == "c" else None
+        verdict = judge(
+            got, want, rtol=rtol, name="result", zeros=True, exact=exact, initial=initial
+        )
         message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
         kind = kinds.WRONG if verdict.kind == kinds.FIRST_BLOCK else verdict.kind  # has no blocks
         hint = _next_step(shown) if kind == kinds.WRONG else STEPS.get(kind, verdict.hint)

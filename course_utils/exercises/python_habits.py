@@ -18,7 +18,7 @@ HABITS: tuple[tuple[str, str], ...] = (
         "`**` is no power in C++: write `x * x`, or `powf(x, y)`",
     ),
     (
-        r"(?<=\w)(?<!\breturn)(?<!\bauto)\s*\[[^\[\](){}]*[\w\])]\s*,[^\[\]]*\]",
+        r"(?<=\w)(?<!\breturn)(?<!\bauto)(?<!\bconst)\s*\[[^\[\](){}]*[\w\])]\s*,[^\[\]]*\]",
         "`a[i, j]` is `a[j]` in C++: write `a[i * columns + j]`, or `a[i][j]`",
     ),
     (

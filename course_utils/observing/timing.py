@@ -15,7 +15,7 @@ from ..emulator import Counts, LaunchResult, Options
 from ..launching.older_gpus import GpuTooOld
 
 FLUSH_BYTES = 256 * 2**20  # more than any GPU's L2
-HEAD_START = 600_000  # clocks, 0.3 ms or more: longer than Python takes for a call of a library
+HEAD_START = 600_000  # clocks, 0.3 ms at 2 GHz, in which the host issues what is timed
 BUSY = """
 extern "C" __global__ void busy(long long clocks)
 {
@@ -112,9 +112,9 @@ def bench(
     On a GPU: ``warmup`` runs that are not measured, then ``repeats`` runs, each between two CUDA
     events. With ``flush_l2``, 256 MB are written before each, so that nothing of the inputs is left
     in the L2 cache, and then another 256 MB read: the lines just written would have to go to memory
-    while ``fn`` runs, at its cost. Before the first event the GPU is kept busy for a while, so that
-    the host is ahead of it: what is measured is the GPU's time for ``fn``, as long as the host
-    needs less than 0.3 ms to start it. On the emulator ``fn`` runs once, as it does where the
+    while ``fn`` runs, at its cost. Before the first event the GPU is kept busy, 0.3 ms at 2 GHz:
+    what is measured is the GPU's time for ``fn``, where the host needs less than that to issue
+    it. On the emulator ``fn`` runs once, as it does where the
     emulator runs a kernel for which the GPU is too old. ``bytes`` and ``flops`` are what one run
     has to move and compute at least; they turn times into rates.
     """

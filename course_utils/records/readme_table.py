@@ -15,27 +15,31 @@ MARKS = "<!-- benchmarks -->\n", "<!-- end of benchmarks -->"
 PAGE = BENCHMARKS / "README.md"
 
 HOW = """\
-Our kernels and each library run in turn within one process, ten times over and in changing order,
-since a GPU that has worked is warmer and may have a lower clock. (What was measured before 17:00 on
-2026-11-28 had two turns, the second in reverse order.) A time is the median of all runs, each
-between two CUDA events and with a cold L2 cache: 256 MB are written before it and another 256 MB
-read, and then the GPU is kept busy until the host is ahead of it. The **spread** is the distance
-from the first to the third quartile, over the median. The **floor** is the least possible time: the
-bytes that have to be moved at the rate of a large copy (or of a pure read, where little is
-written), or the operations over the peak of the data sheet, whichever takes longer. A kernel that
-reads twice as much as it writes may come out a little above 1: half of a copy's bytes are written,
-and a pure read is faster. Inputs are random, floats from a normal distribution, unless the task
-says otherwise, and every result of ours is checked against float64 after its last run.
+Our kernels and each library run in turn within one process, in ten short turns and changing order:
+who comes first may be faster. A time is the median of all runs, each between two CUDA events and
+with a cold L2 cache: 256 MB are written before it and another 256 MB read. Then the GPU is kept
+busy for 0.3 ms, so that the host, where it needs less than that to issue the work, is not timed.
+Rows marked ¹ are older: two turns, the second in reverse order, and no 0.3 ms; rows marked ² had
+ten turns and no 0.3 ms. The **spread** is the distance from the first to the third quartile, over
+the median. The **floor** is the least possible time: the bytes that have to be moved at the rate of
+a large copy (or of a pure read, where little is written), or the operations over the peak of the
+data sheet, whichever takes longer. A kernel that reads twice as much as it writes may come out a
+little above 1: half of a copy's bytes are written, and a pure read is faster. Inputs are random,
+floats from a normal distribution, unless the task says otherwise, and every result of ours is
+checked against float64 after its last run.
 
 **NN** is the product A B, **NT** is A times B transposed, for matrices stored row by row. "cuBLAS"
 is `cublasGemmEx` with the types of our kernel; "cuBLASLt" is the fastest algorithm of its whole
 heuristic list, with 256 MB of workspace.
 """
 BACK_TO_BACK = """\
-Ours and the fastest library run in turn, each for seconds, with no pause between runs and no cold
-cache. The clock of the SMs and the power are those that NVIDIA's driver reports: a GPU at its limit
-of power lowers its clock.
+Ours and the library that was fastest in the burst run in turn, each for seconds, with no pause
+between runs and no cold cache. The clock of the SMs and the power are those that NVIDIA's driver
+reports: a GPU at its limit of power lowers its clock.
 """
+
+# Records from before the minute when a method came into use, and their marks.
+OLDER = (("2026-11-28T17:00", " ¹"), ("2026-11-28T17:09", " ²"))
 
 
 def draw() -> None:
@@ -51,7 +55,7 @@ def with_table(readme: str, content: dict[str, Any]) -> str:
 
     A row is one task at the largest size that was measured beside a library, done by the fastest of
     our kernels for it. Fastest is who is furthest ahead of the library that ran in turn with it:
-    kernels may have been measured on different days, and a warmer GPU is slower for all of them.
+    kernels may have been measured on different days, and one day's GPU may be slower for all.
     """
     before, rest = readme.split(MARKS[0])
     after = rest.split(MARKS[1])[1]
@@ -63,7 +67,8 @@ def with_table(readme: str, content: dict[str, Any]) -> str:
         rows.append(_row(max(at_once, key=lambda record: record["ratio"])))
     lines = [
         f"{_measured(content)}, the largest size of each task. A burst is the median of single "
-        "runs with a cold cache; for seconds, the same work ran back to back.",
+        "runs with a cold cache; for seconds, the same work ran back to back. ¹ and ²: measured "
+        "by an older method, which the page of all records explains.",
         "",
         *_table("task|size:|our fastest kernel|its time:|fastest library|its time:|"
         "ours is, in a burst:|for seconds:", rows),
@@ -124,7 +129,7 @@ def _row(record: dict[str, Any]) -> tuple[str, ...]:
         record["what"],
         _size(record),
         record["kernel"],
-        _ms(record["ours"]["median_ms"]),
+        _ms(record["ours"]["median_ms"]) + _mark(record),
         base["name"],
         _ms(base["median_ms"]),
         f"{record['ratio']:.2f}× as fast",
@@ -138,7 +143,7 @@ def _full_row(record: dict[str, Any]) -> tuple[str, ...]:
     return (
         record["kernel"],
         _size(record),
-        _ms(ours["median_ms"]),
+        _ms(ours["median_ms"]) + _mark(record),
         f"{100 * ours['spread']:.1f} %",
         f"{record['bytes'] / ours['median_ms'] / 1e9:.3g}",
         f"{record['flops'] / ours['median_ms'] / 1e9:.3g}" if record["flops"] else "",
@@ -168,6 +173,10 @@ def _row_for_seconds(record: dict[str, Any]) -> tuple[str, ...]:
 def _size(record: dict[str, Any]) -> str:
     size = record["size"]
     return " × ".join(f"{x:,}" for x in (size if isinstance(size, list) else [size]))
+
+
+def _mark(record: dict[str, Any]) -> str:
+    return next((mark for before, mark in OLDER if record["measured"] < before), "")
 
 
 def _ms(milliseconds: float) -> str:

@@ -135,7 +135,8 @@ def multiply(
         data_a = a.view(np.uint8).reshape(-1)
     dtype = ACCUMULATORS[d_kind][3]
     form["trans"] = (int(layout_a[0] is mn_major), int(layout_b[0] is mn_major))
-    options = {x: form.pop(x) for x in ("checks", "counters", "shared") if x in form}
+    names = "checks", "counters", "shared", "schedule", "seed"
+    options = {x: form.pop(x) for x in names if x in form}
     d = np.zeros((grid * threads // 128, 64, n), dtype)
     shared = options.pop("shared", data_a.size + data_b.size)
     result = launch(
@@ -369,15 +370,34 @@ def test_one_thread_may_say_that_the_tile_of_a_warpgroup_is_free_but_not_before_
         assert races or (out == 16 * (1 + 4 + 16)).all()
 
 
-def test_a_wgmma_is_over_for_all_warps_at_once_so_one_may_write_over_the_tiles():
+@pytest.mark.parametrize("schedule", ["lockstep", "warps", "lanes"])
+@pytest.mark.parametrize("threads", [128, 256])
+def test_a_wgmma_is_over_for_all_warps_at_once_so_one_may_write_over_the_tiles(schedule, threads):
     # On an H200 too the waits of all four ended with that of a late warp.
     late = "if (threadIdx.x / 32 == 2) while (clock64() - began < 20000) {}"
     barrier = f"__syncthreads(); const long long began = clock64(); {late}"
-    over = (
-        "__syncwarp(); for (int i = 0; t == 0 && i < chunks_a + chunks_b; ++i) shared[i] = uint4{};"
-    )
-    d, a, b, result = multiply(
-        16, "f16", "f16", "f32", barrier=barrier, wait=WAIT_0 + over, checks=ALL_CHECKS
-    )
-    check(d, a @ b.T, "f32")
-    assert not result.findings
+    over = "__syncwarp(); for (int i = 0; t == 0 && i < chunks_a + chunks_b; ++i)"
+    over += " if (blockDim.x == 128) shared[i] = uint4{};"  # the other warpgroup reads them too
+    form = {"barrier": barrier, "wait": WAIT_0 + over, "threads": threads}
+    for seed in range(2):
+        d, a, b, result = multiply(
+            16, "f16", "f16", "f32", checks=ALL_CHECKS, schedule=schedule, seed=seed, **form
+        )
+        check(d, a @ b.T, "f32")
+        assert not result.findings
+
+
+def test_a_wgmma_without_a_warp_that_has_ended_is_reported():
+    with pytest.raises(KernelFault) as caught:
+        ended = "__syncthreads(); if (threadIdx.x / 32 == 3) return;"
+        multiply(8, "f16", "f16", "f32", barrier=ended)
+    assert caught.value.finding.kind == BARRIER
+    assert "needs all 128 threads of a warpgroup, but 32 of them have ended" in str(caught.value)
+
+
+def test_a_wgmma_to_which_a_warp_does_not_come_is_named():
+    with pytest.raises(KernelFault) as caught:
+        elsewhere = "__syncthreads(); if (threadIdx.x / 32 == 3) __syncthreads();"
+        multiply(8, "f16", "f16", "f32", barrier=elsewhere)
+    assert caught.value.finding.kind == BARRIER
+    assert "a wgmma is for the four warps of a warpgroup together" in str(caught.value)

@@ -39,6 +39,7 @@ def test_a_habit_is_named_with_its_line(line):
         "__syncthreads();  // what the step before wrote; is there",
         "auto swap = [&a, &b] { f(a, b); };",
         "const auto [row, column] = where(v);",
+        "auto const [row, column] = where(v);",
         "return [f, g](auto x) { return g(f(x)); };",
         "const bool inside = 0 <= i && i < n;",
         "int partner = lane ^ 16;",

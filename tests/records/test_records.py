@@ -18,7 +18,7 @@ from course_utils.records.measured_files import REFERENCE, file_of
 OTHER = "NVIDIA H100 80GB HBM3"
 
 
-def record(kernel, size, milliseconds, measured="2026-01-01T00:00", what="sum", source="old"):
+def record(kernel, size, milliseconds, measured="2027-01-01T00:00", what="sum", source="old"):
     return {
         "kernel": kernel,
         "what": what,
@@ -53,8 +53,8 @@ def test_a_file_names_its_device_driver_cuda_date_and_sources():
 
 
 def test_merging_keeps_the_newer_record_of_a_kernel_and_size():
-    old = [record("a", 1, 5.0, "2026-01-02T00:00"), record("b", 1, 5.0)]
-    new = [record("a", 1, 4.0, "2026-01-01T00:00"), record("b", 1, 4.0, "2026-01-03T00:00")]
+    old = [record("a", 1, 5.0, "2027-01-02T00:00"), record("b", 1, 5.0)]
+    new = [record("a", 1, 4.0, "2027-01-01T00:00"), record("b", 1, 4.0, "2027-01-03T00:00")]
     merged = kernel_records.merged(old, new, "ab")
     assert [r["ours"]["median_ms"] for r in merged] == [5.0, 4.0]
 
@@ -241,6 +241,17 @@ def test_the_page_has_every_kernel_at_every_size_with_each_library():
     assert drawn.index("## Sum") < drawn.index("| b | 5 |") < drawn.index("## Scan")
     assert "| a | 5 | 1 ms | 0.2 % | 1 | 0.001 | 0.25 | library 2.00, other 4.00 |" in drawn
     assert "back to back" not in drawn
+
+
+@pytest.mark.parametrize(
+    "measured, mark",
+    [("2026-11-28T16:59", " ¹"), ("2026-11-28T17:08", " ²"), ("2026-11-28T17:09", "")],
+)
+def test_a_record_of_an_older_method_is_marked(measured, mark):
+    content = {"device": "X", "records": [record("a", 5, 1.0, measured)]}
+    assert f"| 1 ms{mark} |" in readme_table.page(content)
+    marks = "".join(readme_table.MARKS)
+    assert f"| 1 ms{mark} |" in readme_table.with_table(marks, content)
 
 
 def test_the_page_shows_clock_and_power_where_they_are_known():

@@ -169,10 +169,9 @@ def by_halves(x: np.ndarray) -> np.float32:
     return by_halves(x[:half]) + by_halves(x[half:])
 
 
-HUGE_ONES, ONE_STRANGE = (
-    11,
-    {12: np.inf, 13: np.nan, 14: -0.0},
-)  # seeds that say more of the numbers
+# Seeds that say more of the numbers.
+HUGE_ONES = 11
+ONE_STRANGE = {12: np.inf, 13: np.nan, 14: -0.0}
 
 
 def halves(case: str) -> str:

@@ -89,7 +89,9 @@ barrier of the block.
         means.from_header(
             "cooperative groups",
             "cooperative_groups",
-            at_least=4 * 4 * 8,  # four shuffles of each warp
+            "shfl.",
+            "redux.",
+            at_least=4 * 8,  # one for each warp at least
             advice="The tile has shuffles of its own: `tile.shfl_xor` and others.",
             size=1000,
         ),
@@ -125,6 +127,14 @@ the code reads the same for 8, 16 or 32 lanes.
             "a little more",
             kinds.WRONG,
             ("largest > 0.0f ? value / largest : value", "value / (largest + 1e-12f)"),
+        ),
+        mutant(
+            "the warp's shuffles, beside barriers of the tile",
+            kinds.MEANS_MISSING,
+            (
+                "tile.shfl_xor(largest, distance)",
+                "(tile.sync(), __shfl_xor_sync(0xffffffff, largest, distance))",
+            ),
         ),
         mutant(
             "a barrier at each step",

@@ -185,7 +185,7 @@ leaves the bytes as they are, and NumPy swaps them when it reads.
             ("math.prod(shape)", "np.prod(shape)"),
             ("math.prod(filter(None, shape))", "np.prod(shape)"),
         ),
-        mutant("never an array", kinds.WRONG, ("return np.frombuffer", "np.frombuffer")),
+        mutant("never an array", kinds.NOTHING_RETURNED, ("return np.frombuffer", "np.frombuffer")),
         mutant("flat", kinds.WRONG_SHAPE, (".reshape(shape)", ".reshape(-1)")),
     ),
 )

@@ -10,7 +10,7 @@ from ..machine.report import DATA_RACE, ERROR, WARNING, Finding
 from .copy_reports import NOT_READ, TWO_BLOCKS, copied_by, copy_at, landed, named, remedy, told
 from .happens_before import BLOCK, CLUSTER, GPU, reach
 from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, meets, number_of, pack
-from .severity import IN_STEP, NO_ACQUIRE, TOGETHER, WITH_SHUFFLE, counts, in_step
+from .severity import IN_STEP, NO_ACQUIRE, TOGETHER, WITH_SHUFFLE, counts, in_step, passed_by
 from .tile_reads import until
 
 Span = tuple[int, int]
@@ -231,7 +231,7 @@ class AccessCheck:
             f"  thread {other}{of_other} {did}\n"
             f"  thread {thread}{of} {verb}s it at {here}"
             f"{until(self.site) or self._cause(told, entry, lane, there, kind, verb) + rule}"
-            f"{self._passed_by(there_site, earlier, lane)}"
+            f"{passed_by(self.races, self.group, self.site.instruction, earlier, lane)}"
         )
         note = self._note(there_site, entries, cells, bad)
         level = WARNING if note else ERROR
@@ -246,21 +246,6 @@ class AccessCheck:
         batch, here = self.group.batch, self.site.instruction.location
         missing = _missing_fence(batch, self.clocks, entry, lane, there, here, kind, verb)
         return f"\n  {told or missing}"
-
-    def _passed_by(self, there, earlier: int, lane: int) -> str:
-        """That a barrier stands between the two, which one of the two threads has not come to."""
-        a, b = there.instruction, self.site.instruction
-        if hasattr(there, "waited") or hasattr(self.site, "waited"):
-            return ""  # copies, and not what a thread does itself
-        if not (in_step(a) and in_step(b) and _same_block(self.group.batch, earlier, lane)):
-            return ""
-        barrier = self.races.paths(self.group.code).passed_by(a, b)
-        if barrier is None:
-            return ""
-        return (
-            f"\n  The barrier at {barrier.location} is in a branch that only some of the threads "
-            f"take: all of the block have to come to it."
-        )
 
     def _too_narrow(self, there, number: int) -> str:
         """What two strong accesses that race are told: the scope of one is too narrow."""

@@ -13,6 +13,7 @@ memory barrier), "Memory Fence Functions".
 from __future__ import annotations
 
 from ..machine.code import Code
+from ..machine.lanes import Group
 from ..machine.ptx import Instruction
 
 ORDINARY = {"ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "wmma", "cp"}
@@ -59,14 +60,6 @@ class Paths:
         self._together = [
             i for block in code.blocks for i in block.instructions if i.opcode in TOGETHER
         ]
-        self._barriers = [
-            i
-            for block in code.blocks
-            for i in block.instructions
-            if i.opcode in ("bar", "barrier")
-            and not {"arrive", "warp", "cluster"} & {*i.modifiers}
-            and len(i.operands) == 1  # with a number of threads it is not for all of them
-        ]
         self._known: dict[tuple[int, int], bool] = {}
 
     def connected(self, a: Instruction, b: Instruction) -> bool:
@@ -91,20 +84,11 @@ class Paths:
             seen |= after
         return last in seen
 
-    def passed_by(self, a: Instruction, b: Instruction) -> Instruction | None:
-        """A barrier of the block on a way from ``a`` to ``b`` that goes round no loop, so that two
-        threads race there only if one of them has taken another way."""
+    def comes_after(self, a: Instruction, b: Instruction) -> bool:
+        """Whether ``b`` can come after ``a``, by a loop as well. True where one of them belongs to
+        another function."""
         if not {id(a), id(b)} <= self._at.keys():
-            return None
-        for barrier in self._barriers:
-            there = self._follows(a, barrier) and self._follows(barrier, b)
-            back = self._follows(b, barrier) or self._follows(barrier, a)
-            if there and not back:
-                return barrier
-        return None
-
-    def _follows(self, a: Instruction, b: Instruction) -> bool:
-        """Whether ``b`` can come after ``a``, by a loop as well."""
+            return True
         (first, before), (last, after) = self._at[id(a)], self._at[id(b)]
         waiting, seen = [*self._blocks[first].successors], set[int]()
         while waiting:
@@ -127,3 +111,23 @@ class Paths:
     def _place(self, i: Instruction) -> tuple[int, int]:
         block, n = self._at[id(i)]
         return self._places[block], n
+
+
+def passed_by(races, group: Group, here: Instruction, earlier: int, lane: int) -> str:
+    """That the lane ``earlier`` comes to a barrier of its block which ``lane``, one of ``group`` at
+    the instruction ``here``, has passed by; "" where it is not so."""
+    batch = group.batch
+    if (
+        group.stack
+        or earlier in group.lanes
+        or earlier // batch.lanes_per_block != lane // batch.lanes_per_block
+    ):
+        return ""
+    barrier = batch.barriers.ahead_of(earlier)
+    if barrier is None or races.paths(group.code).comes_after(here, barrier):
+        return ""
+    other, thread = batch.who(earlier)[0], batch.who(lane)[0]
+    return (
+        f"\n  Thread {other} comes to the barrier at {barrier.location}, and thread {thread} has "
+        f"passed it by: the barrier is in a branch that not all threads of the block take."
+    )

@@ -127,6 +127,21 @@ class Reader:
         return chunks
 
 
+def _ended(group: Group, lanes: int) -> KernelFault:
+    thread, block = group.batch.who(group.lanes[0])
+    instruction = group.code.blocks[group.block].instructions[0]
+    return KernelFault(
+        Finding(
+            BARRIER,
+            f"wgmma at {instruction.location} needs all 128 threads of a warpgroup, but "
+            f"{128 - lanes} of them have ended.",
+            instruction.location,
+            thread,
+            block,
+        )
+    )
+
+
 def _incomplete(group: Group) -> KernelFault:
     thread, block = group.batch.who(group.lanes[0])
     instruction = group.code.blocks[group.block].instructions[0]
@@ -162,6 +177,9 @@ class Warpgroups:
             slot * per_block + warp // 4, return_index=True, return_inverse=True
         )
         firsts = np.searchsorted(group.lanes >> 5, group.warps[first_warps])
+        if group.n < 128 * len(numbers):
+            lanes = np.diff([*firsts, group.n]).min()
+            raise _ended(group, int(lanes))
         return Warpgroups(len(numbers), which, warp % 4, firsts)
 
     def together(self, per_warp: np.ndarray) -> np.ndarray:

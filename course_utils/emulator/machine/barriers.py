@@ -6,12 +6,20 @@ for, or all that have not ended when no count was given.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from .lanes import Group
 from .observer import nobody
+
+
+def _for_all(instruction) -> bool:
+    """Whether it is a barrier at which the whole block waits: without a number of threads."""
+    others = {"arrive", "warp", "cluster"} & {*instruction.modifiers}
+    counted = "red" not in instruction.modifiers and len(instruction.operands) > 1
+    return instruction.opcode in ("bar", "barrier") and not others and not counted
 
 
 @dataclass
@@ -37,7 +45,21 @@ class Barriers:
 
     def site_of(self, group: Group):
         """The source line of the barrier that a parked group waits at."""
-        return next((i.location for other, i in self._waiting() if other is group), None)
+        instruction = self._parked_at(group)
+        return instruction and instruction.location
+
+    def ahead_of(self, lane: int):
+        """The barrier of the whole block at which a lane waits, or to which it comes with no branch
+        before it; None where there is none, or the lane is in a function of the kernel's."""
+        for group in itertools.chain(self.batch.groups, self.parked()):
+            if lane in group.lanes and not group.stack:
+                last = group.code.blocks[group.block].instructions[-1]
+                found = last if group in self.batch.groups else self._parked_at(group)
+                return found if found and _for_all(found) else None
+        return None
+
+    def _parked_at(self, group: Group):
+        return next((i for other, i in self._waiting() if other is group), None)
 
     def states(self):
         return self._states.items()

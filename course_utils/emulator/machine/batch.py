@@ -338,10 +338,14 @@ class Batch:
         mask = np.broadcast_to(block.gather(group.R), group.n)
         warps, here = lane_masks(group)
         row = np.searchsorted(warps, group.lanes >> 5)
-        living = self.living_masks()[group.lanes >> 5]
+        if block.warpgroup and group.n == self.living.sum():
+            return group
+        masks = self.living_masks()
+        living = masks[group.lanes >> 5]
         ready = (mask & living & ~here[row]) == 0  # nobody named in the mask is elsewhere
         if block.warpgroup:
-            ready &= self._warpgroups_here(group, warps, here)
+            masks[warps] &= ~here
+            ready &= self._warpgroups_here(group, masks)
         if ready.all():
             return group
         on = None
@@ -353,11 +357,8 @@ class Batch:
         self.add(group)
         return on
 
-    def _warpgroups_here(self, group: Group, warps: np.ndarray, here: np.ndarray) -> np.ndarray:
-        """Of each lane whether all that live of its warpgroup are in the group, which has the lanes
-        ``here`` of ``warps``."""
-        elsewhere = self.living_masks()
-        elsewhere[warps] &= ~here
+    def _warpgroups_here(self, group: Group, elsewhere: np.ndarray) -> np.ndarray:
+        """Of each lane whether none of its warpgroup is among the lanes that live ``elsewhere``."""
         per_block = self.lanes_per_block // 32
         slot, warp = np.divmod(np.arange(len(elsewhere)), per_block)
         warpgroup = slot * -(-per_block // 4) + warp // 4

@@ -43,4 +43,14 @@ QUOTES = {
         case(kernel, 8192)["sustained"]["ratio"] for kernel in ("gemm_fp8", "gemm_int8")
     ],
     "it is 0.97 to 1.25 times": with_few_rows,
+    "at 8192 differs by 5 %": lambda: (
+        100
+        * (
+            case("gemm_bf16_specialized", 8192)["sustained"]["library_ms"] / on_end("library_ms")
+            - 1
+        )
+    ),
+    "fastest call was 6 % slower": lambda: (
+        100 * (library("gemm_hopper", 8192) / library("gemm_multicast", 8192) - 1)
+    ),
 }
