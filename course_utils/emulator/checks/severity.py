@@ -118,7 +118,8 @@ def passed_by(races, group: Group, here: Instruction, earlier: int, lane: int) -
     the instruction ``here``, has passed by; "" where it is not so."""
     batch = group.batch
     if (
-        group.stack
+        group.code is None  # lanes of a copy
+        or group.stack
         or earlier in group.lanes
         or earlier // batch.lanes_per_block != lane // batch.lanes_per_block
     ):
