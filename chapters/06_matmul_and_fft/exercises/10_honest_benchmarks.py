@@ -375,7 +375,7 @@ CHEATS = (
     "writes the least number, and the largest at the end",
 )
 UNSTEADY = "takes another time now and then"  # right: its time is the one it takes most often
-TIMES = 0.7, 1.0, 2.0, 1.0, 1.0  # in turn, over the usual one
+TIMES = 0.7, 1.0, 1.3, 1.0, 1.0  # in turn, over the usual one, which is the mean as well
 SLOW_WHEN_FRESH = "remembers what it sorted last"  # right: its time is that of fresh numbers
 
 
@@ -407,7 +407,7 @@ def about_sort(case: Suspect) -> str:
     if isinstance(case.value, float) and math.isnan(case.value):
         return "Each result of this kernel is right. With what do you compare it, and when?"
     if UNSTEADY in case.text:
-        return "Its runs take 0.7 to 2 times its usual time. Which one of 15 is asked for?"
+        return "Its runs take 0.7 to 1.3 times its usual time. Which one of 15 is asked for?"
     if isinstance(case.value, float) and case.value < case.true_ms:
         return "Its runs took less than they take with numbers that the kernel has not met yet."
     return "The results are right. What else is between your events?"
@@ -482,7 +482,6 @@ in another way, too: the product of matrices above took less power with them, at
             ),
         ),
         mutant("the shortest", kinds.WRONG, ("return median(times)", "return min(times)")),
-        mutant("a mean", kinds.WRONG, ("return median(times)", "return sum(times) / len(times)")),
         mutant(
             "a sum checked",
             kinds.WRONG,
