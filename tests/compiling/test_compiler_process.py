@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -18,6 +17,7 @@ from course_utils.compiling.compiler_process import (
 )
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.paths import ROOT
+from tests.ended_processes import gone
 
 BOMB = """
 template <int N, unsigned K> struct F
@@ -47,19 +47,6 @@ def course(program: str) -> subprocess.Popen:
     environment = {**os.environ, "COURSE_DEVICE": "emulator", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", START % BOMB + program]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-
-
-def gone(process: int) -> bool:
-    until = time.monotonic() + 10
-    while time.monotonic() < until:
-        try:
-            status = Path(f"/proc/{process}/stat").read_text()
-        except FileNotFoundError:
-            return True
-        if status.rpartition(")")[2].split()[0] == "Z":
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def test_one_process_compiles_one_source_after_the_other():
@@ -131,7 +118,7 @@ load(source=bomb)
     process.kill()
     process.wait()
     process.stdout.close()
-    assert gone(compiler)
+    assert gone(compiler, 10)
 
 
 def test_a_compiler_that_cannot_be_loaded_is_told_with_the_remedy(monkeypatch, tmp_path):

@@ -1,9 +1,7 @@
 """Answers in Python come from a server that forks: one job can harm neither the next nor it."""
 
-import os
 import signal
 import threading
-import time
 
 import pytest
 
@@ -11,26 +9,11 @@ from course_utils.exercises import kinds
 from course_utils.exercises.python_answer import verdict_of
 from course_utils.exercises.python_process import server
 from course_utils.exercises.registry import find
+from tests.ended_processes import gone
 
 BLOCKS = find("04.blocks_for")
 HEAD = "def blocks_for(n, threads):\n    "
 RIGHT = BLOCKS.solution
-
-
-def alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    with open(f"/proc/{pid}/stat") as file:
-        return file.read().rpartition(")")[2].split()[0] != "Z"
-
-
-def gone(pid):
-    end = time.monotonic() + 5
-    while alive(pid) and time.monotonic() < end:
-        time.sleep(0.01)
-    return not alive(pid)
 
 
 def test_the_next_answer_finds_nothing_of_the_one_before():
@@ -64,7 +47,7 @@ def test_what_an_answer_started_ends_with_it(tmp_path):
 """
     for then, seconds in (("return 1", 20), ("time.sleep(99)", 1.5)):
         verdict_of(BLOCKS, f"{HEAD}{start}    {then}", seconds)
-        assert gone(int(file.read_text()))
+        assert gone(int(file.read_text()), 5)
 
 
 def test_what_leaves_the_group_of_an_answer_ends_with_it_too(tmp_path):
@@ -79,7 +62,7 @@ def test_what_leaves_the_group_of_an_answer_ends_with_it_too(tmp_path):
 """
     for then, seconds in (("return 1", 20), ("time.sleep(99)", 1.5)):
         verdict_of(BLOCKS, f"{HEAD}{leave}    {then}", seconds)
-        assert gone(int(file.read_text()))
+        assert gone(int(file.read_text()), 5)
     assert verdict_of(BLOCKS, RIGHT).passed
 
 
@@ -90,7 +73,7 @@ def test_an_interrupt_ends_the_answer_and_its_server(tmp_path):
     threading.Timer(1, signal.pthread_kill, [main, signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
         verdict_of(BLOCKS, HEAD + sleep)
-    assert gone(int(file.read_text()))
+    assert gone(int(file.read_text()), 5)
     assert verdict_of(BLOCKS, RIGHT).passed
 
 

@@ -6,7 +6,6 @@ The separate process runs on the emulator here, at a small size; on a GPU it is 
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -16,6 +15,7 @@ from course_utils.exercises.isolated import Answer, call
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import check_source, run_source
 from course_utils.process_groups import run_group
+from tests.ended_processes import gone
 
 SAXPY = find("04.saxpy")
 
@@ -97,10 +97,7 @@ def test_what_a_process_started_ends_with_it(tmp_path, seconds):
     ended = run_group([sys.executable, "-c", start + wait], seconds, folder=tmp_path)
     assert ended.timed_out == (seconds < 1)
     process = int(ended.output)
-    until = time.monotonic() + 5
-    while running(process) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not running(process)
+    assert gone(process, 5)
 
 
 LEAVING = {
@@ -130,19 +127,7 @@ time.sleep({60 if seconds < 2 else 0.7})
     ended = run_group([sys.executable, "-c", program], seconds, folder=tmp_path)
     assert ended.timed_out == (seconds < 2)
     process = int(ended.output)
-    until = time.monotonic() + 5
-    while running(process) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not running(process)
-
-
-def running(process: int) -> bool:
-    """Whether there is such a process, and not merely one that waits to be counted as ended."""
-    try:
-        status = Path(f"/proc/{process}/stat").read_text()
-    except FileNotFoundError:
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"
+    assert gone(process, 5)
 
 
 def test_a_process_that_dies_without_an_answer_is_reported():

@@ -2,7 +2,6 @@
 
 import os
 import time
-from pathlib import Path
 
 import pytest
 
@@ -13,6 +12,7 @@ from course_utils.host_programs import host_kinds as kinds
 from course_utils.host_programs import program_cells
 from course_utils.host_programs.building import finds_addresses
 from course_utils.host_programs.program_cells import ProgramFailed, c_folder, run_cell
+from tests.ended_processes import gone
 
 COMPILER = host_compiler("c")
 pytestmark = pytest.mark.skipif(
@@ -200,13 +200,6 @@ def test_an_endless_program_ends_with_its_time():
     assert "0.5 seconds" in text and time.monotonic() - start < 15
 
 
-def has_ended(process: int) -> bool:
-    try:
-        return " Z " in Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return True
-
-
 def test_children_end_with_the_program(tmp_path):
     note = tmp_path / "child"
     body = f'if (fork() == 0) {{ setsid(); FILE *f = fopen("{note}", "w"); ' + (
@@ -214,10 +207,7 @@ def test_children_end_with_the_program(tmp_path):
     )
     run_cell("c", "", main(body))
     child = int(note.read_text())
-    latest = time.monotonic() + 10  # its memory is given back first, which takes a moment
-    while not has_ended(child) and time.monotonic() < latest:
-        time.sleep(0.05)
-    assert has_ended(child)
+    assert gone(child, 10)
 
 
 def test_a_fork_bomb_ends_in_seconds():
