@@ -387,17 +387,15 @@ def test_a_wgmma_is_over_for_all_warps_at_once_so_one_may_write_over_the_tiles(s
         assert not result.findings
 
 
-def test_a_wgmma_without_a_warp_that_has_ended_is_reported():
+@pytest.mark.parametrize(
+    "act, words",
+    [
+        ("return", "needs all 128 threads of a warpgroup, but 32 of them have ended"),
+        ("__syncthreads()", "a wgmma is for the four warps of a warpgroup together"),
+    ],
+)
+def test_a_wgmma_to_which_a_warp_does_not_come_is_reported(act, words):
+    barrier = f"__syncthreads(); if (threadIdx.x / 32 == 3) {act};"
     with pytest.raises(KernelFault) as caught:
-        ended = "__syncthreads(); if (threadIdx.x / 32 == 3) return;"
-        multiply(8, "f16", "f16", "f32", barrier=ended)
-    assert caught.value.finding.kind == BARRIER
-    assert "needs all 128 threads of a warpgroup, but 32 of them have ended" in str(caught.value)
-
-
-def test_a_wgmma_to_which_a_warp_does_not_come_is_named():
-    with pytest.raises(KernelFault) as caught:
-        elsewhere = "__syncthreads(); if (threadIdx.x / 32 == 3) __syncthreads();"
-        multiply(8, "f16", "f16", "f32", barrier=elsewhere)
-    assert caught.value.finding.kind == BARRIER
-    assert "a wgmma is for the four warps of a warpgroup together" in str(caught.value)
+        multiply(8, "f16", "f16", "f32", barrier=barrier)
+    assert caught.value.finding.kind == BARRIER and words in str(caught.value)

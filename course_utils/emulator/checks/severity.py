@@ -70,19 +70,20 @@ class Paths:
         blocks = self._at[id(a)][0], self._at[id(b)][0]
         if blocks not in self._known:
             first, last = sorted(blocks, key=self._places.__getitem__)
-            self._known[blocks] = self._leads(first, last)
+            self._known[blocks] = first == last or last in self._behind(first, onwards=True)
         return self._known[blocks]
 
-    def _leads(self, first: int, last: int) -> bool:
-        waiting, seen = [first], {first}
+    def _behind(self, first: int, *, onwards: bool) -> set[int]:
+        """The blocks that can come after one; ``onwards`` by no way back, as a loop has it."""
+        waiting, seen = [first], set[int]()
         while waiting:
             block = waiting.pop()
-            after = {
-                s for s in self._blocks[block].successors if self._places[s] > self._places[block]
-            }
-            waiting += after - seen
+            after = set(self._blocks[block].successors) - seen
+            if onwards:
+                after = {s for s in after if self._places[s] > self._places[block]}
+            waiting += after
             seen |= after
-        return last in seen
+        return seen
 
     def comes_after(self, a: Instruction, b: Instruction) -> bool:
         """Whether ``b`` can come after ``a``, by a loop as well. True where one of them belongs to
@@ -90,13 +91,7 @@ class Paths:
         if not {id(a), id(b)} <= self._at.keys():
             return True
         (first, before), (last, after) = self._at[id(a)], self._at[id(b)]
-        waiting, seen = [*self._blocks[first].successors], set[int]()
-        while waiting:
-            block = waiting.pop()
-            if block not in seen:
-                seen.add(block)
-                waiting += self._blocks[block].successors
-        return last in seen or (first == last and before < after)
+        return last in self._behind(first, onwards=False) or (first == last and before < after)
 
     def meeting(self, a: Instruction, b: Instruction) -> Instruction | None:
         """A shuffle, or another instruction for which a warp gathers, in the text between ``a`` and

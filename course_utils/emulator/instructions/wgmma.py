@@ -127,34 +127,11 @@ class Reader:
         return chunks
 
 
-def _ended(group: Group, lanes: int) -> KernelFault:
+def _incomplete(group: Group, why: str) -> KernelFault:
     thread, block = group.batch.who(group.lanes[0])
     instruction = group.code.blocks[group.block].instructions[0]
-    return KernelFault(
-        Finding(
-            BARRIER,
-            f"wgmma at {instruction.location} needs all 128 threads of a warpgroup, but "
-            f"{128 - lanes} of them have ended.",
-            instruction.location,
-            thread,
-            block,
-        )
-    )
-
-
-def _incomplete(group: Group) -> KernelFault:
-    thread, block = group.batch.who(group.lanes[0])
-    instruction = group.code.blocks[group.block].instructions[0]
-    return KernelFault(
-        Finding(
-            BARRIER,
-            f"wgmma at {instruction.location} needs all 128 threads of a warpgroup, but the last "
-            f"warpgroup of this block is incomplete: it has {group.batch.threads} threads.",
-            instruction.location,
-            thread,
-            block,
-        )
-    )
+    text = f"wgmma at {instruction.location} needs all 128 threads of a warpgroup, but {why}."
+    return KernelFault(Finding(BARRIER, text, instruction.location, thread, block))
 
 
 @dataclass(frozen=True)
@@ -172,14 +149,15 @@ class Warpgroups:
         per_block = group.batch.lanes_per_block // 32
         slot, warp = np.divmod(group.warps, per_block)
         if (warp // 4 * 4 + 4 > per_block).any():
-            raise _incomplete(group)
+            why = "the last warpgroup of this block is incomplete: it has"
+            raise _incomplete(group, f"{why} {group.batch.threads} threads")
         numbers, first_warps, which = np.unique(
             slot * per_block + warp // 4, return_index=True, return_inverse=True
         )
         firsts = np.searchsorted(group.lanes >> 5, group.warps[first_warps])
         if group.n < 128 * len(numbers):
-            lanes = np.diff([*firsts, group.n]).min()
-            raise _ended(group, int(lanes))
+            ended = 128 - np.diff([*firsts, group.n]).min()
+            raise _incomplete(group, f"{ended} of them have ended")
         return Warpgroups(len(numbers), which, warp % 4, firsts)
 
     def together(self, per_warp: np.ndarray) -> np.ndarray:

@@ -11,15 +11,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .instruction_set import traits_of
 from .lanes import Group
 from .observer import nobody
 
 
 def _for_all(instruction) -> bool:
     """Whether it is a barrier at which the whole block waits: without a number of threads."""
-    others = {"arrive", "warp", "cluster"} & {*instruction.modifiers}
-    counted = "red" not in instruction.modifiers and len(instruction.operands) > 1
-    return instruction.opcode in ("bar", "barrier") and not others and not counted
+    if traits_of(instruction).barrier != "block" or "arrive" in instruction.modifiers:
+        return False
+    return "red" in instruction.modifiers or len(instruction.operands) == 1
 
 
 @dataclass
@@ -45,21 +46,16 @@ class Barriers:
 
     def site_of(self, group: Group):
         """The source line of the barrier that a parked group waits at."""
-        instruction = self._parked_at(group)
-        return instruction and instruction.location
+        return next((i.location for other, i in self._waiting() if other is group), None)
 
     def ahead_of(self, lane: int):
         """The barrier of the whole block at which a lane waits, or to which it comes with no branch
         before it; None where there is none, or the lane is in a function of the kernel's."""
-        for group in itertools.chain(self.batch.groups, self.parked()):
+        coming = ((g, g.code.blocks[g.block].instructions[-1]) for g in self.batch.groups)
+        for group, instruction in itertools.chain(coming, self._waiting()):
             if lane in group.lanes and not group.stack:
-                last = group.code.blocks[group.block].instructions[-1]
-                found = last if group in self.batch.groups else self._parked_at(group)
-                return found if found and _for_all(found) else None
+                return instruction if _for_all(instruction) else None
         return None
-
-    def _parked_at(self, group: Group):
-        return next((i for other, i in self._waiting() if other is group), None)
 
     def states(self):
         return self._states.items()

@@ -232,10 +232,8 @@ def deadlock(batch) -> KernelFault:
         head += "threads of a warp come by. It is .sync.aligned: all of them execute it together."
     elif any(group.code.blocks[group.block].warpgroup for group in stalled) and not held:
         kind = BARRIER
-        head = (
-            "Barrier misuse: a wgmma is for the four warps of a warpgroup together, at one place "
-        )
-        head += "in the code, and some of them wait elsewhere."
+        head = "Barrier misuse: a wgmma is for the four warps of a warpgroup together, at one "
+        head += "place in the code, and some of them wait elsewhere."
     else:
         kind, head = DEADLOCK, "Deadlock: every thread waits, and nobody is left to release them."
     return KernelFault(Finding(kind, "\n".join([head, *lines]), location, thread, block_index))
