@@ -77,20 +77,20 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
     Raises LessonError where a result is wrong.
     """
     work, burst = case.make(n), n in case.sustained_sizes
-    turns = {"": _fast(work), **work.libraries}
-    times: dict[str, list[float]] = {name: [] for name in turns}
-    runs = {name: _runs(run, burst) for name, run in turns.items()}
+    sides = {"": _fast(work), **work.libraries}
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    runs = {name: _runs(run, burst) for name, run in sides.items()}
     for turn in range(TURNS):
         work.poison()
-        for name in order(list(turns), turn):
+        for name in order(list(sides), turn):
             warmup, repeats = runs[name]
-            times[name] += bench(turns[name], warmup=warmup, repeats=repeats).times_ms
+            times[name] += bench(sides[name], warmup=warmup, repeats=repeats).times_ms
     ours = Bench(tuple(times[""]))
     libraries = {
         name: round(Bench(tuple(each)).median_ms, 5) for name, each in times.items() if name
     }
     fastest = min(libraries, key=libraries.__getitem__) if libraries else None
-    for_seconds = sustained(turns[""], turns[fastest]) if burst and fastest else None
+    for_seconds = sustained(sides[""], sides[fastest]) if burst and fastest else None
     _check(work, f"{case.name} at {n}")
     least = case.roofline_ms(n, bandwidth, device_name())
     return {

@@ -19,7 +19,7 @@ from ..launching.modules import Module
 from . import emulated_runs, kinds
 from .entry_points import declare_kernels
 from .means import WorkDone, work_of
-from .outcome import from_finding, simple
+from .outcome import from_finding, means_missing, simple
 from .spec import Exercise
 from .trials import MOST_STEPS, Trial, drawn_trials, smallest
 
@@ -176,7 +176,5 @@ def means_verdict(exercise: Exercise, works: Works) -> tuple[Verdict, Any] | Non
         work = replace(works.at(size), of_ours=lambda size=size: work_of_solution(exercise, size))
         missing = means.missing(work)
         if missing:
-            found = "the result came out right, but not by the means of this exercise."
-            hint = means.advice
-            return simple(kinds.MEANS_MISSING, f"{found}\n  {missing}.", hint=hint), size
+            return means_missing(f"{missing}.", means.advice), size
     return None

@@ -146,6 +146,12 @@ def right(name: str, tried: str) -> Verdict:
     return simple(kinds.PASS, f"{name} is right {tried} tried.", hint=hint)
 
 
+def means_missing(what: str, hint: str = "") -> Verdict:
+    """The verdict on a result that came out right by other means than the exercise's."""
+    message = "the result came out right, but not by the means of this exercise."
+    return simple(kinds.MEANS_MISSING, f"{message}\n  {what}", hint=hint)
+
+
 def copied(file: str) -> Verdict:
     """The verdict on a cell that includes the course's own ``file``."""
     return simple(kinds.COPIED, f"this cell includes the course's own {file}.")

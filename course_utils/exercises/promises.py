@@ -306,12 +306,13 @@ def zero_times_infinity(zero: str, infinite: str) -> Values:
 
 
 def zeros_and_infinities(zero: str, infinite: str) -> Values:
-    """About half of ``zero`` is 0, and some of ``infinite`` are infinite, wherever they meet."""
+    """About half of ``zero`` is 0, and some of ``infinite`` are infinite, wherever they meet;
+    ``infinite`` may be a scalar."""
 
     def change(given: Given, rng: np.random.Generator) -> Given:
         x = given[zero]
         x = np.where(rng.random(x.shape) < 0.5, 0, x)
-        return {zero: x, infinite: SOME_INFINITE[1](given[infinite], rng)}
+        return {zero: x, infinite: SOME_INFINITE[1](np.asarray(given[infinite]), rng)}
 
     return Values(f"half of {zero} 0, some of {infinite} infinite", change)
 

@@ -14,9 +14,9 @@ from ..checking.excerpts import source_excerpt
 from ..checking.verdict import Verdict, format_value
 from ..needs import missing, skip_line
 from . import kinds
-from .outcome import clip_printed, right, simple
+from .outcome import clip_printed, means_missing, right, simple
 from .plain_values import Other, plain, read, written
-from .python_process import problem_of, run_answer, unanswered
+from .python_process import compiled, problem_of, run_answer, unanswered
 from .spec import RTOL, PythonExercise
 from .trials import all_cases
 
@@ -40,7 +40,7 @@ SHOWN_ARRAY = 80  # characters of an array that is written out
 def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = None) -> Verdict:
     """Run ``source`` and every case of ``exercise``; the time limit covers all of it."""
     try:
-        compile(source, exercise.id, "exec", dont_inherit=True)
+        compiled(source, exercise)
     except SyntaxError as error:
         return _syntax_error(error, source)
     except (RecursionError, MemoryError):
@@ -87,8 +87,7 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
             hint = "Work on a copy, or make a new one."
             verdict = simple(kinds.INPUT_CHANGED, message, hint=hint)
         if verdict is None and call["advice"]:
-            message = "the result came out right, but not by the means of this exercise."
-            verdict = simple(kinds.MEANS_MISSING, f"{message}\n  {call['advice']}")
+            verdict = means_missing(call["advice"])
         if verdict is not None:
             return verdict
     if problem := problem_of(found):

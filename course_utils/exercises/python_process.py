@@ -93,7 +93,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
 
 def variables(exercise: BaseExercise, source: str, names: list[str]) -> dict[str, Any]:
     """The values of these names after the cell has run, where it gives them one."""
-    run = partial(_values, _compiled(source, exercise), names)
+    run = partial(_values, compiled(source, exercise), names)
     values, problem = _tried(run, exercise, source, "running the cell")
     return {"values": values or {}, "problem": problem}
 
@@ -110,7 +110,7 @@ def answers(
     def answer(problem: dict[str, Any] | None = None) -> dict[str, Any]:
         return {"calls": calls, "problem": problem}
 
-    run = partial(exec, _compiled(source, exercise), namespace)
+    run = partial(exec, compiled(source, exercise), namespace)
     _, problem = _tried(run, exercise, source, "running the cell")
     if problem:
         return answer(problem)
@@ -135,7 +135,7 @@ def answers(
     return answer()
 
 
-def _compiled(source: str, exercise: BaseExercise) -> CodeType:
+def compiled(source: str, exercise: BaseExercise) -> CodeType:
     """The cell's code, with no feature of this file's ``from __future__``."""
     return compile(source, exercise.id, "exec", dont_inherit=True)
 

@@ -361,6 +361,7 @@ ELEMENTS = LAYER[0] * LAYER[1]
 
 
 def opposite_infinities(given: dict, rng: np.random.Generator) -> dict:
+    """x is +inf where r is -inf, in about half of all places: their sum is no number."""
     where = rng.random(given["x"].shape) < 0.5
     return {"x": np.where(where, np.inf, given["x"]), "r": np.where(where, -np.inf, given["r"])}
 

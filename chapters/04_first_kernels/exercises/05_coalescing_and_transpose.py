@@ -128,13 +128,7 @@ it is, find out why, and fix it: every byte asked for shall be wanted.
             (
                 *promises.data("x", *promises.ORDINARY, promises.ZEROS, *promises.STRANGE),
                 promises.zero_times_infinity("gain", "x"),
-                promises.Values(
-                    "gain = inf, half of x 0",
-                    lambda given, rng: {
-                        "x": np.where(rng.random(given["x"].shape) < 0.5, 0, given["x"]),
-                        "gain": np.inf,
-                    },
-                ),
+                promises.zeros_and_infinities("x", "gain"),
             ),
         ),
     ),
