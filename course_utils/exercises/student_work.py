@@ -1,8 +1,10 @@
 """Remembers what the student has done: a git-ignored folder with the work and one JSON file.
 
-The folder is ``.progress/`` in the course, or the one COURSE_PROGRESS names. Several notebooks may
-write at once. Nothing here raises because something could not be kept: a verdict is worth more than
-its record. What could not be kept is said in the answer.
+The folder is ``.progress/`` in the course, or the one COURSE_PROGRESS names. An exercise that the
+JSON file says nothing about is done if its passed answer is in the folder, and attempted if any
+answer is, so a lost or damaged JSON file costs no mark. Several notebooks may write at once.
+Nothing here raises because something could not be kept: a verdict is worth more than its record.
+What could not be kept is said in the answer.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -28,6 +31,9 @@ DONE, ATTEMPTED, OPEN = "done", "attempted", "open"
 MARKS = {DONE: "[x]", ATTEMPTED: "[~]", OPEN: "[ ]"}
 LOCK_SECONDS = 2.0  # how long another notebook is waited for
 SUFFIXES = {"python": "py", "c": "c"}
+ANSWER = re.compile(
+    r"(?P<id>\d\d\.\w+)(?P<passed>\.passed)?\.(cu|py|c)"
+)  # the files of this folder
 
 Entry = dict[str, Any]
 _hints: dict[str, int] = {}  # hints shown in this session, where they cannot be kept
@@ -49,7 +55,7 @@ def record(exercise: BaseExercise, outcome: Outcome, cell: str) -> str:
         return ""
 
     def count(entry: Entry) -> Entry:
-        status = DONE if outcome.passed else entry.get("status", ATTEMPTED)
+        status = DONE if outcome.passed or entry.get("status") == DONE else ATTEMPTED
         return {**entry, "tries": entry.get("tries", 0) + 1, "last": outcome.kind, "status": status}
 
     def keep() -> str:
@@ -77,7 +83,7 @@ def forget(exercise: BaseExercise) -> str:
     Returns a sentence where that could not be kept.
     """
     _hints.pop(exercise.id, None)
-    return _trying(lambda: _change(exercise.id, lambda entry: {}))
+    return _trying(lambda: _change(exercise.id, lambda entry: {"status": OPEN}))
 
 
 def next_hint(exercise: BaseExercise) -> int:
@@ -192,7 +198,7 @@ def _trying(keep: Callable[[], str]) -> str:
     try:
         return keep()
     except (OSError, ValueError) as error:
-        return f"This try is not kept, and `progress` will not show it: {error}."
+        return f"This try is not kept: {error}."
 
 
 def _change(name: str, change: Callable[[Entry], Entry]) -> str:
@@ -206,23 +212,46 @@ def _change(name: str, change: Callable[[Entry], Entry]) -> str:
         said = ""
         if damaged:
             aside = _set_aside(folder() / "progress.json")
-            said = f"progress.json could not be read as a whole; the old one is kept as {aside}."
+            said = (
+                f"progress.json could not be read as a whole; the old one is kept as {aside}. "
+                "What you have solved still counts."
+            )
         data[name] = change(data.get(name, {}))
-        kept = {key: entry for key, entry in data.items() if entry}
-        _replace(folder() / "progress.json", json.dumps(kept, indent=1, sort_keys=True) + "\n")
+        _replace(folder() / "progress.json", json.dumps(data, indent=1, sort_keys=True) + "\n")
     return said
 
 
 def _read(strict: bool = False) -> tuple[dict[str, Entry], bool]:
     """(the entries that make sense, whether there is anything else in the file).
 
+    An entry without a status takes it from the student's answers in the folder.
     With ``strict`` a file that is there and cannot be opened raises OSError; otherwise it counts as
     none, so that it stops no lesson.
     """
+    entries, damaged = _read_file(strict)
+    for name, status in _statuses_of_answers().items():
+        entries[name] = {"status": status, **entries.get(name, {})}
+    return entries, damaged
+
+
+def _statuses_of_answers() -> dict[str, str]:
+    """DONE for each exercise with a passed answer in the folder, ATTEMPTED for any other answer."""
+    try:
+        names = os.listdir(folder())
+    except OSError:
+        return {}
+    found = [match for match in map(ANSWER.fullmatch, names) if match]
+    done = {match["id"] for match in found if match["passed"]}
+    return {match["id"]: DONE if match["id"] in done else ATTEMPTED for match in found}
+
+
+def _read_file(strict: bool) -> tuple[dict[str, Entry], bool]:
     try:
         found = json.loads((folder() / "progress.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}, False
+    except IsADirectoryError:
+        return {}, True
     except OSError:
         if strict:
             raise

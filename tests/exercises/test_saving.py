@@ -36,8 +36,6 @@ def spoilt(folder, how: str) -> None:
     """Make a folder in which nothing can be written."""
     if how == "a file in its place":
         folder.write_text("not a folder")
-    elif how == "a folder in the file's place":
-        (folder / "progress.json").mkdir(parents=True)
     elif how == "read-only":
         folder.mkdir()
         folder.chmod(0o500)
@@ -50,7 +48,7 @@ def full_disk(monkeypatch) -> None:
     monkeypatch.setattr(student_work.os, "replace", write)
 
 
-PLACES = ("a file in its place", "a folder in the file's place", "read-only", "full disk")
+PLACES = ("a file in its place", "read-only", "full disk")
 
 
 @pytest.mark.parametrize("how", PLACES)
@@ -121,6 +119,46 @@ def test_a_damaged_file_stops_no_lesson_and_is_kept(own_progress, how):
     if "04.clamp" in DAMAGED[how] and how != "cut short":
         assert "[x] 04.clamp" in str(progress())
     assert student.exercise("04.saxpy", WRONG).note == "", "it is whole again"
+
+
+def lost(file, how: str) -> None:
+    """Spoil progress.json; nothing in it can be read any more."""
+    whole = file.read_text()
+    file.unlink()
+    if how == "cut":
+        file.write_text(whole[: len(whole) * 2 // 3])
+    elif how == "emptied":
+        file.touch()
+    elif how == "a folder":
+        file.mkdir()
+
+
+def marks() -> dict[str, str]:
+    """The status of each exercise that was tried."""
+    return {line.id: line.status for line in progress().lines if line.status != "open"}
+
+
+@pytest.mark.parametrize("how", ["cut", "emptied", "deleted", "a folder"])
+def test_marks_are_rebuilt_from_the_answers(own_progress, how):
+    for name, cell in (("saxpy", SAXPY.solution), ("saxpy", WRONG), ("clamp", "wrong")):
+        student.exercise(f"04.{name}", cell)
+    file = own_progress / "progress.json"
+    lost(file, how)
+    assert marks() == {"04.saxpy": "done", "04.clamp": "attempted"}
+    note = student.exercise("04.dot", "wrong").note
+    assert ("What you have solved still counts" in note) == (how != "deleted")
+    saved = {name: entry["status"] for name, entry in json.loads(file.read_text()).items()}
+    assert saved == marks() == {"04.saxpy": "done", "04.clamp": "attempted", "04.dot": "attempted"}
+
+
+def test_an_exercise_that_was_reset_is_open_though_its_answer_is_there(own_progress):
+    student.exercise("04.saxpy", SAXPY.solution)
+    reset("04.saxpy")
+    assert marks() == {}
+    student.exercise("04.saxpy", WRONG)
+    assert marks() == {"04.saxpy": "attempted"}
+    (own_progress / "progress.json").unlink()
+    assert marks() == {"04.saxpy": "done"}
 
 
 def test_a_second_damaged_file_does_not_take_the_place_of_the_first(own_progress):
