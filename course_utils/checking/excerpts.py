@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-WIDEST = 200  # characters of a line
+from ..compiling.source_text import WIDEST, shortened
 
 
 def source_excerpt(source: str, lines: Iterable[int], around: int = 1) -> str:
@@ -21,9 +21,7 @@ def source_excerpt(source: str, lines: Iterable[int], around: int = 1) -> str:
     for line in sorted(shown):
         if last and line > last + 1:
             rows.append("     ...")
-        words = text[line - 1]
-        if len(words) > WIDEST:
-            words = f"{words[:WIDEST]} ..."
+        words = shortened(text[line - 1])
         rows.append(f"{'->' if line in marked else '  '} {line:3} | {words}".rstrip())
         last = line
     return "\n".join(rows)

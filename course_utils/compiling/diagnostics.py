@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..errors import LessonError
 from ..paths import ROOT
 from .headers import cuda_header_paths, cute_header_paths
+from .source_text import DOTS, WIDEST, shortened
 from .template_errors import cause, outermost
 
 MAX_ERRORS_SHOWN = 3
@@ -171,7 +172,7 @@ def _render(diagnostics: list[Diagnostic]) -> str:
     parts = []
     for item in diagnostics[:MAX_ERRORS_SHOWN]:
         where = f"{item.file}:{item.line}: " if item.file else ""
-        rows = [f"{where}error: {item.message}", *item.excerpt[:MAX_LINES_PER_ERROR]]
+        rows = [f"{where}error: {shortened(item.message)}", *_shown(item)]
         hidden = len(item.excerpt) - MAX_LINES_PER_ERROR
         if hidden > 0:
             rows.append(f"  ({hidden} more lines in error.log)")
@@ -183,6 +184,17 @@ def _render(diagnostics: list[Diagnostic]) -> str:
     if rest > 0:
         parts.append(f"and {rest} more. The first error often causes the others: fix it first.")
     return "\n\n".join(parts)
+
+
+def _shown(item: Diagnostic) -> list[str]:
+    """The first rows of the excerpt; of a long source line the part around its caret."""
+    rows = list(item.excerpt[:MAX_LINES_PER_ERROR])
+    if len(rows) > 1 and rows[1].strip() == "^" and len(rows[0]) > WIDEST:
+        caret = rows[1].index("^")
+        start = max(caret - WIDEST // 2, 0)
+        rows[0] = shortened(rows[0], start)
+        rows[1] = " " * (caret - start + (len(DOTS) if start else 0)) + "^"
+    return [shortened(row) for row in rows]
 
 
 def _shorten_paths(log: str) -> str:

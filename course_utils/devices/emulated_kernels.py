@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from ..compiling import signature
 from ..compiling.assembly import has_assembly, refused_assembly
 from ..compiling.nvrtc import Compiled, compile_source
+from ..compiling.source_text import read_source
 from ..emulator import (
     UNKNOWN_INSTRUCTION,
     KernelFault,
@@ -83,8 +85,7 @@ class RawModule:
         self._mangled: dict[str, str] = {}
         self._signatures: dict[str, signature.Signature] = {}
         if code is None:
-            with open(str(path), encoding="utf-8") as file:
-                self._machine = EmulatedModule(file.read())
+            self._machine = EmulatedModule(read_source(Path(str(path))))
             return
         compiled = self.compiled(_split_arch(self.options)[0])
         self._mangled, self.log = compiled.mangled, compiled.log

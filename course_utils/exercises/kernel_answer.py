@@ -24,6 +24,7 @@ from ..compiling.compiler_process import CompilerStopped
 from ..compiling.diagnostics import CompileError
 from ..devices.limits import LaunchError
 from ..emulator import ERROR, GLOBAL, Finding
+from ..errors import LessonError
 from ..launching.modules import Module
 from . import emulated_runs, kinds
 from .entry_points import entry_problem
@@ -69,6 +70,8 @@ def outcome_of(exercise: Exercise, source: str) -> Outcome:
         return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     except CompileError as error:
         return _outcome(exercise, _explain_compile_error(error, source))
+    except LessonError as error:  # of a header that the cell includes
+        return _outcome(exercise, simple(kinds.COMPILE_ERROR, str(error)))
     problem = entry_problem(exercise, module, source)
     if problem:
         return _outcome(exercise, problem)

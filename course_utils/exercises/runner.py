@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import singledispatch
 
 from ..checking.verdict import Verdict
+from ..compiling.source_text import without_marks
 from ..needs import lacking
 from . import kernel_answer, kinds, number_answer
 from .outcome import Outcome, simple
@@ -27,6 +28,7 @@ def run_source(
     ``first_line`` is the number of the source's first line for the reader (2 in a notebook cell,
     below its magic line). With ``gpu`` a right answer also runs at full size on the GPU.
     """
+    source = without_marks(source)
     if not source.strip():
         message = "there is nothing in this cell."
         hint = kinds.NEXT_STEP[kinds.EMPTY].format(id=exercise.id)

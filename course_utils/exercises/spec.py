@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ..compiling.source_text import read_source
 from ..emulator import Counts
 from ..launching.tensor_maps import tensor_map
 from ..paths import KERNELS
@@ -136,7 +137,7 @@ class BaseExercise:
 
     @property
     def text(self) -> str:
-        return (KERNELS / self.source).read_text(encoding="utf-8")
+        return read_source(KERNELS / self.source)
 
     @property
     def starter(self) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from ..checking.verdict import Verdict
 from ..compiling.host_compilers import HOW_TO_GET, IN_WORDS, HostCompiler, host_compiler
+from ..compiling.source_text import read_source, without_marks
 from ..errors import Interrupted, LessonError
 from ..process_groups import Ended
 from ..shell import running_shell
@@ -107,7 +108,7 @@ def run_cell(language: str, line: str, cell: str) -> Verdict | None:
     compiler = host_compiler(language)
     if compiler is None:
         raise LessonError(f"This cell needs {IN_WORDS[language]}. {HOW_TO_GET}")
-    source = "\n" * (CELL_LINE - 1) + cell
+    source = "\n" * (CELL_LINE - 1) + without_marks(cell)
     name = asked.file or f"cell.{language}"
     if asked.file:
         (c_folder() / name).write_text(source, encoding="utf-8")
@@ -127,7 +128,7 @@ def _try(
         print(f"kept {name}")
         return None
     files = (name, *asked.beside)
-    sources = {file: (folder / file).read_text(encoding="utf-8") for file in files}
+    sources = {file: read_source(folder / file) for file in files}
     whole = any(map(MAIN.search, sources.values())) or not asked.file
     standard, checks = asked.std or STANDARDS[language], asked.sanitize
     built = build(compiler, files, folder, standard, asked.flags, sanitized=checks, link=whole)

@@ -78,16 +78,12 @@ def kernel_in(
 ) -> Kernel:
     """The kernel ``name`` of a file, or its only one, for the emulator.
 
-    ``name`` may be a template's instance. Raises LessonError where there is no such file or kernel,
-    and CompileError where NVRTC refuses the source.
+    ``name`` may be a template's instance. Raises LessonError where there is no such file or kernel
+    or the file is not UTF-8, and CompileError where NVRTC refuses the source.
     """
     path = Path(path)
     if not path.is_file():  # `load` would look in the course's own folder too
         raise LessonError(f"There is no file {str(path)!r}.")
-    try:
-        path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise LessonError(f"{str(path)!r} is no text that can be read: {error}") from None
     names = [name] if name and "<" in name else []
     module = load(path.absolute(), names=names, defines=defines, arch=arch, device="emulator")
     if name is None:

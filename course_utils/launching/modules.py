@@ -26,6 +26,7 @@ from ..compiling.nvrtc import (
 )
 from ..compiling.ptx_entries import entry_names, own_name_of_symbol
 from ..compiling.signature import Signature
+from ..compiling.source_text import read_source, source_name, without_marks
 from ..devices import emulated_cupy
 from ..devices.compute_capability import capability, pretended
 from ..devices.emulated_kernels import CODE_NAME
@@ -33,7 +34,7 @@ from ..devices.limits import LaunchError
 from ..devices.selection import CUDA, EMULATOR, ON_GPU
 from ..devices.selection import device as current_device
 from ..errors import LessonError
-from ..paths import KERNELS, ROOT
+from ..paths import KERNELS
 from . import older_gpus
 from .cubins import CUBIN_TARGETS, CubinModule
 from .kernel_files import find_kernel_file
@@ -64,18 +65,19 @@ def load(
     named, and the GPU is too old for the kernel, it runs on the emulator, and a line says so.
 
     Raises :class:`~course_utils.compiling.diagnostics.CompileError` with the student's line and a
-    caret, and :class:`~course_utils.errors.LessonError` where the file does not exist.
+    caret, and :class:`~course_utils.errors.LessonError` for a file that does not exist or is not
+    UTF-8.
     """
     _check_recipe(path, source, defines, names, options, device)
     folder = KERNELS
     if path is not None and source is None:
         file = find_kernel_file(path)
-        source, folder = file.read_text(encoding="utf-8"), file.parent
-        filename = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name
+        source, folder, filename = read_source(file), file.parent, source_name(file)
     elif path is not None or source is None:
         raise LessonError(
             'load takes a path, load("04_first_kernels/threads/vec_add.cu"), or source="...".'
         )
+    source = without_marks(source)
     recipe: dict[str, Any] = {
         "filename": filename,
         "folder": folder,

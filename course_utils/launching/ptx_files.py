@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..compiling.nvrtc import Compiled
+from ..compiling.source_text import read_source
 from ..devices import emulated_cupy
 from ..devices.selection import EMULATOR, cp
 from ..devices.selection import device as current_device
@@ -48,13 +49,13 @@ class PtxModule:
     """
 
     def __init__(self, file: Path, device: str | None = None):
-        text = file.read_text(encoding="utf-8")
+        text = read_source(file)
         self.file, self.device = file, device or _suitable(text)
         self.names = re.findall(r"\.entry\s+([\w$]+)", text)
         named = source_files(text).get(1, file.name)
         self.filename = named.removeprefix(f"{ROOT.as_posix()}/")
         origin = ROOT / self.filename
-        self.source = origin.read_text(encoding="utf-8") if origin.is_file() else text
+        self.source = read_source(origin) if origin.is_file() else text
 
     def __getitem__(self, name: str) -> Kernel:
         return Kernel(self, name, self._raw)

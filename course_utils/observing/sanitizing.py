@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
 
+from ..compiling.source_text import shortened
 from ..emulator import (
     ALL_CHECKS,
     ERROR,
@@ -85,7 +86,7 @@ class Report:
         text = self.source.splitlines()
         for line in sorted({p.line for p in places if p.file == self.filename}):
             if 0 < line <= len(text):
-                lines.append(f"{line:>6} | {text[line - 1]}")
+                lines.append(f"{line:>6} | {shortened(text[line - 1])}")
         return "\n".join(lines)
 
 

@@ -86,7 +86,7 @@ def test_a_file_that_is_not_there_is_not_looked_for_in_the_course():
         kernel_in("04_first_kernels/threads/vec_add.cu")
 
 
-@pytest.mark.parametrize("content, told", [(b"\xff\xfe", "no text"), (b"", "has no kernel")])
+@pytest.mark.parametrize("content, told", [(b"\xff\xfe", "is UTF-16"), (b"", "has no kernel")])
 def test_a_file_that_holds_no_kernel_is_said_to(tmp_path, content, told):
     (tmp_path / "x.cu").write_bytes(content)
     with pytest.raises(LessonError, match=told):
