@@ -1,43 +1,50 @@
-"""What the notebooks of the course import: one device, one way to load, check and measure."""
+"""What the notebooks of the course import: one device, one way to load, check and measure.
+
+Each name is loaded when it is first asked for. So a command starts with the modules that it needs,
+and a fault in any other module doesn't stop it.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import figures, layouts
-from .benchmarks import autotune
-from .benchmarks.baselines.cublas_library import cublas_libraries
-from .benchmarks.baselines.cudnn_descriptors import cudnn_library
-from .benchmarks.baselines.cudnn_graph import CudnnGraph
-from .benchmarks.baselines.lt_products import LtProduct
-from .benchmarks.profilers import spans, step_spans
-from .benchmarks.simulated_gpu import SimulatedGPU
-from .checking import check
-from .data.image_sets import digits
-from .data.sheets import data_sheets
-from .devices.selection import cp, device, size
-from .environment import doctor
-from .exercises import answer, hint, progress, reset, restore, solution
-from .figures.drawn_digits import centred, drawing_pad, read_drawing
-from .host_programs.program_cells import c_folder
-from .launching.modules import load
-from .launching.pointer_tables import pointers
-from .launching.ptx_files import load_ptx
-from .launching.tensor_maps import tensor_map
-from .notebooks.maps import chapter_map
-from .observing import trees
-from .observing.hlo_texts import hlo_computations
-from .observing.occupancy_calculator import occupancy
-from .observing.profiling import profile
-from .observing.ptx_kinds import compare_ptx
-from .observing.sanitizing import sanitize
-from .observing.timing import bench
-from .observing.warp_traces import trace
-from .records.kernel_records import stored
-from .records.measured_files import measurements
-from .records.run_times import timed
 from .shell import running_shell
+
+if TYPE_CHECKING:  # for editors, which complete names and show their docstrings
+    from . import figures, layouts
+    from .benchmarks import autotune
+    from .benchmarks.baselines.cublas_library import cublas_libraries
+    from .benchmarks.baselines.cudnn_descriptors import cudnn_library
+    from .benchmarks.baselines.cudnn_graph import CudnnGraph
+    from .benchmarks.baselines.lt_products import LtProduct
+    from .benchmarks.microbenchmarks import hardware
+    from .benchmarks.profilers import spans, step_spans
+    from .benchmarks.simulated_gpu import SimulatedGPU
+    from .checking import check
+    from .data.image_sets import digits
+    from .data.sheets import data_sheets
+    from .devices.selection import cp, device, size
+    from .environment import doctor
+    from .exercises import answer, hint, progress, reset, restore, solution
+    from .figures.drawn_digits import centred, drawing_pad, read_drawing
+    from .host_programs.program_cells import c_folder
+    from .launching.modules import load
+    from .launching.pointer_tables import pointers
+    from .launching.ptx_files import load_ptx
+    from .launching.tensor_maps import tensor_map
+    from .notebooks.maps import chapter_map
+    from .observing import trees
+    from .observing.hlo_texts import hlo_computations
+    from .observing.occupancy_calculator import occupancy
+    from .observing.profiling import profile
+    from .observing.ptx_kinds import compare_ptx
+    from .observing.sanitizing import sanitize
+    from .observing.timing import bench
+    from .observing.warp_traces import trace
+    from .records.kernel_records import stored
+    from .records.measured_files import measurements
+    from .records.run_times import timed
 
 __all__ = [
     "CudnnGraph",
@@ -86,23 +93,65 @@ __all__ = [
     "trees",
 ]
 
-if TYPE_CHECKING:
-    from .benchmarks.microbenchmarks import hardware
+_MODULES = {  # the names that are modules
+    "autotune": "benchmarks.autotune",
+    "figures": "figures",
+    "hardware": "benchmarks.microbenchmarks.hardware",
+    "layouts": "layouts",
+    "trees": "observing.trees",
+}
+_HOMES = {  # the modules that define the others
+    "benchmarks.baselines.cublas_library": "cublas_libraries",
+    "benchmarks.baselines.cudnn_descriptors": "cudnn_library",
+    "benchmarks.baselines.cudnn_graph": "CudnnGraph",
+    "benchmarks.baselines.lt_products": "LtProduct",
+    "benchmarks.profilers": "spans step_spans",
+    "benchmarks.simulated_gpu": "SimulatedGPU",
+    "checking": "check",
+    "data.image_sets": "digits",
+    "data.sheets": "data_sheets",
+    "devices.selection": "cp device size",
+    "environment": "doctor",
+    "exercises": "answer hint progress reset restore solution",
+    "figures.drawn_digits": "centred drawing_pad read_drawing",
+    "host_programs.program_cells": "c_folder",
+    "launching.modules": "load",
+    "launching.pointer_tables": "pointers",
+    "launching.ptx_files": "load_ptx",
+    "launching.tensor_maps": "tensor_map",
+    "notebooks.maps": "chapter_map",
+    "observing.hlo_texts": "hlo_computations",
+    "observing.occupancy_calculator": "occupancy",
+    "observing.profiling": "profile",
+    "observing.ptx_kinds": "compare_ptx",
+    "observing.sanitizing": "sanitize",
+    "observing.timing": "bench",
+    "observing.warp_traces": "trace",
+    "records.kernel_records": "stored",
+    "records.measured_files": "measurements",
+    "records.run_times": "timed",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    """``hardware``, imported when asked for: with it come all kernels that are measured."""
-    if name != "hardware":
+    """A name of ``__all__``, loaded now. Raises AttributeError for any other."""
+    if name in _MODULES:
+        found = import_module(f".{_MODULES[name]}", __name__)
+    elif name in _HOME_OF:
+        found = getattr(import_module(f".{_HOME_OF[name]}", __name__), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"{__name__}.benchmarks.microbenchmarks.hardware")
+    globals()[name] = found
+    return found
 
 
 def _teach_ipython() -> None:
-    """Register ``%%needs``, ``%%exercise``, ``%%c`` and ``%%cpp`` where a notebook is running."""
+    """Register the course's magics and the style of its figures where a notebook is running."""
     shell = running_shell()
     if shell is None:
         return
-    from . import needs
+    from . import figures, needs  # noqa: F401  (figures registers its style)
 
     needs.register(shell)
 

@@ -1,4 +1,4 @@
-"""``python -m course_utils COMMAND``: doctor, run, exercises, progress, bench, prove-blackwell."""
+"""``python -m course_utils COMMAND``: what the Makefile calls, and some more for authors."""
 
 from __future__ import annotations
 
@@ -7,24 +7,49 @@ import os
 import sys
 from importlib import import_module
 
-# Each has add_parser(subparsers), which sets `func`: from the parsed arguments to an exit status.
-COMMANDS = (
-    "course_utils.environment",
-    "course_utils.notebooks.run",
-    "course_utils.exercises.cli",
-    "course_utils.benchmarks.cli",
-    "course_utils.benchmarks.prove_blackwell",
-)
+from .errors import LessonError
+
+# A command, what it does, and its module. That has add_parser(subparsers), which sets `func`: from
+# the parsed arguments to an exit status. It is imported for its own commands alone, so a fault in
+# a module of another one doesn't stop it.
+COMMANDS = {
+    "doctor": ("what this machine has and what it can run", "environment"),
+    "run": ("execute the notebooks in order, with a verdict and a time for each", "notebooks.run"),
+    "exercises": ("list, prove or write the exercises", "exercises.cli"),
+    "progress": ("what is done, and what comes next", "exercises.cli"),
+    "grade": ("judge students' notebooks", "exercises.cli"),
+    "bench": ("measure the emulator, or the kernels on a GPU", "benchmarks.cli"),
+    "prove-blackwell": (
+        "run and time the kernels for sm_100a on a B200",
+        "benchmarks.prove_blackwell",
+    ),
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit status."""
+    """Run one command and return its exit status.
+
+    A LessonError is printed without a traceback, and its status is 1; that of Ctrl-C is 130.
+    """
+    words = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog="python -m course_utils", description=__doc__)
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name in COMMANDS:
-        import_module(name).add_parser(subparsers)
-    args = parser.parse_args(arguments)
-    return args.func(args) or 0
+    try:
+        if words and words[0] in COMMANDS:
+            what, module = COMMANDS[words[0]]
+            import_module(f".{module}", __package__).add_parser(subparsers)
+            subparsers.choices[words[0]].description = f"{what[0].upper()}{what[1:]}."
+        else:  # help, or a mistake, of which argparse says what it is
+            for name, (what, _) in COMMANDS.items():
+                subparsers.add_parser(name, help=what)
+        args = parser.parse_args(words)
+        return args.func(args) or 0
+    except LessonError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

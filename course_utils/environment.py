@@ -252,5 +252,5 @@ def _output(*command: str) -> str | None:
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand ``doctor``; its exit status is 1 where something is broken."""
-    parser = subparsers.add_parser("doctor", help="what this machine has and what it can run")
+    parser = subparsers.add_parser("doctor")
     parser.set_defaults(func=lambda args: 0 if doctor() else 1)

@@ -193,7 +193,7 @@ def _size(n: int | tuple[int, ...]) -> str:
 
 
 def add_parser(subparsers) -> None:
-    parser = subparsers.add_parser("bench", help="measure the emulator, or the kernels on a GPU")
+    parser = subparsers.add_parser("bench")
     parser.add_argument("--device", choices=("emulator", "cuda"), help="default: this machine's")
     parser.add_argument(
         "--only",

@@ -118,7 +118,5 @@ def run(args: argparse.Namespace) -> int:
 
 def add_parser(subparsers: Any) -> None:
     """Register ``prove-blackwell``."""
-    parser = subparsers.add_parser(
-        "prove-blackwell", help="run and time the kernels for sm_100a on a B200"
-    )
+    parser = subparsers.add_parser("prove-blackwell")
     parser.set_defaults(func=run)

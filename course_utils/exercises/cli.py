@@ -15,7 +15,7 @@ from .spec import BaseExercise
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the three commands to the command line."""
-    exercises = subparsers.add_parser("exercises", help="list, prove or write the exercises")
+    exercises = subparsers.add_parser("exercises")
     exercises.add_argument("ids", nargs="*", metavar="ID", help="such as 04.saxpy; default all")
     what = exercises.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="list the exercises (the default)")
@@ -34,10 +34,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="with --verify: cuda also runs each solution at full size on the GPU, and times it",
     )
     exercises.set_defaults(func=_exercises)
-    progress = subparsers.add_parser("progress", help="what is done, and what comes next")
+    progress = subparsers.add_parser("progress")
     progress.add_argument("--json", action="store_true", help="as JSON, an entry for each exercise")
     progress.set_defaults(func=_progress)
-    grade = subparsers.add_parser("grade", help="judge students' notebooks")
+    grade = subparsers.add_parser("grade")
     grade.add_argument(
         "paths",
         nargs="+",

@@ -38,11 +38,7 @@ print(json.dumps({"kind": kind, "name": name, "cuda": ".".join(map(str, version[
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand `run`; `args.func(args)` returns the exit status."""
-    parser = subparsers.add_parser(
-        "run",
-        help="execute the notebooks in order, with a verdict and a time for each",
-        description="Execute the notebooks in order, with a verdict and a time for each.",
-    )
+    parser = subparsers.add_parser("run")
     parser.add_argument("paths", nargs="*", metavar="PATH", help="notebooks or folders (all)")
     parser.add_argument("--device", choices=("emulator", "cuda"), help="default: the machine's")
     parser.add_argument(
