@@ -18,6 +18,7 @@ from ..paths import CHAPTERS
 from .spec import BaseExercise
 
 SPECS = "[0-9][0-9]_*.py"
+LONGEST = 60  # characters of a name that is asked for; no id has as many
 
 
 @cache
@@ -42,14 +43,15 @@ def exercises_below(chapters: Path) -> tuple[BaseExercise, ...]:
 
 
 def find(name: str) -> BaseExercise:
-    """The exercise with this id. Raises KeyError with the closest names."""
-    for exercise in all_exercises():
-        if exercise.id == name:
-            return exercise
-    names = [exercise.id for exercise in all_exercises()]
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
-    advice = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(names)}"
-    raise KeyError(f"no exercise is called {name!r}: {advice}")
+    """The exercise with this id, in capitals or not. Raises KeyError with the closest ids."""
+    asked = name.lower()[:LONGEST]
+    named = {exercise.id: exercise for exercise in all_exercises()}
+    if asked in named:
+        return named[asked]
+    closest = " or ".join(difflib.get_close_matches(asked, named, n=3, cutoff=0.0))
+    raise KeyError(
+        f"no exercise is called {name[:LONGEST]!r}: did you mean {closest}? progress() lists all."
+    )
 
 
 def _exercises_of(folder: Path) -> list[BaseExercise]:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from course_utils.exercises.generate import PARTS, TAG, notebook_path
-from course_utils.exercises.registry import all_exercises, exercises_below
+from course_utils.exercises.registry import all_exercises, exercises_below, find
 from course_utils.paths import ROOT
 
 IMPORTS = "from course_utils.exercises import PythonExercise\n"
@@ -55,6 +55,19 @@ def test_spec_files_of_a_chapter_share_a_module(chapters):
     shared = "from .common import CASES\n" + spec("a", "CASES")
     (found,) = exercises_below(chapters({"03_x/common.py": COMMON, "03_x/01_first.py": shared}))
     assert found.cases == ((1,),)
+
+
+def test_an_id_is_found_in_capitals_too():
+    for exercise in all_exercises():
+        assert find(exercise.id.upper()) is exercise
+
+
+@pytest.mark.parametrize("name", ["03.finish_tme", "saxpy", "99.?", "x" * 10**6])
+def test_an_unknown_id_gets_the_closest_few(name):
+    with pytest.raises(KeyError, match="did you mean .*progress.. lists all") as caught:
+        find(name)
+    assert len(caught.value.args[0]) < 250
+    assert ("saxpy" in name) <= ("04.saxpy" in caught.value.args[0])
 
 
 def test_two_exercises_of_one_id_are_refused(chapters):
