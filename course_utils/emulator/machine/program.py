@@ -17,6 +17,7 @@ import numpy as np
 from . import ptx
 from .block_order import places
 from .code import Block, Code, Decoded, Ending, Step, liveness
+from .contraction import contractions
 from .fusion import Computation, Movable, fused
 from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, operation, traits_of, work_of
 from .lanes import blend
@@ -159,6 +160,7 @@ class Builder:
         leaders = self._leaders()
         starts = sorted(leaders)
         self.block_at = {start: n for n, start in enumerate(starts)}
+        self.contracted = contractions(function)
         blocks = []
         for n, start in enumerate(starts):
             stop = starts[n + 1] if n + 1 < len(starts) else len(function.instructions)
@@ -275,10 +277,11 @@ class Builder:
         op = operation(instruction.opcode, instruction.modifiers)
         if op is None:
             return None
-        operands = list(instruction.operands)
-        first = operands[0]
+        first, *sources = instruction.operands
+        if contracted := self.contracted.get(self.position):
+            op, sources = contracted.op, contracted.sources
         outputs = list(first.items) if isinstance(first, ptx.OperandList) else [first]
-        gets = [self.read(o, k) for o, k in zip(operands[1:], op.src, strict=False)]
+        gets = [self.read(o, k) for o, k in zip(sources, op.src, strict=False)]
         if len(gets) != len(op.src):
             raise ptx.PtxError(f"it has {len(gets)} sources where {len(op.src)} are needed")
         if op.carry_in:
@@ -289,7 +292,7 @@ class Builder:
         compute = op.first if len(puts) == 1 and op.first is not None else op.compute
         if len(puts) == 1 and (len(op.dst) + op.carry_out == 1 or op.first is not None):
             act = one_result(compute, gets, puts[0])
-            self.plain = Computation(op, tuple(operands[1:]), tuple(gets), puts[0], act)
+            self.plain = Computation(op, tuple(sources), tuple(gets), puts[0], act)
             return act
 
         def act_several(group):
