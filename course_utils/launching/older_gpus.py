@@ -8,7 +8,6 @@ from ..compiling.diagnostics import CompileError
 from ..compiling.nvrtc import Compiled
 from ..devices.compute_capability import capability
 from ..errors import LessonError
-from ..needs import lacking
 from .cubins import CUBIN_TARGETS
 
 LATER = ("sm_80", "sm_86", "sm_89", "sm_90", *CUBIN_TARGETS)  # the oldest that does is named
@@ -25,7 +24,7 @@ class Compilable(Protocol):
 
 def is_beyond(arch: str | None) -> bool:
     """Whether code for ``arch``, such as "sm_90a", cannot run on the GPU at hand."""
-    return arch in CUBIN_TARGETS and lacking(arch) is not None
+    return arch in CUBIN_TARGETS and arch != f"sm_{capability()}a"
 
 
 def compiles(module: Compilable, arch: str) -> bool:

@@ -114,8 +114,8 @@ def sanitize(
 ) -> Report:
     """Run ``kernel`` on the emulator under every check and report what is wrong.
 
-    The arguments are those of a launch. Arrays that already live on the emulator receive what the
-    kernel wrote; arrays of a GPU are copied and stay as they are. Raises
+    The arguments are those of a launch. Arrays receive what the kernel wrote, a GPU's too: the run
+    works on copies of those and brings them back. Raises
     :class:`~course_utils.devices.limits.LaunchError` for a launch that cannot be right; faults of
     the kernel itself are in the report, never raised.
 

@@ -248,7 +248,7 @@ def causal_tiles(name, n, heads):
     q, k, v = (draw((n, heads, 64), seed) for seed in range(3))
     o, scale = cp.empty((n, heads, 64), cp.float32), np.float32(1 / 8)
     parts = [
-        attention.attention(*(x[:, head].astype(np.float64) for x in (q, k, v)), causal=True)[0]
+        attention.attention(*(cp.asarray(x[:, head], float) for x in (q, k, v)), causal=True)[0]
         for head in range(heads)
     ]
     arguments = *map(cp.asarray, (q, k, v)), o, n, scale

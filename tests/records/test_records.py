@@ -415,7 +415,8 @@ def test_a_producer_writes_its_file_with_the_hashes_of_its_sources(folder, monke
     assert content["device"] == properties.device_name()
 
 
-def test_without_a_gpu_no_producer_writes():
+def test_without_a_gpu_no_producer_writes(monkeypatch):
+    monkeypatch.setattr(properties, "ON_GPU", False)
     with pytest.raises(LessonError, match="this machine has none"):
         PRODUCERS[0].write()
 

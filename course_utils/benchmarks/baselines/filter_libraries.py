@@ -114,24 +114,36 @@ class _Whole:
 class _InPlace:
     """As _Whole, by cuFFT through CuPy: x is padded before the first run, the filter's spectrum
     holds the division by the number of points, and C2R overwrites the product, which PyTorch
-    copies."""
+    copies. Planned at the first call: CuPy has no plan for a single row or column."""
 
     def __init__(self, x: Any, h: Any) -> None:
-        self._fft = import_module("cupyx.scipy.fft")
-        plan = import_module("cupyx.scipy.fftpack").get_fft_plan
-        self._sides = tuple(map(whole_transform, x.shape))
-        self._x = cp.zeros(self._sides, cp.float32)
-        self._x[tuple(map(slice, x.shape))] = x
-        self._spectrum = self._fft.rfftn(h, s=self._sides, norm="forward")
-        self._forward = plan(self._x, value_type="R2C")
-        self._back = plan(self._spectrum, shape=self._sides, value_type="C2R")
-        self._valid = _valid(x, h)
+        self._arrays = x, h
+        self._call: Callable[[], Any] | None = None
 
     def __call__(self) -> Any:
-        half = self._fft.rfftn(self._x, plan=self._forward)
-        half *= self._spectrum
-        whole = {"s": self._sides, "norm": "forward", "overwrite_x": True}
-        return self._fft.irfftn(half, plan=self._back, **whole)[self._valid]
+        if self._call is None:
+            self._call = self._planned(*self._arrays)
+        return self._call()
+
+    @staticmethod
+    def _planned(x: Any, h: Any) -> Callable[[], Any]:
+        fft = import_module("cupyx.scipy.fft")
+        plan = import_module("cupyx.scipy.fftpack").get_fft_plan
+        sides = tuple(map(whole_transform, x.shape))
+        padded = cp.zeros(sides, cp.float32)
+        padded[tuple(map(slice, x.shape))] = x
+        spectrum = fft.rfftn(h, s=sides, norm="forward")
+        forward = plan(padded, value_type="R2C")
+        back = plan(spectrum, shape=sides, value_type="C2R")
+        whole = {"plan": back, "s": sides, "norm": "forward", "overwrite_x": True}
+        valid = _valid(x, h)
+
+        def call() -> Any:
+            half = fft.rfftn(padded, plan=forward)
+            half *= spectrum
+            return fft.irfftn(half, **whole)[valid]
+
+        return call
 
 
 class _ThreeLaunches:
