@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .interrupts import finished_first
 from .shell import running_shell
 
 if TYPE_CHECKING:  # for editors, which complete names and show their docstrings
@@ -93,6 +94,7 @@ __all__ = [
     "trees",
 ]
 
+_STOPPED = "run the cell again to finish loading the course."
 _MODULES = {  # the names that are modules
     "autotune": "benchmarks.autotune",
     "figures": "figures",
@@ -136,12 +138,13 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 
 def __getattr__(name: str) -> Any:
     """A name of ``__all__``, loaded now. Raises AttributeError for any other."""
-    if name in _MODULES:
-        found = import_module(f".{_MODULES[name]}", __name__)
-    elif name in _HOME_OF:
-        found = getattr(import_module(f".{_HOME_OF[name]}", __name__), name)
-    else:
+    home = _MODULES.get(name) or _HOME_OF.get(name)
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with finished_first(_STOPPED):
+        found = import_module(f".{home}", __name__)
+    if name in _HOME_OF:
+        found = getattr(found, name)
     globals()[name] = found
     return found
 
@@ -151,19 +154,22 @@ def _teach_ipython() -> None:
     shell = running_shell()
     if shell is None:
         return
-    from . import figures, needs  # noqa: F401  (figures registers its style)
+    with finished_first(_STOPPED):
+        from . import figures, needs  # noqa: F401  (figures registers its style)
 
     needs.register(shell)
 
     def exercise(line: str, cell: str) -> Any:
-        from .exercises.magic import exercise as run
+        with finished_first(_STOPPED):
+            from .exercises.magic import exercise as run
 
         return run(line, cell)
 
     shell.register_magic_function(exercise, "cell", "exercise")
 
     def program(language: str) -> Any:
-        from .host_programs.program_cells import run_cell
+        with finished_first(_STOPPED):
+            from .host_programs.program_cells import run_cell
 
         return lambda line, cell: run_cell(language, line, cell)
 

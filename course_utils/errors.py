@@ -12,11 +12,3 @@ class LessonError(Exception):
     def _render_traceback_(self) -> list[str]:
         """What IPython prints in place of a traceback."""
         return str(self).splitlines()
-
-
-class Interrupted(KeyboardInterrupt):
-    """An interrupt that came while the course was at work: shown as one line, with no traceback
-    through the course's own code."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [f"Interrupted: {self}"]

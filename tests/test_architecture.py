@@ -20,7 +20,16 @@ PACKAGE = ROOT / "course_utils"
 # Each may import those above it, and nothing below. The emulator imports nothing outside itself.
 # CONTRIBUTING.md shows the same, a row of its table for each level; "" is the package itself.
 ROOMS = (
-    {"paths", "errors", "shell", "text_tables", "process_groups", "layouts", "emulator"},
+    {
+        "paths",
+        "errors",
+        "interrupts",
+        "shell",
+        "text_tables",
+        "process_groups",
+        "layouts",
+        "emulator",
+    },
     {"compiling"},
     {"devices"},
     {"stored_outputs"},

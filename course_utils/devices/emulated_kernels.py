@@ -24,6 +24,7 @@ from ..emulator import (
     PtxError,
 )
 from ..errors import LessonError
+from ..interrupts import interruptible
 from . import emulated_cuda as cuda
 from .emulated_arrays import CANARY, MemoryPointer, ndarray, plain
 from .emulated_textures import SurfaceObject, TextureObject
@@ -87,7 +88,8 @@ class RawModule:
         if code is None:
             self._machine = EmulatedModule(read_source(Path(str(path))))
             return
-        compiled = self.compiled(_split_arch(self.options)[0])
+        with interruptible("the code was not compiled."):
+            compiled = self.compiled(_split_arch(self.options)[0])
         self._mangled, self.log = compiled.mangled, compiled.log
         self._signatures = signature.kernels(code)
         self._machine = EmulatedModule(compiled.ptx)
@@ -236,9 +238,10 @@ class RawKernel:
         # What was read of the source is wrong where a macro makes the parameters.
         names = self._names if len(self._names) == len(values) else ()
         try:
-            result = self.entry.launch(
-                grid, block, values, shared=shared_mem, names=names, options=options
-            )
+            with interruptible(f"{self.name} was stopped before its end."):
+                result = self.entry.launch(
+                    grid, block, values, shared=shared_mem, names=names, options=options
+                )
         except (PtxError, KernelFault, LookupError, TypeError, ValueError) as error:
             if self.code and has_assembly(self.code) and _told_by_assembler(error):
                 target = _split_arch(self.options)[0].removeprefix("compute_")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
-from ..errors import Interrupted, LessonError
+from ..errors import LessonError
+from ..interrupts import interruptible
 from ..shell import running_shell
 from . import student_work
 from .generate import starter_cell
@@ -36,11 +37,9 @@ def exercise(line: str, cell: str) -> Outcome:
     Never raises for anything in the cell, so a notebook with unsolved exercises runs to its end;
     with COURSE_STRICT=1 every verdict but PASS raises :class:`ExerciseFailed`.
     """
-    chosen = _find(line)
-    try:
+    with interruptible(f"{line.strip()} was not judged, and this try does not count."):
+        chosen = _find(line)
         outcome = run_source(chosen, cell, first_line=CELL_LINE, gpu=_on_gpu())
-    except KeyboardInterrupt:
-        raise Interrupted(f"{chosen.id} was not judged, and this try does not count.") from None
     outcome = replace(outcome, note=student_work.record(chosen, outcome, cell))
     if os.environ.get("COURSE_STRICT") == "1" and not outcome.passed:
         raise ExerciseFailed(outcome)

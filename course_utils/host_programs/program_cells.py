@@ -19,7 +19,8 @@ from pathlib import Path
 from ..checking.verdict import Verdict
 from ..compiling.host_compilers import HOW_TO_GET, IN_WORDS, HostCompiler, host_compiler
 from ..compiling.source_text import read_source, without_marks
-from ..errors import Interrupted, LessonError
+from ..errors import LessonError
+from ..interrupts import interruptible
 from ..process_groups import Ended
 from ..shell import running_shell
 from . import host_kinds as kinds
@@ -112,11 +113,11 @@ def run_cell(language: str, line: str, cell: str) -> Verdict | None:
     name = asked.file or f"cell.{language}"
     if asked.file:
         (c_folder() / name).write_text(source, encoding="utf-8")
-    try:
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
-            return _try(language, asked, compiler, source, name, Path(place))
-    except KeyboardInterrupt:
-        raise Interrupted("the program was ended, and what it had written is gone.") from None
+    with (
+        interruptible("the program was ended, and what it had written is gone."),
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place,
+    ):
+        return _try(language, asked, compiler, source, name, Path(place))
 
 
 def _try(

@@ -20,7 +20,7 @@ from ..devices.emulated_kernels import recorder_options
 from ..devices.limits import LaunchError, Limits, check_residence, check_shape, dimensions
 from ..devices.selection import EMULATOR, cp
 from ..emulator import KernelFault, LaunchResult, LaunchTooLong, Options
-from ..errors import Interrupted, LessonError
+from ..errors import LessonError
 from . import older_gpus
 from .arguments import bring_back, carry_over, converted
 
@@ -148,8 +148,6 @@ class Kernel:
             raise LaunchFault(fault.finding, fault.earlier) from None
         except LaunchTooLong as error:
             raise older_gpus.too_long(self.name, error.seconds) from None
-        except KeyboardInterrupt:
-            raise Interrupted(f"{self.name} was stopped before its end.") from None
         bring_back(copies)
         return result
 

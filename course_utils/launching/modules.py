@@ -34,6 +34,7 @@ from ..devices.limits import LaunchError
 from ..devices.selection import CUDA, EMULATOR, ON_GPU
 from ..devices.selection import device as current_device
 from ..errors import LessonError
+from ..interrupts import interruptible
 from ..paths import KERNELS
 from . import older_gpus
 from .cubins import CUBIN_TARGETS, CubinModule
@@ -87,9 +88,10 @@ def load(
         "options": tuple(options),
         "cooperative": bool(cooperative),
     }
-    if device is None and ON_GPU:
-        return _on_gpu_if_it_can(source, recipe)
-    return Module(source, device=device or current_device(), **recipe)
+    with interruptible(f"{filename} was not compiled."):
+        if device is None and ON_GPU:
+            return _on_gpu_if_it_can(source, recipe)
+        return Module(source, device=device or current_device(), **recipe)
 
 
 def _on_gpu_if_it_can(source: str, recipe: dict[str, Any]) -> Module:
@@ -287,6 +289,15 @@ def _own_name(name: str) -> str:
     return name.partition("<")[0].rpartition("::")[2]
 
 
+def _text_tells(code: str, plain: list[str], names: tuple[str, ...]) -> bool:
+    """Whether the kernels of ``code`` are those that were read in it: ``plain``, and ``names``."""
+    linked = code.count('extern "C"')
+    kernels = len(re.findall(r'extern "C"\s+__global__', code))
+    by_macro = re.search(r"^[ \t]*#[ \t]*define(?:\\\n|[^\n])*__global__", code, re.M)
+    read = bool(plain or names) and not by_macro and "namespace" not in code
+    return read and linked == kernels and linked in (0, len(plain))
+
+
 def _compile_kernels(
     code: str,
     options: tuple[str, ...],
@@ -304,10 +315,7 @@ def _compile_kernels(
     the same name. On a GPU the compiler is asked only where the text does not tell.
     """
     expressions = names if 'extern "C"' in code else (*plain, *names)
-    linked = code.count('extern "C"')
-    kernels = len(re.findall(r'extern "C"\s+__global__', code))
-    told = "namespace" not in code and linked == kernels and linked in (0, len(plain))
-    if told and device != EMULATOR:
+    if device != EMULATOR and _text_tells(code, plain, names):
         with suppress(CompileError):  # of the source, as the next one is, or of what was read
             raw = _compile(code, options, expressions, arch, device, cooperative)
             return raw, list(dict.fromkeys((*plain, *names))), expressions
