@@ -51,6 +51,7 @@ from .machine.report import (
     LaunchResult,
     LaunchTooLong,
     Location,
+    spoken_time,
 )
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ __all__ = [
     "WarpStep",
     "add_up",
     "source_files",
+    "spoken_time",
 ]
 
 

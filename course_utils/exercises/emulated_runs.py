@@ -112,7 +112,7 @@ def run(
     passed = exercise.passed(values)
     if options is None:
         options = Options(checks=ALL_CHECKS, budget=exercise.budget, counters=counters)
-    options = replace(options, most_printed=MOST_PRINTED)
+    options = replace(options, most_printed=MOST_PRINTED, quiet=True)
     for launch in exercise.launches(size) if launches is None else launches:
         kernel = module[launch.kernel or exercise.kernel]
         chosen = tuple(passed[name] for name in launch.arguments or passed)

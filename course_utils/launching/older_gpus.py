@@ -7,6 +7,7 @@ from typing import Protocol
 from ..compiling.diagnostics import CompileError
 from ..compiling.nvrtc import Compiled
 from ..devices.compute_capability import capability
+from ..emulator import spoken_time
 from ..errors import LessonError
 from .cubins import CUBIN_TARGETS
 
@@ -67,11 +68,5 @@ def too_long(name: str, seconds: float) -> GpuTooOld:
     """What a launch ends with that would take the emulator ``seconds`` or more."""
     return GpuTooOld(
         f"{name} runs on the emulator, because this GPU cannot run it, and there this launch "
-        f"would take {_spoken(seconds)} or more."
+        f"would take {spoken_time(seconds)} or more."
     )
-
-
-def _spoken(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} seconds"
-    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"

@@ -7,6 +7,7 @@ lanes each, as an SM holds some blocks at a time.
 from __future__ import annotations
 
 import math
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from .gpu_constants import (
 from .memory import GLOBAL, Region, Regions
 from .observer import SILENT, Observers
 from .options import LOCKSTEP, Options
-from .report import Counts, KernelFault, LaunchResult, LaunchTooLong
+from .report import Counts, KernelFault, LaunchResult, LaunchTooLong, spoken_time
 
 if TYPE_CHECKING:
     from .emulated_module import Entry
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 BATCH_LANES = 32_768
 RESIDENT_TURN = 2000  # basic blocks that a batch may run before the next is admitted
 TELLING = 2.0  # seconds after which the blocks that have begun tell how long all take at least
+QUIET = 5.0  # seconds after which a launch says how long it will take,
+MUCH = 20.0  # if that is more seconds than these
 BUDGET = 4_000_000  # instructions that a batch may issue, for each BUDGET_LANES begun
 
 
@@ -88,6 +91,8 @@ class EmulatedLaunch:
         self.budget = options.budget or BUDGET
         self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
         self.admitted = 0  # blocks that have begun
+        self.ended = 0  # and those of them that have ended
+        self.quiet = options.quiet
         self.began = time.monotonic()
         self.findings = FindingLog()
         observers = observers_of(self)
@@ -182,13 +187,32 @@ class EmulatedLaunch:
     def _advance(self, batch: Batch) -> bool:
         """Give ``batch`` its turn; True where it has ended. Raises LaunchTooLong."""
         ended = batch.advance(RESIDENT_TURN)
+        if ended:
+            self.ended += batch.block_count
+        elapsed = time.monotonic() - self.began
+        if elapsed > QUIET and not self.quiet:
+            self._say_how_long(elapsed)
         if (patience := self.options.patience) is not None:
-            elapsed = time.monotonic() - self.began
             share = self.admitted / math.prod(self.grid)
             least = elapsed / share if elapsed > TELLING else elapsed
             if least > patience:
                 raise LaunchTooLong(patience, least)
         return ended
+
+    def _say_how_long(self, elapsed: float) -> None:
+        """Once, where there are blocks that have not begun, and they will take long."""
+        blocks = math.prod(self.grid)
+        done = (self.ended + self.admitted) / 2  # those in flight are half done
+        to_go = elapsed * (blocks - done) / done
+        if self.admitted < blocks and to_go > MUCH:
+            self.quiet = True
+            print(
+                f"This launch has done {done:,.0f} of its {blocks:,} blocks in "
+                f"{spoken_time(elapsed)}: the emulator needs about {spoken_time(to_go)} more. "
+                "You can interrupt it and try a smaller n, and so a smaller grid.",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def _text(self) -> str:
         return "".join(text for _, text in sorted(self.printed, key=lambda p: p[0]))

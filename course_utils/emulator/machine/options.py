@@ -44,6 +44,7 @@ class Options:
     ``trace``: the warp whose steps are recorded.
     ``patience``: seconds after which :class:`~.report.LaunchTooLong` ends the launch; also before,
     where the blocks that have begun tell that they will not be enough.
+    ``quiet``: a launch that will take long does not say so on the standard error output.
     """
 
     checks: Collection[str] = ()
@@ -57,6 +58,7 @@ class Options:
     work: bool = False
     trace: TraceOptions | None = None
     patience: float | None = None
+    quiet: bool = False
 
     def __post_init__(self):
         if self.schedule not in SCHEDULES:

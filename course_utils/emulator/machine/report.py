@@ -130,6 +130,14 @@ class LaunchTooLong(RuntimeError):
         self.seconds = seconds
 
 
+def spoken_time(seconds: float) -> str:
+    """``seconds`` in the unit in which one speaks of so many."""
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
 @dataclass
 class Counts:
     """What one launch did. Instructions are PTX's, not the GPU's own (SASS).
