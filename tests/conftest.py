@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 from pathlib import Path
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -19,8 +20,8 @@ FIRST = (
     "kernels/test_every_kernel.py",
     "figures/test_figures.py",
 )
-# A worker takes the tests of a file together, of this one those of an exercise.
-SPREAD = "exercises/test_every_exercise.py"
+# A worker takes the tests of a file together, of these ones those of an exercise, of a kernel.
+SPREAD = ("exercises/test_every_exercise.py", "kernels/test_every_kernel.py")
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +39,7 @@ def pytest_xdist_make_scheduler(config, log):
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid):
             file, _, test = nodeid.partition("::")
-            return test.partition("[")[2] if file.endswith(SPREAD) else file
+            return re.split(r"[-\]]", test.partition("[")[2])[0] if file.endswith(SPREAD) else file
 
     return Scheduling(config, log)
 

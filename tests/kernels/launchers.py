@@ -8,6 +8,7 @@ description* in ``launches_NN.py`` of its chapter: a function under ``@launch`` 
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -29,6 +30,17 @@ FILES = sorted(
     for path in KERNELS.rglob("*.cu")
     if path.parent.name not in NO_KERNELS
 )
+
+
+# Under compute-sanitizer: which third of the kernel files is launched, on the GPU alone.
+THIRD = os.environ.get("COURSE_SANITIZED_THIRD")
+if THIRD is not None and ON_GPU:
+    cp.cuda.set_allocator()  # no pool, so that an array ends where its memory does
+
+
+def in_turn(file: str) -> bool:
+    """Whether the kernel ``file`` is launched in this run."""
+    return THIRD is None or FILES.index(file) % 3 == int(THIRD) % 3
 
 
 @dataclass(frozen=True)
@@ -145,6 +157,7 @@ def run(work: Work, *, sanitized: bool = True) -> None:
 
     Fails where the sanitizer has a finding, or where the result is wrong on this machine's device.
     """
+    sanitized = sanitized and THIRD is None
     _prepare(work)
     if sanitized and not (ON_GPU and isinstance(work, Addressed)):
         for call in work.launches:

@@ -3,16 +3,27 @@
 import re
 
 import pytest
-from launchers import FILES, Demonstration, described, measured, run, sanitized_call, trials
+from launchers import (
+    FILES,
+    THIRD,
+    Demonstration,
+    described,
+    in_turn,
+    measured,
+    run,
+    sanitized_call,
+    trials,
+)
 
 from course_utils.benchmarks import CASES
 from course_utils.devices.selection import ON_GPU
 from course_utils.paths import KERNELS, NO_KERNELS, is_solution
 
-TRIALS = [trial for file in FILES for trial in trials(file)]
+TRIALS = [trial for file in FILES if in_turn(file) for trial in trials(file)]
 RUNS = [
     pytest.param(case, n, id=f"{case.name}-{n}".replace(" ", ""))
     for case in CASES
+    if any(map(in_turn, case.files))
     for n in case.test_sizes
 ]
 
@@ -53,6 +64,8 @@ def test_a_described_kernel_is_right_and_clean(trial, capfd):
     if not isinstance(made, Demonstration):
         run(made)
         return
+    if THIRD is not None and made.finds:
+        pytest.skip("shows a fault, which compute-sanitizer would report")
     findings = sanitized_call(made.call).findings
     assert tuple(finding.kind for finding in findings) == made.finds
     capfd.readouterr()

@@ -14,6 +14,7 @@ from course_utils.devices.limits import LaunchError
 from course_utils.emulator import UNINITIALISED
 from course_utils.errors import LessonError
 from course_utils.launching.kernels import LaunchFault
+from course_utils.launching.modules import _signatures, _text_tells
 
 N = 1000
 
@@ -483,6 +484,17 @@ def test_the_compiler_says_which_kernels_there_are(case):
         module[name](1, 4, (y,))
         assert (y == value).all()
     assert "old" not in repr(module)
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_the_compiler_is_asked_wherever_the_text_does_not_tell(case):
+    """On a GPU. A name that is read and is no kernel is the compiler's error, and it is asked then;
+    a kernel that is not read would be missing."""
+    source, kernels = NAMES[case]
+    names = tuple(name for name in kernels if "<" in name)
+    read = [name for name, found in _signatures(source, {}, {}).items() if not found.template]
+    if _text_tells(source, read, names):
+        assert len({*read, *names}) >= len(kernels)
 
 
 def test_overloads_are_told_apart_by_their_symbols():

@@ -1,0 +1,97 @@
+"""The last run of every test and notebook on a GPU in which nothing failed.
+
+No machine of continuous integration has a GPU, so ``make test-gpu`` writes down what it counted::
+
+    python -m course_utils.records.gpu_run COMMIT tests=FILE.xml notebooks=FILE.xml
+
+``doctor`` shows the record, and how many commits have been made since.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from ..devices.properties import description, need_gpu
+from ..errors import LessonError
+from ..paths import ROOT
+
+FILE = ROOT / "tests" / "gpu_run.json"
+
+
+def counts(report: Path) -> dict[str, int]:
+    """How many tests of pytest's JUnit ``report`` passed and were skipped.
+
+    Raises LessonError where one failed or none passed: that is no run to write down.
+    """
+    suites = ElementTree.parse(report).getroot().iter("testsuite")
+    total = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
+    for suite in suites:
+        for name in total:
+            total[name] += int(suite.get(name, 0))
+    failed = total["failures"] + total["errors"]
+    passed = total["tests"] - failed - total["skipped"]
+    if failed or not passed:
+        raise LessonError(f"{report.name}: {failed} failed, {passed} passed. Nothing is recorded.")
+    return {"passed": passed, "skipped": total["skipped"]}
+
+
+def write(commit: str, reports: dict[str, Path]) -> None:
+    """Record a run of ``commit`` with its ``reports``, on the GPU at hand.
+
+    Raises LessonError where there is no GPU, no commit, or anything failed.
+    """
+    need_gpu()
+    if not commit:
+        raise LessonError("Say which commit was tested: make test-gpu COMMIT=HASH.")
+    record: dict[str, Any] = {"commit": commit, "date": datetime.date.today().isoformat()}
+    record |= description() | {name: counts(file) for name, file in reports.items()}
+    FILE.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    print(summary(record))
+
+
+def last() -> dict[str, Any] | None:
+    """The record; None where there is none."""
+    return json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else None
+
+
+def summary(record: dict[str, Any]) -> str:
+    """A line on ``record``: what passed, where and when, and how many commits ago."""
+    passed = f"{record['tests']['passed']:,} tests and {record['notebooks']['passed']:,} cells"
+    ago = _commits_since(record["commit"])
+    when = f"{record['date']}, commit {record['commit'][:8]}"
+    if ago is not None:
+        when += f", {ago} commit{'' if ago == 1 else 's'} ago"
+    return f"{passed} passed on one {record['device']} ({when})"
+
+
+def _commits_since(commit: str) -> int | None:
+    """None where git doesn't know, as in a copy of the folder without its history."""
+    command = ["git", "rev-list", "--count", f"{commit}..HEAD"]
+    try:
+        asked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    except OSError:
+        return None
+    return int(asked.stdout) if asked.returncode == 0 else None
+
+
+def main(arguments: list[str]) -> int:
+    """Write the record, or say why not; the exit status."""
+    commit, *named = arguments
+    try:
+        write(
+            commit, {name: Path(file) for name, _, file in (each.partition("=") for each in named)}
+        )
+    except LessonError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
