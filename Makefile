@@ -7,7 +7,7 @@
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
-.PHONY: help learn run progress test prove test-gpu unit notebooks nbval bench lint site site-check doctor prove-blackwell torch ecosystem packages
+.PHONY: help learn run progress test prove test-gpu unit notebooks nbval bench lint site site-check doctor prove-blackwell setup torch ecosystem packages always
 
 # Notebooks and the kernels they start import course_utils from this checkout.
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
@@ -92,26 +92,37 @@ test-gpu: unit nbval  ## what a GPU runner checks
 	compute-sanitizer --error-exitcode 1 $(PYTHON) -m pytest -q tests/kernels/test_every_kernel.py
 	@$(MAKE) --no-print-directory bench PYTHON=$(PYTHON)
 
-# Set-up. The stamp is newer than pyproject.toml, so a second call starts at once. Python is asked
-# for ensurepip because Debian and Ubuntu keep it, and with it venv, in a package of their own.
-.venv/.ready: pyproject.toml .venv/bin/python
-	@trap 'exit 130' INT; \
-	if [ "$$(uname -s)" != Linux ]; then \
-	    echo 'The course runs on Linux: its kernels need NVRTC, which does not exist for macOS.'; \
-	    echo 'On a Mac open this folder in its container (.devcontainer, VS Code or Codespaces do it);'; \
-	    echo 'under Windows use WSL 2.'; \
-	    exit 1; \
-	fi; \
-	for python in python3 python3.13 python3.12 python3.11 python; do \
-	    if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
-	        then exec $$python -I course_utils/install.py; \
-	    fi; \
-	done; \
-	echo 'The course needs Python 3.11 or later with its venv module. Install it, then try again'; \
-	echo '(on Debian and Ubuntu: sudo apt install python3-venv).'; \
-	exit 1
+# Set-up. install.py compares the lists of packages with those in the stamp, so a newer pyproject.toml
+# alone costs a moment and needs no connection. Python is asked for ensurepip because Debian and
+# Ubuntu keep it, and with it venv, in a package of their own. COURSE_EXTRA=gpu chooses what to install.
+define set-up
+trap 'exit 130' INT; \
+if [ "$$(uname -s)" != Linux ]; then \
+    echo 'The course runs on Linux: its kernels need NVRTC, which does not exist for macOS.'; \
+    echo 'On a Mac open this folder in its container (.devcontainer, VS Code or Codespaces do it);'; \
+    echo 'under Windows use WSL 2.'; \
+    exit 1; \
+fi; \
+for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+    if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+        then exec $$python -I course_utils/install.py $(1); \
+    fi; \
+done; \
+if .venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+    then exec .venv/bin/python -I course_utils/install.py $(1); \
+fi; \
+echo 'The course needs Python 3.11 or later with its venv module. Install it, then try again'; \
+echo '(on Debian and Ubuntu: sudo apt install python3-venv).'; \
+exit 1
+endef
 
-# Absent, or a link to a Python that is gone: set-up makes it.
+.venv/.ready: pyproject.toml course_utils/install.py .venv/bin/python $(if $(COURSE_EXTRA),always)
+	@$(call set-up,)
+
+setup:  ## set up .venv, or add what is missing there
+	@$(call set-up,again)
+
+# Absent, or a link to a Python that is gone: set-up makes it, or says what to do.
 .venv/bin/python: ;
 
 torch: .venv/.ready  ## fetch the CPU build of PyTorch, where set-up could not

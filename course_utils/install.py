@@ -3,18 +3,22 @@
 It runs before anything is installed, so it imports the standard library alone and nothing of
 course_utils, and it runs in the root of the checkout, so its paths are relative::
 
-    python3 -I course_utils/install.py                   set-up
+    python3 -I course_utils/install.py                   set-up, or an update where one is due
+    python3 -I course_utils/install.py again             the same, and pip looks in any case
     python3 -I course_utils/install.py torch             the CPU build of PyTorch, again
     python3 -I course_utils/install.py ecosystem         JAX, Keras, ONNX and ONNX Runtime
     python3 -I course_utils/install.py hosted            what a Colab or Kaggle machine lacks
 
-Set-up that was interrupted leaves ``.venv/.unfinished``; the next one then starts from nothing.
-Set-up that ended leaves ``.venv/.ready``, which make compares with pyproject.toml.
+Set-up that ended leaves ``.venv/.ready``, which lists what was asked for. While pip changes an
+environment, that file is called ``.before``. Only a ``.venv`` that set-up made from nothing and
+didn't finish, marked by ``.half_made``, is ever emptied. One of the reader's own, or one that was
+ready, is brought up to date or left as it is.
 """
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -23,23 +27,26 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 PROJECT = Path("pyproject.toml")
 VENV = Path(".venv")
 PYTHON = VENV / "bin" / "python"
 READY = VENV / ".ready"
-UNFINISHED = VENV / ".unfinished"
-ECOSYSTEM_READY = VENV / ".ecosystem"  # newer than pyproject.toml where that extra is installed
+BEFORE = VENV / ".before"
+HALF_MADE = VENV / ".half_made"
+ECOSYSTEM_READY = VENV / ".ecosystem"  # the list of that extra, where it is installed
 
 # For a machine with no GPU. The local version +cpu exists for this build alone, so no index can
 # answer with a CUDA build: on the plain index that is gigabytes of another CUDA than the course's.
 TORCH = "torch==2.13.0+cpu"
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 ONCE = ("--retries", "0", "--timeout", "5")
+SOON = {"PIP_RETRIES": "1", "PIP_TIMEOUT": "15"}  # an update can wait for a better connection
 
 # What a notebook that is open in Colab or on Kaggle has no use for, or has from its host.
 HOSTS_OWN = ("jupyterlab", "nbval", "cupy-cuda12x", "torch")
@@ -47,25 +54,53 @@ HOSTS_OWN = ("jupyterlab", "nbval", "cupy-cuda12x", "torch")
 EXTRAS = {
     "cpu": "the compiler, the emulator and JupyterLab (about a minute, 1.1 GB)",
     "gpu": "CuPy, PyTorch and CUDA 12 for your GPU (a few minutes, about 8 GB)",
+    "gpu13": "CuPy, PyTorch and CUDA 13 for your GPU (a few minutes, about 8 GB)",
 }
+CUDA_OF = {"cpu": 12, "gpu": 12, "gpu13": 13}
+DRIVER_13, CAPABILITY_13 = 580, 7.5  # the oldest on which CUDA 13 runs
+MOVE = "move it away (`mv .venv .venv-old`), then run the same command again."
+
+# Run by an environment's own Python: its version, whether pip works there, and its packages.
+PROBE = """
+import json, sys
+from importlib import metadata
+try:
+    import pip
+except Exception:
+    pip = None
+packages = {each.name: each.version for each in metadata.distributions() if each.name}
+print(json.dumps([sys.version_info[:2], bool(pip), packages]))
+"""
 
 
 class SetupError(Exception):
     """Set-up cannot go on; the message says why and what to do."""
 
 
-def set_up() -> None:
-    """Make ``.venv``, or bring it up to date. Raises SetupError."""
+def set_up(again: bool = False) -> None:
+    """Make ``.venv``, or bring it up to date where the lists of packages have changed; ``again``
+    lets pip look in any case. Raises SetupError."""
     with only_one():
-        if READY.exists() and works() and READY.stat().st_mtime >= PROJECT.stat().st_mtime:
-            return  # the one that we waited for has done it
+        had, there = recorded(), packages_there()
+        extra, why = choose_extra(had, there)
+        wanted = {"extra": extra, **lists(extra)}
+        if READY.exists() and had == wanted and not again and not absent(had, there):
+            with suppress(OSError):  # another user's: each call compares the lists
+                READY.touch()
+            return
         start = time.monotonic()
-        extra = "gpu" if has_gpu() else "cpu"
-        prepare(EXTRAS[extra])
-        if errors := pip("install", "--no-compile", "-e", f".[{extra},cute,dev]"):
-            raise SetupError(f"{errors}\nSet-up failed: see above. It needs a connection.")
-        without = extra == "cpu" and bool(add_torch(*ONCE))
-        finish()
+        prepare(extra, why, had)
+        with changing():
+            patience = {} if had is None else SOON
+            errors = pip("install", "--no-compile", "-e", f".[{extra},cute,dev]", **patience)
+            without = not errors and extra == "cpu" and bool(add_torch(*ONCE))
+        if errors:
+            if had is None or again or absent(had, packages_there()):
+                raise SetupError(f"{errors}\nSet-up failed: see above. It needs a connection.")
+            said = re.search(r"ERROR: (.*)|$", errors)[1] or errors.splitlines()[-1]
+            print(f"The update failed, and .venv is used as it was: {said}", flush=True)
+            return
+        finish(wanted)
         print(f"Set-up done in {time.monotonic() - start:.0f} s.")
         if without:
             print(
@@ -74,14 +109,17 @@ def set_up() -> None:
             )
 
 
+def set_up_again() -> None:
+    """Let pip look after a ``.venv``, also where the lists are the same. Raises SetupError."""
+    set_up(again=True)
+
+
 def set_up_torch() -> None:
     """Add the CPU build of PyTorch to a ``.venv`` that is ready. Raises SetupError."""
     if has_gpu():
         raise SetupError("This machine has a GPU: its build of PyTorch came with set-up.")
-    with only_one():
-        begin()
+    with only_one(), changing():
         errors = add_torch()
-        finish()
     if errors:
         raise SetupError(f"{errors}\nPyTorch's CPU build could not be fetched: see above.")
     print("The CPU build of PyTorch is installed.")
@@ -90,17 +128,17 @@ def set_up_torch() -> None:
 def set_up_ecosystem() -> None:
     """Add what chapter 01 compares to a ``.venv`` that is ready, once. Raises SetupError."""
     with only_one():
-        if ECOSYSTEM_READY.exists() and ECOSYSTEM_READY.stat().st_mtime >= PROJECT.stat().st_mtime:
+        wanted = json.dumps(extras().get("ecosystem", []))
+        if ECOSYSTEM_READY.exists() and ECOSYSTEM_READY.read_text() == wanted:
             return
         print("JAX, Keras, ONNX and ONNX Runtime, once (a minute or two, 0.6 GB).", flush=True)
-        begin()
-        errors = pip("install", "--no-compile", "-e", ".[ecosystem]")
-        finish()
+        with changing():
+            errors = pip("install", "--no-compile", "-e", ".[ecosystem]")
         if errors:
             raise SetupError(
                 f"{errors}\nThe packages of chapter 01 could not be fetched: see above."
             )
-        ECOSYSTEM_READY.touch()
+        ECOSYSTEM_READY.write_text(wanted)
 
 
 def set_up_hosted() -> None:
@@ -108,11 +146,10 @@ def set_up_hosted() -> None:
     package that is there changes, of whatever version it is. Raises SetupError."""
     found = [each for each in metadata.distributions() if each.name]  # half removed, one has none
     there = {plain(each.name): each.version for each in found}
-    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["gpu" if has_gpu() else "cpu"], *extras["cute"]]
+    extra = "gpu" if has_gpu() else "cpu"
+    wanted = [*project()["dependencies"], *extras()[extra], *extras()["cute"]]
     known = {plain(name) for name in (*there, *HOSTS_OWN)}
-    lacking = [each for each in wanted if plain(re.match(r"[\w.-]+", each)[0]) not in known]
+    lacking = [each for each in wanted if name_of(each) not in known]
     if not lacking:
         return
     start = time.monotonic()
@@ -125,57 +162,213 @@ def set_up_hosted() -> None:
     print(f"Added in {time.monotonic() - start:.0f} s: {', '.join(lacking)}.")
 
 
+# --- what is wanted ---
+
+
+def project() -> dict[str, Any]:
+    """The table ``[project]`` of pyproject.toml."""
+    return tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+
+
+def extras() -> dict[str, list[str]]:
+    """The packages of each extra."""
+    return project().get("optional-dependencies", {})
+
+
+def lists(extra: str) -> dict[str, Any]:
+    """All that set-up installs with an ``extra``: once it changes, an update is due."""
+    packages = list(project().get("dependencies", []))
+    for name in (extra, "cute", "dev"):
+        packages += extras().get(name, [])
+    return {
+        "packages": packages,
+        "torch": TORCH if extra == "cpu" else "",
+        "entry points": project().get("entry-points", {}),
+    }
+
+
+def choose_extra(had: Mapping[str, Any] | None, there: Mapping[str, str]) -> tuple[str, str]:
+    """The extra that the variable COURSE_EXTRA asks for, or the recorded one, or the one that fits;
+    and a line that says why, or "". An environment keeps the CUDA that it has: SetupError where
+    another is asked for."""
+    asked, cuda = os.environ.get("COURSE_EXTRA", ""), cuda_major(there)
+    if asked and asked not in EXTRAS:
+        raise SetupError(f"COURSE_EXTRA is {asked!r}: say {', '.join(EXTRAS)}, or unset it.")
+    if asked and cuda and CUDA_OF[asked] != cuda:
+        raise SetupError(
+            f"The .venv that is here has CUDA {cuda}, and the extra {asked} brings CUDA "
+            f"{CUDA_OF[asked]}; one environment holds one CUDA. To change it, {MOVE}"
+        )
+    before = asked or (had or {}).get("extra")
+    return (before, "") if before in EXTRAS else fitting_extra(there)
+
+
+def fitting_extra(there: Mapping[str, str]) -> tuple[str, str]:
+    """The extra for this machine and the packages that are there, and a line that says why, or ""
+    where only the packages decide."""
+    cuda = cuda_major(there)
+    if cuda == 13:
+        return "gpu13", ""
+    if "cupy-cuda12x" in there:
+        return "gpu", ""
+    if not has_gpu():
+        return "cpu", ""
+    if cuda == 12:
+        return "gpu", "The .venv that is here has CUDA 12: set-up takes the extra gpu."
+    newest, why = cuda_of_driver()
+    if newest != 13:
+        return "gpu", f"{why}: set-up takes the extra gpu."
+    other = "`make learn COURSE_EXTRA=gpu` takes CUDA 12."
+    return "gpu13", f"{why}: set-up takes the extra gpu13. {other}"
+
+
+def cuda_of_driver() -> tuple[int, str]:
+    """The newest CUDA for this machine's driver and GPUs, 12 or 13, or 0 where that can't be known;
+    and why."""
+    ask = ["nvidia-smi", "--query-gpu=driver_version,compute_cap", "--format=csv,noheader"]
+    try:
+        said = subprocess.run(ask, capture_output=True, text=True, timeout=60).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        said = ""
+    found = re.findall(r"^((\d+)[\d.]*), *(\d+\.\d+)$", said, re.M)
+    if not found or len(found) < len(said.splitlines()):
+        return 0, "It is unknown which CUDA the NVIDIA driver runs"
+    version, major, _ = found[0]
+    oldest = min((capability for *_, capability in found), key=float)
+    if int(major) < DRIVER_13:
+        return 12, f"The NVIDIA driver {version} runs CUDA 12; CUDA 13 needs {DRIVER_13}"
+    if float(oldest) < CAPABILITY_13:
+        return 12, f"A GPU of compute capability {oldest} runs CUDA 12; 13 needs {CAPABILITY_13}"
+    return 13, f"The NVIDIA driver {version} runs CUDA 13"
+
+
+def cuda_major(packages: Mapping[str, str]) -> int | None:
+    """The CUDA that an environment's ``packages`` belong to, by CuPy first; None without any."""
+    for name in sorted(packages):
+        if found := re.fullmatch(r"(?:cupy-cuda(\d\d)x|nvidia-cuda-\w+-cu(\d\d))", name):
+            return int(found[1] or found[2])
+        if re.fullmatch(r"nvidia-cuda-(?:cccl|nvcc|nvrtc|runtime)", name):
+            return int(packages[name].partition(".")[0])
+    return None
+
+
 def plain(name: str) -> str:
     """The one way to write a package's name: ``ml_dtypes`` and ``ml-dtypes`` are the same."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def begin() -> None:
-    """Mark ``.venv`` as unfinished."""
-    UNFINISHED.touch()
-    READY.unlink(missing_ok=True)
+def name_of(requirement: str) -> str:
+    """The name of the package that a line such as ``numpy>=2.0`` asks for."""
+    return plain(re.match(r"[\w.-]+", requirement)[0])
 
 
-def finish() -> None:
-    """Mark ``.venv`` as ready."""
-    READY.touch()
-    UNFINISHED.unlink()
+# --- the environment ---
 
 
-def prepare(what: str) -> None:
-    """An environment with pip that nothing half-made is left in, marked as unfinished."""
-    version = f"Python {sys.version.split()[0]}"
-    if READY.exists() and works():
-        print("Set-up again: pyproject.toml has changed, so .venv is brought up to date.")
-    elif VENV.exists() and not UNFINISHED.exists() and works():
-        print(f"Set-up, once: in the .venv that is here, with {what}.")
+def recorded() -> dict[str, Any] | None:
+    """What was installed when set-up last ended; empty where that isn't known, None where it never
+    ended."""
+    for path in (READY, BEFORE):
+        with suppress(FileNotFoundError):
+            text = path.read_text(encoding="utf-8")
+            return json.loads(text) if text.startswith("{") else {}
+    return None
+
+
+def finish(wanted: Mapping[str, Any]) -> None:
+    """Record that ``.venv`` is ready. The mark of a half-made one goes first, so that nothing can
+    empty it from now on."""
+    HALF_MADE.unlink(missing_ok=True)
+    part = READY.with_name(".ready.part")
+    part.write_text(json.dumps(wanted, indent=1), encoding="utf-8")
+    part.replace(READY)
+    BEFORE.unlink(missing_ok=True)
+
+
+@contextmanager
+def changing() -> Iterator[None]:
+    """Around what pip does to ``.venv``. If it is killed, the next set-up lets pip look again."""
+    ready = False
+    with suppress(OSError):  # there is none yet, or the folder is another user's
+        READY.replace(BEFORE)
+        ready = True
+    yield
+    if ready:
+        BEFORE.replace(READY)
+
+
+def from_nothing() -> bool:
+    """Whether set-up begins from nothing: no .venv, or one that it made itself and never ended."""
+    if not VENV.is_dir() or not any(VENV.iterdir()):
+        return True
+    return HALF_MADE.exists() and recorded() is None
+
+
+def packages_there() -> dict[str, str]:
+    """The packages of ``.venv`` and their versions, with pip, which is added where it is missing;
+    none where set-up begins from nothing. Raises SetupError where the course can't use it."""
+    if from_nothing():
+        return {}
+    version, has_pip, packages = probe()
+    if tuple(version) < (3, 11):
+        raise SetupError(
+            f"The .venv that is here has Python {version[0]}.{version[1]}, and the course needs "
+            f"3.11 or later: {MOVE}"
+        )
+    if not has_pip:
+        command = [PYTHON, "-m", "ensurepip"]
+        added = subprocess.run(command, env=variables(), capture_output=True, text=True)
+        if added.returncode:
+            raise SetupError(
+                f"{added.stderr.strip()}\nThe .venv that is here has no pip, and Python could not "
+                f"add it. Add it with the tool that made .venv (`uv pip install pip`), or {MOVE}"
+            )
+    return {plain(name): version for name, version in packages.items()}
+
+
+def probe() -> tuple[list[int], bool, dict[str, str]]:
+    """What the Python of ``.venv`` says of itself. Raises SetupError where it doesn't start."""
+    try:
+        done = subprocess.run([PYTHON, "-I", "-c", PROBE], capture_output=True, text=True)
+        said = done.stderr.strip()
+        if not done.returncode:
+            return tuple(json.loads(done.stdout))
+    except (OSError, ValueError) as error:
+        said = str(error)
+    sentence = "The Python of the .venv that is here does not start"
+    raise SetupError(f"{said}\n{sentence}: {MOVE}".lstrip())
+
+
+def absent(had: Mapping[str, Any], there: Iterable[str]) -> list[str]:
+    """The packages that were installed by a record and are gone."""
+    return [name for each in had.get("packages", []) if (name := name_of(each)) not in there]
+
+
+def prepare(extra: str, why: str, had: Mapping[str, Any] | None) -> None:
+    """Say what set-up is about to do, and make ``.venv`` where there is none."""
+    if why:
+        print(why)
+    if had is not None:
+        print("Set-up again: .venv is brought up to date.", flush=True)
+    elif not from_nothing():
+        print(f"Set-up, once: in the .venv that is here, with {EXTRAS[extra]}.", flush=True)
     else:
-        if VENV.exists():
-            print("The .venv that is here is half-made or broken: it is made afresh.")
-        print(f"Set-up, once: {version} in .venv, with {what}.", flush=True)
+        if HALF_MADE.exists():
+            print("The .venv that is here was never finished: it is made afresh.")
+        version = f"Python {sys.version.split()[0]}"
+        print(f"Set-up, once: {version} in .venv, with {EXTRAS[extra]}.", flush=True)
         clear()
         make_venv()
-    begin()
-
-
-def works() -> bool:
-    """Whether ``.venv`` has a Python that the course can use, with pip."""
-    probe = "import sys, pip; sys.exit(sys.version_info < (3, 11))"
-    try:
-        done = subprocess.run([PYTHON, "-I", "-c", probe], stderr=subprocess.DEVNULL)
-    except OSError:
-        return False
-    return done.returncode == 0
 
 
 def clear() -> None:
-    """Empty ``.venv``; the mark that it is unfinished goes in first and stays."""
+    """Empty ``.venv``; the mark that it is half made goes in first and stays."""
     VENV.mkdir(exist_ok=True)
-    UNFINISHED.touch()
+    HALF_MADE.touch()
     for entry in VENV.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
-        elif entry != UNFINISHED:
+        elif entry != HALF_MADE:
             entry.unlink()
 
 
@@ -223,11 +416,12 @@ def has_gpu() -> bool:
         return False
 
 
-def pip(*arguments: str, python: str | Path = PYTHON) -> str:
+def pip(*arguments: str, python: str | Path = PYTHON, **settings: str) -> str:
     """Run .venv's pip, or that of another ``python``, with a line for each large download; its
-    errors where it failed, or ""."""
+    errors where it failed, or "". ``settings`` are further variables for it."""
     command = [python, "-m", "pip", *arguments]
-    piped = {"stdout": subprocess.PIPE, "text": True, "env": variables(), "close_fds": False}
+    env = variables() | settings
+    piped = {"stdout": subprocess.PIPE, "text": True, "env": env, "close_fds": False}
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(command, stderr=errors, **piped) as running:
             for line in running.stdout:
@@ -264,7 +458,12 @@ def only_one() -> Iterator[None]:
 
 def main(arguments: list[str]) -> int:
     """Set-up, or the part that is named; the exit status."""
-    parts = {"torch": set_up_torch, "ecosystem": set_up_ecosystem, "hosted": set_up_hosted}
+    parts = {
+        "again": set_up_again,
+        "torch": set_up_torch,
+        "ecosystem": set_up_ecosystem,
+        "hosted": set_up_hosted,
+    }
     try:
         parts.get(" ".join(arguments), set_up)()
     except SetupError as error:

@@ -1,4 +1,4 @@
-"""Set-up: what it installs where, what it does with a ``.venv`` that is there, and what it says."""
+"""Set-up: what it installs where, what it says, and that it never loses a ``.venv`` that works."""
 
 import ast
 import fcntl
@@ -16,22 +16,43 @@ from course_utils.exercises.registry import find
 from course_utils.paths import CHAPTERS, ROOT
 
 SCRIPT = Path(install.__file__)
+PROBE = install.probe
+
+
+PROJECT = """[project]
+dependencies = ["numpy>=2.0"]
+[project.optional-dependencies]
+cpu = ["cuda-core[cu12]>=1.0"]
+gpu = ["cupy-cuda12x>=14"]
+gpu13 = ["cupy-cuda13x>=14"]
+ecosystem = ["jax>=0.5"]
+"""
 
 
 class Checkout:
-    """A folder with a pyproject.toml, and a pip that notes its calls in place of running."""
+    """A folder with a pyproject.toml, and a pip that notes its calls instead of running."""
 
     def __init__(self):
         self.calls: list[str] = []
         self.failing: tuple[str, ...] = ()  # calls that hold one of these texts fail
         self.ready_during_pip: list[bool] = []
         self.made = 0
+        self.python, self.has_pip = [3, 11], True  # what .venv says of itself
+        self.packages = {"numpy": "2.4", "cuda_core": "1.2", "cuda-pathfinder": "1.9"}
 
-    def pip(self, *arguments: str) -> str:
+    def pip(self, *arguments: str, **settings: str) -> str:
         call = " ".join(arguments)
         self.calls.append(call)
         self.ready_during_pip.append(install.READY.exists())
-        return "ERROR: no" if any(text in call for text in self.failing) else ""
+        return "note\nERROR: no\nnote" if any(text in call for text in self.failing) else ""
+
+    def probe(self) -> tuple[list[int], bool, dict[str, str]]:
+        return self.python, self.has_pip, self.packages
+
+    def change(self, old: str = "numpy>=2.0", new: str = "numpy>=2.1") -> None:
+        """Another version of pyproject.toml."""
+        install.PROJECT.write_text(install.PROJECT.read_text().replace(old, new))
+        self.calls.clear()
 
     def make_venv(self) -> None:
         self.made += 1
@@ -45,8 +66,10 @@ class Checkout:
 @pytest.fixture
 def checkout(tmp_path, monkeypatch) -> Checkout:
     monkeypatch.chdir(tmp_path)
-    install.PROJECT.write_text("[project]\n")
+    install.PROJECT.write_text(PROJECT)
+    monkeypatch.delenv("COURSE_EXTRA", raising=False)
     found = Checkout()
+    monkeypatch.setattr(install, "probe", found.probe)
     monkeypatch.setattr(install, "pip", found.pip)
     monkeypatch.setattr(install, "make_venv", found.make_venv)
     monkeypatch.setattr(install, "has_gpu", lambda: False)
@@ -57,7 +80,7 @@ def checkout(tmp_path, monkeypatch) -> Checkout:
 def test_a_new_checkout_gets_the_cpu_extra_and_is_ready(checkout):
     assert install.main([]) == 0
     assert checkout.calls[0] == "install --no-compile -e .[cpu,cute,dev]"
-    assert install.READY.exists() and not install.UNFINISHED.exists()
+    assert install.READY.exists() and not install.HALF_MADE.exists()
 
 
 def test_it_is_not_ready_while_pip_runs(checkout):
@@ -65,10 +88,74 @@ def test_it_is_not_ready_while_pip_runs(checkout):
     assert not any(checkout.ready_during_pip)
 
 
-def test_a_gpu_gets_the_gpu_extra_and_no_cpu_build(checkout, monkeypatch):
+DRIVERS = {
+    "580.65.06, 9.0": ("gpu13", "driver 580.65.06 runs CUDA 13"),
+    "590.44.01, 12.0\n590.44.01, 7.5": ("gpu13", "driver 590.44.01 runs CUDA 13"),
+    "575.57.08, 9.0": ("gpu", "driver 575.57.08 runs CUDA 12"),
+    "580.65.06, 9.0\n580.65.06, 7.0": ("gpu", "capability 7.0 runs CUDA 12"),
+    "580.65.06, [N/A]": ("gpu", "unknown"),
+    "": ("gpu", "unknown"),
+}
+
+
+@pytest.mark.parametrize("said", DRIVERS)
+def test_a_gpu_gets_the_extra_that_its_driver_runs_and_no_cpu_build(
+    checkout, monkeypatch, capsys, said
+):
     monkeypatch.setattr(install, "has_gpu", lambda: True)
+    answer = subprocess.CompletedProcess("", 0, f"{said}\n" if said else "")
+    monkeypatch.setattr(install.subprocess, "run", lambda *_, **__: answer)
     assert install.main([]) == 0
+    extra, why = DRIVERS[said]
+    assert checkout.calls == [f"install --no-compile -e .[{extra},cute,dev]"]
+    first = capsys.readouterr().out.splitlines()[0]
+    assert why in first and f"the extra {extra}." in first
+    assert ("COURSE_EXTRA=gpu`" in first) == (extra == "gpu13")
+
+
+@pytest.mark.parametrize(
+    ("packages", "gpu", "extra"),
+    [
+        ({"cupy-cuda12x": "14.2.0", "nvidia-cuda-nvrtc-cu12": "12.8.93"}, True, "gpu"),
+        ({"cupy-cuda12x": "14.2.0"}, False, "gpu"),
+        ({"nvidia-cuda-nvrtc-cu12": "12.9.86"}, True, "gpu"),
+        ({"nvidia-cuda-nvrtc-cu12": "12.9.86"}, False, "cpu"),
+        ({"cupy-cuda13x": "14.2.0"}, True, "gpu13"),
+        ({"nvidia-cuda-nvrtc": "13.0.88"}, False, "gpu13"),
+    ],
+)
+def test_an_environment_keeps_the_cuda_that_it_has(checkout, monkeypatch, packages, gpu, extra):
+    monkeypatch.setattr(install, "has_gpu", lambda: gpu)
+    monkeypatch.setattr(install, "cuda_of_driver", lambda: (13, "The driver runs CUDA 13"))
+    checkout.make_venv()
+    checkout.packages = packages
+    assert install.main([]) == 0
+    assert checkout.calls[0] == f"install --no-compile -e .[{extra},cute,dev]"
+
+
+def test_an_update_keeps_the_extra_that_set_up_took(checkout, monkeypatch):
+    monkeypatch.setenv("COURSE_EXTRA", "gpu")
+    install.main([])
+    monkeypatch.delenv("COURSE_EXTRA")
+    checkout.change()
+    install.main([])
     assert checkout.calls == ["install --no-compile -e .[gpu,cute,dev]"]
+
+
+def test_another_cuda_than_that_of_the_environment_is_refused(checkout, monkeypatch, capsys):
+    checkout.make_venv()
+    checkout.packages = {"cupy-cuda12x": "14.2.0"}
+    monkeypatch.setenv("COURSE_EXTRA", "gpu13")
+    assert install.main([]) == 1
+    said = capsys.readouterr().err
+    assert "has CUDA 12" in said and "brings CUDA 13" in said and "mv .venv .venv-old" in said
+    assert not checkout.calls
+
+
+def test_an_extra_that_does_not_exist_is_named_with_those_that_do(checkout, monkeypatch, capsys):
+    monkeypatch.setenv("COURSE_EXTRA", "gpu14")
+    assert install.main([]) == 1
+    assert "'gpu14': say cpu, gpu, gpu13" in capsys.readouterr().err
 
 
 def test_only_the_cpu_build_of_torch_is_ever_asked_for(checkout):
@@ -111,7 +198,7 @@ def test_make_torch_says_why_it_failed_and_the_environment_stays_ready(checkout,
     checkout.failing = ("--no-index", "--index-url")
     assert install.main(["torch"]) == 1
     assert "ERROR: no" in capsys.readouterr().err
-    assert install.READY.exists() and not install.UNFINISHED.exists()
+    assert install.READY.exists() and not install.BEFORE.exists()
 
 
 def test_make_ecosystem_adds_its_packages_once(checkout, capsys):
@@ -119,18 +206,16 @@ def test_make_ecosystem_adds_its_packages_once(checkout, capsys):
     checkout.calls.clear()
     assert install.main(["ecosystem"]) == 0
     assert checkout.calls == ["install --no-compile -e .[ecosystem]"]
-    assert install.READY.exists() and not install.UNFINISHED.exists()
+    assert install.READY.exists() and not install.BEFORE.exists()
     capsys.readouterr()
     assert install.main(["ecosystem"]) == 0
     assert len(checkout.calls) == 1 and capsys.readouterr().out == ""
 
 
-def test_ecosystem_again_where_pyproject_is_newer(checkout):
+def test_ecosystem_again_where_its_list_has_changed(checkout):
     install.main([])
     install.main(["ecosystem"])
-    later = install.ECOSYSTEM_READY.stat().st_mtime + 5
-    os.utime(install.PROJECT, (later, later))
-    checkout.calls.clear()
+    checkout.change("jax>=0.5", "jax>=0.6")
     assert install.main(["ecosystem"]) == 0
     assert checkout.calls == ["install --no-compile -e .[ecosystem]"]
 
@@ -146,21 +231,93 @@ def test_without_the_ecosystem_the_environment_stays_ready_and_it_is_tried_again
 def test_a_failure_shows_what_pip_said_and_is_not_ready(checkout, capsys):
     checkout.failing = ("-e",)
     assert install.main([]) == 1
-    assert "ERROR: no\nSet-up failed" in capsys.readouterr().err
+    assert "ERROR: no\nnote\nSet-up failed" in capsys.readouterr().err
     assert not install.READY.exists()
 
 
-def test_an_interrupted_set_up_starts_from_nothing(checkout, monkeypatch, capsys):
-    def interrupted(*_):
-        (install.VENV / "half").mkdir()
-        raise KeyboardInterrupt
+def interrupted(*_, **__):
+    (install.VENV / "half").mkdir()
+    raise KeyboardInterrupt
 
+
+def test_a_first_set_up_that_was_interrupted_starts_from_nothing(checkout, monkeypatch, capsys):
     monkeypatch.setattr(install, "pip", interrupted)
     assert install.main([]) == 130
     assert "same command" in capsys.readouterr().err
     monkeypatch.setattr(install, "pip", checkout.pip)
     assert install.main([]) == 0
     assert checkout.made == 2 and not (install.VENV / "half").exists()
+
+
+@pytest.mark.parametrize("part", ["", "again", "torch", "ecosystem"])
+def test_a_change_that_was_interrupted_is_done_again_and_loses_nothing(
+    checkout, monkeypatch, capsys, part
+):
+    install.main([])
+    checkout.change()
+    monkeypatch.setattr(install, "pip", interrupted)
+    assert install.main([part] if part else []) == 130
+    assert not install.READY.exists()  # so make calls set-up again
+    monkeypatch.setattr(install, "pip", checkout.pip)
+    checkout.failing = ("-e",)  # offline
+    assert install.main([]) == 0
+    assert "used as it was: no\n" in capsys.readouterr().out
+    checkout.failing = ()
+    assert install.main([]) == 0
+    assert install.READY.exists() and not install.BEFORE.exists()
+    assert checkout.made == 1 and (install.VENV / "half").exists()
+
+
+def test_a_failed_update_goes_on_with_what_is_there(checkout, capsys):
+    install.main([])
+    checkout.change()
+    checkout.failing = ("-e",)
+    for _ in range(2):
+        capsys.readouterr()
+        before = install.READY.read_text()
+        assert install.main([]) == 0
+        said = capsys.readouterr()
+        assert (
+            said.out.splitlines()[1:] == ["The update failed, and .venv is used as it was: no"]
+            and said.err == ""
+        )
+        assert install.READY.read_text() == before
+    assert checkout.made == 1 and install.PYTHON.exists()
+
+
+def test_an_update_that_left_a_package_out_says_which(checkout, capsys):
+    install.main([])
+    checkout.change()
+    checkout.failing = ("-e",)
+    del checkout.packages["numpy"]
+    assert install.main([]) == 1
+    assert "It needs a connection" in capsys.readouterr().err
+    assert checkout.made == 1
+
+
+def test_a_package_that_is_gone_is_fetched_again(checkout):
+    install.main([])
+    checkout.calls.clear()
+    install.main([])
+    assert not checkout.calls
+    del checkout.packages["cuda_core"]
+    install.main([])
+    assert checkout.calls
+
+
+def test_the_same_lists_need_no_pip_but_where_it_is_asked_for(checkout, capsys):
+    install.main([])
+    later = install.READY.stat().st_mtime + 5
+    os.utime(install.PROJECT, (later, later))
+    old = (later - 60, later - 60)
+    os.utime(install.READY, old)
+    checkout.calls.clear()
+    capsys.readouterr()
+    assert install.main([]) == 0
+    assert not checkout.calls and capsys.readouterr().out == ""
+    assert install.READY.stat().st_mtime > old[0]  # make asks no more
+    assert install.main(["again"]) == 0
+    assert checkout.calls
 
 
 def test_a_folder_that_cannot_be_written_to_is_told_in_a_line(checkout, monkeypatch, capsys):
@@ -173,17 +330,24 @@ def test_a_folder_that_cannot_be_written_to_is_told_in_a_line(checkout, monkeypa
     assert "Permission denied: '.venv'" in said and "folder of your own" in said
 
 
-@pytest.mark.parametrize("script", ["exit 1", None], ids=["has no pip", "is gone"])
-def test_an_environment_whose_python_does_not_work_is_made_afresh(checkout, script):
+@pytest.mark.parametrize("marked", [True, False], ids=["set up", "a reader's own"])
+@pytest.mark.parametrize("script", ["exit 1", None], ids=["does not start", "is gone"])
+def test_an_environment_whose_python_does_not_work_is_left_alone(
+    checkout, monkeypatch, capsys, script, marked
+):
+    monkeypatch.setattr(install, "probe", PROBE)
     install.PYTHON.parent.mkdir(parents=True)
     if script:
         install.PYTHON.write_text(f"#!/bin/sh\n{script}\n")
         install.PYTHON.chmod(0o755)
     else:
         install.PYTHON.symlink_to("/no/such/python")
-    (install.VENV / "lib").mkdir()
-    assert install.main([]) == 0
-    assert checkout.made == 1 and not (install.VENV / "lib").exists()
+    if marked:
+        install.READY.touch()
+    assert install.main([]) == 1
+    said = capsys.readouterr().err
+    assert "does not start" in said and "mv .venv .venv-old" in said
+    assert os.path.lexists(install.PYTHON) and not checkout.made
 
 
 def test_an_environment_of_the_readers_own_is_kept(checkout):
@@ -193,23 +357,79 @@ def test_an_environment_of_the_readers_own_is_kept(checkout):
     assert checkout.made == 1 and (install.VENV / "mine").exists()
 
 
-def test_a_newer_pyproject_brings_the_environment_up_to_date(checkout, capsys):
-    install.main([])
-    later = install.READY.stat().st_mtime + 5
-    os.utime(install.PROJECT, (later, later))
-    checkout.calls.clear()
+def test_an_environment_of_the_readers_own_is_kept_where_pip_fails(checkout):
+    checkout.make_venv()
+    (install.VENV / "mine").touch()
+    checkout.failing = ("-e",)
+    for _ in range(2):
+        assert install.main([]) == 1
+    assert checkout.made == 1 and (install.VENV / "mine").exists()
+
+
+@pytest.mark.parametrize("can", [True, False])
+def test_an_environment_without_pip_gets_it_or_is_left_alone(checkout, monkeypatch, capsys, can):
+    asked = []
+
+    def run(command, **_):
+        asked.append(command)
+        return subprocess.CompletedProcess(
+            command, 0 if can else 1, "", "No module named ensurepip"
+        )
+
+    monkeypatch.setattr(install.subprocess, "run", run)
+    checkout.make_venv()
+    checkout.has_pip = False
+    assert install.main([]) == (0 if can else 1)
+    assert asked == [[install.PYTHON, "-m", "ensurepip"]]
+    assert bool(checkout.calls) == can and checkout.made == 1
+    assert can or "uv pip install pip" in capsys.readouterr().err
+
+
+def test_an_environment_with_an_old_python_is_left_alone(checkout, capsys):
+    checkout.make_venv()
+    checkout.python = [3, 9]
+    assert install.main([]) == 1
+    assert "has Python 3.9" in capsys.readouterr().err
+    assert checkout.made == 1 and not checkout.calls
+
+
+def test_an_environment_says_what_it_has(checkout, monkeypatch):
+    checkout.make_venv()
+    monkeypatch.setattr(install, "PYTHON", Path(sys.executable))
+    version, has_pip, packages = PROBE()
+    assert tuple(version) == sys.version_info[:2] and "pytest" in packages and has_pip
+
+
+def test_one_of_an_older_version_of_the_course_is_brought_up_to_date(checkout, capsys):
+    checkout.make_venv()
+    install.READY.touch()  # it listed nothing
     assert install.main([]) == 0
     assert checkout.made == 1 and checkout.calls
     assert "up to date" in capsys.readouterr().out
 
 
+def test_a_folder_of_another_user_is_used_as_it_is(checkout, monkeypatch):
+    install.main([])
+
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "touch", refused)
+    monkeypatch.setattr(Path, "replace", refused)
+    assert install.main([]) == 0
+    checkout.change()
+    checkout.failing = ("-e",)
+    assert install.main([]) == 0
+
+
 def test_a_second_set_up_waits_for_the_first_and_finds_it_done(checkout):
     checkout.make_venv()
+    install.PROJECT.write_text("[project]\n")
     with install.PROJECT.open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         second = subprocess.Popen([sys.executable, "-I", SCRIPT], stdout=subprocess.PIPE, text=True)
         assert second.stdout.readline().startswith("Another make")
-        install.READY.touch()
+        install.finish({"extra": "cpu", **install.lists("cpu")})
     said, _ = second.communicate(timeout=60)
     assert second.returncode == 0 and said == ""
 
@@ -238,7 +458,9 @@ def test_the_question_for_notebooks_that_want_torch_is_answered(monkeypatch):
 def make(folder: Path, *programs: str) -> str:
     """What ``make doctor`` says in a new checkout on a machine with these programs alone."""
     shutil.copy(ROOT / "Makefile", folder)
-    (folder / "pyproject.toml").touch()
+    (folder / "course_utils").mkdir()
+    for name in ("pyproject.toml", "course_utils/install.py"):
+        (folder / name).touch()
     for name in ("bash", *programs):
         if not (folder / "bin" / name).exists():
             (folder / "bin" / name).symlink_to(shutil.which(name))

@@ -1,8 +1,13 @@
 """One list of pins: environment.yml repeats pyproject.toml's."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
+
+import pytest
+
+from course_utils import install
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -29,10 +34,15 @@ def test_the_cpu_extra_brings_nothing_that_needs_a_driver_and_no_torch():
     assert "cupy" not in names and "triton" not in names and "torch" not in names
 
 
-def test_every_extra_stays_on_one_cuda_major_version():
-    for extra in ("cpu", "gpu", "ecosystem", "cute"):
-        pins = " ".join(PROJECT["optional-dependencies"][extra])
-        assert "cu13" not in pins and "cuda13" not in pins
+@pytest.mark.parametrize("extra", install.EXTRAS, ids="extra {}".format)
+def test_every_extra_stays_on_the_cuda_that_set_up_knows_it_by(extra):
+    pins = " ".join(PROJECT["optional-dependencies"][extra])
+    cuda = install.CUDA_OF[extra]
+    majors = re.findall(r"cu(?:da)?(1\d)|cuda-(?:toolkit|python)\S*[=>]=(\d+)", pins)
+    assert {max(pair) for pair in majors} == {str(cuda)}
+    # PyTorch 2.11 is the first that the plain index has for CUDA 13.
+    (torch,) = re.findall(r"torch(\S+)", pins) or [""]
+    assert torch.startswith(">=2.11") == (cuda == 13) and ("<2.11" in torch) == (extra == "gpu")
 
 
 def test_the_ecosystem_extra_brings_no_cuda_and_no_torch():
