@@ -3,6 +3,8 @@
 import time
 from pathlib import Path
 
+from tests.machine_speed import slowness
+
 
 def running(process: int) -> bool:
     """Whether there is such a process, and not merely one that waits to be counted as ended."""
@@ -14,8 +16,9 @@ def running(process: int) -> bool:
 
 
 def gone(process: int, seconds: float) -> bool:
-    """Whether it has ended within ``seconds``: its memory is given back first, which takes time."""
-    until = time.monotonic() + seconds
+    """Whether it has ended within ``seconds``, or more of them on a slow machine: its memory is
+    given back first, which takes time."""
+    until = time.monotonic() + seconds * slowness()
     while running(process) and time.monotonic() < until:
         time.sleep(0.02)
     return not running(process)

@@ -13,6 +13,7 @@ from blackwell import run
 from course_utils.emulator import ALL_CHECKS, DATA_RACE
 from course_utils.launching import tensor_maps as module
 from course_utils.launching.tensor_maps import tensor_map
+from tests.machine_speed import slowness
 
 PARAMETERS = (
     "const __grid_constant__ TensorMap ma, const __grid_constant__ TensorMap mb, float* out"
@@ -187,7 +188,7 @@ def test_a_warp_specialised_gemm_is_right_clean_and_fast(body, cluster, seed):
     out, expected, result = gemm(body, cluster, checks=ALL_CHECKS, seed=seed)
     assert np.abs(out - expected).max() < 1e-4
     assert [f.message for f in result.findings] == []
-    assert time.perf_counter() - start < 10
+    assert time.perf_counter() - start < 10 * slowness()
 
 
 def test_a_stage_freed_before_the_tensor_cores_have_read_it_is_found():

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import time
 
 import pytest
 
@@ -10,6 +11,7 @@ from course_utils.exercises.python_answer import verdict_of
 from course_utils.exercises.python_process import server
 from course_utils.exercises.registry import find
 from tests.ended_processes import gone
+from tests.machine_speed import slowness
 
 BLOCKS = find("04.blocks_for")
 HEAD = "def blocks_for(n, threads):\n    "
@@ -45,7 +47,7 @@ def test_what_an_answer_started_ends_with_it(tmp_path):
         time.sleep(99)
     time.sleep(0.5)
 """
-    for then, seconds in (("return 1", 20), ("time.sleep(99)", 1.5)):
+    for then, seconds in (("return 1", 20), ("time.sleep(99)", 1.5 * slowness())):
         verdict_of(BLOCKS, f"{HEAD}{start}    {then}", seconds)
         assert gone(int(file.read_text()), 5)
 
@@ -60,7 +62,7 @@ def test_what_leaves_the_group_of_an_answer_ends_with_it_too(tmp_path):
         time.sleep(99)
     time.sleep(0.5)
 """
-    for then, seconds in (("return 1", 20), ("time.sleep(99)", 1.5)):
+    for then, seconds in (("return 1", 20), ("time.sleep(99)", 1.5 * slowness())):
         verdict_of(BLOCKS, f"{HEAD}{leave}    {then}", seconds)
         assert gone(int(file.read_text()), 5)
     assert verdict_of(BLOCKS, RIGHT).passed
@@ -70,7 +72,13 @@ def test_an_interrupt_ends_the_answer_and_its_server(tmp_path):
     file = tmp_path / "pid"
     sleep = f"import os, time; open({str(file)!r}, 'w').write(str(os.getpid())); time.sleep(99)"
     main = threading.main_thread().ident
-    threading.Timer(1, signal.pthread_kill, [main, signal.SIGINT]).start()
+
+    def interrupt() -> None:
+        while not (file.exists() and file.read_text()):  # the answer has not begun
+            time.sleep(0.01)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         verdict_of(BLOCKS, HEAD + sleep)
     assert gone(int(file.read_text()), 5)
