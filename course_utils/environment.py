@@ -12,17 +12,18 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+from . import remedies
 from .compiling.bindings import nvrtc_version
-from .compiling.headers import cuda_header_paths
+from .compiling.headers import cuda_header_paths, cute_header_paths
 from .compiling.host_compilers import HOW_TO_GET, IN_WORDS, host_compiler
 from .devices.compute_capability import capability
 from .devices.properties import device_name
 from .devices.selection import ON_GPU, PROBLEM, device
 from .errors import LessonError
+from .install import cuda_major, cuda_of_driver
 from .needs import ECOSYSTEM, PACKAGES, all_notebooks, gpu_count, wanting
 from .text_tables import Column, Columns
 
@@ -37,7 +38,6 @@ def _columns(name_width: int) -> Columns:
 
 
 REPORT, NOTEBOOKS = _columns(20), _columns(44)
-AFRESH = "remove .venv and run `make doctor`: it sets up again"
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,15 @@ def examine() -> list[ReportLine]:
         _driver(),
         _nvrtc(),
         _headers(),
-        _package("CuPy", "cupy", AFRESH if _has_driver() else "needs a GPU"),
+        _cute_headers(),
+        _package("CuPy", "cupy", _cupy_remedy() if _has_driver() else "needs a GPU"),
         _torch(),
         _ecosystem(),
         _host_compilers(),
         _toolkit(),
-        _program("ninja", "pip install ninja: it builds PyTorch extensions"),
+        _program("ninja", f"{remedies.pip_command('ninja')}: it builds PyTorch extensions"),
         _profiler(),
-        majors_line(cuda_majors()),
+        majors_line(cuda_majors(), *(cuda_of_driver() if _has_driver() else ())),
     ]
 
 
@@ -94,12 +95,10 @@ def cuda_majors() -> dict[str, int]:
     majors = {}
     with suppress(RuntimeError):
         majors["NVRTC"] = nvrtc_version()[0]
-    for name in _installed():
-        if found := re.fullmatch(r"cupy-cuda(\d\d)x", name):
-            majors["CuPy"] = int(found[1])
-        elif found := re.fullmatch(r"nvidia-cuda-nvrtc(?:-cu(\d\d))?", name):
-            version = metadata.version(name).partition(".")[0]
-            majors[f"the wheel {name}"] = int(found[1] or version)
+    for name, version in remedies.installed().items():
+        if re.match(r"cupy-cuda\d\dx|nvidia-cuda-nvrtc", name):
+            part = "CuPy" if name.startswith("cupy") else f"the wheel {name}"
+            majors[part] = cuda_major({name: version})
     torch = find_spec("torch")
     if torch and torch.origin:
         text = (Path(torch.origin).parent / "version.py").read_text(encoding="utf-8")
@@ -108,13 +107,23 @@ def cuda_majors() -> dict[str, int]:
     return majors
 
 
-def majors_line(majors: Mapping[str, int]) -> ReportLine:
-    """Whether all parts belong to one CUDA major version; mixed, they load each other's parts."""
+def majors_line(majors: Mapping[str, int], newest: int = 0, why: str = "") -> ReportLine:
+    """Whether all parts belong to one CUDA major version; mixed, they load each other's parts.
+    ``newest`` is the latest that this machine's driver runs, 0 without one, and ``why`` says so."""
+    what = "CUDA versions"
     if len(set(majors.values())) > 1:
         listed = ", ".join(f"{part} {major}" for part, major in majors.items())
-        return ReportLine(BAD, "CUDA versions", f"mixed: {listed}", AFRESH)
-    found = f"all CUDA {next(iter(majors.values()))}" if majors else "none"
-    return ReportLine(GOOD, "CUDA versions", found)
+        return ReportLine(BAD, what, f"mixed: {listed}", remedies.afresh())
+    if not majors:
+        return ReportLine(GOOD, what, "none")
+    major = next(iter(majors.values()))
+    found = f"all CUDA {major}"
+    if not newest or major == newest:
+        return ReportLine(GOOD, what, found)
+    if major > newest:
+        return ReportLine(BAD, what, f"{found}. {why}", remedies.afresh("gpu"))
+    found += f". {why} too, which the stored outputs come from"
+    return ReportLine(GOOD, what, found, f"for that, {remedies.afresh('gpu13')}")
 
 
 def _python() -> ReportLine:
@@ -147,7 +156,8 @@ def _driver() -> ReportLine:
     version = version.splitlines()[0]
     if not ON_GPU and os.environ.get("COURSE_DEVICE") != "emulator":
         found = f"{version}, but CuPy cannot use it: {device()} is used"
-        return ReportLine(BAD, "NVIDIA driver", found, AFRESH)
+        remedy = _cupy_remedy() if find_spec("cupy") is None else remedies.afresh()
+        return ReportLine(BAD, "NVIDIA driver", found, remedy)
     return ReportLine(GOOD, "NVIDIA driver", version)
 
 
@@ -155,34 +165,55 @@ def _nvrtc() -> ReportLine:
     try:
         major, minor = nvrtc_version()
     except RuntimeError:
-        return ReportLine(BAD, "compiler (NVRTC)", "cannot be loaded", AFRESH)
+        remedy = f"run `{remedies.set_up_command()}`"
+        return ReportLine(BAD, "compiler (NVRTC)", "cannot be loaded", remedy)
     return ReportLine(GOOD, "compiler (NVRTC)", f"{major}.{minor}")
 
 
-HEADERS = {"cuda_fp16.h": "runtime", "cuda/barrier": "cccl", "crt/mma.h": "nvcc"}
+# And the wheels that bring them, in CUDA 12 and in CUDA 13.
+HEADERS = {
+    "cuda_fp16.h": ("nvidia-cuda-runtime-cu12", "nvidia-cuda-runtime"),
+    "cuda/barrier": ("nvidia-cuda-cccl-cu12", "nvidia-cuda-cccl"),
+    "crt/mma.h": ("nvidia-cuda-nvcc-cu12", "nvidia-cuda-crt"),
+}
 
 
 def _headers() -> ReportLine:
     try:
-        folders = [Path(p) for p in cuda_header_paths()]
+        folders, major = [Path(p) for p in cuda_header_paths()], nvrtc_version()[0]
     except RuntimeError:
-        folders = []
+        folders, major = [], 12
     absent = [name for name in HEADERS if not any((f / name).is_file() for f in folders)]
     if absent:
-        wheels = ", ".join(f"nvidia-cuda-{HEADERS[name]}" for name in absent)
-        return ReportLine(BAD, "CUDA headers", f"no {', '.join(absent)}", f"install {wheels}")
+        wheels = " and ".join(HEADERS[name][major > 12] for name in absent)
+        remedy = f"run `{remedies.set_up_command()}`: {wheels}"
+        return ReportLine(BAD, "CUDA headers", f"no {', '.join(absent)}", remedy)
     return ReportLine(GOOD, "CUDA headers", ", ".join(HEADERS))
+
+
+def _cute_headers() -> ReportLine:
+    what = "CuTe's headers"
+    if not cute_header_paths():
+        remedy = f"run `{remedies.set_up_command()}`: nvidia-cutlass, for chapter 08"
+        return ReportLine(ABSENT, what, "none", remedy)
+    return ReportLine(GOOD, what, "cute, cutlass")
+
+
+def _cupy_remedy() -> str:
+    return f"run `{remedies.set_up_command(remedies.fitting_extra())}`"
 
 
 def _package(what: str, name: str, remedy: str) -> ReportLine:
     if find_spec(name) is None:
         return ReportLine(ABSENT, what, "not installed", remedy)
-    module = next((d for d in _installed() if d == name or d.startswith(f"{name}-cuda")), name)
-    return ReportLine(GOOD, what, metadata.version(module))
+    packages = remedies.installed()
+    found = (v for n, v in packages.items() if n == name or n.startswith(f"{name}-cuda"))
+    return ReportLine(GOOD, what, next(found, "version unknown"))
 
 
 def _torch() -> ReportLine:
-    line = _package("PyTorch", "torch", "run `make torch`")
+    remedy = _cupy_remedy() if _has_driver() else f"run `{remedies.torch_command()}`"
+    line = _package("PyTorch", "torch", remedy)
     return replace(line, found=f"{line.found}, {wanting('torch')}")
 
 
@@ -190,7 +221,8 @@ def _ecosystem() -> ReportLine:
     absent = [PACKAGES[name] for name in ECOSYSTEM if find_spec(name) is None]
     if absent:
         found = f"no {', '.join(absent)}"
-        return ReportLine(ABSENT, "other frameworks", found, "run `make ecosystem`: chapter 01")
+        remedy = f"run `{remedies.ecosystem_command()}`: chapter 01"
+        return ReportLine(ABSENT, "other frameworks", found, remedy)
     return ReportLine(GOOD, "other frameworks", ", ".join(PACKAGES[name] for name in ECOSYSTEM))
 
 
@@ -213,7 +245,8 @@ def _toolkit() -> ReportLine:
     if not found:
         remedy = "only C and C++ host programs need it: install the CUDA toolkit"
         return ReportLine(ABSENT, "CUDA toolkit (nvcc)", "none", remedy)
-    return ReportLine(GOOD, "CUDA toolkit (nvcc)", found[1])
+    found = f"{found[1]}, for whole programs: it may differ from the kernels' CUDA"
+    return ReportLine(GOOD, "CUDA toolkit (nvcc)", found)
 
 
 def _program(name: str, remedy: str) -> ReportLine:
@@ -234,11 +267,6 @@ def _profiler() -> ReportLine:
             ABSENT, "profiler (ncu)", "found, but not allowed to read counters", remedy
         )
     return ReportLine(GOOD, "profiler (ncu)", "found")
-
-
-def _installed() -> set[str]:
-    names = (d.metadata["Name"] for d in metadata.distributions())
-    return {name.lower().replace("_", "-") for name in names if name}
 
 
 def _output(*command: str) -> str | None:

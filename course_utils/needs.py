@@ -17,6 +17,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -24,7 +25,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from . import stored_outputs
+from . import remedies, stored_outputs
+from .compiling.bindings import nvrtc_version
 from .compiling.host_compilers import (
     COMPILERS,
     FROM_A_DISTRIBUTION,
@@ -73,9 +75,10 @@ TO_GET = {  # the line for what make does not fetch
     **dict.fromkeys(IN_WORDS, HOW_TO_GET),
     **dict.fromkeys(("cc", "c++", "binutils"), f"{FROM_A_DISTRIBUTION}."),
     **dict.fromkeys(("nvcc", "compute-sanitizer"), TOOLKIT),
-    "curand": "In a terminal, `.venv/bin/pip install nvidia-curand-cu12` fetches it.",
-    "cutlass-dsl": "In a terminal, `.venv/bin/pip install nvidia-cutlass-dsl` fetches it; read its "
-    "licence first.",
+}
+BY_PIP = {  # what else pip fetches, and what to say after its command
+    "curand": "fetches it.",
+    "cutlass-dsl": "fetches it; read its licence first.",
 }
 NO_BLANKS = "PyTorch in a folder without blanks in its path, for torch.compile"  # not to be fetched
 ECOSYSTEM = ("jax", "keras", "onnx", "onnxruntime", "onnxscript")  # pyproject.toml's extra
@@ -159,15 +162,24 @@ def skip_line(words: list[str]) -> str:
 def how_to_get(tokens: Iterable[str]) -> str:
     """The line that says how to get all that is missing, or "" where something cannot be got."""
     wanting = {token for token in tokens if lacking(token)}
-    commands = ["make torch"] * ("torch" in wanting and not gpu_count())
-    commands += ["make ecosystem"] * any(token in wanting for token in ECOSYSTEM)
-    known = {token for token in wanting & TO_GET.keys() if lacking(token) != NO_BLANKS}
+    commands = [remedies.torch_command()] * ("torch" in wanting and not gpu_count())
+    commands += [remedies.ecosystem_command()] * any(token in wanting for token in ECOSYSTEM)
+    known = {t for t in wanting & (TO_GET.keys() | BY_PIP.keys()) if lacking(t) != NO_BLANKS}
     if wanting - known - {"torch", *ECOSYSTEM}:
         return ""
     listed = " and ".join(f"`{command}`" for command in commands)
     verb = "fetch" if len(commands) > 1 else "fetches"
     lines = [f"In a terminal, {listed} {verb} it."] * bool(commands)
-    return " ".join([*lines, *sorted({TO_GET[token] for token in known})])
+    return " ".join([*lines, *sorted({TO_GET.get(t) or _by_pip(t) for t in known})])
+
+
+def _by_pip(token: str) -> str:
+    """The line for a package that no command of the course fetches."""
+    package = f"nvidia-{token}"
+    if token in LIBRARIES:
+        with suppress(RuntimeError):
+            package = remedies.cuda_wheel(token, nvrtc_version()[0])
+    return f"In a terminal, `{remedies.pip_command(package)}` {BY_PIP[token]}"
 
 
 # --- in a notebook ---

@@ -22,7 +22,7 @@ def test_mixed_cuda_majors_are_broken_and_say_what_to_do():
     line = environment.majors_line({"NVRTC": 13, "CuPy": 12, "PyTorch": 12})
     assert line.status == environment.BAD
     assert "NVRTC 13, CuPy 12" in line.found
-    assert "remove .venv" in line.remedy
+    assert "run `" in line.remedy
 
 
 def test_every_line_is_one_line_with_what_was_found():

@@ -52,17 +52,18 @@ def nvrtc_version() -> tuple[int, int]:
 
 
 def binding() -> Any:
-    """The module of NVRTC's calls; RuntimeError, with the remedy, where it cannot be loaded."""
+    """The module of NVRTC's calls. Raises CompilerMissing, a RuntimeError with the remedy, where it
+    cannot be loaded."""
     try:
         from cuda.bindings import nvrtc
 
         nvrtc.nvrtcVersion()
     except Exception as error:
-        raise RuntimeError(
-            "CUDA's run-time compiler (NVRTC) cannot be loaded, so no kernel can be compiled.\n"
-            "Run `make learn` once: it installs what this machine needs. "
-            f"`python -m course_utils doctor` says more. ({error})"
-        ) from None
+        if not __package__:  # run as a program
+            raise RuntimeError(str(error)) from None
+        from .missing_compiler import CompilerMissing
+
+        raise CompilerMissing(error) from None
     return nvrtc
 
 

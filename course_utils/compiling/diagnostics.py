@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..errors import LessonError
 from ..paths import ROOT
+from ..remedies import set_up_command
 from .headers import cuda_header_paths, cute_header_paths
 from .source_text import DOTS, WIDEST, shortened
 from .template_errors import cause, outermost
@@ -101,6 +102,7 @@ _HEAD = re.compile(
 _NOTE = re.compile(r"(?P<file>\S.*?)\((?P<line>\d+)\): note")
 _TAIL = re.compile(r"Remark: |\d+ (catastrophic )?errors? detected|Compilation terminated")
 
+CUTE = "for CuTe's headers"  # stands for what depends on this machine
 _REMEDIES = {
     r'source file "iostream"': "Remove it: a kernel prints with printf, which needs no #include.",
     r'source file "(vector|string|memory|map|set|deque|list|thread|fstream)"': (
@@ -108,6 +110,7 @@ _REMEDIES = {
         "course_utils/compiling/standard_headers, and those under <cuda/std/...>."
     ),
     r'source file "cuda(_runtime)?\.h"': "Remove it: what a kernel needs from it is built in.",
+    r'source file "(cute|cutlass)/': CUTE,
     r"cannot open source file": "Check the name's spelling; shared headers live in kernels/common.",
     r'expected a ";"': "The semicolon is often missing at the end of the line before.",
     r'expected a "}"': "A closing brace is missing: count the { and } of the kernel.",
@@ -168,6 +171,12 @@ _REMEDIES = {
 }
 
 
+def _cute_remedy() -> str:
+    if cute_header_paths():
+        return "CuTe is installed, without this header: check the name's spelling."
+    return f"The package nvidia-cutlass has it, and `{set_up_command()}` installs that."
+
+
 def _render(diagnostics: list[Diagnostic]) -> str:
     parts = []
     for item in diagnostics[:MAX_ERRORS_SHOWN]:
@@ -178,7 +187,7 @@ def _render(diagnostics: list[Diagnostic]) -> str:
             rows.append(f"  ({hidden} more lines in error.log)")
         matches = (_REMEDIES[p] for p in _REMEDIES if re.search(p, item.message))
         if remedy := next(matches, None):
-            rows.append(f"  -> {remedy}")
+            rows.append(f"  -> {_cute_remedy() if remedy == CUTE else remedy}")
         parts.append("\n".join(rows))
     rest = len(diagnostics) - MAX_ERRORS_SHOWN
     if rest > 0:

@@ -7,6 +7,7 @@ starts.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TypeVar
 
@@ -55,11 +56,11 @@ def _pick(wanted: str | None) -> str:
 
 
 def _chosen() -> tuple[str, str]:
-    """The device, and why it is not the one asked for, which is for `doctor` alone to bear."""
+    """The device, and why it is not the one asked for, which only commands without kernels bear."""
     try:
         return _pick(os.environ.get("COURSE_DEVICE")), ""
     except DeviceError as error:
-        if sys.orig_argv[-3:] != ["-m", "course_utils", "doctor"]:
+        if not re.search(r" -m course_utils (doctor|progress)\b", " ".join(sys.orig_argv)):
             raise
         return EMULATOR, str(error).splitlines()[0]
 

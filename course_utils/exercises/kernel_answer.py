@@ -22,6 +22,7 @@ from ..compiling import signature
 from ..compiling.assembly import has_assembly, refused_assembly
 from ..compiling.compiler_process import CompilerStopped
 from ..compiling.diagnostics import CompileError
+from ..compiling.missing_compiler import CompilerMissing
 from ..devices.limits import LaunchError
 from ..emulator import ERROR, GLOBAL, Finding
 from ..errors import LessonError
@@ -70,6 +71,8 @@ def outcome_of(exercise: Exercise, source: str) -> Outcome:
         return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     except CompileError as error:
         return _outcome(exercise, _explain_compile_error(error, source))
+    except CompilerMissing:
+        raise
     except LessonError as error:  # of a header that the cell includes
         return _outcome(exercise, simple(kinds.COMPILE_ERROR, str(error)))
     problem = entry_problem(exercise, module, source)

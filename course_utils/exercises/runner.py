@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import singledispatch
 
 from ..checking.verdict import Verdict
+from ..compiling.missing_compiler import CompilerMissing
 from ..compiling.source_text import without_marks
 from ..needs import lacking
 from . import kernel_answer, kinds, number_answer
@@ -79,6 +80,9 @@ def check_source(exercise: BaseExercise, source: str) -> Outcome:
     """Run ``source`` on the emulator, be it the starter or not; never raises."""
     try:
         return _run(exercise, source)
+    except CompilerMissing as error:
+        message, _, hint = str(error).partition("\n")
+        return _outcome(exercise, simple(kinds.NO_COMPILER, message, hint=hint))
     except Exception as error:
         lines = traceback.format_exception(error)[-4:]
         verdict = simple(kinds.OUR_FAULT, f"the checker failed: {error}", excerpt="".join(lines))

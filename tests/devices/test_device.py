@@ -45,3 +45,23 @@ def test_asking_for_a_gpu_that_is_not_there_says_what_to_do(monkeypatch):
 def test_importing_the_course_does_not_import_torch():
     code = "import sys, course_utils; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "borne"),
+    [
+        ("-m course_utils doctor", True),
+        ("-P -m course_utils progress --json", True),
+        ("-m course_utils run", False),
+        ("-m pytest progress", False),
+    ],
+)
+def test_only_commands_without_kernels_bear_a_device_that_cannot_be_had(monkeypatch, words, borne):
+    monkeypatch.setenv("COURSE_DEVICE", "abacus")
+    monkeypatch.setattr(module.sys, "orig_argv", ["python", *words.split()])
+    if not borne:
+        with pytest.raises(module.DeviceError, match="abacus"):
+            module._chosen()
+        return
+    device, problem = module._chosen()
+    assert device == module.EMULATOR and "abacus" in problem
