@@ -47,8 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
     except LessonError as error:
         print(error, file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print("\nInterrupted.", file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        print("\n" + ": ".join(filter(None, ("Interrupted", str(stopped)))), file=sys.stderr)
         return 130
 
 

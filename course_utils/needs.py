@@ -13,7 +13,6 @@ run.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Iterable
@@ -37,7 +36,7 @@ from .compiling.host_compilers import (
 from .devices.compute_capability import capability
 from .devices.selection import ON_GPU, cp
 from .errors import LessonError
-from .paths import ROOT, notebook_files
+from .paths import ROOT, notebook_cells, notebook_files
 from .shell import running_shell
 
 MAGIC = "%%needs"
@@ -277,10 +276,12 @@ def register(shell: Any) -> None:
 
 @dataclass(frozen=True)
 class NotebookNeeds:
-    """A notebook's title line and, for each code cell, the tokens it needs (most need none)."""
+    """For each code cell of a notebook the tokens it needs (most need none); ``problem`` says why
+    they can't be read."""
 
     path: Path
     cells: tuple[tuple[str, ...], ...]
+    problem: str = ""
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -293,6 +294,8 @@ class NotebookNeeds:
 
     def verdict(self) -> str:
         """ "runs here", or what is left out and why."""
+        if self.problem:
+            return self.problem
         words = missing(self.tokens)
         if not words:
             return "runs here"
@@ -302,9 +305,15 @@ class NotebookNeeds:
 
 def notebook_needs(path: Path) -> NotebookNeeds:
     """Read a notebook's ``%%needs`` lines; no kernel is started."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    return NotebookNeeds(path, tuple(tuple(_tokens(s.splitlines()) or ()) for s in sources))
+    try:
+        sources = [
+            cell["source"] for cell in notebook_cells(path) if cell.get("cell_type") == "code"
+        ]
+        cells = tuple(tuple(_tokens(source.splitlines()) or ()) for source in sources)
+        missing(token for cell in cells for token in cell)
+    except LessonError as error:
+        return NotebookNeeds(path, (), str(error))
+    return NotebookNeeds(path, cells)
 
 
 def all_notebooks(root: Path = ROOT) -> list[NotebookNeeds]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -12,11 +13,13 @@ from ..text_tables import Table
 from .registry import all_exercises, find
 from .spec import BaseExercise
 
+WHICH = "exercises, or those of a notebook or chapter: 04.saxpy 06_matmul_and_fft"
+
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the three commands to the command line."""
     exercises = subparsers.add_parser("exercises")
-    exercises.add_argument("ids", nargs="*", metavar="ID", help="such as 04.saxpy; default all")
+    exercises.add_argument("ids", nargs="*", metavar="ID", help=f"{WHICH} (default: all)")
     what = exercises.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="list the exercises (the default)")
     what.add_argument("--verify", action="store_true", help="run starter, solution and mutants")
@@ -50,7 +53,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         nargs="+",
         default=[],
         metavar="ID",
-        help="these exercises, or those of these chapters: 04.saxpy 06_matmul_and_fft",
+        help=f"these alone: {WHICH}",
     )
     grade.add_argument(
         "--points",
@@ -65,9 +68,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def _exercises(args: argparse.Namespace) -> int:
     try:
-        chosen = [find(name) for name in args.ids] or list(all_exercises())
-    except KeyError as error:
-        print(error.args[0])
+        chosen = _chosen(args.ids)
+    except LessonError as error:
+        print(error)
         return 2
     if args.write:
         return _write()
@@ -134,9 +137,7 @@ def _grade(args: argparse.Namespace) -> int:
 
     try:
         points = _points(args.points)
-        chosen = [e for e in all_exercises() if not args.only or _asked(e, args.only)]
-        if not chosen:
-            raise LessonError(f"No exercise is {' or '.join(args.only)}: see `exercises --list`.")
+        chosen = _chosen(args.only)
         reports = []
         for path in args.paths:  # one that has no notebook keeps no other from being graded
             try:
@@ -153,9 +154,27 @@ def _grade(args: argparse.Namespace) -> int:
     return 0 if len(reports) == len(args.paths) else 2
 
 
-def _asked(exercise: BaseExercise, words: list[str]) -> bool:
-    """Whether one of ``words`` is the exercise, its notebook or its chapter."""
-    return bool({exercise.id, exercise.chapter, exercise.notebook}.intersection(words))
+def _chosen(words: list[str]) -> list[BaseExercise]:
+    """The exercises that ``words`` name, in the course's order; all for no words.
+
+    Raises LessonError where a word names none.
+    """
+    from ..notebooks.cells import named
+
+    asked: set[str] = set()
+    for word in words:
+        if re.fullmatch(r"\d\d\.\w+", word):
+            try:
+                asked.add(find(word).id)
+            except KeyError as error:
+                raise LessonError(error.args[0]) from None
+        else:
+            books = {f"{book.parent.name}/{book.stem}" for book in named(word)}
+            ids = {e.id for e in all_exercises() if e.notebook in books}
+            if not ids:
+                raise LessonError(f"{word} has no exercises.")
+            asked |= ids
+    return [e for e in all_exercises() if not words or e.id in asked]
 
 
 def _points(file: Path | None) -> dict[str, float]:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
+from ..errors import LessonError
+from ..paths import unreadable
 from .cells import Violation, is_exercise, is_hosted
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -31,6 +34,16 @@ SITE_PACKAGES = re.compile(r"[\w./~+-]*/(?=(?:site|dist)-packages/)")
 def read(text: str) -> NotebookNode:
     """The notebook in ``text``, whatever its nbformat, as version 4.5."""
     return nbformat.reads(text, as_version=4)
+
+
+def read_file(path: Path) -> NotebookNode:
+    """The notebook at ``path``. Raises LessonError where it can't be read."""
+    try:
+        nb = read(path.read_text(encoding="utf-8"))
+        nb.cells, nb.metadata  # noqa: B018  (nbformat returns some files that have neither)
+    except Exception as error:  # nbformat's own, and what it stumbles over
+        raise LessonError(unreadable(path, error)) from None
+    return nb
 
 
 def dumps(nb: NotebookNode) -> str:

@@ -1,7 +1,8 @@
-"""Reading a notebook: its cells, its kernels, where it lies."""
+"""Reading a notebook: its cells, its kernels, where it is."""
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from ..errors import LessonError
 from ..paths import ROOT, notebook_files
 
 EXERCISE = "%%exercise"
@@ -54,6 +56,47 @@ def find(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
             raise FileNotFoundError(f"{path}: no notebook there; give an .ipynb file or a folder")
         found += [p.resolve() for p in inside]
     return list(dict.fromkeys(found))
+
+
+def asked_for(words: Iterable[str]) -> list[Path]:
+    """The notebooks that ``words`` mean, each a path as in :func:`find` or else a name as in
+    :func:`named`; all of `chapters/` for no words.
+
+    Raises what those two raise.
+    """
+    found = [
+        path for word in words for path in (find([word]) if Path(word).exists() else named(word))
+    ]
+    return list(dict.fromkeys(found)) or find([])
+
+
+def named(word: str, root: Path = ROOT) -> list[Path]:
+    """The notebooks of the course that ``word`` names: ``04_first_kernels/01_hello_threads``, or
+    all of ``04_first_kernels``, with or without chapters/ and .ipynb; or ``04/01`` and ``04``.
+
+    Raises LessonError, with the closest names, where there is none.
+    """
+    plain = word.lower().removeprefix("./").strip("/").removeprefix("chapters/")
+    parts = plain.removesuffix(".ipynb").split("/")
+    books = notebook_files(root)
+    found = [
+        book
+        for book in books
+        if len(parts) <= 2
+        and all(
+            part in (name, name[:2])
+            for part, name in zip(parts, (book.parent.name, book.stem), strict=False)
+        )
+    ]
+    if found:
+        return found
+    names = [f"{book.parent.name}/{book.stem}" for book in books]
+    names += dict.fromkeys(book.parent.name for book in books)
+    closest = difflib.get_close_matches("/".join(parts)[:100], names, n=3, cutoff=0.4)
+    meant = f": did you mean {' or '.join(closest)}?" if closest else "."
+    raise LessonError(
+        f"No notebook or chapter is called {word[:100]!r}{meant} `make doctor` lists all."
+    )
 
 
 def _is_hidden(path: Path, folder: Path) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..paths import notebook_files
+from ..errors import LessonError
+from ..paths import notebook_cells, notebook_files
 
 
 def chapter_map() -> Any:
@@ -25,6 +26,7 @@ def chapter_map() -> Any:
 
 
 def _title(book: Path) -> str:
-    """The notebook's first heading."""
-    first_cell = json.loads(book.read_text(encoding="utf-8"))["cells"][0]
-    return "".join(first_cell["source"]).splitlines()[0].lstrip("# ")
+    """The notebook's first heading; the name of its file where it has none, or can't be read."""
+    with suppress(LessonError, IndexError):
+        return notebook_cells(book)[0]["source"].splitlines()[0].lstrip("# ")
+    return book.name

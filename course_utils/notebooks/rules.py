@@ -281,9 +281,8 @@ RULES: tuple[Check, ...] = (
 
 def violations(path: Path, root: Path = ROOT) -> list[Violation]:
     """All that is wrong with the notebook at ``path``: its form and every rule of the house."""
-    text = path.read_text(encoding="utf-8")
-    nb = form.read(text)
-    found = form.violations(text)
+    nb = form.read_file(path)
+    found = form.violations(path.read_text(encoding="utf-8"))
     for check in RULES:
         found += check(nb, path, root)
     return list(dict.fromkeys(found))
@@ -322,7 +321,7 @@ def _links(markdown: str) -> list[str]:
 def _anchors(file: Path, nb: NotebookNode, path: Path) -> set[str]:
     """The anchors of a file's headings, as Jupyter (spaces to hyphens) and as GitHub make them."""
     if file.suffix == ".ipynb":
-        book = nb if file == path.resolve() or file == path else _read(file)
+        book = nb if file == path.resolve() or file == path else form.read_file(file)
         text = "\n\n".join(cell.source for _, cell in numbered(book, "markdown"))
     else:
         text = file.read_text(encoding="utf-8")
@@ -332,10 +331,6 @@ def _anchors(file: Path, nb: NotebookNode, path: Path) -> set[str]:
         anchors.add(plain.replace(" ", "-"))
         anchors.add(re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-"))
     return anchors
-
-
-def _read(file: Path) -> NotebookNode:
-    return form.read(file.read_text(encoding="utf-8"))
 
 
 @functools.cache

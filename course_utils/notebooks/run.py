@@ -14,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ..errors import LessonError
 from ..paths import CHAPTERS, ROOT, shown
 
 CELL_SECONDS = 120.0
@@ -39,7 +40,12 @@ print(json.dumps({"kind": kind, "name": name, "cuda": ".".join(map(str, version[
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand `run`; `args.func(args)` returns the exit status."""
     parser = subparsers.add_parser("run")
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="notebooks or folders (all)")
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="NAME",
+        help="notebooks or chapters: 04_first_kernels/01_hello_threads, 04, a path (default: all)",
+    )
     parser.add_argument("--device", choices=("emulator", "cuda"), help="default: the machine's")
     parser.add_argument(
         "--timeout",
@@ -67,11 +73,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Do what ``args`` say: 0 all is well, 1 something failed, 2 the request cannot be met."""
-    from .cells import find
+    from .cells import asked_for
 
     try:
-        paths = find(args.paths)
-    except FileNotFoundError as error:
+        paths = asked_for(args.paths)
+    except (FileNotFoundError, LessonError) as error:
         print(error, file=sys.stderr)
         return 2
     if not paths:
@@ -92,7 +98,10 @@ def check(paths: list[Path]) -> int:
 
     wrong = 0
     for path in paths:
-        found = violations(path)
+        try:
+            found = violations(path)
+        except LessonError as error:
+            found = [error]
         wrong += bool(found)
         print(f"{'FAIL' if found else 'PASS'}  {shown(path)}")
         for violation in found:
@@ -104,16 +113,21 @@ def check(paths: list[Path]) -> int:
 def rewrite(paths: list[Path]) -> int:
     """Put the notebooks at ``paths`` into canonical form, outputs and stamp kept; and write their
     cells for Colab and Kaggle."""
-    from .canonical import canonical, dumps, read
+    from .canonical import canonical, dumps, read_file
     from .hosted_cells import with_hosted_cells
 
+    unread = 0
     for path in paths:
-        old = path.read_text(encoding="utf-8")
-        new = dumps(canonical(with_hosted_cells(read(old), path)))
-        if new != old:
+        try:
+            new = dumps(canonical(with_hosted_cells(read_file(path), path)))
+        except LessonError as error:
+            print(error, file=sys.stderr)
+            unread += 1
+            continue
+        if new != path.read_text(encoding="utf-8"):
             path.write_text(new, encoding="utf-8", newline="\n")
             print(f"formatted {shown(path)}")
-    return 0
+    return 1 if unread else 0
 
 
 def store(paths: list[Path]) -> int:
@@ -122,10 +136,10 @@ def store(paths: list[Path]) -> int:
     Notebooks whose outputs are stale or the emulator's keep the stored ones that they have.
     """
     from . import output_store
-    from .canonical import read
+    from .canonical import read_file
 
     for path in paths:
-        if not output_store.can_be_stored(read(path.read_text(encoding="utf-8"))):
+        if not output_store.can_be_stored(read_file(path)):
             print(f"left as it is: {shown(path)}, whose outputs are stale or the emulator's")
         elif output_store.write(path):
             print(f"stored the outputs of {shown(path)}")
@@ -139,7 +153,7 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
     """
     from ..devices.selection import EMULATOR
     from ..launching.older_gpus import GpuTooOld
-    from .canonical import read
+    from .canonical import read_file
     from .cells import numbered
     from .execute import execute, kernel_environment
     from .progress_bars import progress_bar
@@ -159,18 +173,26 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
             )
             return 2
 
-    books = [(path, read(path.read_text(encoding="utf-8"))) for path in paths]
+    books, unread = [], {}
+    for path in paths:
+        try:
+            books.append((path, read_file(path)))
+        except LessonError as error:
+            unread[path] = str(error)
     cells = sum(len(list(numbered(nb, "code"))) for _, nb in books)
-    failed = skipped = 0
+    failed, skipped = len(unread), 0
     seconds = 0.0
     with progress_bar(cells) as report:
+        for path, why in unread.items():
+            report.verdict("FAIL", shown(path))
+            report.detail(why)
         for index, (path, nb) in enumerate(books, 1):
             name = shown(path)
             report.start(f"[{index}/{len(books)}] {name}")
             outcome = execute(nb, path.parent, env, args.timeout, lambda _: report.advance())
             note = ""
             if outcome.failure and GpuTooOld.__name__ in outcome.failure.error and not machine:
-                nb = read(path.read_text(encoding="utf-8"))
+                nb = read_file(path)
                 outcome = execute(nb, path.parent, kernel_environment(EMULATOR), args.timeout)
                 note = "  (on the emulator: the GPU is too old)"
             verdict = "FAIL" if outcome.failure else "PASS"
@@ -184,7 +206,7 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
             skipped += outcome.skipped
             seconds += outcome.seconds
     left_out = f", {skipped} SKIPPED cells" if skipped else ""
-    print(f"{len(books) - failed} PASS, {failed} FAIL{left_out} in {seconds:.1f} s")
+    print(f"{len(paths) - failed} PASS, {failed} FAIL{left_out} in {seconds:.1f} s")
     return 1 if failed else 0
 
 

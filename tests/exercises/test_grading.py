@@ -190,7 +190,9 @@ def test_the_command_prints_a_table_and_writes_json_and_junit(tmp_path, capsys):
 @pytest.mark.parametrize(
     "words, told",
     [
-        (("--only", "nothing"), "No exercise is nothing"),
+        (("--only", "nothing"), "No notebook or chapter is called 'nothing'"),
+        (("--only", ID, "04.saxpi"), "did you mean 04.saxpy"),
+        (("--only", "00_start_here/02_glossary"), "02_glossary has no exercises"),
         (("--points", "no.json"), "no.json"),
         (("--only", ID), "no notebook"),
     ],
