@@ -84,8 +84,9 @@ def doctor() -> bool:
         print("\nNotebooks")
     for notebook in notebooks:
         name = f"{notebook.path.parent.name}/{notebook.path.stem}"
-        print(NOTEBOOKS.row("", ABSENT if notebook.skipped else GOOD, name, notebook.verdict()))
-    healthy = all(line.status != BAD for line in lines)
+        status = BAD if notebook.problem else ABSENT if notebook.skipped else GOOD
+        print(NOTEBOOKS.row("", status, name, notebook.verdict()))
+    healthy = not any(x.problem for x in notebooks) and all(x.status != BAD for x in lines)
     print("\n" + ("All is well." if healthy else "Something is broken: see the lines marked !!."))
     return healthy
 
