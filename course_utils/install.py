@@ -283,6 +283,8 @@ def finish(wanted: Mapping[str, Any]) -> None:
     part.write_text(json.dumps(wanted, indent=1), encoding="utf-8")
     part.replace(READY)
     BEFORE.unlink(missing_ok=True)
+    for aside in VENV.glob("lib/python*/site-packages/~*"):  # what a killed pip was replacing
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 @contextmanager
@@ -350,6 +352,8 @@ def prepare(extra: str, why: str, had: Mapping[str, Any] | None) -> None:
         print(why)
     if had is not None:
         print("Set-up again: .venv is brought up to date.", flush=True)
+        if not READY.exists():
+            forget_half_installed()
     elif not from_nothing():
         print(f"Set-up, once: in the .venv that is here, with {EXTRAS[extra]}.", flush=True)
     else:
@@ -359,6 +363,14 @@ def prepare(extra: str, why: str, had: Mapping[str, Any] | None) -> None:
         print(f"Set-up, once: {version} in .venv, with {EXTRAS[extra]}.", flush=True)
         clear()
         make_venv()
+
+
+def forget_half_installed() -> None:
+    """Take out what says that a package is installed where pip was killed before it was: pip
+    writes INSTALLER last, and doesn't look at a package that it believes to be there."""
+    for info in VENV.glob("lib/python*/site-packages/*.dist-info"):
+        if not (info / "INSTALLER").exists():
+            shutil.rmtree(info)
 
 
 def clear() -> None:

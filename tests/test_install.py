@@ -268,6 +268,25 @@ def test_a_change_that_was_interrupted_is_done_again_and_loses_nothing(
     assert checkout.made == 1 and (install.VENV / "half").exists()
 
 
+def test_a_package_that_a_killed_pip_left_half_installed_is_installed_again(checkout):
+    install.main([])
+    for version in ("3.11", "3.12"):
+        for name, files in (("whole-1", ["METADATA", "INSTALLER"]), ("half-2", ["METADATA"])):
+            info = install.VENV / f"lib/python{version}/site-packages/{name}.dist-info"
+            info.mkdir(parents=True)
+            for file in files:
+                (info / file).touch()
+    (info.parent / "~alf").mkdir()
+    found = install.VENV.glob("lib/*/*/*.dist-info")
+    install.main(["again"])
+    assert len(list(found)) == 4  # nothing was interrupted
+    assert not (info.parent / "~alf").exists()
+    install.READY.replace(install.BEFORE)
+    install.main([])
+    found = install.VENV.glob("lib/*/*/*.dist-info")
+    assert {path.name for path in found} == {"whole-1.dist-info"}
+
+
 def test_a_failed_update_goes_on_with_what_is_there(checkout, capsys):
     install.main([])
     checkout.change()
