@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from ..paths import CHAPTERS
+from ..errors import LessonError
+from ..paths import CHAPTERS, is_numbered, shown
 from .spec import BaseExercise
 
 SPECS = "[0-9][0-9]_*.py"
@@ -30,16 +31,24 @@ def all_exercises() -> tuple[BaseExercise, ...]:
 def exercises_below(chapters: Path) -> tuple[BaseExercise, ...]:
     """The exercises of a folder of chapters, each in its notebook.
 
-    Raises ValueError where two exercises share an id.
+    Raises LessonError where two exercises share an id, or a file can't be imported.
     """
-    found: list[BaseExercise] = []
+    found: dict[str, BaseExercise] = {}
     for folder in sorted(chapters.glob("*/exercises")):
-        found += _exercises_of(folder)
-    names = [exercise.id for exercise in found]
-    twice = {name for name in names if names.count(name) > 1}
-    if twice:
-        raise ValueError(f"two exercises share an id: {', '.join(sorted(twice))}")
-    return tuple(found)
+        for exercise in _exercises_of(folder) if is_numbered(folder.parent) else ():
+            other = found.setdefault(exercise.id, exercise)
+            if other is not exercise:
+                files = [_spec_file(each, chapters) for each in (other, exercise)]
+                raise LessonError(
+                    f"Two exercises have the id {exercise.id}: in {' and in '.join(files)}. "
+                    "Move your copy out of chapters/, or give its exercises other ids."
+                )
+    return tuple(found.values())
+
+
+def _spec_file(exercise: BaseExercise, chapters: Path) -> str:
+    chapter, _, name = exercise.notebook.partition("/")
+    return shown(chapters / chapter / "exercises" / f"{name}.py")
 
 
 def find(name: str) -> BaseExercise:
@@ -55,14 +64,27 @@ def find(name: str) -> BaseExercise:
 
 
 def _exercises_of(folder: Path) -> list[BaseExercise]:
-    """The exercises of a chapter's spec files, which become modules of a package of their own."""
+    """The exercises of a chapter's spec files, which become modules of their own package.
+
+    Raises LessonError, which names the file, where one can't be imported.
+    """
     chapter = folder.parent.name
     package = ModuleType(f"exercises_of_{chapter}")
     package.__path__ = [str(folder)]
     sys.modules[package.__name__] = package
     found: list[BaseExercise] = []
     for path in sorted(folder.glob(SPECS)):
-        module = importlib.import_module(f"{package.__name__}.{path.stem}")
+        if not (is_numbered(path) and path.is_file()):
+            continue
+        try:
+            module = importlib.import_module(f"{package.__name__}.{path.stem}")
+        except LessonError:
+            raise
+        except Exception as error:
+            raise LessonError(
+                f"{shown(path)} can't be imported ({type(error).__name__}: {error}). "
+                "Correct it, or move it away."
+            ) from error
         specs = [value for value in vars(module).values() if isinstance(value, BaseExercise)]
         found += [spec.placed_in(f"{chapter}/{path.stem}") for spec in specs]
     return found

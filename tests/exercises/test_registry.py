@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from course_utils.errors import LessonError
 from course_utils.exercises.generate import PARTS, TAG, notebook_path
 from course_utils.exercises.registry import all_exercises, exercises_below, find
 from course_utils.paths import ROOT
@@ -72,13 +73,28 @@ def test_an_unknown_id_gets_the_closest_few(name):
 
 def test_two_exercises_of_one_id_are_refused(chapters):
     files = {"04_x/01_first.py": spec("a"), "04_x/02_second.py": spec("a")}
-    with pytest.raises(ValueError, match=r"two exercises share an id: 01\.a"):
+    with pytest.raises(LessonError, match=r"id 01\.a: in .*/01_first\.py and in .*/02_second\.py"):
         exercises_below(chapters(files))
+
+
+@pytest.mark.parametrize(
+    "copy", ["04_x/01_first copy.py", "04_x/01_first-Copy1.py", "04_x copy/01_first.py"]
+)
+def test_a_copy_that_a_file_browser_makes_is_left_out(chapters, copy):
+    assert len(exercises_below(chapters({"04_x/01_first.py": spec("a"), copy: spec("a")}))) == 1
+
+
+@pytest.mark.parametrize("text", ["def (", "1 / 0", "import nothing_called_so"])
+def test_a_file_that_cannot_be_imported_is_named(chapters, text):
+    with pytest.raises(
+        LessonError, match=r"04_x/exercises/09_mine\.py can't be imported \(\w+Error: "
+    ):
+        exercises_below(chapters({"04_x/09_mine.py": text}))
 
 
 def test_an_author_cannot_name_another_notebook_than_the_files(chapters):
     wrong = spec("a").replace('title="t"', 'title="t", notebook="05_x/02_second"')
-    with pytest.raises(TypeError, match="notebook"):
+    with pytest.raises(LessonError, match="TypeError: .*notebook"):
         exercises_below(chapters({"05_x/01_first.py": wrong}))
 
 
