@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from . import remedies
+from . import gpu_run, remedies
 from .compiling.bindings import nvrtc_version
 from .compiling.headers import cuda_header_paths, cute_header_paths
 from .compiling.host_compilers import HOW_TO_GET, IN_WORDS, host_compiler
@@ -71,6 +71,7 @@ def examine() -> list[ReportLine]:
         _program("ninja", f"{remedies.pip_command('ninja')}: it builds PyTorch extensions"),
         _profiler(),
         majors_line(cuda_majors(), *(cuda_of_driver() if _has_driver() else ())),
+        _gpu_run(),
     ]
 
 
@@ -125,6 +126,13 @@ def majors_line(majors: Mapping[str, int], newest: int = 0, why: str = "") -> Re
         return ReportLine(BAD, what, f"{found}. {why}", remedies.afresh("gpu"))
     found += f". {why} too, which the stored outputs come from"
     return ReportLine(GOOD, what, found, f"for that, {remedies.afresh('gpu13')}")
+
+
+def _gpu_run() -> ReportLine:
+    record = gpu_run.last()
+    if record is None:
+        return ReportLine(ABSENT, "last run on a GPU", "not recorded", "make test-gpu on a GPU")
+    return ReportLine(GOOD, "last run on a GPU", gpu_run.summary(record))
 
 
 def _python() -> ReportLine:

@@ -13,9 +13,11 @@ import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from ..errors import LessonError
-from ..paths import CHAPTERS, is_numbered, shown
+from ..paths import CHAPTERS, KERNELS, SOLUTIONS, is_numbered, shown
+from .page import read_page
 from .spec import BaseExercise
 
 SPECS = "[0-9][0-9]_*.py"
@@ -85,6 +87,30 @@ def _exercises_of(folder: Path) -> list[BaseExercise]:
                 f"{shown(path)} can't be imported ({type(error).__name__}: {error}). "
                 "Correct it, or move it away."
             ) from error
-        specs = [value for value in vars(module).values() if isinstance(value, BaseExercise)]
-        found += [spec.placed_in(f"{chapter}/{path.stem}") for spec in specs]
+        for name, value in vars(module).items():
+            if isinstance(value, BaseExercise):
+                found.append(complete(value, name.lower(), f"{chapter}/{path.stem}"))
     return found
+
+
+def complete(spec: BaseExercise, name: str, notebook: str) -> BaseExercise:
+    """``spec``, the exercise called ``name`` of a ``notebook``, with what follows from its name and
+    what its page says.
+
+    Raises LessonError where it has no page, a page that breaks a rule, or no solution.
+    """
+    chapter = notebook.partition("/")[0]
+    folder = KERNELS / chapter / SOLUTIONS
+    values: dict[str, Any] = {"notebook": notebook, "id": spec.id or f"{chapter[:2]}.{name}"}
+    page = folder / f"{name}.md"
+    if not spec.task:  # a chapter whose exercises have no pages yet
+        values |= vars(read_page(page))
+    if not spec.source:
+        files = [file for file in folder.glob(f"{name}.*") if file.suffix != page.suffix]
+        if len(files) != 1:
+            raise LessonError(f"{shown(folder / name)} has {len(files)} solutions, and wants one.")
+        values["source"] = files[0].relative_to(KERNELS).as_posix()
+    for field in ("kernel", "function"):
+        if getattr(spec, field, None) == "":
+            values[field] = name
+    return spec.with_fields(**values)

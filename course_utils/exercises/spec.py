@@ -109,27 +109,30 @@ class BaseExercise:
     ``bug`` is the verdict on the starter of a "find the bug" exercise: such a starter is run as it
     is.
 
-    ``notebook`` is the notebook's path below ``chapters/``, without ``.ipynb``. Nobody writes it:
-    it follows from the place of the file that holds the exercise.
+    An author writes none of the texts here: the registry takes them and the wrong answers from the
+    exercise's page, and its id, its source and the name of what is to be written from its own name,
+    where the spec doesn't give another. ``notebook`` is the notebook's path below ``chapters/``,
+    without ``.ipynb``; it follows from the place of the file that holds the exercise.
     """
 
-    id: str
-    title: str
-    task: str
-    source: str
-    hints: tuple[str, ...]
-    explanation: str
+    id: str = ""
+    title: str = ""
+    task: str = ""
+    source: str = ""
+    hints: tuple[str, ...] = ()
+    explanation: str = ""
     mutants: tuple[Mutant, ...] = ()
     bug: str | None = None
     notebook: str = field(default="", init=False)
 
     language = "cpp"
 
-    def placed_in(self, notebook: str) -> Self:
-        """The same exercise as one of ``notebook``, such as ``04_first_kernels/06_reductions``."""
-        placed = copy(self)
-        object.__setattr__(placed, "notebook", notebook)
-        return placed
+    def with_fields(self, **values: Any) -> Self:
+        """The same exercise with other ``values`` of its fields, ``notebook`` among them."""
+        changed = copy(self)
+        for name, value in values.items():
+            object.__setattr__(changed, name, value)
+        return changed
 
     @property
     def chapter(self) -> str:
@@ -169,7 +172,7 @@ class Launched(BaseExercise):
     ``arch`` is the target of a kernel that one kind of GPU alone can run, such as ``"sm_90a"``.
     """
 
-    kernel: str
+    kernel: str = ""
     inputs: Callable[[np.random.Generator, Any], dict[str, Any]]
     launch: Callable[[Any], Launch | tuple[Launch, ...]]
     defines: Mapping[str, Any] = field(default_factory=dict)
@@ -260,7 +263,7 @@ class PythonExercise(BaseExercise):
     fields: it is shown in hexadecimal then, with the bits that are wrong.
     """
 
-    function: str
+    function: str = ""
     cases: tuple[tuple[Any, ...], ...]
     reference: Callable[..., Any]
     seconds: float = 20.0

@@ -4,10 +4,10 @@ import subprocess
 
 import pytest
 
+from course_utils import gpu_run
 from course_utils.devices import properties
 from course_utils.errors import LessonError
 from course_utils.paths import ROOT
-from course_utils.records import gpu_run
 
 REPORT = '<testsuites><testsuite tests="{}" failures="{}" errors="{}" skipped="{}"/></testsuites>'
 

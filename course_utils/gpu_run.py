@@ -2,7 +2,7 @@
 
 No machine of continuous integration has a GPU, so ``make test-gpu`` writes down what it counted::
 
-    python -m course_utils.records.gpu_run COMMIT tests=FILE.xml notebooks=FILE.xml
+    python -m course_utils.gpu_run COMMIT tests=FILE.xml notebooks=FILE.xml
 
 ``doctor`` shows the record, and how many commits have been made since.
 """
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from ..devices.properties import description, need_gpu
-from ..errors import LessonError
-from ..paths import ROOT
+from .devices.properties import description, need_gpu
+from .errors import LessonError
+from .paths import ROOT
 
 FILE = ROOT / "tests" / "gpu_run.json"
 
