@@ -15,9 +15,7 @@ from course_utils.exercises import (
     Target,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
 )
 from course_utils.exercises.promises import AS_GIVEN, Values
@@ -42,15 +40,6 @@ def warp_instructions_per_warp(warps: int) -> Callable[[Counts], float]:
 
 
 ONE_WAY = Exercise(
-    id="04.one_way",
-    title="one path for all",
-    task="""
-The kernel is right, but the sign of its number sends a thread into one of two loops, and signs are
-mixed. There is no need to rearrange anything, and every round stays a product and a sum: look at
-how the two loops differ. With 16 rounds, a warp may spend at most 90 instructions.
-""",
-    source="04_first_kernels/exercises/one_way.cu",
-    kernel="one_way",
     inputs=lambda rng, n: {
         "x": 4 * floats(rng, n),
         "y": empty(n),
@@ -91,38 +80,6 @@ how the two loops differ. With 16 rounds, a warp may spend at most 90 instructio
         advice="Choose rounds, factor and term first, with `?:`; then one loop for all threads.",
         size=1024,
     ),
-    hints=(
-        "The loops differ in three numbers: how many rounds, the factor, and what is added.",
-        "`condition ? a : b` selects a number without a branch.",
-        "`const int trips = v < 0.0f ? rounds + 8 : rounds;`; the factor and the term likewise.",
-        "Decide before the loop: a condition inside it costs instructions in every round.",
-        "`for (int round = 0; round < trips; ++round) { v = factor * v + term; }`",
-    ),
-    explanation="""
-The lanes with 16 rounds are inactive in the last 8, so the warp executes 24 rounds in place of 16 +
-24: the longest path, and no longer the sum of both. That works whenever two paths differ in numbers
-only.
-""",
-    mutants=(
-        mutant(
-            "still two paths",
-            kinds.TARGET_MISSED,
-            (
-                "for (int round = 0; round < trips; ++round) {",
-                "if (negative) { for (int round = 0; round < trips; ++round) { v = 0.9f * v - 1.0f;"
-                " } } else for (int round = 0; round < trips; ++round) {",
-            ),
-        ),
-        mutant("as many rounds for all", kinds.WRONG, ("negative ? rounds + 8 : rounds", "rounds")),
-        mutant("paths swapped", kinds.WRONG, ("v < 0.0f;", "v >= 0.0f;")),
-        mutant("one factor", kinds.WRONG, ("negative ? 0.9f : 0.95f", "0.95f")),
-        mutant("by lane, not by sign", kinds.WRONG, ("negative = v < 0.0f", "negative = i % 2")),
-        mutant("16 rounds always", kinds.WRONG, ("rounds + 8 : rounds", "24 : 16")),
-        mutant("by the sign bit", kinds.WRONG, ("v < 0.0f", "__float_as_int(v) < 0")),
-        mutant("0 with the negative ones", kinds.WRONG, ("v < 0.0f", "v <= 0.0f")),
-        mutant("72 rounds and no more", kinds.WRONG, ("round < trips", "round < min(trips, 72)")),
-        mutant("hardly negative ones", kinds.WRONG, ("v < 0.0f", "v < -1e-30f")),
-    ),
 )
 
 
@@ -138,16 +95,6 @@ def any_chain(rng: np.random.Generator) -> tuple[int, list[tuple[str, ...]]]:
 
 
 CHAIN_BYTES = PythonExercise(
-    id="04.chain_bytes",
-    title="predict the bytes of a chain",
-    task="""
-How many bytes does a chain of element-wise kernels move, and how many are left when it is fused?
-Write the count that you made by hand as a function. Our chain is `[("x",), (), (), ("x",)]`: the
-last link reads `x` once more, beside what the third one made. It has 36 and 8 bytes an element. No
-link names an array twice, and `n` may be of any size.
-""",
-    source="04_first_kernels/exercises/chain_bytes.py",
-    function="chain_bytes",
     cases=(
         (1000, [("x",), (), (), ("x",)]),
         (257, [("x",)]),
@@ -165,58 +112,6 @@ link names an array twice, and `n` may be of any size.
     reference=lambda n, links: (
         4 * n * (sum(map(len, links)) + 2 * len(links) - 1),
         4 * n * (len({name for names in links for name in names}) + 1),
-    ),
-    hints=(
-        "Begin with separate kernels: link k reads its named arrays, writes one, and, if it is not "
-        "the first, reads the result of the link before.",
-        "Our chain: 2, 2, 2 and 3 arrays, each of 4 n bytes.",
-        "Fused, only arrays with a name are read, each once, and only the last result is written.",
-        "`{name for names in links for name in names}` is the set of different names.",
-    ),
-    explanation="""
-For each link that is fused with the one before, a write and a read vanish: 8 bytes an element.
-Reading an array once that several links need is a second gain. Neither depends on what the links
-compute.
-""",
-    mutants=(
-        mutant(
-            "names that begin alike",
-            kinds.WRONG,
-            ("{name for names in links", "{name[0] for names in links"),
-        ),
-        mutant(
-            "names counted twice",
-            kinds.WRONG,
-            (
-                "{name for names in links for name in names}",
-                "[name for names in links for name in names]",
-            ),
-        ),
-        mutant(
-            "by way of a float",
-            kinds.WRONG,
-            ("4 * n * separate, 4 * n", "int(4.0 * n * separate), 4 * n"),
-        ),
-        mutant(
-            "large and small letters alike",
-            kinds.WRONG,
-            ("{name for names in links", "{name.lower() for names in links"),
-        ),
-        mutant("no hand-over read", kinds.WRONG, ("(1 if k > 0 else 0)", "0")),
-        mutant("the first reads one more", kinds.WRONG, ("(1 if k > 0 else 0)", "1")),
-        mutant("no result written", kinds.WRONG, ("len(different) + 1", "len(different)")),
-        mutant("elements, not bytes", kinds.WRONG, ("4 * n * separate, 4 * n", "n * separate, n")),
-        mutant(
-            "three arrays at most",
-            kinds.WRONG,
-            ("len(different) + 1", "min(len(different), 3) + 1"),
-        ),
-        mutant(
-            "an empty link at place 5",
-            kinds.WRONG,
-            ("(1 if k > 0", "(1 if k > 0 and (names or k != 5)"),
-        ),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
 )
 
@@ -259,15 +154,6 @@ FAR = "x far from 0, on either side"
 NEVER_STORED = Values("s never stored", lambda given, rng: {"s": np.full_like(given["s"], np.nan)})
 
 SILU_BACKWARD = Exercise(
-    id="04.silu_backward",
-    title="recompute it",
-    task="""
-The gradient of SiLU needs `s = 1 / (1 + exp(-x))`. The forward pass stored it, and this kernel
-reads it. Change the kernel so that it need not be stored: at most 12 bytes loaded and stored for
-an element, and a right gradient for any finite x.
-""",
-    source="04_first_kernels/exercises/silu_backward.cu",
-    kernel="silu_backward",
     inputs=gradient_inputs,
     reference=silu_gradient,
     launch=one_thread_each,
@@ -299,40 +185,6 @@ an element, and a right gradient for any finite x.
         advice="x and dy have to be read and dx written. s follows from x, which is there already.",
         size=1024,
     ),
-    hints=(
-        "The array `s` may stay among the parameters; just do not read it.",
-        "x[i] is in the register `value`: everything about s follows from it.",
-        "As in chain_silu.cu: `__expf(-value)`.",
-        "`const float gate = 1.0f / (1.0f + __expf(-value));`",
-    ),
-    explanation="""
-12 bytes an element in place of 16, and the forward pass writes 4 less: 20 bytes for both passes in
-place of 28, for an exponential and a division. The memory for `s` is free as
-well, and in training that is often the greater gain.
-""",
-    mutants=(
-        mutant("still stored", kinds.TARGET_MISSED, ("1.0f / (1.0f + __expf(-value))", "s[i]")),
-        mutant("sign forgotten", kinds.WRONG, ("__expf(-value)", "__expf(value)")),
-        mutant("an own array", kinds.TARGET_MISSED, ("gate = 1", "gate = 0.0f * s[i] + 1")),
-        mutant(
-            "1 from 10 on",
-            kinds.WRONG,
-            ("__expf(-value));", "__expf(value > 10.0f ? -99.0f : -value));"),
-        ),
-        mutant(
-            "by a tanh, near -1",
-            kinds.PRECISION,
-            ("1.0f / (1.0f + __expf(-value))", "0.5f * tanhf(0.5f * value) + 0.5f"),
-        ),
-        mutant(
-            "cut off at -20",
-            kinds.WRONG,
-            ("const float value = x[i];", "const float value = fmaxf(x[i], -20.0f);"),
-        ),
-        mutant("only the gate", kinds.WRONG, (" * (1.0f + value * (1.0f - gate))", "")),
-        mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) {", "if (false) {")),
-    ),
 )
 
 
@@ -344,16 +196,6 @@ def closed(given) -> dict:
 
 
 CLOSING = Exercise(
-    id="04.closing",
-    title="fuse what needs its neighbours",
-    task="""
-Two kernels close small gaps in the outline of a shape. The first computes `m[i] = max(x[i - 1],
-x[i], x[i + 1])`, the second `y[i] = min(m[i - 1], m[i], m[i + 1])`; the outline is a ring. Each
-loads 3 floats and stores one: 32 bytes for an element. Write one kernel that does both with at most
-24. What a thread needs of `m`, its neighbours would have stored; now no thread does.
-""",
-    source="04_first_kernels/exercises/closing.cu",
-    kernel="closing",
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
     reference=closed,
     launch=one_thread_each,
@@ -370,43 +212,6 @@ loads 3 floats and stores one: 32 bytes for an element. Write one kernel that do
         at_most=24.0,
         advice="Five different x are needed. Load each into a variable of its own, then compute.",
         size=1024,
-    ),
-    hints=(
-        "m[i - 1] needs x[i - 2], x[i - 1] and x[i]. Which x does y[i] need in all?",
-        "Load the five into five variables; `in_ring(i - 2, n)` is the index of the first.",
-        "Compute all three m in registers, though each neighbour computes two of them as well.",
-        "`fmaxf(fmaxf(a, b), c)` is the largest of three, `fminf(fminf(l, m), r)` the smallest.",
-        "Do not forget the guard `if (i < n)`.",
-    ),
-    explanation="""
-Every m is computed three times, by three threads, and never stored: recomputing it is what makes
-this fusion possible. The loads of neighbours overlap, and L1 serves most of them; from device
-memory come 4 bytes an element and 4 go back, 8 in place of 16. With wider windows a thread would
-recompute ever more; then a tile in shared memory, with a halo, is the better home for m.
-""",
-    mutants=(
-        mutant(
-            "loads more than once",
-            kinds.TARGET_MISSED,
-            (
-                "const float left = fmaxf(fmaxf(a, b), c);",
-                "const volatile float *again = x;\n"
-                "        const float left = fmaxf(fmaxf(a, again[in_ring(i - 1, n)]), again[i]);",
-            ),
-        ),
-        mutant("only the largest", kinds.WRONG, ("fminf(fminf(left, middle), right)", "middle")),
-        mutant("no ring", kinds.OUT_OF_BOUNDS, ("x[in_ring(i - 2, n)]", "x[i - 2]")),
-        mutant("a mirror at the end", kinds.EDGES, ("in_ring(i + 1, n)", "min(i + 1, n - 1)")),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
-        mutant("opening", kinds.WRONG, ("fminf(fminf(left, middle)", "fmaxf(fmaxf(left, middle)")),
-        mutant(
-            "none above 1e30",
-            kinds.WRONG,
-            (
-                "fminf(fminf(left, middle), right)",
-                "fminf(fminf(left, middle), fminf(right, 1e30f))",
-            ),
-        ),
     ),
 )
 
@@ -429,14 +234,6 @@ def any_block(rng: np.random.Generator) -> tuple[int, int, int]:
 
 
 BLOCKS_PER_SM = PythonExercise(
-    id="04.blocks_per_sm",
-    title="predict the occupancy",
-    task="""
-Write the function that tells how many blocks fit on an SM: none, if not even one does. Predict
-first, on paper: blocks of 256 threads with 40 registers each, and with 41.
-""",
-    source="04_first_kernels/exercises/blocks_per_sm.py",
-    function="blocks_per_sm",
     cases=(
         (256, 40, 0),
         (256, 41, 0),
@@ -452,40 +249,6 @@ first, on paper: blocks of 256 threads with 40 registers each, and with 41.
     reference=resident_blocks,
     promises=Cases(any_block, 150),
     means="Any way to the number that is right is a good one.",
-    hints=(
-        "Work out four numbers of blocks and return the smallest.",
-        "Warps of a block: `(threads + 31) // 32`; `-(-a // b)` is a shorter way to round up.",
-        "Registers of a warp: 32 times those of a thread, rounded up to a multiple of 256. 40 "
-        "registers make 1280, 41 make 1536.",
-        "A part of the SM holds `16384 // registers_of_warp` warps, and there are four parts.",
-        "Shared memory of a block: `shared + 1024`, rounded up to a multiple of 128.",
-    ),
-    explanation="""
-One register more, from 40 to 41, and 6 blocks become 5: resources are allocated in coarse units, so
-occupancy falls in steps. `occupancy` does the same arithmetic with the registers of your kernel.
-""",
-    mutants=(
-        mutant("1000 bytes more", kinds.WRONG, ("shared + 1024", "shared + 1000")),
-        mutant("warps not whole", kinds.WRONG, ("-(-threads // 32)", "threads // 32")),
-        mutant(
-            "registers not rounded",
-            kinds.WRONG,
-            ("-(-registers * 32 // 256) * 256", "registers * 32"),
-        ),
-        mutant(
-            "one large file of registers",
-            kinds.WRONG,
-            ("4 * (16384 // registers_of_warp)", "65536 // registers_of_warp"),
-        ),
-        mutant("no share for the system", kinds.WRONG, ("(shared + 1024)", "max(shared, 1)")),
-        mutant(
-            "shared memory in whole KB",
-            kinds.WRONG,
-            ("(shared + 1024) // 128) * 128", "(shared + 1024) // 1024) * 1024"),
-        ),
-        mutant("blocks without a limit", kinds.WRONG, ("by_warps, 32,", "by_warps,")),
-        mutant("the most, not the least", kinds.WRONG, ("min(by_warps", "max(by_warps")),
-    ),
 )
 
 
@@ -512,16 +275,6 @@ def negative_block(given: dict, rng: np.random.Generator) -> dict:
 
 
 GATHER_THE_FEW = Exercise(
-    id="04.gather_the_few",
-    title="gather the few",
-    task="""
-About one number in sixteen needs a long computation, and they lie anywhere: a block may have none,
-or only such ones. So nearly every warp has one, and executes the long path with hardly a lane
-active. Gather them: a list in shared memory, filled with an atomic, gives the few of a block to its
-first threads. On average, a warp may spend at most 70 instructions.
-""",
-    source="04_first_kernels/exercises/gather_the_few.cu",
-    kernel="gather_the_few",
     inputs=few_negative,
     reference=long_way,
     launch=one_thread_each,
@@ -569,63 +322,5 @@ first threads. On average, a warp may spend at most 70 instructions.
         advice="The numbers are right. In the long loop, all lanes of the first warp should work "
         "and no other warp at all.",
         size=2048,
-    ),
-    hints=(
-        "`__shared__ int list[kThreads];` and a counter, which one thread sets to 0 first.",
-        "`list[atomicAdd(&count, 1)] = i;` takes the next free slot.",
-        "Whose number is not negative stores it at once. Then all wait: `__syncthreads();`",
-        "After the barrier: `if (threadIdx.x < count)`, take `list[threadIdx.x]` and compute.",
-        "Two barriers: one after the counter is 0, one after the list is complete. No thread may "
-        "return before them.",
-    ),
-    explanation="""
-About 16 of a block's 256 numbers are negative, so one warp executes the loop with half of its
-lanes, where about seven executed it with two each. The order of the list is open, and no result
-depends on it. Whether it pays depends on the length of the loop: list, atomics and barriers have
-their price.
-""",
-    mutants=(
-        mutant(
-            "no first barrier",
-            kinds.DATA_RACE,
-            ("__syncthreads(); // the list is empty", "// the list is empty"),
-        ),
-        mutant(
-            "no second barrier",
-            kinds.DATA_RACE,
-            ("__syncthreads(); // the list is complete", "// the list is complete"),
-        ),
-        mutant("no atomic", kinds.DATA_RACE, ("list[atomicAdd(&count, 1)]", "list[count++]")),
-        mutant(
-            "all the same slot",
-            kinds.UNINITIALISED,
-            ("list[atomicAdd(&count, 1)] = i", "list[0] = i, atomicAdd(&count, 1)"),
-        ),
-        mutant("counter not zero", kinds.UNINITIALISED, ("        count = 0;\n", "")),
-        mutant(
-            "a short cut for large ones",
-            kinds.WRONG,
-            ("round < 32;", "round < 32 && fabsf(v) < 1e18f;"),
-        ),
-        mutant("a list for 32", kinds.OUT_OF_BOUNDS, ("list[kThreads]", "list[32]")),
-        mutant(
-            "a formula for the rounds",
-            kinds.MEANS_MISSING,
-            (
-                "if (v < 0.0f) {",
-                "if (v < 0.0f) {\n            y[i] = sqrtf(v * v + 32.0f);\n"
-                "        } else if (v < -1.0f) {",
-            ),
-        ),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
-        mutant(
-            "every warp still",
-            kinds.TARGET_MISSED,
-            (
-                "list[atomicAdd(&count, 1)] = i;",
-                "float w = v; for (int round = 0; round < 32; ++round) { w = sqrtf(w * w + 1.0f); }"
-                " y[i] = w;",
-            ),
-        ),
     ),
 )

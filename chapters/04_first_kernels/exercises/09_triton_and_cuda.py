@@ -18,19 +18,11 @@ from course_utils.exercises import (
     Target,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
 )
 
 PREDICT_PROGRAMS = NumberExercise(
-    id="04.predict_programs",
-    title="predict the programs and their requests",
-    task="""
-This CUDA kernel distributes its elements as Triton did. Predict how many blocks, Triton's programs,
-there are, and how many requests to load they make: one request is one load instruction of one warp.
-""",
     source="04_first_kernels/exercises/vec_add_dealt.cu",
     kernel="vec_add_dealt",
     inputs=lambda rng, n: {
@@ -73,25 +65,6 @@ there are, and how many requests to load they make: one request is one load inst
             },
         ),
     },
-    hints=(
-        "A program takes 1024 elements, whatever it does with them: round up.",
-        "128 threads are 4 warps, and the loop has two iterations of 512 elements.",
-        "In an iteration each warp loads once from `a` and once from `b`: 4 warps, 2 iterations, 2 "
-        "arrays.",
-        "Of 524 elements 12 are left for the second iteration: three lanes of the first warp.",
-    ),
-    explanation="""
-4 warps, 2 iterations and 2 arrays are 16 requests of 512 bytes each. With 524 elements the second
-iteration has work for three lanes of one warp; the other warps find their mask empty and ask for
-nothing. A mask costs instructions, but no traffic.
-""",
-    mutants=(
-        mutant("rounds down", kinds.WRONG_NUMBER, ("programs = 10", "programs = 9")),
-        mutant("CUDA's blocks", kinds.WRONG_NUMBER, ("programs = 10", "programs = 40")),
-        mutant("one array", kinds.WRONG_NUMBER, ("requests = 16", "requests = 8")),
-        mutant("no empty warps", kinds.WRONG_NUMBER, ("of_524 = 10", "of_524 = 16")),
-        mutant("not answered", kinds.WRONG_TYPE, ("programs = 10", "programs = ...")),
-    ),
 )
 
 
@@ -161,15 +134,6 @@ def read_by_the_mask(x: Memory, row: int, columns: int, block: int) -> str:
 
 
 ONE_PROGRAM = PythonExercise(
-    id="04.one_program",
-    title="be one Triton program",
-    task="""
-Do in NumPy what one program of `softmax_row` does: offsets, mask, load, maximum, sum. NumPy has no
-masked load: let `x[index]` stand for it, with those offsets alone that the mask allows, and no
-slice. In the last row, a column that does not exist lies past the end of `x`.
-""",
-    source="04_first_kernels/exercises/one_program.py",
-    function="one_program",
     cases=(
         (flat_rows(3, 5, -2, 2), 2, 5, 8),
         (flat_rows(3, 5, -2, 1), 1, 5, 8),
@@ -185,43 +149,6 @@ slice. In the last row, a column that does not exist lies past the end of `x`.
     reference=lambda x, row, columns, block: row_softmax(np.array(x).reshape(-1, columns)[row]),
     promises=Cases(any_program),
     means=read_by_the_mask,
-    hints=(
-        "The mask is `inside = column < columns`: an array of `block` truth values.",
-        "Element (row, column) lies at `row * columns + column`, as in every kernel with rows.",
-        "What a masked column gets must change neither the maximum nor the sum: `-np.inf`.",
-        "`value = np.full(block, -np.inf)`, then `value[inside] = x[index[inside]]`.",
-        "Subtract `value.max()` before `np.exp`, divide by the sum, and return `[inside]` of it.",
-    ),
-    explanation="""
-`tl.load(pointer, mask, other=...)` does both steps at once: it reads where the mask allows it and
-takes `other` elsewhere. Zero would be right for a sum, but here it would take part in the maximum,
-and exp(0 - largest) in the sum. Ask for the identity, the value that changes nothing: minus
-infinity for a maximum, zero for a sum, one for a product.
-""",
-    mutants=(
-        mutant(
-            "no mask", kinds.EXCEPTION, ("value[inside] = x[index[inside]]", "value = x[index]")
-        ),
-        mutant("zero elsewhere", kinds.SCALED, ("np.full(block, -np.inf)", "np.zeros(block)")),
-        mutant("-1e38 elsewhere", kinds.ALL_ZEROS, ("-np.inf", "-1e38")),
-        mutant(
-            "rows of block", kinds.EXCEPTION, ("row * columns + column", "row * block + column")
-        ),
-        mutant("first row", kinds.WRONG, ("row * columns + column", "column")),
-        mutant(
-            "a slice",
-            kinds.MEANS_MISSING,
-            ("x[index[inside]]", "x[row * columns : (row + 1) * columns]"),
-        ),
-        mutant(
-            "number by number",
-            kinds.MEANS_MISSING,
-            ("value[inside] = x[index[inside]]", "value[inside] = [x[i] for i in index[inside]]"),
-        ),
-        mutant("never divided", kinds.SCALED, ("power / power.sum()", "power")),
-        mutant("less the first", kinds.NOT_A_NUMBER, ("value.max()", "value[0]")),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
-    ),
 )
 
 
@@ -308,19 +235,6 @@ def any_rows(rng: np.random.Generator) -> tuple[Rows]:
 
 
 RMS_NORM_ROWS = PythonExercise(
-    id="04.rms_norm_rows",
-    title="write a Triton kernel",
-    task="""
-Write the kernel that most language models run twice a layer, the RMS norm: each row over the root
-of the mean of its squares, times a weight for each column. `eps` is added to the mean, so that a
-row of zeros divides by something. Program `r` does row `r`, whatever the grid. The rows lie
-`stride` elements apart, and between them lies what you may neither use nor overwrite.
-
-`%%exercise` runs it in Triton's interpreter, on the CPU. That takes no GPU, but the packages Triton
-and PyTorch; where they are missing, the verdict says how to get them.
-""",
-    source="04_first_kernels/exercises/rms_norm_rows.py",
-    function="rms_norm_rows",
     needs=("torch", "triton"),
     call=launch_interpreted,
     cases=(
@@ -334,52 +248,6 @@ and PyTorch; where they are missing, the verdict says how to get them.
     promises=Cases(any_rows),
     means="What a program may not use is NaN, and a store where none belongs is an error: more of "
     "its loads and stores is not seen from outside.",
-    hints=(
-        "`column = tl.arange(0, BLOCK)` and `inside = column < columns`, as in `softmax_row`.",
-        "Row `row` begins at `x + row * stride`, and `x` has no brackets: pointers are added to.",
-        "A masked element takes part in `tl.sum`. What changes no sum? `other=0.0`.",
-        "The mean is over `columns` elements, not over `BLOCK`.",
-        "`tl.store(y + row * stride + column, ..., mask=inside)`: without the mask it writes into "
-        "the gap.",
-    ),
-    explanation="""
-One load of the row serves both the sum and the result: that is the fusion. Three operations of
-PyTorch would read it three times. The mask appears three times, and each one matters: the load of
-`x` must not bring in what lies behind the row, the weights end there too, and the store would
-overwrite it. `other=0.0` is the identity of the sum, so only the division has to know how long the
-row really is.
-""",
-    mutants=(
-        mutant(
-            "x without a mask",
-            kinds.NOT_A_NUMBER,
-            (
-                "tl.load(x + row * stride + column, mask=inside, other=0.0)",
-                "tl.load(x + row * stride + column)",
-            ),
-        ),
-        mutant("stores without a mask", kinds.EXCEPTION, (" * factor, mask=inside)", " * factor)")),
-        mutant(
-            "ones elsewhere",
-            kinds.WRONG,
-            (
-                "column, mask=inside, other=0.0)\n    scale",
-                "column, mask=inside, other=1.0)\n    scale",
-            ),
-        ),
-        mutant("mean over BLOCK", kinds.WRONG, ("axis=0) / columns", "axis=0) / BLOCK")),
-        mutant("rows without a gap", kinds.NOT_A_NUMBER, ("x + row * stride", "x + row * columns")),
-        mutant("no eps", kinds.PRECISION, ("columns + eps)", "columns)")),
-        mutant("no weight", kinds.WRONG, (" * factor,", ",")),
-        mutant("no root", kinds.WRONG, ("tl.sqrt(", "(")),
-        mutant("row 0 for all", kinds.FIRST_BLOCK, ("tl.load(x + row * stride", "tl.load(x")),
-        mutant(
-            "nothing stored",
-            kinds.NOTHING_WRITTEN,
-            ("    tl.store(y + row * stride + column, value * scale * factor, mask=inside)\n", ""),
-        ),
-        mutant("no Triton kernel", kinds.EXCEPTION, ("@triton.jit\n", "")),
-    ),
 )
 
 
@@ -393,16 +261,6 @@ def scattered_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
 
 
 SOFTMAX_ONLINE = Exercise(
-    id="04.softmax_online",
-    title="one pass less",
-    task="""
-This softmax reads each row three times: for the maximum, for the sum, for the result. With a trick
-twice is enough, and it works for rows of any length: keep the largest number *so far* and the sum
-that belongs to it. When a larger number comes along, the sum is too large by a known factor. A NaN
-makes its whole row NaN.
-""",
-    source="04_first_kernels/exercises/softmax_online.cu",
-    kernel="softmax_online",
     inputs=scattered_rows,
     reference=lambda given: {"y": row_softmax(given["x"])},
     launch=lambda size: Launch((size[0],), (32,)),
@@ -428,74 +286,5 @@ makes its whole row NaN.
         advice="The result is right. Two loads of each element are enough: one in a loop that "
         "keeps the maximum so far and its sum together, and one for the result.",
         size=(2, 320),
-    ),
-    hints=(
-        "expf(v - old) times expf(old - now) is expf(v - now): so a sum moves to a new maximum.",
-        "In the loop: `const float now = fmaxf(largest, v);`, scale the sum by `expf(largest - "
-        "now)`, then add `expf(v - now)`.",
-        "Two lanes combine in the same way: each sum is scaled from its own maximum to the larger.",
-        "Fetch both numbers of the other lane, with `__shfl_xor_sync`, before you change yours.",
-        "`sum = sum * expf(largest - now) + their_sum * expf(theirs - now);`",
-    ),
-    explanation="""
-This is the **online softmax** (Milakov and Gimelshein, 2018). A lane that met no number has the sum
-0, and scaling leaves it 0. The least finite float takes the place of minus infinity here, since
-infinity minus infinity is NaN. Pairs (largest, sum) combine in any order, so they can be reduced as
-sums are. Flash attention rests on this.
-""",
-    mutants=(
-        mutant(
-            "NaN left out",
-            kinds.WRONG,
-            ("const float v = row[i];", "const float v = isnan(row[i]) ? kLowest : row[i];"),
-        ),
-        mutant(
-            "never scaled again",
-            kinds.WRONG,
-            ("sum = sum * expf(largest - now) + expf(v - now)", "sum = sum + expf(v - now)"),
-        ),
-        mutant(
-            "scaled the wrong way",
-            kinds.WRONG,
-            (
-                "expf(largest - now) + expf(v - now)",
-                "expf(fminf(now - largest, 8.0f)) + expf(v - now)",
-            ),
-        ),
-        mutant(
-            "sums just added",
-            kinds.WRONG,
-            ("sum * expf(largest - now) + their_sum * expf(theirs - now)", "sum + their_sum"),
-        ),
-        mutant(
-            "their sum not scaled",
-            kinds.WRONG,
-            ("their_sum * expf(theirs - now)", "their_sum"),
-        ),
-        mutant("each lane for itself", kinds.WRONG, ("distance > 0", "distance > 16")),
-        mutant(
-            "whichever lanes are there",
-            kinds.ORDER,
-            ("theirs = __shfl_xor_sync(kWholeWarp", "theirs = __shfl_xor_sync(__activemask()"),
-        ),
-        mutant(
-            "a short column",
-            kinds.OUT_OF_BOUNDS,
-            (
-                "int i = lane; i < columns; i += kWarpSize) {\n        out",
-                "short i = lane; i < columns; i += kWarpSize) {\n        out",
-            ),
-        ),
-        mutant(
-            "reads once more",
-            kinds.TARGET_MISSED,
-            (
-                "    for (int distance",
-                "    const volatile float* again = row;\n    float most = largest;\n"
-                "    for (int i = lane; i < columns; i += kWarpSize) {\n"
-                "        most = fmaxf(most, again[i]);\n    }\n    largest = most;\n"
-                "    for (int distance",
-            ),
-        ),
     ),
 )

@@ -14,7 +14,6 @@ from course_utils.exercises import (
     floats,
     kinds,
     means,
-    mutant,
     promises,
 )
 from course_utils.exercises.promises import Given, Values
@@ -38,14 +37,6 @@ def words(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 RUNNING_MAX = Exercise(
-    id="04.running_max",
-    title="five shuffles up",
-    task="""
-Let each warp find the running maximum of its 32 elements with shuffles alone: no shared memory, no
-barrier. Elements may be ±∞; the last warp may have lanes without an element.
-""",
-    source="04_first_kernels/exercises/running_max.cu",
-    kernel="running_max",
     inputs=lambda rng, n: {"x": floats(rng, n) - np.float32(5), "out": empty(n), "n": np.int32(n)},
     reference=lambda given: {"out": running(given["x"], 32)},
     launch=one_thread_each,
@@ -71,64 +62,6 @@ barrier. Elements may be ±∞; the last warp may have lanes without an element.
         "register.",
         size=1000,
     ),
-    hints=(
-        "`__shfl_up_sync(kWholeWarp, value, distance)` is the value of the lane `distance` further "
-        "down. Lanes below `distance` get their own back.",
-        "After the step with distance d each lane has the largest of the last 2d elements. So the "
-        "distances go up: 1, 2, 4, 8, 16.",
-        "All lanes take part in the shuffle, so it stands before the `if`.",
-        "`const float left = __shfl_up_sync(kWholeWarp, value, distance); if (lane >= distance) "
-        "value = fmaxf(left, value);`",
-    ),
-    explanation="""
-For a maximum the `if` may go: a lane that gets its own value back changes nothing by it. For a sum
-it would count itself twice. What lanes without an element hold never matters, because values move
-towards higher lanes only, and those lanes are the last.
-""",
-    mutants=(
-        mutant("stops early", kinds.WRONG, ("distance < kWarpSize", "distance < 16")),
-        mutant("the other way", kinds.WRONG, ("__shfl_up_sync", "__shfl_down_sync")),
-        mutant("adds", kinds.WRONG, ("fmaxf(left, value)", "left + value")),
-        mutant("one lane too few", kinds.WRONG, ("lane >= distance", "lane > distance")),
-        mutant(
-            "the maximum of the warp",
-            kinds.WRONG,
-            (
-                "__shfl_up_sync(kWholeWarp, value, distance)",
-                "__shfl_xor_sync(~0u, value, distance)",
-            ),
-            ("if (lane >= distance)", "if (true)"),
-        ),
-        mutant(
-            "none below zero",
-            kinds.WRONG,
-            ("fmaxf(left, value)", "fmaxf(fmaxf(left, value), -1e9f)"),
-        ),
-        mutant(
-            "31 shuffles",
-            kinds.MEANS_MISSING,
-            ("int distance = 1; distance < kWarpSize; distance *= 2", "int d = 1; d < 32; ++d"),
-            ("value, distance)", "value, 1)"),
-            ("lane >= distance", "lane >= 1"),
-        ),
-        mutant(
-            "through shared memory",
-            kinds.TARGET_MISSED,
-            (
-                "const float left = __shfl_up_sync(kWholeWarp, value, distance);",
-                "__shared__ float hand[256];\n        hand[threadIdx.x] = value;\n"
-                "        __syncwarp();\n"
-                "        const float left = __shfl_up_sync(kWholeWarp, hand[threadIdx.x], "
-                "distance);\n        __syncwarp();",
-            ),
-        ),
-        mutant(
-            "a barrier at each step",
-            kinds.MEANS_MISSING,
-            ("        const float left", "        __syncthreads();\n        const float left"),
-        ),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("    if (i < n) {\n", "    {\n")),
-    ),
 )
 
 
@@ -140,16 +73,6 @@ def exclusive(x: np.ndarray) -> np.ndarray:
 
 
 EXCLUSIVE_MAX = Exercise(
-    id="04.exclusive_max",
-    title="exclusive, and over a block",
-    task="""
-From an inclusive sum you get the exclusive one by subtracting your own element. A maximum cannot be
-subtracted. Make the exclusive running maximum of each block's 256 elements out of the inclusive one
-of each warp, which is there already. The warps hand each other one number each, through shared
-memory. Elements may be ±∞.
-""",
-    source="04_first_kernels/exercises/exclusive_max.cu",
-    kernel="exclusive_max",
     inputs=lambda rng, n: {"x": floats(rng, n) - np.float32(5), "out": empty(n), "n": np.int32(n)},
     reference=lambda given: {"out": exclusive(given["x"])},
     launch=one_thread_each,
@@ -169,45 +92,6 @@ memory. Elements may be ±∞.
         ),
         means.barriers(1, advice="What other warps have stored is there after a barrier."),
         means.no_extra_work(),
-    ),
-    hints=(
-        "What is the largest of a whole warp? The lane that has seen all of it knows.",
-        "Lane 31 stores `upto` in `of_warp[warp]`; then a barrier.",
-        "`float before = __shfl_up_sync(kWholeWarp, upto, 1);`, and in lane 0 nothing stands "
-        "before: -infinity.",
-        "`for (int w = 0; w < warp; ++w) before = fmaxf(before, of_warp[w]);`",
-    ),
-    explanation="""
-A shift by one lane makes an exclusive scan of an inclusive one, for any operation. The first lane
-gets the identity. The loop over the warps before is short: a block has at most 32 of them, and
-reads what all its lanes read at once, a broadcast.
-""",
-    mutants=(
-        mutant("inclusive", kinds.WRONG, ("__shfl_up_sync(kWholeWarp, upto, 1)", "upto")),
-        mutant("its own in lane 0", kinds.WRONG, ("lane == 0 ? -infinity : before", "before")),
-        mutant("zero in lane 0", kinds.WRONG, ("lane == 0 ? -infinity", "lane == 0 ? 0.0f")),
-        mutant("the own warp too", kinds.WRONG, ("w < warp", "w <= warp")),
-        mutant("one warp only", kinds.WRONG, ("w = 0; w < warp", "w = max(warp - 1, 0); w < warp")),
-        mutant("lane 0's", kinds.WRONG, ("lane == kWarpSize - 1", "lane == 0")),
-        mutant(
-            "no barrier",
-            kinds.DATA_RACE,
-            ("    __syncthreads(); // every", "    // every"),
-        ),
-        mutant(
-            "a warp's barrier",
-            kinds.DATA_RACE,
-            ("__syncthreads(); // every", "__syncwarp(); // every"),
-        ),
-        mutant(
-            "the block read by every thread",
-            kinds.MEANS_MISSING,
-            (
-                "    for (int w = 0; w < warp; ++w) {\n        before = fmaxf(before, of_warp[w]);",
-                "    for (int k = blockIdx.x * kThreads; k < i && k < n; ++k) {\n"
-                "        before = fmaxf(before, x[k]);",
-            ),
-        ),
     ),
 )
 
@@ -229,16 +113,6 @@ def heads(label: str, share: float) -> Values:
 
 
 SEGMENTED_SUM = Exercise(
-    id="04.segmented_sum",
-    title="a scan that begins anew",
-    task="""
-Many short rows lie one after the other in one array, and each wants its own running sum: a
-**segmented** scan. It is a scan like any other, of pairs: a sum, and whether a head has been met.
-Write the operation that joins two runs, and scan with it: the warp by shuffles, the block through
-`of_warp`. Rows may be of any length, longer than a warp too; a sum may wrap around.
-""",
-    source="04_first_kernels/exercises/segmented_sum.cu",
-    kernel="segmented_sum",
     inputs=lambda rng, n: {
         "x": words(rng, n),
         "head": (rng.random(n) < 0.05).astype(np.uint32),
@@ -274,44 +148,6 @@ Write the operation that joins two runs, and scan with it: the warp by shuffles,
         means.barriers(1, advice="What other warps have stored is there after a barrier."),
         means.no_extra_work(),
     ),
-    hints=(
-        "If `right` has a head, what `left` adds up to belongs to another row.",
-        "`return {right.has_head ? right.sum : left.sum + right.sum, left.has_head | "
-        "right.has_head};`",
-        "`Run left = {__shfl_up_sync(kWholeWarp, run.sum, distance), __shfl_up_sync(kWholeWarp, "
-        "run.has_head, distance)}; if (lane >= distance) run = joined(left, run);`",
-        "Lane 31 stores its run in `of_warp[warp]`. After the barrier, `before` begins as `{0, 0}` "
-        "and takes in the runs of the warps before, in their order. Last comes `run = "
-        "joined(before, run)`.",
-    ),
-    explanation="""
-The operation is associative, so any tree of it gives the same; it is not commutative, so the order
-of the two sides matters everywhere. Whoever has an associative operation has a scan.
-""",
-    mutants=(
-        mutant("heads forgotten", kinds.WRONG, ("right.has_head ? right.sum : left", "left")),
-        mutant("left's head", kinds.WRONG, ("right.has_head ? right", "left.has_head ? right")),
-        mutant(
-            "heads not handed on", kinds.WRONG, ("left.has_head | right.has_head", "right.has_head")
-        ),
-        mutant(
-            "both must have one", kinds.WRONG, ("left.has_head | right", "left.has_head & right")
-        ),
-        mutant("the wrong way round", kinds.WRONG, ("joined(left, run)", "joined(run, left)")),
-        mutant(
-            "a head that has a 0",
-            kinds.WRONG,
-            ("right.has_head ? right", "right.has_head && right.sum ? right"),
-        ),
-        mutant("within the warp only", kinds.WRONG, ("    run = joined(before, run);\n", "")),
-        mutant(
-            "sums of warps only",
-            kinds.WRONG,
-            ("run = joined(before, run);", "run.sum += before.sum;"),
-        ),
-        mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads(); // every", "    // every")),
-        mutant("the own warp too", kinds.WRONG, ("w < warp;", "w <= warp;")),
-    ),
 )
 
 
@@ -340,13 +176,6 @@ def ends(given: Given) -> dict:
 
 
 FIND_THE_MISSING_RELEASE = Exercise(
-    id="04.find_the_missing_release",
-    title="a flag that comes too early",
-    task="""
-The tiles hand on their sums: each waits for the flag of the one before, reads its sum, and sets its
-own flag. It gave the right sums on the machine it was written on. Run the cell as it is, read the
-verdict, and add the one line that is missing. The sums themselves stay plain loads and stores.
-""",
     source="04_first_kernels/exercises/chained_sums.cu",
     kernel="chained_sums",
     inputs=chained,
@@ -384,99 +213,6 @@ verdict, and add the one line that is missing. The sums themselves stay plain lo
             "release in all 16 tiles, beside the acquire in 15.",
         ),
     ),
-    hints=(
-        "The verdict names a store and a load of `upto`. Between them stands only the flag.",
-        "The thread that reads has its fence: what it reads after the flag is no older than the "
-        "flag. The thread that writes promises nothing.",
-        "Nothing says that `upto[tile]` is there before `ready[tile]` is.",
-        "`__threadfence();` between the store of the sum and the atomicExch.",
-    ),
-    explanation="""
-A flag hands over what was stored before it only if the storing thread has a fence between the two
-(release), and the reading thread one between the flag and what it reads (acquire). One of the two
-alone orders nothing. The look-back of this notebook needs neither: its flag and its sum are one
-word.
-""",
-    mutants=(
-        mutant(
-            "the fence behind the flag",
-            kinds.DATA_RACE,
-            (
-                "        __threadfence(); // release: whoever sees the flag sees the sum too\n"
-                "        atomicExch(&ready[tile], 1);",
-                "        atomicExch(&ready[tile], 1);\n        __threadfence();",
-            ),
-        ),
-        mutant(
-            "the fence before the sum",
-            kinds.DATA_RACE,
-            (
-                "        upto[tile] = before + sum;\n        __threadfence(); // release: whoever "
-                "sees the flag sees the sum too\n",
-                "        __threadfence();\n        upto[tile] = before + sum;\n",
-            ),
-        ),
-        mutant(
-            "a fence for the block",
-            kinds.DATA_RACE,
-            ("__threadfence(); // release", "__threadfence_block(); // release"),
-        ),
-        mutant(
-            "the flag first",
-            kinds.DATA_RACE,
-            (
-                "        upto[tile] = before + sum;\n        __threadfence(); // release: whoever "
-                "sees the flag sees the sum too\n        atomicExch(&ready[tile], 1);",
-                "        atomicExch(&ready[tile], 1);\n        __threadfence();\n"
-                "        upto[tile] = before + sum;",
-            ),
-        ),
-        mutant(
-            "no acquire",
-            kinds.DATA_RACE,
-            (
-                "            __threadfence(); // acquire: what is read below was there when the "
-                "flag was\n",
-                "",
-            ),
-        ),
-        mutant(
-            "nobody waits", kinds.DATA_RACE, ("== 0) {\n            }", "== 2) {\n            }")
-        ),
-        mutant(
-            "the sums by atomics, without the fences",
-            kinds.MEANS_MISSING,
-            ("before = upto[tile - 1];", "before = atomicAdd(&upto[tile - 1], 0);"),
-            ("upto[tile] = before + sum;", "atomicExch(&upto[tile], before + sum);"),
-            ("__threadfence(); // release", "// release"),
-        ),
-        mutant(
-            "a sum stored by an atomic",
-            kinds.MEANS_MISSING,
-            ("upto[tile] = before + sum;", "atomicExch(&upto[tile], before + sum);"),
-        ),
-        mutant(
-            "a sum read by an atomic",
-            kinds.MEANS_MISSING,
-            ("before = upto[tile - 1];", "before = atomicAdd(&upto[tile - 1], 0);"),
-        ),
-        mutant(
-            "volatile for a fence",
-            kinds.MEANS_MISSING,
-            ("before = upto[tile - 1];", "before = *(volatile unsigned *)&upto[tile - 1];"),
-            ("upto[tile] = before", "*(volatile unsigned *)&upto[tile] = before"),
-            ("__threadfence(); // release", "// release"),
-        ),
-        mutant("not the tiles before", kinds.WRONG, ("= before + sum;", "= sum;")),
-        mutant(
-            "all by itself",
-            kinds.MEANS_MISSING,
-            (
-                "            before = upto[tile - 1];",
-                "            for (int k = 0; k < tile * kThreads; ++k) before += x[k];",
-            ),
-        ),
-    ),
 )
 
 
@@ -504,15 +240,6 @@ def less_the_first_tile(given: Given) -> dict:
 
 
 DRAW_A_TICKET = Exercise(
-    id="04.draw_a_ticket",
-    title="who may be waited for",
-    task="""
-All tiles wait for the first one. The fences are there, and it is right as long as blocks start in
-the order of their numbers. CUDA promises no such order. Let each block draw the number of its tile
-from `ticket`, one ticket a block, so that whoever is waited for has started.
-""",
-    source="04_first_kernels/exercises/draw_a_ticket.cu",
-    kernel="draw_a_ticket",
     inputs=with_offset,
     reference=less_the_first_tile,
     launch=lambda n: Launch((-(-n // BLOCK),), (BLOCK,), 204_800),
@@ -532,52 +259,6 @@ from `ticket`, one ticket a block, so that whoever is waited for has started.
             advice="The fences that are given stay: that the offset is volatile orders nothing.",
         ),
         means.one_store_each(1.1),
-    ),
-    hints=(
-        "258 tiles, and an H200 runs 132 of these blocks at a time. If the last blocks start "
-        "first, whom do they wait for?",
-        "`atomicAdd(ticket, 1)` gives 0 to the block that comes first, whichever it is, then 1.",
-        "Thread 0 draws, and the whole block has to know: through `room[1]`, and a barrier.",
-        "`if (threadIdx.x == 0) room[1] = atomicAdd(ticket, 1);`, `__syncthreads();`, and then "
-        "`const int tile = room[1];`",
-    ),
-    explanation="""
-The block that draws ticket 0 is the first that starts, so it never waits for a block that finds no
-room. In a chain it goes on like that: a block that has drawn ticket t knows that the tickets before
-t are in the hands of blocks that have started, and what has started goes on until it ends.
-""",
-    mutants=(
-        mutant(
-            "a ticket in a byte",
-            kinds.EDGES,
-            ("tile = room[1]", "tile = room[1] & 255"),
-        ),
-        mutant(
-            "no barrier",
-            kinds.UNINITIALISED,
-            ("    __syncthreads(); // the number of the tile is there\n", ""),
-        ),
-        mutant("no atomic", kinds.DATA_RACE, ("atomicAdd(ticket, 1)", "(*ticket)++")),
-        mutant("drawn for show", kinds.ORDER, ("tile = room[1]", "tile = blockIdx.x")),
-        mutant(
-            "for small grids alone",
-            kinds.ORDER,
-            ("tile = room[1]", "tile = gridDim.x > 200 ? blockIdx.x : room[1]"),
-        ),
-        mutant("drawn in a byte", kinds.EDGES, ("tile = room[1]", "tile = (unsigned char)room[1]")),
-        mutant(
-            "two at a time", kinds.PARTLY_WRITTEN, ("atomicAdd(ticket, 1)", "atomicAdd(ticket, 2)")
-        ),
-        mutant(
-            "nobody waits",
-            kinds.DATA_RACE,
-            ("unsigned *)ready == 0)", "unsigned *)ready == 2)"),
-        ),
-        mutant(
-            "each adds up for itself",
-            kinds.MEANS_MISSING,
-            ("= *offset;", "= 0;\n        for (int k = 0; k < 256; ++k) room[0] += x[k];"),
-        ),
     ),
 )
 
@@ -615,14 +296,6 @@ def elements(label: str, change) -> Values:
 
 
 KEEP_IN_ORDER = Exercise(
-    id="04.keep_in_order",
-    title="pack what is kept",
-    task="""
-Pack the elements that are not zero, in their order. The votes of a warp are one number with a bit
-for each lane, so a scan of ones and zeros is a count of bits. No atomics: they lose the order.
-""",
-    source="04_first_kernels/exercises/keep_in_order.cu",
-    kernel="keep_in_order",
     inputs=kept_elements,
     reference=packed,
     launch=one_thread_each,
@@ -651,42 +324,6 @@ for each lane, so a scan of ones and zeros is a count of bits. No atomics: they 
         means.barriers(1, advice="What other warps have stored is there after a barrier."),
         means.no_extra_work(),
     ),
-    hints=(
-        "`__popc(votes)` counts the bits: how many lanes of the warp keep their element.",
-        "`votes & ((1u << lane) - 1)` leaves the bits of the lanes before this one.",
-        "Lane 0 stores the count of its warp in `of_warp[warp]`; then a barrier.",
-        "`int to = first[blockIdx.x] + __popc(votes & ((1u << lane) - 1));`, and add `of_warp[w]` "
-        "for the warps before.",
-    ),
-    explanation="""
-One vote and one count of bits take the place of five shuffles: the scan of a warp's ones and zeros
-costs two instructions.
-""",
-    mutants=(
-        mutant("the lane too", kinds.OUT_OF_BOUNDS, ("((1u << lane) - 1)", "((2u << lane) - 1)")),
-        mutant(
-            "the lanes behind",
-            kinds.WRONG,
-            ("votes & ((1u << lane) - 1)", "votes & ~((2u << lane) - 1)"),
-        ),
-        mutant("within the warp only", kinds.DATA_RACE, ("        to += of_warp[w];", "        ;")),
-        mutant("no start", kinds.DATA_RACE, ("int to = first[blockIdx.x] +", "int to =")),
-        mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads(); // every", "    // every")),
-        mutant("all elements", kinds.DATA_RACE, ("if (kept) {", "if (i < n) {")),
-        mutant("the low 16 bits", kinds.PARTLY_WRITTEN, ("value != 0;", "value % 65536 != 0;")),
-        mutant("positive ones only", kinds.PARTLY_WRITTEN, ("value != 0;", "value > 0;")),
-        mutant("the own warp too", kinds.DATA_RACE, ("w < warp;", "w <= warp;")),
-        mutant(
-            "by atomics",
-            kinds.MEANS_MISSING,
-            ("of_warp[warp] = __popc(votes);", "atomicExch(&of_warp[warp], __popc(votes));"),
-        ),
-        mutant(
-            "places in 16 bits",
-            kinds.DATA_RACE,
-            ("out[to] = value", "out[to & 65535] = value"),
-        ),
-    ),
 )
 
 
@@ -696,15 +333,6 @@ AT_THE_ENDS: promises.ArrayChange = (
 )
 
 SPLIT_BY_BIT = Exercise(
-    id="04.split_by_bit",
-    title="one bit of a radix sort",
-    task="""
-Split each block's 256 keys by one bit, in a stable order: first the keys whose bit is 0, then the
-others. Any bit from 0 to 31, any keys. A single scan is enough: of the threads before this one,
-those that have no zero have a one.
-""",
-    source="04_first_kernels/exercises/split_by_bit.cu",
-    kernel="split_by_bit",
     inputs=lambda rng, n: {
         "keys": words(rng, n),
         "out": empty(n, np.uint32),
@@ -739,47 +367,6 @@ those that have no zero have a one.
         means.atomics("global", at_most=0, advice="Without atomics: they would lose the order."),
         means.barriers(1, advice="What other warps have stored is there after a barrier."),
         means.no_extra_work(),
-    ),
-    hints=(
-        "`__ballot_sync(kWholeWarp, zero)` and `__popc` count the zeros of a warp, and those of "
-        "the lanes before.",
-        "Through `zeros_of_warp` a thread learns the zeros of the warps before, and of the block.",
-        "A key with a 0 goes to `zeros_before`. Before a key with a 1 stand all zeros, and the "
-        "ones of the threads before: `threadIdx.x - zeros_before` of them.",
-        "`const int to = zero ? zeros_before : zeros + (int)threadIdx.x - zeros_before;`",
-    ),
-    explanation="""
-Thirty-two such passes, from the lowest bit to the highest, sort the block, because each pass keeps
-the order that those before have made. Threads without a key count as ones: they are the last of the
-block, so no key has them before it.
-""",
-    mutants=(
-        mutant("ones first", kinds.WRONG, ("&& !(key", "&& (key")),
-        mutant(
-            "not stable",
-            kinds.WRONG,
-            (
-                "zeros + (int)threadIdx.x - zeros_before",
-                "min(kThreads, n - first) - 1 - (int)threadIdx.x + zeros_before",
-            ),
-        ),
-        mutant("missing keys count", kinds.OUT_OF_BOUNDS, ("zero = i < n && ", "zero = ")),
-        mutant("bit 5 always", kinds.WRONG, ("key >> bit & 1", "key >> 5 & 1")),
-        mutant(
-            "within the warp only",
-            kinds.OUT_OF_BOUNDS,
-            ("zeros_before += w < warp ? zeros_of_warp[w] : 0", "zeros_before += 0"),
-        ),
-        mutant(
-            "a signed remainder",
-            kinds.WRONG,
-            ("!(key >> bit & 1)", "!((int)key % 2147483647 >> bit & 1)"),
-        ),
-        mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads(); // every", "    // every")),
-        mutant("the lane too", kinds.DATA_RACE, ("((1u << lane) - 1)", "((2u << lane) - 1)")),
-        mutant(
-            "as they were", kinds.WRONG, ("out[first + to] = key", "out[first + threadIdx.x] = key")
-        ),
     ),
 )
 

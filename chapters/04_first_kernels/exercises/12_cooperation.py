@@ -16,9 +16,7 @@ from course_utils.exercises import (
     PythonExercise,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
 )
 
@@ -50,15 +48,6 @@ def next_to_zero(given: dict, rng: np.random.Generator) -> dict:
 
 
 SCALE_TILES = Exercise(
-    id="04.scale_tiles",
-    title="tiles of 16 lanes",
-    task="""
-Each group of 16 finite floats is scaled so that its largest magnitude becomes 1. Cut the block into
-tiles of 16 lanes with cooperative groups, and let each tile work by itself: no shared memory, no
-barrier of the block.
-""",
-    source="04_first_kernels/exercises/scale_tiles.cu",
-    kernel="scale_tiles",
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
     reference=lambda given: {"y": scaled(given["x"])},
     launch=lambda n: Launch((-(-n // 128),), (128,)),
@@ -101,47 +90,6 @@ barrier of the block.
         means.reads_each_once(4 * 1000, at_most=1.1, size=1000),
         means.loads_shared_out(size=1000),
     ),
-    hints=(
-        "`const auto tile = cg::tiled_partition<16>(cg::this_thread_block());`",
-        "With `tile.shfl_xor(largest, distance)`, for 8, 4, 2 and 1, every lane ends with the "
-        "largest of all.",
-        "A lane with no element takes part too: with 0, which no magnitude is below.",
-    ),
-    explanation="""
-A tile's shuffles name its lanes by themselves, so two tiles of a warp may go their own ways, and
-the code reads the same for 8, 16 or 32 lanes.
-""",
-    mutants=(
-        mutant("of 32", kinds.WRONG, ("partition<16>", "partition<32>")),
-        mutant("of 8", kinds.WRONG, ("partition<16>", "partition<8>")),
-        mutant("signs lost", kinds.WRONG, ("? value / largest", "? fabsf(value) / largest")),
-        mutant(
-            "zeros divided",
-            kinds.NOT_A_NUMBER,
-            ("largest > 0.0f ? value / largest : value", "value / largest"),
-        ),
-        mutant("tiny groups stay", kinds.WRONG, ("largest > 0.0f", "largest > 1e-33f")),
-        mutant("1.2e-38 stays", kinds.WRONG, ("largest > 0.0f", "largest > 1.2e-38f")),
-        mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
-        mutant(
-            "a little more",
-            kinds.WRONG,
-            ("largest > 0.0f ? value / largest : value", "value / (largest + 1e-12f)"),
-        ),
-        mutant(
-            "the warp's shuffles, beside barriers of the tile",
-            kinds.MEANS_MISSING,
-            (
-                "tile.shfl_xor(largest, distance)",
-                "(tile.sync(), __shfl_xor_sync(0xffffffff, largest, distance))",
-            ),
-        ),
-        mutant(
-            "a barrier at each step",
-            kinds.MEANS_MISSING,
-            ("        largest = fmaxf(", "        __syncthreads();\n        largest = fmaxf("),
-        ),
-    ),
 )
 
 
@@ -162,15 +110,6 @@ def running_maxima(given: dict) -> dict:
 
 
 DOUBLING_MAX = Exercise(
-    id="04.doubling_max",
-    title="a barrier for the grid, of your own",
-    task="""
-The kernel works in rounds, and no block may begin a round before all blocks have ended the last.
-The grid is resident at once, that much is promised. Write the barrier, with what you know of the
-memory model: no cooperative groups, no second launch. One thread of a block counts it in and waits.
-""",
-    source="04_first_kernels/exercises/doubling_max.cu",
-    kernel="doubling_max",
     inputs=lambda rng, n: {
         "a": rng.integers(-1000, 1000, n, dtype=np.int32),
         "b": np.full(n, -(2**31), np.int32),
@@ -222,65 +161,6 @@ memory model: no cooperative groups, no second launch. One thread of a block cou
             advice="One thread of a block counts it in and waits; the others meet it at barriers.",
             size=250,
         ),
-    ),
-    hints=(
-        "Three steps: the block's threads meet; one of them counts the block in and waits; the "
-        "block's threads meet again.",
-        "The count is never set back, so time t is over when it shows t * gridDim.x.",
-        "Release before counting in, acquire after waiting: `__threadfence()` in thread 0, or "
-        "`fetch_add` with memory_order_release and `load` with memory_order_acquire.",
-        "`while (atomicAdd(arrived, 0u) < time * gridDim.x) { }`",
-    ),
-    explanation="""
-The barriers of the block and the fences of thread 0 work together: the first barrier hands the
-block's stores to thread 0, whose fence releases them with its own; its other fence acquires those
-of all blocks, and the second barrier hands them on. A count that only grows needs no reset, which
-would race with those who still poll.
-""",
-    mutants=(
-        mutant(
-            "volatile in place of the fences",
-            kinds.MEANS_MISSING,
-            ("        __threadfence();  // release\n", ""),
-            ("        __threadfence();  // acquire\n", ""),
-            (
-                "b[i] = i < distance ? a[i] : max(a[i], a[i - distance]);",
-                "volatile const int *from = a;\n"
-                "                *(volatile int *)&b[i] = i < distance ? from[i] : "
-                "max(from[i], from[i - distance]);",
-            ),
-        ),
-        mutant("no barrier before", kinds.DATA_RACE, ("    __syncthreads();  // the block", "//")),
-        mutant("no barrier behind", kinds.DATA_RACE, ("    __syncthreads();  // nobody", "//")),
-        mutant("no release", kinds.DATA_RACE, ("        __threadfence();  // release", "//")),
-        mutant("no acquire", kinds.DATA_RACE, ("        __threadfence();  // acquire", "//")),
-        mutant("once for all", kinds.DATA_RACE, ("time * gridDim.x", "gridDim.x")),
-        mutant(
-            "every thread counts",
-            kinds.MEANS_MISSING,
-            ("if (threadIdx.x == 0) {\n        __thr", "{\n        __thr"),
-        ),
-        mutant(
-            "every thread counts and waits",
-            kinds.MEANS_MISSING,
-            ("if (threadIdx.x == 0) {\n        __thr", "{\n        __thr"),
-            ("time * gridDim.x)", "time * gridDim.x * blockDim.x)"),
-        ),
-        mutant("one too many", kinds.ENDLESS_LOOP, ("< time * gridDim.x)", "<= time * gridDim.x)")),
-        mutant("a block of its own", kinds.DATA_RACE, ("0u) < time * gridDim.x", "0u) < time")),
-        mutant("four blocks", kinds.DATA_RACE, ("time * gridDim.x", "time * min(gridDim.x, 4)")),
-        mutant(
-            "a block's scope",
-            kinds.DATA_RACE,
-            ("atomicAdd(arrived, 1u)", "atomicAdd_block(arrived, 1u)"),
-        ),
-        mutant(
-            "all threads are counted",
-            kinds.MEANS_MISSING,
-            ("if (threadIdx.x == 0) {\n        __thr", "{\n        __thr"),
-            ("< time * gridDim.x)", "< time * gridDim.x * blockDim.x)"),
-        ),
-        mutant("no barrier at all", kinds.DATA_RACE, ("wait_for_grid(arrived, time);", "")),
     ),
 )
 
@@ -377,14 +257,6 @@ def drawn_rows(rng: np.random.Generator) -> tuple[RowGPU, int, int]:
 
 
 REVERSE_WITH_ROOM = PythonExercise(
-    id="04.reverse_with_room",
-    title="more than 48 KB",
-    task="""
-Launch `reverse_long_rows` for rows of any length, from Python. `gpu` is a stand-in that obeys
-CUDA's rules for shared memory: its kernel is called as CuPy's are, and refuses what CUDA refuses.
-""",
-    source="04_first_kernels/exercises/reverse_with_room.py",
-    function="reverse_with_room",
     cases=tuple(
         (RowGPU(optin, rows, columns), rows, columns)
         for optin, rows, columns in (
@@ -403,47 +275,4 @@ CUDA's rules for shared memory: its kernel is called as CuPy's are, and refuses 
     call=launch_and_look,
     promises=Cases(drawn_rows),
     means=no_more_than_asked,
-    hints=(
-        "`nbytes = 4 * columns` is what a block needs, and `gpu.optin` what it may have.",
-        "A launch with more than kernel.max_dynamic_shared_size_bytes is refused; setting that to "
-        "more than gpu.optin is, too.",
-        "Three cases: more than the GPU may give, more than it gives unasked, all else. The second "
-        "sets `gpu.kernel.max_dynamic_shared_size_bytes` to what is needed before the launch.",
-    ),
-    explanation="""
-48 KB is what every GPU gives unasked. More is an agreement between host and kernel, since it takes
-from the L1 cache and leaves room for fewer blocks: `cudaFuncSetAttribute` in C++. `load` asks by
-itself.
-""",
-    mutants=(
-        mutant(
-            "never asks",
-            kinds.EXCEPTION,
-            ("        gpu.kernel.max_dynamic_shared_size_bytes = nbytes\n", "        pass\n"),
-        ),
-        mutant(
-            "asks for all",
-            kinds.MEANS_MISSING,
-            ("shared_mem=nbytes", "shared_mem=gpu.optin"),
-            ("_bytes = nbytes", "_bytes = gpu.optin"),
-            ("    if nbytes > gpu.kernel.max_dynamic_shared_size_bytes:\n", "    if True:\n"),
-        ),
-        mutant("no limit", kinds.EXCEPTION, ("nbytes > gpu.optin", "nbytes > 10**9")),
-        mutant("a limit of its own", kinds.EXCEPTION, ("nbytes > gpu.optin", "nbytes > 232448")),
-        mutant("elements for bytes", kinds.EXCEPTION, ("nbytes = 4 * columns", "nbytes = columns")),
-        mutant("one row", kinds.WRONG, ("(rows,)", "(1,)")),
-        mutant("65,535 rows at most", kinds.WRONG, ("(rows,)", "(min(rows, 65535),)")),
-        mutant("a block for each column", kinds.EXCEPTION, ("(rows,)", "(columns,)")),
-        mutant("a thread for each column", kinds.MEANS_MISSING, ("(256,)", "(columns,)")),
-        mutant("gives up at 48 KB", kinds.WRONG, ("nbytes > gpu.optin", "nbytes > 48 * 1024")),
-        mutant(
-            "on the host",
-            kinds.MEANS_MISSING,
-            (
-                "    gpu.kernel((rows,), (256,), (gpu.x, columns), shared_mem=nbytes)\n",
-                "    for r in range(rows):\n        a = r * columns\n"
-                "        gpu.x[a : a + columns] = gpu.x[a : a + columns][::-1]\n",
-            ),
-        ),
-    ),
 )
