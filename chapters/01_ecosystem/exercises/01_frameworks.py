@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import Cases, PythonExercise, kinds, mutant
-
-FOLDER = "01_ecosystem/exercises"
+from course_utils.exercises import Cases, PythonExercise, kinds
 
 
 def matrix(*shape: int, dtype: str = "float32") -> tuple:
@@ -43,15 +41,6 @@ def compiled(calls: list) -> int:
 
 
 COMPILATIONS = PythonExercise(
-    id="01.compilations",
-    title="predict how often it compiles",
-    task="""
-A function under `jax.jit` is called many times. Count its compilations. What counts of an array
-is its shape and its type, of a plain number whether it is an `int` or a `float`, and of an
-argument that is declared static its value.
-""",
-    source=f"{FOLDER}/compilations.py",
-    function="compilations",
     cases=(
         ([[matrix(8, 3)], [matrix(8, 3)], [matrix(5, 3)]],),
         (
@@ -85,68 +74,6 @@ argument that is declared static its value.
     reference=compiled,
     promises=Cases(any_calls),
     means="Any way to count is right.",
-    hints=(
-        "Two calls share a compilation when the compiler sees no difference between them.",
-        "Make a key of each call, and count the different keys: `len(set(keys))`.",
-        'The key of `("number", value)` has `type(value)` and not the value.',
-    ),
-    explanation="""
-A graph is compiled for shapes and types, since they decide sizes, tiles and instructions; numbers
-arrive when it runs. So a batch that is smaller at the end of the data costs a compilation, and a
-static argument that changes in each step costs one in each step. `torch.compile` takes the same
-decision with guards, and tries a dynamic shape when a size changes for the first time.
-""",
-    mutants=(
-        mutant("every call", kinds.WRONG, ("len(seen)", "len(calls)")),
-        mutant("values of numbers", kinds.WRONG, ("type(a[1])", "a[1]")),
-        mutant("no types of numbers", kinds.WRONG, ("(type(a[1]),)", "()")),
-        mutant(
-            "shapes alone",
-            kinds.WRONG,
-            ("else tuple(a) for", 'else (tuple(a)[:2] if a[0] == "array" else tuple(a)) for'),
-        ),
-        mutant("the third argument ignored", kinds.WRONG, ("for a in call]", "for a in call[:2]]")),
-        mutant(
-            "bits of a type alone",
-            kinds.WRONG,
-            (
-                "else tuple(a) for",
-                'else ((*a[:2], a[2][-2:]) if a[0] == "array" else tuple(a)) for',
-            ),
-        ),
-        mutant(
-            "a shape is its digits",
-            kinds.WRONG,
-            (
-                "else tuple(a) for",
-                'else ("".join(map(str, a[1])), a[2]) if a[0] == "array" else tuple(a) for',
-            ),
-        ),
-        mutant(
-            "the beginning of a static text",
-            kinds.WRONG,
-            ("else tuple(a) for", "else (*a[:-1], str(a[-1])[:4]) for"),
-        ),
-        mutant(
-            "sizes in 16 bits",
-            kinds.WRONG,
-            (
-                "else tuple(a) for",
-                'else (*(n % 65536 for n in a[1]), a[2]) if a[0] == "array" else tuple(a) for',
-            ),
-        ),
-        mutant("the first hundred calls", kinds.WRONG, ("in calls:", "in calls[:100]:")),
-        mutant("static values ignored", kinds.WRONG, ('if a[0] == "number"', 'if a[0] != "array"')),
-        mutant(
-            "static values that are false are one",
-            kinds.WRONG,
-            (
-                "else tuple(a) for",
-                'else (("static", a[1] or 0) if a[0] == "static" else tuple(a)) for',
-            ),
-        ),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
-    ),
 )
 
 
@@ -189,14 +116,6 @@ def by_layers(x: np.ndarray, arrays: list[np.ndarray]) -> np.ndarray:
 
 
 MLP = PythonExercise(
-    id="01.mlp",
-    title="the same model from the same weights",
-    task="""
-Write the model of this notebook for any number of layers, from weights as PyTorch stores them.
-Any number of inputs, outputs and samples; the weights may be square.
-""",
-    source=f"{FOLDER}/mlp.py",
-    function="mlp",
     cases=(
         layers(7, 3, 4, 2),
         layers(2, 3, 3, 3),
@@ -215,41 +134,6 @@ Any number of inputs, outputs and samples; the weights may be square.
     reference=by_layers,
     promises=Cases(any_layers),
     means="Any way to compute the layers is right: the task asks for the numbers alone.",
-    hints=(
-        "A layer is `x @ weight.T + bias`: PyTorch's weight has a row for each output.",
-        "`arrays[0::2]` are the weights, `arrays[1::2]` the biases.",
-        "relu is `np.maximum(x, 0)`; the last layer has none.",
-    ),
-    explanation="""
-JAX leaves the shape to you, Keras stores (inputs, outputs), PyTorch (outputs, inputs). With
-square weights a forgotten transpose raises no error: it only gives other numbers. So compare
-numbers, with weights that are not symmetric, whenever a model moves from one framework to
-another.
-""",
-    mutants=(
-        mutant("not transposed", kinds.EXCEPTION, ("weight.T", "weight")),
-        mutant(
-            "transposed where it fits",
-            kinds.WRONG,
-            ("weight.T", "(weight if weight.shape[0] == weight.shape[1] else weight.T)"),
-        ),
-        mutant("relu after the last, too", kinds.WRONG, ("number < len(layers)", "True")),
-        mutant("no relu", kinds.WRONG, ("number < len(layers)", "False")),
-        mutant(
-            "a layer is told by its weights",
-            kinds.WRONG,
-            ("number < len(layers)", "weight is not arrays[-2]"),
-        ),
-        mutant("no bias", kinds.WRONG, (" + bias", "")),
-        mutant("capped", kinds.WRONG, ("np.maximum(x, 0)", "np.clip(x, 0, 1e12)")),
-        mutant("at most 1024 samples", kinds.WRONG_SHAPE, ("return x", "return x[:1024]")),
-        mutant(
-            "what is small cut off", kinds.WRONG, ("np.maximum(x, 0)", "np.where(x > 1e-4, x, 0)")
-        ),
-        mutant("at most 100 outputs", kinds.WRONG_SHAPE, ("return x", "return x[:, :100]")),
-        mutant("at most 40 layers", kinds.WRONG, ("strict=True))", "strict=True))[:40]")),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return x", "x")),
-    ),
 )
 
 
@@ -271,14 +155,6 @@ def any_kernel(rng: np.random.Generator) -> tuple[np.ndarray]:
 
 
 CONV_LAYOUT = PythonExercise(
-    id="01.conv_layout",
-    title="find the bug: the layout of a convolution",
-    task="""
-A convolution's weights go from PyTorch to Keras. The function below returns the right shape, and
-the model in Keras runs without an error, with other results. Find out why, and mend it. The numbers
-stay what they are, to the last bit; zeros keep their sign.
-""",
-    source=f"{FOLDER}/conv_layout.py",
     function="to_channels_last",
     bug=kinds.WRONG,
     cases=(
@@ -297,51 +173,4 @@ stay what they are, to the last bit; zeros keep their sign.
     exact=True,
     promises=Cases(any_kernel),
     means="Any way to move the numbers is right.",
-    hints=(
-        "`reshape` never moves a number: it counts the same row of numbers in other dimensions.",
-        "`transpose` takes, for each new dimension, the number of the old one.",
-        "The new first dimension is rows, the old dimension 2: `transpose(2, 3, ...)`.",
-    ),
-    explanation="""
-`reshape` keeps the order in memory, `transpose` keeps what belongs together: element (o, i, r, c)
-must become element (r, c, i, o). With one input and one output the two agree, which is why a test
-with one channel finds nothing. On a GPU the layout also decides which bytes lie side by side, and
-so how fast a convolution loads them.
-""",
-    mutants=(
-        mutant(
-            "reshaped",
-            kinds.WRONG,
-            ("transpose(2, 3, 1, 0)", "reshape(rows, columns, inputs, outputs)"),
-        ),
-        mutant("outputs first", kinds.WRONG_SHAPE, ("(2, 3, 1, 0)", "(2, 3, 0, 1)")),
-        mutant("rows and columns exchanged", kinds.WRONG, ("(2, 3, 1, 0)", "(3, 2, 1, 0)")),
-        mutant("rounded to half", kinds.PRECISION, ("1, 0)", '1, 0).astype("f2").astype("f4")')),
-        mutant("a sign lost", kinds.WRONG, ("1, 0)", "1, 0) + 0")),
-        mutant(
-            "infinite from 3.3e38 on",
-            kinds.WRONG,
-            (
-                "return weights.transpose(2, 3, 1, 0)",
-                "import numpy as np\n\n    w = weights.transpose(2, 3, 1, 0)\n"
-                "    return np.where(abs(w) > 3.3e38, np.copysign(np.inf, w), w).astype(w.dtype)",
-            ),
-        ),
-        mutant("clipped", kinds.WRONG, ("1, 0)", "1, 0).clip(-1e6, 1e6)")),
-        mutant(
-            "what is tiny set to zero",
-            kinds.PRECISION,
-            (
-                "return ",
-                "import numpy as np\n\n    weights = np.where(abs(weights) < 1e-38, "
-                "np.copysign(weights.dtype.type(0), weights), weights)\n    return ",
-            ),
-        ),
-        mutant(
-            "NaN made a number",
-            kinds.WRONG,
-            ("return weights", "import numpy as np\n\n    return np.nan_to_num(weights)"),
-        ),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
-    ),
 )

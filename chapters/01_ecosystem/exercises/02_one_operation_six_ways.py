@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import Cases, PythonExercise, kinds, mutant
-
-FOLDER = "01_ecosystem/exercises"
-
+from course_utils.exercises import Cases, PythonExercise, kinds
 
 SOFTMAX = {
     "largest": ["x"],
@@ -57,15 +54,6 @@ def moved(operations: dict, sizes: dict, kernels: list[list[str]]) -> int:
 
 
 TRAFFIC = PythonExercise(
-    id="01.traffic",
-    title="count the bytes that fusion saves",
-    task="""
-A program is a list of operations, put into kernels. A kernel reads each array that it needs from
-outside once, keeps what it computes in registers, and writes what a later kernel reads, and the
-answer. Count the bytes that all kernels together move.
-""",
-    source=f"{FOLDER}/traffic.py",
-    function="traffic",
     cases=(
         program([["largest", "shifted", "powers", "sums", "y"]]),
         program([[name] for name in SOFTMAX]),
@@ -87,54 +75,6 @@ answer. Count the bytes that all kernels together move.
     reference=moved,
     promises=Cases(any_program),
     means="Any way to count is right.",
-    hints=(
-        "A set holds each name once: what a kernel reads is a set of names.",
-        "Take away from it what the kernel itself computes.",
-        "Written is what some later kernel reads, and the answer, `kernels[-1][-1]`.",
-    ),
-    explanation="""
-All five operations of a softmax in one kernel read x and write y, as our CUDA kernel would if its
-row stayed in registers. One kernel for each operation moves four times as much. Compare
-that with the times in this notebook: for an operation with so little arithmetic the bytes are the
-first thing to count. Chapter 03 makes a rule of that, the roofline.
-""",
-    mutants=(
-        mutant("reads what it has", kinds.WRONG, (" - set(kernel)", "")),
-        mutant("writes everything", kinds.WRONG, ("set(kernel) & later", "set(kernel)")),
-        mutant(
-            "writes nothing but the answer",
-            kinds.WRONG,
-            ("later.add(kernels[-1][-1])", "later = {kernels[-1][-1]}"),
-        ),
-        mutant("forgets the answer", kinds.WRONG, ("later.add(kernels[-1][-1])", "pass")),
-        mutant(
-            "the answer is the last that is written down",
-            kinds.WRONG,
-            ("later.add(kernels[-1][-1])", "later.add(list(operations)[-1])"),
-        ),
-        mutant("in 32 bits", kinds.WRONG, ("return total", "return total % 2**32")),
-        mutant(
-            "by way of a float of 32 bits",
-            kinds.WRONG,
-            ("return total", "import numpy as np\n\n    return int(np.float32(total))"),
-        ),
-        mutant("by way of a float", kinds.WRONG, ("return total", "return int(float(total))")),
-        mutant(
-            "reads once in all",
-            kinds.WRONG,
-            ("total = 0", "total, known = 0, set()"),
-            ("- set(kernel)", "- set(kernel) - known\n        known |= read"),
-        ),
-        mutant(
-            "one of a size",
-            kinds.WRONG,
-            (
-                "sum(sizes[name] for name in read | (set(kernel) & later))",
-                "sum({sizes[name] for name in read | (set(kernel) & later)})",
-            ),
-        ),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return total", "total")),
-    ),
 )
 
 
@@ -158,13 +98,6 @@ def exact_softmax(x: np.ndarray) -> np.ndarray:
 
 
 STABLE_SOFTMAX = PythonExercise(
-    id="01.stable_softmax",
-    title="find the bugs: it passed its test",
-    task="""
-This softmax passed its only test, one row. Find its two mistakes. It must be right for any matrix
-of finite numbers, square or not.
-""",
-    source=f"{FOLDER}/stable_softmax.py",
     function="softmax",
     bug=kinds.WRONG,
     cases=(
@@ -181,40 +114,6 @@ of finite numbers, square or not.
     reference=exact_softmax,
     promises=Cases(any_rows),
     means="Any formula is right that keeps its numbers finite.",
-    hints=(
-        "What is `powers.sum(axis=1).shape` for 4 rows? Which dimension does NumPy divide along?",
-        "exp(89) is more than a float32 holds, and a row of -1000 has only powers of 0.",
-        "Subtract the row's largest number first: `x.max(axis=1, keepdims=True)`.",
-    ),
-    explanation="""
-NumPy aligns shapes at their last dimension: the sums of 4 rows, shape (4,), divide the columns of
-a square matrix and raise an error for any other. `keepdims=True` keeps them a column. Subtracting
-the largest changes nothing in exact arithmetic, and makes the largest power 1.
-""",
-    mutants=(
-        mutant(
-            "sums along the rows",
-            kinds.WRONG,
-            ("powers.sum(axis=1, keepdims=True)", "powers.sum(axis=0, keepdims=True)"),
-        ),
-        mutant(
-            "shape of the sums",
-            kinds.WRONG,
-            ("powers.sum(axis=1, keepdims=True)", "powers.sum(axis=1)"),
-        ),
-        mutant("no largest", kinds.NOT_A_NUMBER, ("x - x.max(axis=1, keepdims=True)", "x")),
-        mutant(
-            "one largest for all", kinds.NOT_A_NUMBER, ("x.max(axis=1, keepdims=True)", "x.max()")
-        ),
-        mutant(
-            "held below 1e30",
-            kinds.WRONG,
-            ("x - x.max(axis=1, keepdims=True)", "(y := x.clip(-1e30, 1e30)) - y.max(1)[:, None]"),
-        ),
-        mutant("at most 64 columns", kinds.WRONG, ("powers.sum(", "powers[:, :64].sum(")),
-        mutant("clipped", kinds.WRONG, ("x - x.max(axis=1, keepdims=True)", "np.clip(x, -80, 80)")),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
-    ),
 )
 
 
@@ -243,17 +142,6 @@ def grouped(operations: list[tuple[str, str]]) -> list[list[str]]:
 
 
 KERNELS_OF = PythonExercise(
-    id="01.kernels_of",
-    title="predict what fuses",
-    task="""
-Each operation of a chain needs the result of the one before it. Put them into kernels by these
-rules: a `product` (a matrix product, from a library) is a kernel of its own. A `map` (one result
-for each element) joins the kernel before it where that one is still open. A `reduce` (one result
-for many elements) joins too and closes the kernel: its result is known only when all elements
-have been read. A name may come more than once.
-""",
-    source=f"{FOLDER}/kernels_of.py",
-    function="kernels_of",
     cases=(
         chain("scale:map exp:map add:map"),
         chain("sub:map exp:map sum:reduce div:map"),
@@ -270,57 +158,4 @@ have been read. A name may come more than once.
     reference=grouped,
     promises=Cases(any_chain),
     means="Any way to group them is right.",
-    hints=(
-        "Keep two things: the kernels so far, and whether the last one is open.",
-        "Only a `map` leaves a kernel open. A `product` and a `reduce` close theirs.",
-        "A new kernel begins for a `product`, and for anything after a closed kernel.",
-    ),
-    explanation="""
-These are the rules of thumb of a compiler that fuses. Real ones know more: Triton's softmax above
-keeps a row in registers past its two reductions, since a whole row fits into one program; XLA
-tries the same; and the epilogue of a matrix product (bias, relu) can move into the library's
-kernel. What cannot be fused has to go through memory.
-""",
-    mutants=(
-        mutant(
-            "everything in one",
-            kinds.WRONG,
-            ('kind == "product" or not open_kernel', "not kernels"),
-        ),
-        mutant(
-            "nothing fuses", kinds.WRONG, ('open_kernel = kind == "map"', "open_kernel = False")
-        ),
-        mutant(
-            "a reduction stays open",
-            kinds.WRONG,
-            ('open_kernel = kind == "map"', 'open_kernel = kind != "product"'),
-        ),
-        mutant(
-            "a product takes what follows",
-            kinds.WRONG,
-            ('open_kernel = kind == "map"', 'open_kernel = kind != "reduce"'),
-        ),
-        mutant(
-            "a product joins",
-            kinds.WRONG,
-            ('kind == "product" or not open_kernel', "not open_kernel"),
-        ),
-        mutant(
-            "at most 64 in a kernel",
-            kinds.WRONG,
-            ("or not open_kernel:", "or not open_kernel or len(kernels[-1]) == 64:"),
-        ),
-        mutant("at most 512 kernels", kinds.WRONG, ("return kernels", "return kernels[:512]")),
-        mutant(
-            "a reduction begins one",
-            kinds.WRONG,
-            ('kind == "product" or not', 'kind != "map" or not'),
-        ),
-        mutant(
-            "kinds looked up by name",
-            kinds.WRONG,
-            ("in chain:", "in [(n, dict(chain)[n]) for n, _ in chain]:"),
-        ),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return kernels", "kernels")),
-    ),
 )

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from course_utils.exercises import Cases, PythonExercise, kinds, mutant
+from course_utils.exercises import Cases, PythonExercise, kinds
 
 FOLDER = "01_ecosystem/exercises"
 
@@ -117,13 +117,6 @@ def counted(text: str) -> tuple[int, int]:
 
 
 READ_HLO = PythonExercise(
-    id="01.read_hlo",
-    title="read an HLO",
-    task="""
-The text of a compiled HLO module says what runs, if you can read it. Count the kernels of its
-ENTRY and the bytes that they move. The parts that take the text apart are given.
-""",
-    source=f"{FOLDER}/read_hlo.py",
     function="kernels_and_bytes",
     cases=(
         (SOFTMAX_HLO,),
@@ -145,69 +138,6 @@ ENTRY and the bytes that they move. The parts that take the text apart are given
     reference=counted,
     promises=Cases(any_module),
     means="Any way to count is right.",
-    hints=(
-        "Bytes of a result: the product of its dimensions times `BYTES[dtype]`; no dimensions, 1.",
-        "Keep them in a dictionary by name, those of parameters and constants, too.",
-        "For an operation that is not in FREE, add its own size and those of `set(operands)`.",
-    ),
-    explanation="""
-The softmax of 64 rows is four kernels here: XLA's CPU compiler fused the exponential with the
-largest, and the division with nothing before it. The array of powers is written once and read by
-two kernels. A kernel that names an array twice needs it once. `cost_analysis()` of a compiled JAX
-function does this count for you, with XLA's own rules.
-""",
-    mutants=(
-        mutant(
-            "no reads of arguments",
-            kinds.WRONG,
-            (
-                "for operand in set(operands)",
-                'for operand in set(operands) if "Arg" not in operand',
-            ),
-        ),
-        mutant("counts parameters", kinds.WRONG, ("if operation not in FREE", "if operation")),
-        mutant("four bytes each", kinds.WRONG, ("BYTES[dtype]", "4")),
-        mutant("no writes", kinds.WRONG, ("moved += size[name] + sum", "moved += sum")),
-        mutant(
-            "no reads",
-            kinds.WRONG,
-            ("size[name] + sum(size[operand] for operand in set(operands))", "size[name]"),
-        ),
-        mutant(
-            "an operand that is named twice counts twice",
-            kinds.WRONG,
-            ("for operand in set(operands))", "for operand in operands)"),
-        ),
-        mutant(
-            "operands of one size count once",
-            kinds.WRONG,
-            (
-                "sum(size[operand] for operand in set(operands))",
-                "sum({size[operand] for operand in operands})",
-            ),
-        ),
-        mutant(
-            "an empty array has an element",
-            kinds.WRONG,
-            ("size[name] *= dimension", "size[name] *= dimension or 1"),
-        ),
-        mutant("fusions alone", kinds.WRONG, ("operation not in FREE", 'operation == "fusion"')),
-        mutant(
-            "in 32 bits", kinds.WRONG, ("return kernels, moved", "return kernels, moved % 2**32")
-        ),
-        mutant("three dimensions", kinds.WRONG, ("in dimensions:", "in dimensions[:3]:")),
-        mutant(
-            "four operands",
-            kinds.WRONG,
-            ("set(operands))", "list(dict.fromkeys(operands))[:4])"),
-        ),
-        mutant("100 kernels", kinds.WRONG, ("kernels += 1", "kernels += kernels < 100")),
-        mutant(
-            "an operand each", kinds.EXCEPTION, ("kernels += 1", "kernels += bool(operands[0])")
-        ),
-        mutant("every computation", kinds.WRONG, ('text.partition("ENTRY")[2]', "text")),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return kernels, moved", "kernels, moved")),
-    ),
 )
 
 
@@ -312,14 +242,6 @@ def tamed(x: Traced) -> np.ndarray:
 
 
 FIND_THE_EXPORT_BUG = PythonExercise(
-    id="01.find_the_export_bug",
-    title="find the bug: it cannot be exported",
-    task="""
-This model runs in Python, and `torch.export` and `jax.jit` refuse it. Here `x` is a *traced*
-array, which acts like theirs: you may compute with it, and no Python `if`, `max` or `float` may
-look at its numbers. Write it so that one graph is right for every x: of any shape, also of zeros
-alone.
-""",
     source=f"{FOLDER}/tame.py",
     function="tame",
     bug=kinds.EXCEPTION,
@@ -342,65 +264,6 @@ alone.
     call=numbers_of,
     promises=Cases(any_traced),
     means="A traced array refuses every way to look at its numbers.",
-    hints=(
-        "A graph has no branch for you: it needs one formula for both cases.",
-        "Which number would you divide by where nothing shall change?",
-        "`np.maximum(peak, 1)` is peak above 1, and 1 below.",
-    ),
-    explanation="""
-Tracing runs your Python once with stand-ins for the arrays and records the operations. An `if`
-would have to be decided then, for every input to come. JAX raises a TracerBoolConversionError,
-`torch.export` reports data-dependent control flow, and the old `torch.jit.trace` silently kept
-the branch that its example took: a model that was wrong only for other inputs. Where both sides
-are expensive, `torch.cond` and `jax.lax.cond` put the branch into the graph.
-""",
-    mutants=(
-        mutant("asks with max", kinds.EXCEPTION, ("np.maximum(peak, 1)", "max(peak, 1)")),
-        mutant(
-            "asks a plain array",
-            kinds.EXCEPTION,
-            ("np.abs(x).max()", "np.asarray(np.abs(x)).max()\n    if peak <= 1:\n        return x"),
-        ),
-        mutant(
-            "only well above 1",
-            kinds.WRONG,
-            ("x / np.maximum(peak, 1)", "np.where(peak > 1.1, x / np.maximum(peak, 1), x)"),
-        ),
-        mutant(
-            "the root of the squares",
-            kinds.ALL_ZEROS,
-            ("np.abs(x).max()", "np.sqrt((x * x).max())"),
-        ),
-        mutant(
-            "reads what is printed",
-            kinds.EXCEPTION,
-            (
-                "np.maximum(peak, 1)",
-                'max(1, float(repr(peak).partition("(")[2].partition(")")[0]))',
-            ),
-        ),
-        mutant("asks with float", kinds.EXCEPTION, ("np.maximum(peak, 1)", "max(float(peak), 1)")),
-        mutant("the branch of an example", kinds.WRONG, ("np.maximum(peak, 1)", "peak")),
-        mutant("the other branch", kinds.SCALED, ("x / np.maximum(peak, 1)", "x * 1")),
-        mutant("each for itself", kinds.WRONG, ("np.maximum(peak, 1)", "np.maximum(np.abs(x), 1)")),
-        mutant("clipped", kinds.WRONG, ("x / np.maximum(peak, 1)", "np.clip(x, -1, 1)")),
-        mutant("each row for itself", kinds.WRONG, (".max()", ".max(axis=-1, keepdims=True)")),
-        mutant(
-            "zeros by zero",
-            kinds.NOT_A_NUMBER,
-            ("x / np.maximum(peak, 1)", "np.where(peak > 1, x, x * peak) / peak"),
-        ),
-        mutant(
-            "five dimensions at most",
-            kinds.WRONG,
-            (
-                "np.abs(x).max()",
-                "np.abs(x)\n    for _ in range(min(x.ndim, 5)):\n        peak = peak.max(axis=0)",
-            ),
-        ),
-        mutant("negative ones missed", kinds.SCALED, ("np.abs(x).max()", "x.max()")),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
-    ),
 )
 
 DEVICES, CHIPS = ("server", "phone", "desktop"), ("nvidia", "apple", "other")
@@ -419,52 +282,10 @@ def by_table(device: str, chip: str, model: str, source: str) -> str:
 
 
 RUNTIME = PythonExercise(
-    id="01.runtime",
-    title="choose a runtime",
-    task="""
-Turn the table above into a function: what would you try first? Return the name as the table
-writes it.
-""",
-    source=f"{FOLDER}/runtime.py",
-    function="runtime",
     cases=SITUATIONS,
     reference=by_table,
     promises="All 36 situations are tried.",
     means="Any way to write the table down is right.",
-    hints=(
-        "Which question decides most? Ask for the phone first.",
-        "On a phone the chip decides, then where the model comes from.",
-        "What no line of the table names is left to ONNX Runtime.",
-    ),
-    explanation="""
-A table such as this ages within a year; the questions stay: where does it run, what does the
-vendor of that chip offer, is it a language model that needs batching and a cache, and what can
-your framework export? Then measure: the first choice is only the first to measure.
-""",
-    mutants=(
-        mutant("no phones of Apple", kinds.WRONG, ('"apple" and device', '"none" and device')),
-        mutant(
-            "Apple's desktops, too",
-            kinds.WRONG,
-            ('chip == "apple" and device == "phone"', 'chip == "apple"'),
-        ),
-        mutant("one for all phones", kinds.WRONG, (' if source == "pytorch" else "LiteRT"', "")),
-        mutant(
-            "TensorRT for everything",
-            kinds.WRONG,
-            ('"vLLM" if model == "llm" else "TensorRT"', '"TensorRT"'),
-        ),
-        mutant("vLLM on any server", kinds.WRONG, (' and chip == "nvidia"', "")),
-        mutant("TensorRT on a desktop", kinds.WRONG, ('device == "server" and chip', "chip")),
-        mutant(
-            "no return",
-            kinds.NOTHING_RETURNED,
-            ('return "Core ML"', '"Core ML"'),
-            ('return "Exec', '"Exec'),
-            ('return "vLLM"', '"vLLM"'),
-            ('return "ONNX', '"ONNX'),
-        ),
-    ),
 )
 
 
@@ -498,15 +319,6 @@ def least_cost(rows: list[tuple], hours: float) -> tuple[str, float]:
 
 
 CHEAPEST = PythonExercise(
-    id="01.cheapest",
-    title="which GPU to rent",
-    task="""
-Offers differ in price, speed, set-up and the least time that is billed. Find the cheapest for a
-job. The prices are made up: prices change by the month, the sum does not. Set-up and work are added
-first, and their sum is rounded up to whole minutes.
-""",
-    source=f"{FOLDER}/cheapest.py",
-    function="cheapest",
     cases=(
         (offers(("slow", 1.0, 0.5, 0.0, 0.0), ("fast", 3.0, 2.0, 0.0, 0.0)), 10.0),
         (offers(("slow", 1.0, 1.0, 0.0, 0.0), ("fast", 1.5, 2.0, 1.0, 0.0)), 1.0),
@@ -525,64 +337,4 @@ first, and their sum is rounded up to whole minutes.
     reference=least_cost,
     promises=Cases(any_offers, count=40),
     means="Any way to compute it is right.",
-    hints=(
-        "A GPU of speed 2 needs half the hours, and the set-up takes as long as anywhere.",
-        "Minutes are rounded up: `ceil(60 * (setup + hours / speed))`.",
-        "At least `least` hours are paid for: `price * max(least, minutes / 60)`.",
-        "`min(offers, key=cost)` gives the first of equals.",
-    ),
-    explanation="""
-The price of an hour says little: what you pay for is a finished job. A faster GPU at a higher
-price is often cheaper, and the set-up (booting, loading data and weights, compiling) costs the
-same hour as the work. For short jobs it decides. So does what is billed while nothing runs:
-disks, an idle machine over night, data on its way out.
-""",
-    mutants=(
-        mutant("lowest price of an hour", kinds.WRONG, ("key=cost", "key=lambda offer: offer[1]")),
-        mutant("speed ignored", kinds.WRONG, ("hours / speed", "hours")),
-        mutant("set-up ignored", kinds.WRONG, ("setup + hours", "hours")),
-        mutant(
-            "set-up made faster", kinds.WRONG, ("setup + hours / speed", "(setup + hours) / speed")
-        ),
-        mutant("no least", kinds.WRONG, ("max(least, minutes / 60)", "(minutes / 60)")),
-        mutant("rounded down", kinds.WRONG, ("ceil(", "int(")),
-        mutant(
-            "each part rounded up",
-            kinds.WRONG,
-            (
-                "ceil(round(60 * (setup + hours / speed), 6))",
-                "ceil(60 * setup) + ceil(60 * hours / speed)",
-            ),
-        ),
-        mutant(
-            "of equals the first by name",
-            kinds.WRONG,
-            ("key=cost", "key=lambda offer: (cost(offer), offer[0])"),
-        ),
-        mutant("compared by cents", kinds.WRONG, ("key=cost", "key=lambda o: round(cost(o), 2)")),
-        mutant(
-            "compared to five digits", kinds.WRONG, ("key=cost", "key=lambda o: round(cost(o), 5)")
-        ),
-        mutant(
-            "looked up by name",
-            kinds.WRONG,
-            (
-                "return best[0], cost(best)",
-                "return best[0], cost({offer[0]: offer for offer in offers}[best[0]])",
-            ),
-        ),
-        mutant("the first five", kinds.WRONG, ("min(offers", "min(offers[:5]")),
-        mutant(
-            "what is free does not count",
-            kinds.WRONG,
-            ("key=cost", 'key=lambda offer: cost(offer) or float("inf")'),
-        ),
-        mutant(
-            "never more than a million",
-            kinds.WRONG,
-            ("key=cost", "key=lambda offer: min(cost(offer), 1e6)"),
-        ),
-        mutant("the dearest", kinds.WRONG, ("min(offers", "max(offers")),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return best[0], cost(best)", "best")),
-    ),
 )
