@@ -7,7 +7,7 @@ from string import ascii_letters as LETTERS
 
 import numpy as np
 
-from course_utils.exercises import Cases, HostExercise, kinds, mutant
+from course_utils.exercises import Cases, HostExercise, kinds
 
 from .common import (
     LARGEST,
@@ -193,13 +193,6 @@ def drawn_lengths(rng: np.random.Generator) -> str:
 
 
 WIDE_SUM = HostExercise(
-    id="02.wide_sum",
-    title="find the bug: a sum",
-    task="""
-A sum of ints that is wrong for large numbers. Run it, read the verdict, and change as little as
-you can.
-""",
-    source="02_c_and_cpp/exercises/wide_sum.c",
     driver=driver("wide_sum"),
     probe="""
 long long try_sum_of(const int *x, int n) { return sum_of(x, n); }
@@ -217,41 +210,9 @@ long long try_sum_of(const int *x, int n) { return sum_of(x, n); }
         tried="n from 1 to 70,000, any ints",
     ),
     bug=kinds.UNDEFINED,
-    hints=(
-        "Which type does the sum have while it grows? The one it is returned as comes too late.",
-        "A `long long` has at least 64 bits, and an int that is added to it becomes one first.",
-        "`long long sum = 0;`",
-    ),
-    explanation="""
-The type of an addition is that of its operands, whatever the result is stored in. The same holds
-for a product of two ints that is assigned to a size_t: convert an operand, not the result. (A
-`long` would do on Linux, and not under Windows. A `double` would do while the sum stays below 2⁵³.)
-""",
-    mutants=(
-        mutant("unsigned", kinds.WRONG_OUTPUT, ("long long sum = 0;", "unsigned sum = 0;")),
-        mutant(
-            "kept from call to call",
-            kinds.WRONG_OUTPUT,
-            ("long long sum =", "static long long sum ="),
-        ),
-        mutant("cut at the end", kinds.WRONG_OUTPUT, ("return sum;", "return (int)sum;")),
-        mutant("a float", kinds.WRONG_OUTPUT, ("long long sum = 0;", "float sum = 0;")),
-        mutant(
-            "a thousand", kinds.WRONG_OUTPUT, ("i < n; ++i) sum", "i < n && i < 1000; ++i) sum")
-        ),
-        mutant(
-            "the last one missed", kinds.WRONG_OUTPUT, ("i < n; ++i) sum", "i < n - 1; ++i) sum")
-        ),
-    ),
 )
 
 FLOAT_PARTS = HostExercise(
-    id="02.float_parts",
-    title="the bits of a float",
-    task="""
-Take a float apart. A cast would convert the number; you want its bits as they are.
-""",
-    source="02_c_and_cpp/exercises/float_parts.c",
     driver=driver("float_parts"),
     probe="""
 void try_parts_of(float value, uint32_t parts[3])
@@ -277,53 +238,9 @@ void try_parts_of(float value, uint32_t parts[3])
         drawn_floats,
         tried="any floats, also subnormal ones, infinities, and nan with any fraction",
     ),
-    hints=(
-        "`memcpy(&bits, &value, sizeof bits);` copies four bytes, whatever they mean.",
-        "`bits >> 31` leaves the topmost bit, `x & 0xff` keeps the lowest eight.",
-        "`(bits >> 23) & 0xff` and `bits & 0x7fffff`",
-    ),
-    explanation="""
-The number is ± 1.fraction · 2^(exponent - 127), but for the exponents 0 and 255. CUDA has a
-function for the first step, `__float_as_uint`, and chapter 06 needs the parts to compare number
-formats.
-""",
-    mutants=(
-        mutant(
-            "the value cast",
-            kinds.WRONG_OUTPUT,
-            ("memcpy(&bits, &value, sizeof bits);", "bits = (uint32_t)(int)value;"),
-        ),
-        mutant("sign in the exponent", kinds.WRONG_OUTPUT, ("(bits >> 23) & 0xff", "bits >> 23")),
-        mutant("shifted too far", kinds.WRONG_OUTPUT, ("(bits >> 23)", "(bits >> 24)")),
-        mutant("one bit too many", kinds.WRONG_OUTPUT, ("0x7fffff", "0xffffff")),
-        mutant("eight bytes", kinds.OUT_OF_BOUNDS, ("sizeof bits);", "8);")),
-        mutant(
-            "no number is infinite",
-            kinds.WRONG_OUTPUT,
-            ("bits & 0x7fffff", "value != value ? 0 : bits & 0x7fffff"),
-        ),
-        mutant(
-            "one nan for all",
-            kinds.WRONG_OUTPUT,
-            ("bits & 0x7fffff", "value != value ? 0x400000 : bits & 0x7fffff"),
-        ),
-        mutant("all of it", kinds.WRONG_OUTPUT, ("bits >> 31", "bits")),
-        mutant(
-            "less than zero",
-            kinds.WRONG_OUTPUT,
-            ("bits >> 31", "value < 0 || (value == 0 && 1 / value < 0)"),
-        ),
-    ),
 )
 
 LAYER = HostExercise(
-    id="02.layer",
-    title="a layer of a network",
-    task="""
-The weights of a network are members of a struct, and the function gets its address. Compute one
-layer.
-""",
-    source="02_c_and_cpp/exercises/layer.c",
     driver=driver("layer"),
     probe="""
 void try_layer(int inputs, int hidden, float *w1, float *b1, const float *x, float *y)
@@ -352,102 +269,9 @@ void try_layer(int inputs, int hidden, float *w1, float *b1, const float *x, flo
         ),
         tried="inputs and hidden from 1 to 70,000, numbers from 1e-30 to 1e30 and infinite ones",
     ),
-    hints=(
-        "nn is a pointer, so a member is `nn->hidden`; `nn.hidden` is for the struct itself.",
-        "For each j: begin with `nn->b1[j]`, add `x[i] * nn->w1[i * nn->hidden + j]` for each i.",
-        "`y[j] = sum > 0.0f ? sum : 0.0f;`",
-    ),
-    explanation="""
-`nn->w1` is short for `(*nn).w1`: follow the pointer, then take the member. main has the struct
-itself and writes `nn.w1`. The struct holds two ints and two addresses; the weights lie elsewhere,
-and are not copied when a struct is.
-""",
-    mutants=(
-        mutant("a dot for an arrow", kinds.COMPILE_ERROR, ("nn->b1[j]", "nn.b1[j]")),
-        mutant(
-            "a list of 256", kinds.WRONG_OUTPUT, ("j < nn->hidden", "j < nn->hidden && j < 256")
-        ),
-        mutant("no bias", kinds.WRONG_OUTPUT, ("float sum = nn->b1[j]", "float sum = 0")),
-        mutant(
-            "summed up in the bias",
-            kinds.WRONG_OUTPUT,
-            ("float sum = nn->b1[j];", "float *b = &nn->b1[j];"),
-            ("++i) sum += x", "++i) *b += x"),
-            ("sum > 0.0f ? sum : 0.0f", "*b > 0.0f ? *b : 0.0f"),
-        ),
-        mutant("negative too", kinds.WRONG_OUTPUT, ("sum > 0.0f ? sum : 0.0f", "sum")),
-        mutant(
-            "two million at most",
-            kinds.WRONG_OUTPUT,
-            ("sum > 0.0f ? sum", "sum > 2e6f ? 2e6f : sum > 0.0f ? sum"),
-        ),
-        mutant(
-            "finite products",
-            kinds.WRONG_OUTPUT,
-            (
-                "++i) sum += x[i] *",
-                "++i) if (x[i] * nn->w1[i * nn->hidden + j] < 1e38f) sum += x[i] *",
-            ),
-        ),
-        mutant(
-            "inputs in fixed point",
-            kinds.WRONG_OUTPUT,
-            ("sum += x[i]", "sum += (int)(4 * x[i]) / 4.0f"),
-        ),
-        mutant(
-            "weights in fixed point",
-            kinds.WRONG_OUTPUT,
-            (
-                "x[i] * nn->w1[i * nn->hidden + j]",
-                "x[i] * (int)(4 * nn->w1[i * nn->hidden + j]) / 4",
-            ),
-        ),
-        mutant(
-            "kept from call to call",
-            kinds.WRONG_OUTPUT,
-            (
-                "float sum = nn->b1[j];",
-                "static float kept[70000];\n        float sum = kept[j] != 0 ? 0 : nn->b1[j];",
-            ),
-            ("++i) sum += x", "++i) kept[j] += x"),
-            ("y[j] = sum", "sum += kept[j];\n        y[j] = sum"),
-        ),
-        mutant(
-            "the wrong stride", kinds.WRONG_OUTPUT, ("i * nn->hidden + j", "i * nn->inputs + j")
-        ),
-        mutant(
-            "transposed where it is square",
-            kinds.WRONG_OUTPUT,
-            (
-                "i * nn->hidden + j",
-                "nn->inputs == nn->hidden ? i + j * nn->hidden : i * nn->hidden + j",
-            ),
-        ),
-        mutant("transposed", kinds.WRONG_OUTPUT, ("i * nn->hidden + j", "j * nn->inputs + i")),
-        mutant(
-            "an input too many",
-            kinds.OUT_OF_BOUNDS,
-            ("i < nn->inputs; ++i) sum", "i <= nn->inputs; ++i) sum"),
-        ),
-        mutant(
-            "freed by way of a copy of the struct",
-            kinds.USE_AFTER_FREE,
-            (
-                "    for (int j = 0; j < nn->hidden; ++j) {\n        float sum",
-                "    const struct Network copy = *nn;\n    free(copy.b1);\n"
-                "    for (int j = 0; j < nn->hidden; ++j) {\n        float sum",
-            ),
-        ),
-    ),
 )
 
 SMALL_STRUCT = HostExercise(
-    id="02.small_struct",
-    title="a struct without padding",
-    task="""
-Ordered as they are, these members take 32 bytes. Reorder them so that they take 16.
-""",
-    source="02_c_and_cpp/exercises/small_struct.c",
     driver=driver("small_struct"),
     probe="""
 #include <stddef.h>
@@ -477,61 +301,9 @@ struct Plain try_record(double weight, int count, short label, char kind, char f
     cases=("1.5 7 3", "-2.25 -100000 -30000", "1e100 2147483647 -32768"),
     reference=record,
     promises="All records have one size: the cases show that the members keep their types.",
-    hints=(
-        "A double begins at a multiple of 8, an int at one of 4, a short at one of 2.",
-        "Add the sizes up: 8 + 4 + 2 + 1 + 1. Which order leaves no gap?",
-        "From the largest to the smallest.",
-    ),
-    explanation="""
-From the largest alignment to the smallest no member needs a gap before it. In memory the gaps
-cost room; on a GPU they cost bandwidth too, since whole sectors are fetched, gaps and all.
-""",
-    mutants=(
-        mutant(
-            "smallest first and last",
-            kinds.WRONG_OUTPUT,
-            ("    double weight;\n", ""),
-            ("    char kind;\n", "    char kind;\n    double weight;\n"),
-        ),
-        mutant(
-            "a narrower type",
-            kinds.WRONG_OUTPUT,
-            ("double weight", "float weight"),
-            ('"%lf %d %hd"', '"%f %d %hd"'),
-        ),
-        mutant(
-            "another type of the same size",
-            kinds.WRONG_OUTPUT,
-            ("    int count;", "    unsigned count;"),
-        ),
-        mutant("a member missing", kinds.COMPILE_ERROR, ("    char flag;\n", "")),
-        mutant(
-            "packed",
-            kinds.WRONG_OUTPUT,
-            ("    double weight;\n", ""),
-            ("    char kind;\n", "    char kind;\n    double weight;\n"),
-            ("};\n\nint main", "} __attribute__((packed, aligned(8)));\n\nint main"),
-        ),
-        mutant(
-            "printed by main",
-            kinds.WRONG_OUTPUT,
-            ("    double weight;\n", ""),
-            ("    char kind;\n", "    char kind;\n    double weight;\n"),
-            (
-                'printf("%zu bytes, aligned to %zu\\n", sizeof r, _Alignof(struct Record))',
-                'puts("16 bytes, aligned to 8")',
-            ),
-        ),
-    ),
 )
 
 MIX_MACRO = HostExercise(
-    id="02.mix_macro",
-    title="parentheses in a macro",
-    task="""
-Define a macro that survives whatever is put into it, and wherever it is put.
-""",
-    source="02_c_and_cpp/exercises/mix_macro.c",
     driver=driver("mix_macro"),
     probe="""
 #ifndef MIX
@@ -576,64 +348,9 @@ void try_mix(double a, double b, double t, double results[])
         tried="uses with sums, comparisons and ?: as arguments, with variables of any name, and "
         "inside of terms",
     ),
-    hints=(
-        "A macro replaces text: `MIX(a + 1, …)` puts `a + 1` where the parameter stands.",
-        "Each parameter in parentheses, and the whole in parentheses.",
-        "`((a) + (t) * ((b) - (a)))`",
-    ),
-    explanation="""
-Without the outer parentheses `2 * MIX(…)` doubles only the first term; without the inner ones
-`b - a + 1` is not `b - (a + 1)`. A function has none of this trouble, and `inline` costs nothing:
-take a macro where a function cannot do it.
-""",
-    mutants=(
-        mutant(
-            "none outside",
-            kinds.WRONG_OUTPUT,
-            ("((a) + (t) * ((b) - (a)))", "(a) + (t) * ((b) - (a))"),
-        ),
-        mutant(
-            "none inside", kinds.WRONG_OUTPUT, ("((a) + (t) * ((b) - (a)))", "(a + t * (b - a))")
-        ),
-        mutant("t bare", kinds.WRONG_OUTPUT, ("(t) *", "t *")),
-        mutant("b bare", kinds.WRONG_OUTPUT, ("((b) - (a))", "(b - (a))")),
-        mutant("a bare", kinds.WRONG_OUTPUT, ("((a) + ", "(a + ")),
-        mutant(
-            "a function",
-            kinds.WRONG_NAME,
-            (
-                "#define MIX(a, b, t) ((a) + (t) * ((b) - (a)))",
-                "static double MIX(double a, double b, double t) { return a + t * (b - a); }",
-            ),
-        ),
-        mutant(
-            "variables of its own",
-            kinds.WRONG_OUTPUT,
-            ("((a) + (t) * ((b) - (a)))", "({ double x = (a), y = (b); x + (t) * (y - x); })"),
-        ),
-        mutant(
-            "variables named by letters",
-            kinds.WRONG_OUTPUT,
-            (
-                "((a) + (t) * ((b) - (a)))",
-                "({ double f = (a), g = (b), h = (t); f + h * (g - f); })",
-            ),
-        ),
-        mutant("a factor in front", kinds.WRONG_OUTPUT, ("((a) + (t)", "1.0 * ((a) + (t)")),
-        mutant("t as a float", kinds.WRONG_OUTPUT, ("(t) *", "(float)(t) *")),
-        mutant("a semicolon", kinds.COMPILE_ERROR, ("((b) - (a)))", "((b) - (a)));")),
-        mutant("the other way", kinds.WRONG_OUTPUT, ("((b) - (a))", "((a) - (b))")),
-    ),
 )
 
 CHECK_MACRO = HostExercise(
-    id="02.check_macro",
-    title="a macro that checks calls",
-    task="""
-Every CUDA program in C++ has a macro like this, because each call of its library returns a code.
-Write it so that it is one statement and makes the call once.
-""",
-    source="02_c_and_cpp/exercises/check_macro.c",
     driver=driver("check_macro"),
     probe="""
 #ifndef CHECK
@@ -676,72 +393,9 @@ int try_calls(void) { return calls; }
         tried="any codes, calls of which the text has a % or a macro or is long, and variables of "
         "many names",
     ),
-    hints=(
-        "Store the code in a variable first, so that the call is made once.",
-        "A macro ends with its line; a backslash at the very end goes on with the next.",
-        "`do { … } while (0)` without a semicolon: the one behind CHECK(…) ends the statement.",
-        '`printf("%s failed with %d\\n", #call, code_);`',
-    ),
-    explanation="""
-With braces alone, `CHECK(f()); else` would not compile: the semicolon would end the if. `code_`
-has an unusual name so that a `code` in the argument is not hidden. A real one also prints
-`__FILE__` and `__LINE__`, which is why it is a macro and not a function.
-""",
-    mutants=(
-        mutant("called twice", kinds.WRONG_OUTPUT, ("#call, code_);", "#call, (call));")),
-        mutant(
-            "braces alone", kinds.COMPILE_ERROR, ("    do {   ", "    {   "), ("} while (0)", "}")
-        ),
-        mutant("not counted", kinds.WRONG_OUTPUT, ("++failures; ", "")),
-        mutant("no text", kinds.COMPILE_ERROR, ("#call,", "call_text,")),
-        mutant("negative only", kinds.WRONG_OUTPUT, ("code_ != 0", "code_ < 0")),
-        mutant("eight bits", kinds.WRONG_OUTPUT, ("const int code_", "const unsigned char code_")),
-        mutant(
-            "the text as a format",
-            kinds.WRONG_OUTPUT,
-            (
-                'printf("%s failed with %d\\n", #call, code_);',
-                'printf(#call " failed with %d\\n", code_);',
-            ),
-        ),
-        mutant("positive only", kinds.WRONG_OUTPUT, ("code_ != 0", "code_ > 0")),
-        mutant("texts of a thousand", kinds.WRONG_OUTPUT, ("%s failed", "%.1000s failed")),
-        mutant(
-            "through a buffer",
-            kinds.OUT_OF_BOUNDS,
-            (
-                'printf("%s failed with %d\\n", #call, code_);',
-                'char line_[200]; sprintf(line_, "%s failed with %d", #call, code_); puts(line_);',
-            ),
-        ),
-        mutant(
-            "a name that many variables have",
-            kinds.WRONG_OUTPUT,
-            ("int code_ = (call)", "int result = (call)"),
-            ("code_ != 0", "result != 0"),
-            ("#call, code_", "#call, result"),
-        ),
-        mutant(
-            "the text after its macros",
-            kinds.WRONG_OUTPUT,
-            ("#define CHECK(call) ", "#define CHECK(call) CHECKED(call)\n#define CHECKED(call) "),
-        ),
-        mutant(
-            "a name that hides",
-            kinds.WRONG_OUTPUT,
-            ("const int code_ = (call);", "const int code = 0; const int code_ = (call) + code;"),
-        ),
-    ),
 )
 
 IDX_HEADER = HostExercise(
-    id="02.idx_header",
-    title="the header of an IDX file",
-    task="""
-Read the header of a file in the format that the handwritten digits of chapter 09 come in, and
-refuse what is none.
-""",
-    source="02_c_and_cpp/exercises/idx_header.c",
     driver=driver("idx_header"),
     probe="""
 struct Plain { int type, dimensions; unsigned size[4]; };
@@ -783,82 +437,9 @@ int try_read_header(FILE *file, struct Plain *found)
     promises=Cases(
         drawn_header, tried="any type, sizes from 0 on, files with data behind the header"
     ),
-    hints=(
-        "`fread(bytes, 1, 4, file)` returns how many bytes it got: anything but 4 is no header.",
-        "The first byte of a dimension is the most significant: shift it to the left by 24 bits.",
-        "`(uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | …`; an int would overflow at 24.",
-        "Refuse what does not begin with two zeros, and a number of dimensions outside of 1 to 4.",
-    ),
-    explanation="""
-The bytes are put together by their place value, so the function is right on any machine,
-whichever byte it keeps first. And it checks the number of dimensions *before* it uses it as the
-length of an array: a file is input from outside.
-""",
-    mutants=(
-        mutant(
-            "the machine's own order",
-            kinds.WRONG_OUTPUT,
-            ("(uint32_t)bytes[0] << 24", "(uint32_t)bytes[3] << 24"),
-            ("(uint32_t)bytes[3];", "(uint32_t)bytes[0];"),
-        ),
-        mutant(
-            "shifted as an int", kinds.UNDEFINED, ("(uint32_t)bytes[0] << 24", "bytes[0] << 24")
-        ),
-        mutant("any beginning", kinds.WRONG_OUTPUT, (" || bytes[0] != 0 || bytes[1] != 0", "")),
-        mutant(
-            "no size of 0",
-            kinds.WRONG_OUTPUT,
-            (
-                "bytes[3];\n    }\n    return 0;",
-                "bytes[3];\n    }\n    return header->size[0] ? 0 : -1;",
-            ),
-        ),
-        mutant(
-            "nothing behind it",
-            kinds.WRONG_OUTPUT,
-            (
-                "bytes[3];\n    }\n    return 0;",
-                "bytes[3];\n    }\n    return -(fgetc(file) != EOF);",
-            ),
-        ),
-        mutant(
-            "in the first call alone",
-            kinds.WRONG_OUTPUT,
-            (
-                "unsigned char bytes[4];",
-                "static int calls;\n    unsigned char bytes[4] = {++calls};",
-            ),
-            ("bytes[0] != 0", "calls > 1 || bytes[0] != 0"),
-        ),
-        mutant("one zero will do", kinds.WRONG_OUTPUT, (" || bytes[1] != 0", "")),
-        mutant("the other will do", kinds.WRONG_OUTPUT, (" || bytes[0] != 0", "")),
-        mutant("no dimensions", kinds.WRONG_OUTPUT, ("bytes[3] < 1 || ", "")),
-        mutant(
-            "any number of dimensions",
-            kinds.OUT_OF_BOUNDS,
-            ("if (bytes[3] < 1 || bytes[3] > 4) return -1;", ""),
-        ),
-        mutant(
-            "a short file accepted",
-            kinds.WRONG_OUTPUT,
-            (
-                "if (fread(bytes, 1, 4, file) != 4) return -1;",
-                "if (fread(bytes, 1, 4, file) > 4) return -1;",
-            ),
-        ),
-        mutant(
-            "one dimension", kinds.WRONG_OUTPUT, ("i < header->dimensions; ++i) {", "i < 1; ++i) {")
-        ),
-    ),
 )
 
 HALVES = HostExercise(
-    id="02.halves",
-    title="a sum by halves",
-    task="""
-A function may call itself. Add up n floats by halves, and say where it ends.
-""",
-    source="02_c_and_cpp/exercises/halves.c",
     driver=driver("halves"),
     probe="""
 float try_sum_of(const float *x, int n) { return sum_of(x, n); }
@@ -867,77 +448,5 @@ float try_sum_of(const float *x, int n) { return sum_of(x, n); }
     reference=halves,
     promises=Cases(
         drawn_lengths, tried="n from 0 to 200,000, numbers up to 1e30, -0, infinity and nan"
-    ),
-    hints=(
-        "The cases that do not call it again come first: n == 0 and n == 1.",
-        "The second half begins at `x + half` and has `n - half` elements.",
-        "`return sum_of(x, half) + sum_of(x + half, n - half);`",
-    ),
-    explanation="""
-At most 19 calls are open at a time for 200,000 numbers: the first, and one for each halving. The
-rounding gains too: each number takes part in 18 additions at most, in place of up to 200,000. The
-reductions of chapter 04 add in this shape, all halves of one size at once.
-""",
-    mutants=(
-        mutant(
-            "no end",
-            kinds.STACK_OVERFLOW,
-            ("if (n == 0) return 0.0f;\n    if (n == 1) return x[0];\n", ""),
-        ),
-        mutant(
-            "no end for none",
-            kinds.WRONG_OUTPUT,
-            ("if (n == 0) return 0.0f;", "if (n == 0) return 1.0f;"),
-        ),
-        mutant(
-            "one at a time",
-            kinds.WRONG_OUTPUT,
-            ("const int half = n / 2;", "const int half = 1;"),
-        ),
-        mutant(
-            "one lost", kinds.WRONG_OUTPUT, ("sum_of(x + half, n - half)", "sum_of(x + half, half)")
-        ),
-        mutant(
-            "the first half twice",
-            kinds.WRONG_OUTPUT,
-            ("sum_of(x + half, n - half)", "sum_of(x, n - half)"),
-        ),
-        mutant(
-            "a loop",
-            kinds.WRONG_OUTPUT,
-            (
-                "const int half = n / 2;\n    return sum_of(x, half) + sum_of(x + half, n - half);",
-                "float sum = 0;\n    for (int i = 0; i < n; ++i) sum += x[i];\n    return sum;",
-            ),
-        ),
-        mutant(
-            "four in a double",
-            kinds.WRONG_OUTPUT,
-            (
-                "if (n == 1) return x[0];",
-                "if (n < 5) {\n        double sum = 0;\n"
-                "        for (int i = 0; i < n; ++i) sum += x[i];\n        return sum;\n    }",
-            ),
-        ),
-        mutant("no nan", kinds.WRONG_OUTPUT, ("return x[0];", "return x[0] == x[0] ? x[0] : 0;")),
-        mutant("a sign lost", kinds.WRONG_OUTPUT, ("return x[0];", "return 0.0f + x[0];")),
-        mutant(
-            "nothing infinite",
-            kinds.WRONG_OUTPUT,
-            ("return x[0];", "return x[0] > 1e38f ? 0 : x[0];"),
-        ),
-        mutant(
-            "summed up in x",
-            kinds.WRONG_OUTPUT,
-            (
-                "if (n == 1) return x[0];",
-                "if (n == 1) return x[0];\n    if (n == 2) return ((float *)x)[1] += x[0];",
-            ),
-        ),
-        mutant(
-            "past the end",
-            kinds.OUT_OF_BOUNDS,
-            ("sum_of(x + half, n - half)", "sum_of(x + half + 2, n - half)"),
-        ),
     ),
 )

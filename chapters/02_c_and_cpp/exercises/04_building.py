@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import Cases, HostExercise, PythonExercise, kinds, mutant
+from course_utils.exercises import Cases, HostExercise, PythonExercise, kinds
 
 from .common import whole
 
@@ -140,14 +140,6 @@ def drawn_fatbinary(rng: np.random.Generator) -> tuple[list[str], int]:
 
 
 LINKED = PythonExercise(
-    id="02.linked",
-    title="what a linker takes from a library",
-    task="""
-An object file is always part of the program; a member of a static library only if somebody needs
-it. Work out which members a linker takes, and which names stay undefined.
-""",
-    source="02_c_and_cpp/exercises/linked.py",
-    function="linked",
     cases=(
         ([({"main"}, {"norm"})], MATHS),
         ([({"main"}, {"dot"}), ({"help"}, set())], MATHS),
@@ -165,60 +157,9 @@ it. Work out which members a linker takes, and which names stay undefined.
     reference=linked,
     promises=Cases(drawn_link),
     means="Any way to the right lists is a good one.",
-    hints=(
-        "`set().union(*(names for names, _ in objects))` is all that the objects define.",
-        "Undefined is `used - defined`. A member helps where it defines one of these.",
-        "A member that is taken may use names of its own: look at all the others once more.",
-        "Stop when a whole round takes nothing.",
-    ),
-    explanation="""
-So a large library costs a program only what it uses. GNU's linkers go through the files once, in
-the order of the command line, and a library that stands before the object that needs it is passed
-by: hence `gcc main.o -lmaths` and not `gcc -lmaths main.o`. LLVM's lld looks back, so that a wrong
-order may come to light on another machine.
-""",
-    mutants=(
-        mutant("two rounds", kinds.NOTHING_RETURNED, ("while True:", "for _ in range(2):")),
-        mutant(
-            "one need of each member",
-            kinds.WRONG,
-            ("used |= library[member][1]", "used |= set(sorted(library[member][1])[:1])"),
-        ),
-        mutant(
-            "two objects at most",
-            kinds.WRONG,
-            ("(names for _, names in objects)", "(names for _, names in objects[:2])"),
-        ),
-        mutant(
-            "one object at least",
-            kinds.EXCEPTION,
-            ("set().union(*(names for names, _", "set.union(*(names for names, _"),
-        ),
-        mutant("all of it", kinds.WRONG, (" and library[m][0] & (used - defined)", "")),
-        mutant(
-            "what is defined already",
-            kinds.WRONG,
-            ("library[m][0] & (used - defined)", "library[m][0] & used"),
-        ),
-        mutant(
-            "its own needs forgotten", kinds.WRONG, ("            used |= library[member][1]\n", "")
-        ),
-        mutant(
-            "not sorted",
-            kinds.WRONG,
-            ("sorted(taken), sorted(used - defined)", "sorted(taken), used - defined"),
-        ),
-    ),
 )
 
 REBUILT = PythonExercise(
-    id="02.rebuilt",
-    title="what make builds again",
-    task="""
-Write the heart of make: which targets does it build, and in which order?
-""",
-    source="02_c_and_cpp/exercises/rebuilt.py",
-    function="rebuilt",
     cases=(
         (RULES, FRESH, "app"),
         (RULES, {**FRESH, "sum.c": 9}, "app"),
@@ -264,94 +205,9 @@ Write the heart of make: which targets does it build, and in which order?
     reference=rebuilt,
     promises=Cases(drawn_rules, large=lambda: ((DIAMONDS, {"40": 1}, "0"),)),
     means="Any way to the right order is a good one.",
-    hints=(
-        "A function inside the function can call itself for each thing that a target depends on.",
-        "After these calls, what they built is in the list: `needed in built`.",
-        "The same time is not newer: `changed[needed] > changed[name]`.",
-        "Remember what was looked at, so that nothing is built twice.",
-    ),
-    explanation="""
-That is all that make does: it compares times, and follows the dependencies that you wrote down. It
-does not look into a file. A header that no rule names can change, and nothing is built: the program
-then mixes two versions of a struct. `gcc -MMD` writes such rules for you. Nor does it look at
-commands: after a change of `CFLAGS` everything is "up to date". CMake and Ninja notice that.
-""",
-    mutants=(
-        mutant(
-            "one that is built builds all",
-            kinds.WRONG,
-            ("n in built or", "bool(built) or"),
-        ),
-        mutant(
-            "never passed on",
-            kinds.WRONG,
-            ("n in built or changed[n]", "n in changed and changed[n]"),
-        ),
-        mutant(
-            "the same time counts",
-            kinds.WRONG,
-            ("changed[n] > changed[name]", "changed[n] >= changed[name]"),
-        ),
-        mutant(
-            "whole seconds",
-            kinds.WRONG,
-            ("changed[n] > changed[name]", "int(changed[n]) > int(changed[name])"),
-        ),
-        mutant(
-            "floats",
-            kinds.WRONG,
-            ("changed[n] > changed[name]", "float(changed[n]) > float(changed[name])"),
-        ),
-        mutant(
-            "a hundred at most",
-            kinds.WRONG,
-            ("for n in rules[name])", "for n in rules[name][:100])"),
-        ),
-        mutant("twice", kinds.WRONG, ("        seen.add(name)\n", "")),
-        mutant(
-            "in the order of names", kinds.WRONG, ("in rules[name]:", "in sorted(rules[name]):")
-        ),
-        mutant(
-            "built where nothing is depended on",
-            kinds.WRONG,
-            ("if missing or any(", "if not rules[name] or missing or any("),
-        ),
-        mutant(
-            "what is missing is of the time 0",
-            kinds.WRONG,
-            ("        missing = name not in changed\n", "        missing = False\n"),
-            ("changed[n] > changed[name]", "changed.get(n, 0) > changed.get(name, 0)"),
-        ),
-        mutant(
-            "the target first",
-            kinds.WRONG,
-            ("            built.append(name)", "            built.insert(0, name)"),
-        ),
-        mutant("everything", kinds.WRONG, ("if missing or any(", "if True or any(")),
-        mutant(
-            "what is built is of a late time",
-            kinds.WRONG,
-            ("built, seen = [], set()", "built, seen, changed = [], set(), dict(changed)"),
-            ("built.append(name)", "built.append(name)\n            changed[name] = 10**12"),
-            ("n in built or changed[n]", "changed[n]"),
-        ),
-        mutant(
-            "what is missing fails",
-            kinds.EXCEPTION,
-            ("        missing = name not in changed\n", "        missing = False\n"),
-        ),
-    ),
 )
 
 LIST_LENGTH = HostExercise(
-    id="02.list_length",
-    title="find the bug: where does it stop?",
-    task="""
-This program crashes for one kind of input. Run it, read the line, and ask as a debugger would:
-which variable has which value there? Change as little as you can. Any list must come out right, a
-long one and an empty one too.
-""",
-    source="02_c_and_cpp/exercises/list_length.c",
     cases=(
         "1 2 3",
         "",
@@ -367,77 +223,9 @@ long one and an empty one too.
         large=lambda: (" ".join(map(str, range(300_000))),),
     ),
     bug=kinds.NULL_POINTER,
-    hints=(
-        "The input that fails is in the verdict. How does main's list look then?",
-        "An empty list is NULL, and NULL has no `next`.",
-        "`while (list != NULL && list->next != NULL)`: the second half is only looked at where the "
-        "first one holds.",
-    ),
-    explanation="""
-`&&` stops at the first half that does not hold, so the order matters. gdb would have shown it in
-two commands: `bt` for who called, and `print list` for the value, `0x0`.
-""",
-    mutants=(
-        mutant(
-            "the wrong way round",
-            kinds.NULL_POINTER,
-            ("list != NULL && list->next != NULL", "list->next != NULL && list != NULL"),
-        ),
-        mutant(
-            "or", kinds.NULL_POINTER, ("list != NULL && list->next", "list != NULL || list->next")
-        ),
-        mutant(
-            "one too far",
-            kinds.WRONG_OUTPUT,
-            ("list != NULL && list->next != NULL", "list != NULL"),
-        ),
-        mutant(
-            "up to two equal ones",
-            kinds.WRONG_OUTPUT,
-            (
-                "list->next != NULL) list",
-                "list->next != NULL && list->value != list->next->value) list",
-            ),
-        ),
-        mutant(
-            "equal ones once",
-            kinds.WRONG_OUTPUT,
-            (
-                "        struct Node *node = malloc",
-                "        if (list != NULL && list->value == value) continue;\n"
-                "        struct Node *node = malloc",
-            ),
-        ),
-        mutant(
-            "numbers of 16 bits", kinds.WRONG_OUTPUT, ("    int value;\n", "    short value;\n")
-        ),
-        mutant(
-            "a hundred at most",
-            kinds.WRONG_OUTPUT,
-            (
-                "while (list != NULL && list->next != NULL)",
-                "for (int k = 0; k < 100 && list != NULL && list->next != NULL; ++k)",
-            ),
-        ),
-        mutant(
-            "not at all",
-            kinds.WRONG_OUTPUT,
-            ("while (list != NULL && list->next != NULL) list = list->next;", ""),
-        ),
-        mutant(
-            "for ever", kinds.TIME_LIMIT, ("!= NULL) list = list->next;", "!= NULL) list = list;")
-        ),
-    ),
 )
 
 PICKED = PythonExercise(
-    id="02.picked",
-    title="which code does this GPU run?",
-    task="""
-A fatbinary holds code for several GPUs. Write down which of it the driver takes.
-""",
-    source="02_c_and_cpp/exercises/picked.py",
-    function="picked",
     cases=(
         *((names, gpu) for names in FATBINARIES for gpu in GPUS),
         (["compute_100", "compute_90"], 103),  # as texts the other one is larger
@@ -454,76 +242,4 @@ A fatbinary holds code for several GPUs. Write down which of it the driver takes
     reference=picked,
     promises=Cases(drawn_fatbinary, count=60),
     means="Any way to the right choice is a good one.",
-    hints=(
-        '`name.partition("_")` gives the kind and the version; `version.rstrip("a")` is a number.',
-        "86 is major 8 and minor 6: `86 // 10` and `86 % 10`.",
-        "Tuples are compared from left to right: take `max` of (is it machine code, made for, …).",
-    ),
-    explanation="""
-A program with nothing but `sm_80` and `sm_86` fails on a GPU of 9.0: no kernel image is available.
-With `compute_86` beside them the driver compiles that PTX when it is needed. So a build lists the
-GPUs it knows, and the PTX of the newest for those that come later.
-""",
-    mutants=(
-        mutant(
-            "machine code for all",
-            kinds.WRONG,
-            ("made_for // 10 == gpu // 10 and made_for <= gpu", "made_for <= gpu"),
-        ),
-        mutant(
-            "the exact one only",
-            kinds.WRONG,
-            ("made_for // 10 == gpu // 10 and made_for <= gpu", "made_for == gpu"),
-        ),
-        mutant("a larger minor", kinds.WRONG, (" and made_for <= gpu", "")),
-        mutant(
-            "PTX for older GPUs",
-            kinds.WRONG,
-            (
-                "            fits = made_for <= gpu\n        if fits",
-                "            fits = True\n        if fits",
-            ),
-        ),
-        mutant(
-            "a for later ones", kinds.WRONG, ("fits = made_for == gpu", "fits = made_for <= gpu")
-        ),
-        mutant(
-            "the first that fits",
-            kinds.WRONG,
-            ('best = max(best, (int(kind == "sm"), made_for, exact, name))', "return name"),
-        ),
-        mutant(
-            "of two for the same one the last",
-            kinds.WRONG,
-            (
-                'best = max(best, (int(kind == "sm"), made_for, exact, name))',
-                'best = max((int(kind == "sm"), made_for, True, name), best, key=lambda b: b[:2])',
-            ),
-        ),
-        mutant(
-            "a list of GPUs",
-            kinds.WRONG,
-            (
-                "        if fits:",
-                "        if fits and made_for in (70, 75, 80, 86, 89, 90, 100, 120):",
-            ),
-        ),
-        mutant(
-            "compared as texts",
-            kinds.WRONG,
-            ("best = (-1, -1,", 'best = (-1, "",'),
-            ('int(kind == "sm"), made_for,', 'int(kind == "sm"), version,'),
-        ),
-        mutant(
-            "the largest capability first",
-            kinds.WRONG,
-            ('(int(kind == "sm"), made_for, exact', '(made_for, int(kind == "sm"), exact'),
-        ),
-        mutant("PTX preferred", kinds.WRONG, ('int(kind == "sm")', 'int(kind != "sm")')),
-        mutant(
-            "major by its first digit",
-            kinds.WRONG,
-            ("made_for // 10 == gpu // 10", "str(made_for)[0] == str(gpu)[0]"),
-        ),
-    ),
 )
