@@ -16,9 +16,7 @@ from course_utils.exercises import (
     Target,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
 )
 from course_utils.exercises.means import WorkDone
@@ -37,14 +35,6 @@ def work_and_machine(rng: np.random.Generator) -> tuple[float, float, float, flo
 
 
 LEAST_TIME = PythonExercise(
-    id="03.least_time",
-    title="the roofline as a function",
-    task="""
-Write the roofline as a Python function: from the work of a kernel and two figures of the machine to
-the least time it can take, and to what sets that time.
-""",
-    source="03_gpu_introduction/exercises/least_time.py",
-    function="least_time",
     cases=(
         (1e9, 12e9, 60e12, 4e12),
         (2e12, 1e9, 60e12, 4e12),
@@ -64,52 +54,10 @@ the least time it can take, and to what sets that time.
     ),
     promises=Cases(work_and_machine, 24),
     means="Any formula that is right is a good one.",
-    hints=(
-        "Computing takes flops / peak seconds, moving takes moved / bandwidth seconds.",
-        "Both go on at the same time, so the slower one sets the time: max, not a sum.",
-        "In a tie the word is compute: compare with >, not with >=.",
-        '`return max(a, b), "memory" if b > a else "compute"`, where a is computing and b moving.',
-    ),
-    explanation="""
-The roof of the figure follows from this function: FLOPs over the least time. Where the two
-times are equal lies the ridge.
-""",
-    mutants=(
-        mutant("a sum", kinds.WRONG, ("max(computing, moving)", "computing + moving")),
-        mutant(
-            "a year at most",
-            kinds.WRONG,
-            ("max(computing, moving)", "min(max(computing, moving), 3e7)"),
-        ),
-        mutant("the faster one", kinds.WRONG, ("max(", "min(")),
-        mutant("words swapped", kinds.WRONG, ("moving > computing", "moving < computing")),
-        mutant("one machine's ridge", kinds.WRONG, ("moving > computing", "flops < 15 * moved")),
-        mutant(
-            "a tie up to 1e-12 s", kinds.WRONG, ("moving > computing", "moving > computing + 1e-12")
-        ),
-        mutant("nearly a tie", kinds.WRONG, ("moving > computing", "moving > 1.001 * computing")),
-        mutant(
-            "memory for all that computes nothing",
-            kinds.WRONG,
-            ("if moving > computing", "if moving > computing or not flops"),
-        ),
-        mutant("tie", kinds.WRONG, ("moving > computing", "moving >= computing")),
-        mutant("upside down", kinds.WRONG, ("flops / peak", "peak / flops if flops else 0.0")),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
-    ),
 )
 
 
 POLYNOMIAL = NumberExercise(
-    id="03.polynomial",
-    title="predict FLOPs, bytes and intensity",
-    task="""
-Four warps, a block each, run the kernel below: 128 values of x, and nine coefficients that all of
-them share. First work out FLOPs and bytes by hand, then run the cell. A multiply-add counts as two.
-You may write arithmetic in place of a number, such as `3 * 4 / 5`.
-""",
-    source="03_gpu_introduction/exercises/polynomial.cu",
-    kernel="polynomial",
     inputs=lambda rng, blocks: {
         "x": floats(rng, 32 * blocks),
         "c": floats(rng, 9),
@@ -159,29 +107,6 @@ You may write arithmetic in place of a number, such as `3 * 4 / 5`.
             },
         ),
     },
-    hints=(
-        "Horner's rule has one multiply-add an iteration, and k goes from 7 down to 0.",
-        "x: 32 floats in a row are 4 sectors. c[k]: one sector, nine times.",
-        "One warp: 32 * 16 FLOPs, and 4 + 9 sectors read, 4 written.",
-        "You may write arithmetic: `asked_intensity = 32 * 16 / (32 * 17)`.",
-    ),
-    explanation="""
-16 FLOPs for each element, 2048 in all. A warp asks for 4 + 9 sectors and writes 4: 17 * 32 bytes
-for 512 FLOPs, less than one FLOP a byte. But the coefficients are the same few bytes for
-everybody and stay in the cache; what has to come from memory is x, and y goes back: 2 FLOPs a byte.
-Both are far below the ridge of the H200: with enough elements this kernel is memory-bound.
-""",
-    mutants=(
-        mutant("fma is one", kinds.WRONG_NUMBER, ("flops = 2048", "flops = 1024")),
-        mutant("c cached", kinds.WRONG_NUMBER, ("sectors_read = 13", "sectors_read = 4")),
-        mutant(
-            "y forgotten",
-            kinds.WRONG_NUMBER,
-            ("asked_intensity = 0.941176470588", "asked_intensity = 16 / 13"),
-        ),
-        mutant("dots left", kinds.WRONG_TYPE, ("best_intensity = 2", "best_intensity = ...")),
-        mutant("renamed", kinds.WRONG_NAME, ("best_intensity", "intensity")),
-    ),
 )
 
 
@@ -219,14 +144,6 @@ def four_products(given) -> dict:
 
 
 FOUR_VECTORS = Exercise(
-    id="03.four_vectors",
-    title="a batch of four",
-    task="""
-One matrix, four vectors. The kernel is right, but it reads the matrix once for each vector,
-as four calls of a GEMV would. Let each element of A that is fetched serve all four.
-""",
-    source="03_gpu_introduction/exercises/four_vectors.cu",
-    kernel="four_vectors",
     inputs=vectors_inputs,
     reference=four_products,
     launch=lambda size: Launch((-(-size[0] // 64),), (64,)),
@@ -277,64 +194,6 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
         "of its own.",
         size=BATCH,
     ),
-    hints=(
-        "Which loop has to be outside, so that one element of A meets all four vectors?",
-        "Four sums are needed at the same time: `float sum[kVectors] = {};` in registers.",
-        "`const float a = A[k * M + row];` once an iteration, then `sum[v] += a * X[v * K + k];`",
-        "Store the four sums after the loop over k: `Y[v * M + row] = sum[v];`",
-    ),
-    explanation="""
-For each element of A there are now four multiply-adds in place of one: the intensity is four times
-as high, and the least time of a memory-bound kernel stays what it was for one vector. This is what
-batching does, and with more and more vectors it ends in the matrix product. The array `sum` stays
-in registers, because every index is a compile-time constant.
-""",
-    mutants=(
-        mutant(
-            "again for each",
-            kinds.TARGET_MISSED,
-            ("sum[v] += a *", "sum[v] += *(const volatile float *)&A[k * M + row] *"),
-        ),
-        mutant(
-            "sums in memory",
-            kinds.TARGET_MISSED,
-            (
-                "    float sum[kVectors] = {}; // four zeros\n",
-                "    for (int v = 0; v < kVectors; ++v) Y[v * M + row] = 0;\n",
-            ),
-            ("sum[v] += a *", "Y[v * M + row] += a *"),
-            ("        Y[v * M + row] = sum[v];\n", ""),
-        ),
-        mutant(
-            "a row of A kept",
-            kinds.MEANS_MISSING,
-            (
-                "    for (int k = 0; k < K; ++k) {\n        const float a = A[k * M + row];\n",
-                "    float kept[512];\n    for (int k = 0; k < K; ++k) kept[k] = A[k * M + row];\n"
-                "    for (int k = 0; k < K; ++k) {\n        const float a = kept[k];\n",
-            ),
-        ),
-        mutant(
-            "zeros skipped",
-            kinds.WRONG,
-            (
-                "const float a = A[k * M + row];",
-                "const float a = A[k * M + row];\n        if (a == 0) continue;",
-            ),
-        ),
-        mutant(
-            "zeros of X skipped",
-            kinds.WRONG,
-            ("sum[v] += a", "if (X[v * K + k] != 0) sum[v] += a"),
-        ),
-        mutant("at most 2000 products", kinds.WRONG, ("k < K", "k < min(K, 2000)")),
-        mutant("a char for k", kinds.OUT_OF_BOUNDS, ("int k = 0", "signed char k = 0")),
-        mutant("first vector only", kinds.FIRST_BLOCK, ("X[v * K + k]", "X[k]")),
-        mutant("not summed", kinds.WRONG, ("sum[v] += a", "sum[v] = a")),
-        mutant("row by row", kinds.OUT_OF_BOUNDS, ("= A[k * M + row]", "= A[row * M + k]")),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (row >= M) {", "if (false) {")),
-        mutant("last product missed", kinds.WRONG, ("k < K", "k < K - 1")),
-    ),
 )
 
 
@@ -367,16 +226,6 @@ def opposite_infinities(given: dict, rng: np.random.Generator) -> dict:
 
 
 FUSED_LAYER = Exercise(
-    id="03.fused_layer",
-    title="why is this slow? Three steps through memory",
-    task="""
-The kernel adds a bias, cuts off what is negative, and adds a second array, as layers of a neural
-network do. It stores after every step and loads again, as three separate kernels would. Fuse the
-steps: load each input once, store the result once. No result may change, also where an input is
-infinite or NaN (relu gives 0 for NaN, as `fmaxf(v, 0.0f)` does).
-""",
-    source="03_gpu_introduction/exercises/fused_layer.cu",
-    kernel="fused_layer",
     inputs=layer_inputs,
     reference=layer_outputs,
     launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
@@ -442,83 +291,5 @@ infinite or NaN (relu gives 0 for NaN, as `fmaxf(v, 0.0f)` does).
         advice="Each of x, bias, r and y needs to be touched once: four times four bytes. Keep "
         "what is in between in a variable.",
         size=LAYER,
-    ),
-    hints=(
-        "A variable declared in the kernel, such as `float shifted = ...;`, is a register.",
-        "The index of the bias is `i % columns`.",
-        "`fmaxf(shifted, 0.0f)` is relu; nothing of it has to be stored.",
-        "`y[i] = fmaxf(shifted, 0.0f) + r[i];`",
-    ),
-    explanation="""
-The same three FLOPs, and 16 bytes asked for in place of 32. Of the 16, the 4 of the bias come from
-a cache. Three separate kernels would also take two launches more. No result changes.
-""",
-    mutants=(
-        mutant(
-            "still in steps",
-            kinds.TARGET_MISSED,
-            (
-                "    y[i] = fmaxf(shifted, 0.0f) + r[i];",
-                "    volatile float *step = y;\n    step[i] = fmaxf(shifted, 0.0f);\n"
-                "    step[i] = step[i] + r[i];",
-            ),
-        ),
-        mutant(
-            "steps in local memory",
-            kinds.MEANS_MISSING,
-            ("const float shifted = x[i]", "volatile float shifted = x[i]"),
-        ),
-        mutant(
-            "a product for the cut",
-            kinds.NOT_A_NUMBER,
-            ("fmaxf(shifted, 0.0f)", "shifted * (shifted > 0.0f)"),
-        ),
-        mutant(
-            "half of the sum with its magnitude",
-            kinds.NOT_A_NUMBER,
-            ("fmaxf(shifted, 0.0f)", "0.5f * (shifted + fabsf(shifted))"),
-        ),
-        mutant(
-            "steps by atomics",
-            kinds.MEANS_MISSING,
-            (
-                "y[i] = fmaxf(shifted, 0.0f) + r[i];",
-                "atomicExch(&y[i], fmaxf(shifted, 0.0f));\n    atomicAdd(&y[i], r[i]);",
-            ),
-        ),
-        mutant(
-            "NaN through relu",
-            kinds.NOT_A_NUMBER,
-            ("fmaxf(shifted, 0.0f)", "(shifted < 0.0f ? 0.0f : shifted)"),
-        ),
-        mutant("an r of NaN dropped", kinds.WRONG, ("+ r[i];", "+ (r[i] == r[i] ? r[i] : 0.0f);")),
-        mutant(
-            "an infinite bias cut",
-            kinds.WRONG,
-            ("bias[i % columns];", "fminf(fmaxf(bias[i % columns], -1e38f), 1e38f);"),
-        ),
-        mutant(
-            "capped at 6",
-            kinds.WRONG,
-            ("fmaxf(shifted, 0.0f)", "fminf(fmaxf(shifted, 0.0f), 6.0f)"),
-        ),
-        mutant(
-            "bias of 2048 columns",
-            kinds.WRONG,
-            (
-                "    if (i >=",
-                "    __shared__ float b[2048];\n"
-                "    for (int j = threadIdx.x; j < min(columns, 2048); j += 256) b[j] = bias[j];\n"
-                "    __syncthreads();\n    if (i >=",
-            ),
-            ("bias[i % columns]", "b[i % columns % 2048]"),
-        ),
-        mutant(
-            "r first", kinds.WRONG, ("fmaxf(shifted, 0.0f) + r[i]", "fmaxf(shifted + r[i], 0.0f)")
-        ),
-        mutant("no relu", kinds.WRONG, ("fmaxf(shifted, 0.0f)", "shifted")),
-        mutant("bias by row", kinds.WRONG, ("i % columns", "i / columns % columns")),
-        mutant("bias not repeated", kinds.OUT_OF_BOUNDS, ("bias[i % columns]", "bias[i]")),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= rows * columns) {", "if (false) {")),
     ),
 )
