@@ -17,14 +17,10 @@ from course_utils.exercises import (
     PythonExercise,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
 )
 from course_utils.exercises.promises import Given, Values
-
-FOLDER = "05_cuda_libraries/exercises"
 
 # --- A status, and which argument it is about ---
 
@@ -62,15 +58,6 @@ def any_call(rng: np.random.Generator) -> tuple[int, ...]:
 
 
 WHICH_ARGUMENT = PythonExercise(
-    id="05.which_argument",
-    title="which of thirteen?",
-    task="""
-Write what the library did there: find the place of the first wrong argument in BLAS's list, for
-`cublasSgemm` without its handle. A leading dimension is at least the number of rows that are
-stored, and at least 1; m, n and k may be 0.
-""",
-    source=f"{FOLDER}/which_argument.py",
-    function="which_argument",
     cases=(
         (0, 0, 3, 4, 5, 3, 5, 3),
         (0, 0, 3, 4, 5, 2, 5, 3),
@@ -93,40 +80,6 @@ stored, and at least 1; m, n and k may be 0.
     reference=complaint,
     promises=Cases(any_call),
     means="Any way to the right place is a good one.",
-    hints=(
-        "How many rows has A as it is stored? That is m, or k where it is transposed.",
-        "`lda < max(1, rows of A)` is wrong, and so on for ldb and ldc; C is never transposed.",
-        "Ask in the order of the list and return the first: a dictionary from place to condition "
-        "keeps the order in which it is written.",
-    ),
-    explanation="""
-Three rules: ops are 0, 1 or 2, sizes are not negative, a column has room for its rows. What is
-easily got wrong: the leading dimension is that of the matrix *as stored*, whatever `op` makes of
-it.
-""",
-    mutants=(
-        mutant("rows after op", kinds.WRONG, ("m if transa == 0 else k", "m")),
-        mutant("rows of B after op", kinds.WRONG, ("k if transb == 0 else n", "k")),
-        mutant(
-            "no conjugates",
-            kinds.WRONG,
-            ("1: transa not in (0, 1, 2)", "1: transa not in (0, 1)"),
-        ),
-        mutant("2 is no transpose", kinds.WRONG, ("m if transa == 0", "m if transa != 1")),
-        mutant("empty is wrong", kinds.WRONG, ("5: k < 0", "5: k <= 0")),
-        mutant("ld of 0", kinds.WRONG, ("lda < max(1, rows_of_a)", "lda < rows_of_a")),
-        mutant("ldc of 0", kinds.WRONG, ("ldc < max(1, m)", "ldc < m")),
-        mutant("16 bits", kinds.WRONG, ("3: m < 0", "3: not 0 <= m < 1 << 16")),
-        mutant("ldc of columns", kinds.WRONG, ("ldc < max(1, m)", "ldc < max(1, n)")),
-        mutant("ldc forgotten", kinds.WRONG, ("        13: ldc < max(1, m),\n", "")),
-        mutant("places from 0", kinds.WRONG, ("(place for", "(place - 1 for")),
-        mutant(
-            "the last one",
-            kinds.WRONG,
-            ("in wrong.items() if", "in reversed(wrong.items()) if"),
-        ),
-        mutant("b before a", kinds.WRONG, ("8: lda <", "80: lda <")),
-    ),
 )
 
 # --- Rows for a library of columns ---
@@ -217,16 +170,6 @@ def any_problem(rng: np.random.Generator) -> Problem:
 
 
 ROW_MAJOR_GEMM = PythonExercise(
-    id="05.row_major_gemm",
-    title="rows for a library of columns",
-    task="""
-Your matrices are NumPy's, stored by rows; the library thinks in columns. Write the function that
-says what to call it with, for C = op(A) op(B): any sizes, either matrix transposed or not, and rows
-that may have gaps between them, `pitch` elements from one to the next. Nothing is copied. The
-checker hands your arguments to a strict library that raises an error where one of them cannot be.
-""",
-    source=f"{FOLDER}/row_major_gemm.py",
-    function="row_major_gemm",
     cases=(
         (2, 3, 4, 0, 0, 4, 3, 3),
         (2, 3, 4, 1, 0, 2, 3, 3),
@@ -242,38 +185,6 @@ checker hands your arguments to a strict library that raises an error where one 
     exact=True,
     promises=Cases(any_problem),
     means="Whatever makes the library compute C is right.",
-    hints=(
-        "What lies in memory as our C (M x N, by rows) is for the library Cᵀ (N x M, by columns).",
-        "Cᵀ = op(B)ᵀ op(A)ᵀ. So B comes first, and m is N.",
-        "The library sees Bᵀ where we have B. For op(B)ᵀ it has to transpose exactly where we do. "
-        "The leading dimensions are the pitches.",
-    ),
-    explanation="""
-Nobody transposes anything: the same bytes, read by columns, are the transposes already. A and B
-change places with all that belongs to them, M and N change places, and the ops stay with their
-matrices. Whoever remembers "swap A and B, swap m and n" is never lost.
-""",
-    mutants=(
-        mutant(
-            "ops stay in place",
-            kinds.EXCEPTION,
-            ("return transpose_b, transpose_a", "return transpose_a, transpose_b"),
-        ),
-        mutant(
-            "ops turned over",
-            kinds.EXCEPTION,
-            ("return transpose_b, transpose_a", "return 1 - transpose_b, 1 - transpose_a"),
-        ),
-        mutant("m and n stay", kinds.EXCEPTION, ("N, M, K", "M, N, K")),
-        mutant(
-            "A first", kinds.EXCEPTION, ('"B", pitch_b, "A", pitch_a', '"A", pitch_a, "B", pitch_b')
-        ),
-        mutant("no gaps in C", kinds.WRONG, ("pitch_a, pitch_c", "pitch_a, N")),
-        mutant("no gaps in A", kinds.WRONG, ('"A", pitch_a', '"A", M if transpose_a else K')),
-        mutant("no gaps in B", kinds.WRONG, ('"B", pitch_b', '"B", K if transpose_b else N')),
-        mutant("ld is the rows", kinds.EXCEPTION, ("pitch_a, pitch_c", "pitch_a, M")),
-        mutant("B twice", kinds.EXCEPTION, ('"A", pitch_a', '"B", pitch_b')),
-    ),
 )
 
 # --- A triangle ---
@@ -331,17 +242,6 @@ def faint_beta(given: Given, rng: np.random.Generator) -> dict:
 SYRK_SIZE, SYRK_ANEW = (48, 16, 0, 0, 2), (48, 16, 0, 0, 0)
 
 SYRK_LOWER = Exercise(
-    id="05.syrk_lower",
-    title="half a product",
-    task="""
-A Aᵀ is symmetric, so BLAS has `syrk`, which computes one triangle of it and leaves the other alone.
-Write it for the lower triangle, with the conventions of this notebook: columns, leading dimensions
-that may be larger than the rows, `trans`, alpha, and a beta that, where it is 0, means that C is
-not read. k may be 0: C is multiplied by beta then. The upper triangle of C, and what lies between
-its columns, keep what they hold.
-""",
-    source=f"{FOLDER}/syrk_lower.cu",
-    kernel="syrk_lower",
     inputs=for_syrk,
     reference=syrk,
     launch=lambda size: Launch((-(-size[0] // 32), -(-size[0] // 8)), (32, 8)),
@@ -398,85 +298,6 @@ its columns, keep what they hold.
             size=SYRK_SIZE,
         ),
     ),
-    hints=(
-        "Row i, column j: the lower triangle is where `i >= j`. Return for all others.",
-        "op(A) at (i, p) is `A[i + p * lda]`, or `A[p + i * lda]` where trans is 1; of op(A)ᵀ you "
-        "need element (p, j), which is op(A) at (j, p).",
-        "C at (i, j) is `C[i + j * ldc]`. With beta 0 it takes a branch, since 0 · NaN is NaN.",
-    ),
-    explanation="""
-Half of the work of a product, and a result that can be relied on to be symmetric. BLAS is full of
-such letters: `uplo` says which triangle (`trmm`, `trsm`, `syrk`), `side` from which side a triangle
-is multiplied, `diag` whether its diagonal is ones. All of them say which elements are touched, and
-what is not named is not touched.
-""",
-    mutants=(
-        mutant("the upper triangle", kinds.PARTLY_WRITTEN, ("j > i", "j < i || j >= n")),
-        mutant("no diagonal", kinds.PARTLY_WRITTEN, ("j > i", "j >= i")),
-        mutant("the whole square", kinds.WRONG, ("i >= n || j > i", "i >= n || j >= n")),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("i >= n || j > i", "j > i")),
-        mutant("lda is n", kinds.WRONG, ("A[i + (size_t)at * lda]", "A[i + (size_t)at * n]")),
-        mutant("ldc is n", kinds.PARTLY_WRITTEN, ("(size_t)j * ldc", "(size_t)j * n")),
-        mutant(
-            "stored by rows",
-            kinds.PARTLY_WRITTEN,
-            ("C + i + (size_t)j * ldc", "C + j + (size_t)i * ldc"),
-        ),
-        mutant(
-            "C is always read",
-            kinds.MEANS_MISSING,
-            ("(beta == 0.0f ? 0.0f : beta * *c)", "beta * *c"),
-        ),
-        mutant(
-            "never transposed",
-            kinds.OUT_OF_BOUNDS,
-            ("trans ? A[at + (size_t)j * lda] :", "false ? 0.0f :"),
-        ),
-        mutant(
-            "read and thrown away",
-            kinds.MEANS_MISSING,
-            ("    *c = alpha", "    const float old = *(volatile float*)c;\n    *c = alpha"),
-            ("beta * *c)", "beta * old)"),
-        ),
-        mutant(
-            "infinities hidden and not left unread",
-            kinds.MEANS_MISSING,
-            (
-                "*c = alpha * sum + (beta == 0.0f ? 0.0f : beta * *c);",
-                "const float old = beta * *c;\n"
-                "    *c = alpha * sum + (isfinite(old) ? old : 0.0f);",
-            ),
-        ),
-        mutant(
-            "read, and not used",
-            kinds.MEANS_MISSING,
-            (
-                "*c = alpha * sum + (beta == 0.0f ? 0.0f : beta * *c);",
-                "const float old = *(volatile float *)c;\n"
-                "    *c = alpha * sum + (beta == 0.0f ? 0.0f : beta * old);",
-            ),
-        ),
-        mutant("alpha forgotten", kinds.WRONG, ("alpha * sum", "sum")),
-        mutant(
-            "zeros for k = 0 and beta = 1",
-            kinds.WRONG,
-            ("beta == 0.0f ?", "beta == 0.0f || k == 0 && beta == 1.0f ?"),
-        ),
-        mutant("128 columns", kinds.WRONG, ("at < k", "at < min(k, 128)")),
-        mutant(
-            "nothing to do for k = 0",
-            kinds.PARTLY_WRITTEN,
-            ("j > i)", "j > i || k == 0 && beta != 0)"),
-        ),
-        mutant("beta forgotten", kinds.WRONG, ("beta * *c)", "*c)")),
-        mutant("a column of squares", kinds.WRONG, ("left * right", "left * left")),
-        mutant(
-            "sums for nobody",
-            kinds.MEANS_MISSING,
-            ("if (i >= n || j > i) return;", "if (i >= n || j >= n) return;"),
-            ("    *c = alpha * sum +", "    if (j <= i) *c = alpha * sum +"),
-        ),
-    ),
 )
 
 # --- Heads as a batch ---
@@ -526,16 +347,6 @@ def any_heads(rng: np.random.Generator) -> Heads:
 
 
 HEADS_AS_BATCH = PythonExercise(
-    id="05.heads_as_batch",
-    title="all heads in one call",
-    task="""
-Attention wants the products Q Kᵀ of all heads, and each tensor lies as suits somebody else: queries
-token by token, keys head by head in a cache that is not full, or one set of keys for all heads. One
-call of a strided batch does it, with no copy. Write the function that says with which arguments.
-The checker hands them to a strict library.
-""",
-    source=f"{FOLDER}/heads_as_batch.py",
-    function="heads_as_batch",
     cases=(
         (2, 3, 2, 4, 5, False),
         (2, 3, 2, 4, 5, True),
@@ -551,48 +362,6 @@ The checker hands them to a strict library.
     exact=True,
     promises=Cases(any_heads),
     means="Whatever makes the library compute S is right.",
-    hints=(
-        "One head first: rows of S have `room` numbers, of which `keys` are written. The library "
-        "sees Sᵀ, keys x queries, so K comes first.",
-        "The library sees a head of K as d x room, by columns, and wants it keys x d: op is 1, lda "
-        "is d. It sees Q as d x queries, as it wants it; from token to token it is `heads * d`.",
-        "Strides: the next head of Q is d further on, that of K `room * d`, or 0 where all share "
-        "one, that of S `queries * room`.",
-    ),
-    explanation="""
-A leading dimension goes from column to column within a matrix, a stride from matrix to matrix, and
-they need not be nested: in Q the stride (d) is *smaller* than the leading dimension (heads · d). A
-stride of 0 gives all products the same matrix. What one stride cannot say is that every four heads
-share keys: that takes an array of pointers, or one call a group.
-""",
-    mutants=(
-        mutant(
-            "128 numbers a head at most",
-            kinds.WRONG,
-            ('"Q", heads * d, d', '"Q", heads * d, min(d, 128)'),
-        ),
-        mutant("Q first", kinds.EXCEPTION, ("*of_k, *of_q", "*of_q, *of_k")),
-        mutant("K not transposed", kinds.WRONG, ("return 1, 0", "return 0, 0")),
-        mutant(
-            "queries and keys swapped", kinds.EXCEPTION, ("keys, queries, d", "queries, keys, d")
-        ),
-        mutant("room for keys", kinds.EXCEPTION, ("1, 0, keys,", "1, 0, room + 1,")),
-        mutant(
-            "heads of Q one after the other",
-            kinds.WRONG,
-            ('"Q", heads * d, d', '"Q", d, queries * d'),
-        ),
-        mutant("K is never shared", kinds.EXCEPTION, ("0 if shared else room * d", "room * d")),
-        mutant("K is always shared", kinds.WRONG, ("0 if shared else room * d", "0")),
-        mutant("no room in K", kinds.WRONG, ("else room * d", "else keys * d")),
-        mutant(
-            "no room in S",
-            kinds.WRONG,
-            ("*of_q, room, queries * room", "*of_q, keys, queries * keys"),
-        ),
-        mutant("one head", kinds.WRONG, ("room, heads", "room, 1")),
-        mutant("the cache's empty end, too", kinds.WRONG, ("1, 0, keys,", "1, 0, room,")),
-    ),
 )
 
 # --- Arrays of pointers ---
@@ -635,15 +404,6 @@ def tables_then_products(size: tuple[int, int, int]) -> tuple[Launch, ...]:
 TABLES_SIZE = 67, 5, 4
 
 POINTER_TABLES = Exercise(
-    id="05.pointer_tables",
-    title="a matrix for each token",
-    task="""
-In a mixture of experts each token is multiplied by the weights of an expert of its own, which a
-small network chose a moment ago, on the device. `cublasSgemmBatched` takes such a batch as arrays
-of pointers, and they have to be made where the choice is: on the device. Write the kernel that
-fills them. Tokens may occur several times, experts often or never.
-""",
-    source=f"{FOLDER}/pointer_tables.cu",
     kernel="fill_tables",
     inputs=routed,
     reference=of_experts,
@@ -677,70 +437,6 @@ fills them. Tokens may occur several times, experts often or never.
         ),
         means.work_shared_out(10, size=TABLES_SIZE),
     ),
-    hints=(
-        "A pointer plus a number is a pointer that many elements further on: `X + 4` is `&X[4]`.",
-        "A matrix of W has `outputs * inputs` elements, a row of X `inputs`, one of Y `outputs`.",
-        "`W_at[z] = W + (size_t)expert[z] * outputs * inputs;`, where z is below count.",
-    ),
-    explanation="""
-The host never learns who chose what, and need not wait for it. The arrays of pointers lie in the
-device's memory: one in the *host's* memory compiles as well, and a kernel cannot follow it. A
-strided batch could not do this: the matrices of neighbours are no constant distance apart.
-""",
-    mutants=(
-        mutant(
-            "4,000 products at most",
-            kinds.NULL_POINTER,
-            ("z < count", "z < min(count, 4000)"),
-        ),
-        mutant(
-            "places in 16 bits",
-            kinds.WRONG,
-            (
-                "(size_t)expert[z] * outputs * inputs",
-                "(unsigned short)(expert[z] * outputs * inputs)",
-            ),
-        ),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("    if (z < count) {\n", "    {\n")),
-        mutant("the last one missed", kinds.NULL_POINTER, ("z < count", "z < count - 1")),
-        mutant("matrices in order", kinds.WRONG, ("(size_t)expert[z]", "(size_t)(z % 3)")),
-        mutant("never more than four experts", kinds.WRONG, ("expert[z] *", "min(expert[z], 3) *")),
-        mutant("tokens in order", kinds.OUT_OF_BOUNDS, ("(size_t)token[z]", "(size_t)z")),
-        mutant(
-            "a row for a matrix",
-            kinds.WRONG,
-            ("expert[z] * outputs * inputs", "expert[z] * inputs"),
-        ),
-        mutant(
-            "expert and token swapped",
-            kinds.OUT_OF_BOUNDS,
-            ("(size_t)token[z]", "(size_t)expert[z]"),
-        ),
-        mutant(
-            "columns for rows",
-            kinds.OUT_OF_BOUNDS,
-            ("X + (size_t)token[z] * inputs", "X + (size_t)token[z] * outputs"),
-        ),
-        mutant("results of one row", kinds.DATA_RACE, ("Y + (size_t)z * outputs", "Y")),
-        mutant(
-            "results by token",
-            kinds.DATA_RACE,
-            ("Y + (size_t)z * outputs", "Y + (size_t)token[z] * outputs"),
-        ),
-        mutant(
-            "offsets in bytes",
-            kinds.OUT_OF_BOUNDS,
-            ("(size_t)token[z] * inputs", "(size_t)token[z] * inputs * 4"),
-        ),
-        mutant(
-            "Y in 16 bits",
-            kinds.DATA_RACE,
-            ("Y + (size_t)z * outputs", "Y + (z * outputs & 65535)"),
-        ),
-        mutant(
-            "2,000 products", kinds.NULL_POINTER, ("if (z < count)", "if (z < min(count, 2000))")
-        ),
-    ),
 )
 
 # --- An epilogue that remembers ---
@@ -769,17 +465,6 @@ def activated(given: Given) -> dict:
 MASK_SIZE = 3, 200
 
 RELU_MASK = Exercise(
-    id="05.relu_mask",
-    title="a bit for the way back",
-    task="""
-The gradient of a ReLU needs to know which elements were positive, and one bit each is enough.
-`CUBLASLT_EPILOGUE_RELU_AUX_BIAS` stores such a mask beside the product; write the same for a
-product that is there: y = relu(x + bias), and the mask, in cuBLASLt's layout. A warp has 32
-neighbours of a row, so one word of the mask is the vote of its lanes. Where x + bias is 0
-or NaN, the bit is 0, and so is y.
-""",
-    source=f"{FOLDER}/relu_mask.cu",
-    kernel="relu_mask",
     inputs=to_activate,
     reference=activated,
     launch=lambda size: Launch((-(-size[1] // 128), size[0]), (128,)),
@@ -822,64 +507,6 @@ or NaN, the bit is 0, and so is y.
         ),
         means.work_shared_out(size=MASK_SIZE),
     ),
-    hints=(
-        "`__ballot_sync(0xffffffff, condition)` gives every lane a word with a bit from each lane.",
-        "All 32 lanes have to take part, those past the last column too: keep the vote outside of "
-        "the `if`, and let those lanes vote 0.",
-        "Lane 0 stores it: `mask[row * words + column / 32]`.",
-    ),
-    explanation="""
-32 comparisons become one word with one instruction, and the mask has a 32nd of the bytes of y. The
-padding to 128 bits makes each row begin at an address that 16-byte loads can take. On a GPU the
-notebook compares this mask with cuBLASLt's, bit by bit.
-""",
-    mutants=(
-        mutant(
-            "NaN counts as positive",
-            kinds.WRONG,
-            ("0xffffffff, value > 0.0f", "0xffffffff, !(value <= 0.0f)"),
-        ),
-        mutant("no padding", kinds.DATA_RACE, ("(columns + 127) / 128 * 4", "(columns + 31) / 32")),
-        mutant(
-            "zero counts as positive",
-            kinds.WRONG,
-            ("0xffffffff, value > 0.0f", "0xffffffff, column < columns && value >= 0.0f"),
-        ),
-        mutant(
-            "a threshold", kinds.WRONG, ("0xffffffff, value > 0.0f", "0xffffffff, value > 1e-6f")
-        ),
-        mutant("the padding votes 1", kinds.EDGES, ("float value = 0.0f;", "float value = 1.0f;")),
-        mutant(
-            "a vote without the bias",
-            kinds.WRONG,
-            (
-                "0xffffffff, value > 0.0f",
-                "0xffffffff, column < columns && x[(size_t)row * columns + column] > 0.0f",
-            ),
-        ),
-        mutant("bits in reverse", kinds.WRONG, ("= bits;", "= __brev(bits);")),
-        mutant("no ReLU", kinds.WRONG, ("value > 0.0f ? value : 0.0f", "value")),
-        mutant("a bias for each row", kinds.OUT_OF_BOUNDS, ("bias[column]", "bias[row]")),
-        mutant(
-            "the next word", kinds.OUT_OF_BOUNDS, ("column / 32] = bits", "column / 32 + 1] = bits")
-        ),
-        mutant(
-            "the first warp alone",
-            kinds.PARTLY_WRITTEN,
-            ("if (threadIdx.x % 32 == 0)", "if (threadIdx.x == 0)"),
-        ),
-        mutant("every lane stores", kinds.MEANS_MISSING, ("if (threadIdx.x % 32 == 0) ", "")),
-        mutant(
-            "lanes missing from the vote",
-            kinds.EDGES,
-            ("const unsigned bits =", "if (column >= columns) return;\n    const unsigned bits ="),
-        ),
-        mutant("more than hardly 0", kinds.ALL_ZEROS, ("value > 0.0f);", "value > 1e-30f);")),
-        mutant("hardly 0 lost", kinds.ALL_ZEROS, ("= value > 0.0f ?", "= value > 1e-30f ?")),
-        mutant(
-            "words in 16 bits", kinds.DATA_RACE, ("(size_t)row * words", "(row * words & 65535)")
-        ),
-    ),
 )
 
 
@@ -889,13 +516,3 @@ def sums_about_zero(given: Given, rng: np.random.Generator) -> dict:
     x[:, ::3] = -given["bias"][::3]
     x[:, 1::3] = np.nextafter(-given["bias"][1::3], np.float32(np.inf))
     return {"x": x}
-
-
-EXERCISES = (
-    WHICH_ARGUMENT,
-    ROW_MAJOR_GEMM,
-    SYRK_LOWER,
-    HEADS_AS_BATCH,
-    POINTER_TABLES,
-    RELU_MASK,
-)

@@ -15,14 +15,10 @@ from course_utils.exercises import (
     PythonExercise,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
 )
 from course_utils.exercises.promises import Given, Values
-
-FOLDER = "05_cuda_libraries/exercises"
 
 # --- A layout ---
 
@@ -40,14 +36,6 @@ def any_element(rng: np.random.Generator) -> tuple[int, ...]:
 
 
 VECTOR_PLACE = PythonExercise(
-    id="05.vector_place",
-    title="a layout with vectors",
-    task="""
-cuDNN's kernels for integers want a third layout, NC/vHWv: v neighbouring channels of a pixel lie
-side by side, 4 of them or 32, and one load fetches them. Find the place of an element, for any v.
-""",
-    source=f"{FOLDER}/vector_place.py",
-    function="vector_place",
     cases=(
         (4, 2, 3, 1, 1, 3, 1, 2),
         (4, 2, 3, 4, 1, 3, 1, 2),
@@ -68,49 +56,6 @@ side by side, 4 of them or 32, and one load fetches them. Find the place of an e
     reference=place_by_numpy,
     promises=Cases(any_element),
     means="Any way to the right place is a good one.",
-    hints=(
-        "Channel c is in vector `c // v`, and there it is number `c % v`.",
-        "A pixel has `ceil(C / v)` vectors: `-(-C // v)` in Python.",
-        "Begin with the slowest axis. Multiply by the extent of the next one, add the index there, "
-        "and so on: `(n * vectors + vector) * H + h` is the start.",
-    ),
-    explanation="""
-One formula has all three layouts: v = 1 is NCHW, v = C is NHWC, and what lies between them is a
-compromise: one load fetches v channels, and the vectors of neighbouring pixels are neighbours.
-""",
-    mutants=(
-        mutant("no vector filled up", kinds.WRONG, ("-(-C // v)", "C // v")),
-        mutant("rounded in a float", kinds.WRONG, ("-(-C // v)", "int(C / v + 0.9999)")),
-        mutant("one vector more", kinds.WRONG, ("-(-C // v)", "C // v + 1")),
-        mutant("vectors before images", kinds.WRONG, ("n * vectors + vector", "vector * 2 + n")),
-        mutant("H and W exchanged", kinds.WRONG, ("* H + h) * W + w", "* W + w) * H + h")),
-        mutant(
-            "NHWC",
-            kinds.WRONG,
-            (
-                "(((n * vectors + vector) * H + h) * W + w) * v + lane",
-                "((n * H + h) * W + w) * C + c",
-            ),
-        ),
-        mutant(
-            "NCHW",
-            kinds.WRONG,
-            (
-                "(((n * vectors + vector) * H + h) * W + w) * v + lane",
-                "((n * C + c) * H + h) * W + w",
-            ),
-        ),
-        mutant("the vectors' places", kinds.WRONG, ("* v + lane", "+ lane")),
-        mutant("every so manieth channel", kinds.WRONG, ("divmod(c, v)", "divmod(c, vectors)")),
-        mutant("number and vector exchanged", kinds.WRONG, ("vector, lane =", "lane, vector =")),
-        mutant("bytes", kinds.WRONG, ("* v + lane", "* v * 4 + lane * 4")),
-        mutant("one image", kinds.WRONG, ("n * vectors + vector", "vector")),
-        mutant(
-            "a vector no larger than C", kinds.WRONG, ("vectors =", "v = min(v, C)\n    vectors =")
-        ),
-        mutant("32 at most", kinds.WRONG, ("vectors =", "v = min(v, 32)\n    vectors =")),
-        mutant("images in 16 bits", kinds.WRONG, ("(n * vectors", "(n % 65536 * vectors")),
-    ),
 )
 
 # --- The extents of a result ---
@@ -145,16 +90,6 @@ def any_convolution(rng: np.random.Generator) -> tuple:
 
 ONE, TWO, NONE = (1, 1), (2, 2), (0, 0)
 CONV_SHAPE = PythonExercise(
-    id="05.conv_shape",
-    title="how large is the result?",
-    task="""
-A library asks for the shape of y and checks it, so you have to know it first. Write the function,
-for any padding, stride and dilation, different ones for rows and columns, and for groups. Where the
-channels or the filters cannot be shared out over the groups as the shapes say, or where the filter
-is larger than the padded image, there is no convolution, and its shape is `(0, 0, 0, 0)`.
-""",
-    source=f"{FOLDER}/conv_shape.py",
-    function="conv_shape",
     cases=(
         ((2, 3, 8, 9), (5, 3, 3, 3), ONE, ONE, ONE, 1),
         ((2, 3, 8, 9), (5, 3, 3, 3), NONE, TWO, ONE, 1),
@@ -176,40 +111,6 @@ is larger than the padded image, there is no convolution, and its shape is `(0, 
     reference=shape_by_places,
     promises=Cases(any_convolution),
     means="Any way to the right shape is a good one.",
-    hints=(
-        "A filter of r taps, d apart, covers `d * (r - 1) + 1` pixels.",
-        "It can start at `n + 2 * p - covered + 1` places with a stride of 1, at every s-th of "
-        "them with a stride of s: the first place always counts.",
-        "`(n + 2 * p - d * (r - 1) - 1) // s + 1`, unless what is divided is below 0. w_shape[1] "
-        "times the groups has to be C, and K a multiple of the groups.",
-    ),
-    explanation="""
-The division rounds down: pixels at the end that no filter reaches any more are left out, and
-nothing says so. Two convolutions with the same result may read different pixels. Python rounds
-down below 0 as well, so that a filter that is too large can look like a result of one pixel.
-""",
-    mutants=(
-        mutant("dilation forgotten", kinds.WRONG, ("(d * (r - 1) + 1)", "r")),
-        mutant("dilation times taps", kinds.WRONG, ("(d * (r - 1) + 1)", "d * r")),
-        mutant("padding at one side", kinds.WRONG, ("2 * p", "p")),
-        mutant("the first place forgotten", kinds.WRONG, ("room // s + 1", "room // s")),
-        mutant("rounded up", kinds.WRONG, ("room // s + 1", "-(-room // s) + 1")),
-        mutant("stride forgotten", kinds.WRONG, ("room // s + 1", "room + 1")),
-        mutant("too large a filter", kinds.WRONG, ("room < 0", "False")),
-        mutant("a filter that just fits", kinds.WRONG, ("room < 0", "room <= 0")),
-        mutant("groups forgotten", kinds.WRONG, ("channels * groups != C", "channels != C")),
-        mutant(
-            "a channel of no group",
-            kinds.WRONG,
-            ("channels * groups != C", "channels != C // groups"),
-        ),
-        mutant("no zeros around", kinds.WRONG, ("room < 0", "room - 2 * p < 0")),
-        mutant("filters of no group", kinds.WRONG, (" or K % groups", "")),
-        mutant("channels not compared", kinds.WRONG, ("channels * groups != C or ", "")),
-        mutant("rows for columns", kinds.WRONG, ("N, K, *sides", "N, K, *sides[::-1]")),
-        mutant("C for K", kinds.WRONG, ("return N, K,", "return N, C,")),
-        mutant("a square", kinds.WRONG, ("N, K, *sides", "N, K, sides[0], sides[0]")),
-    ),
 )
 
 # --- What a fused convolution computes ---
@@ -282,18 +183,6 @@ def infinite_corner(given: Given, rng: np.random.Generator) -> dict:
 
 COUNTED = (1, 2, 2, 2, 12, 16, 1, 1)
 GROUPED_CONV = Exercise(
-    id="05.grouped_conv",
-    title="a convolution with all that belongs to it",
-    task="""
-Write what one call of cuDNN computes: a convolution with groups, stride and dilation, then a bias
-for each filter, an earlier result z added (a *skip connection*), and a *leaky* ReLU, which divides
-what is below 0 by 8. Channels last, one thread for each element of y, and nothing between the steps
-reaches memory. Any extents, any groups that divide the channels and the filters, any stride, any
-dilation, also one that is larger than the image. A tap outside of the image adds nothing, not even
-where its weight is infinite; one inside adds its product, also of 0 and an infinite number.
-""",
-    source=f"{FOLDER}/grouped_conv.cu",
-    kernel="grouped_conv",
     inputs=for_grouped,
     reference=grouped,
     launch=lambda size: Launch((-(-results(size) // 128),), (128,)),
@@ -335,121 +224,6 @@ where its weight is infinite; one inside adds its product, also of 0 and an infi
         means.work_shared_out(size=COUNTED),
         means.no_extra_work(2.0, size=COUNTED),
     ),
-    hints=(
-        "The channel is the fastest axis of y: `k = i % K`, then the column, the row, the image.",
-        "K / groups filters are in a group, so filter k is in group `k / (K / groups)`, and its "
-        "first channel is that times C / groups.",
-        "Row `oh * stride + (r - 1) * dilation` of x, where that is from 0 to H - 1.",
-        "x at `((n * H + row) * W + column) * C + channel`, w at "
-        "`((k * 3 + r) * 3 + s) * (C / groups) + c`.",
-    ),
-    explanation="""
-With as many groups as channels it is a *depthwise* convolution: a filter sees one channel. What is
-fused costs two loads, of the bias and of z, and no kernel of its own. The ReLU wants one sum, and
-its thread has that; a second convolution wants the neighbours as well, which other blocks compute.
-""",
-    mutants=(
-        mutant(
-            "no product with a weight of 0",
-            kinds.WRONG,
-            ("sum += pixel[c] * taps[c]", "if (taps[c] != 0.0f) sum += pixel[c] * taps[c]"),
-        ),
-        mutant(
-            "weights as far as 16 bits",
-            kinds.EDGES,
-            (
-                "w + ((k * 3 + r) * 3 + s) * channels",
-                "w + (unsigned short)(((k * 3 + r) * 3 + s) * channels)",
-            ),
-        ),
-        mutant(
-            "results as far as 16 bits", kinds.EDGES, ("const int i =", "const unsigned short i =")
-        ),
-        mutant("groups forgotten", kinds.FIRST_BLOCK, ("+ group * channels;", ";")),
-        mutant("groups in turns", kinds.WRONG, ("k / (K / groups)", "k % groups")),
-        mutant("a filter for every channel", kinds.OUT_OF_BOUNDS, ("= C / groups;", "= C;")),
-        mutant(
-            "the filter turned round",
-            kinds.WRONG,
-            ("(k * 3 + r) * 3 + s)", "(k * 3 + 2 - r) * 3 + 2 - s)"),
-        ),
-        mutant(
-            "dilation forgotten",
-            kinds.WRONG,
-            ("(r - 1) * dilation", "(r - 1)"),
-            ("(s - 1) * dilation", "(s - 1)"),
-        ),
-        mutant("a stride of rows alone", kinds.FIRST_BLOCK, ("ow * stride +", "ow +")),
-        mutant("no padding", kinds.WRONG, ("(s - 1) * dilation", "s * dilation")),
-        mutant("no guard below", kinds.OUT_OF_BOUNDS, ("row >= H", "row > H")),
-        mutant("no guard at the right", kinds.OUT_OF_BOUNDS, ("column >= W", "column > W")),
-        mutant(
-            "no last block", kinds.OUT_OF_BOUNDS, ("    if (i >= N * OH * OW * K) return;\n", "")
-        ),
-        mutant(
-            "zeros around the image, times the weights",
-            kinds.NOT_A_NUMBER,
-            (
-                "if (row < 0 || row >= H || column < 0 || column >= W) continue;",
-                "const bool in = row >= 0 && row < H && column >= 0 && column < W;",
-            ),
-            ("sum += pixel[c] * taps[c]", "sum += (in ? pixel[c] : 0.0f) * taps[c]"),
-        ),
-        mutant(
-            "ReLU before z",
-            kinds.WRONG,
-            ("bias[k] + z[i]", "bias[k]"),
-            ("sum > 0.0f ? sum : sum / 8.0f", "(sum > 0.0f ? sum : sum / 8.0f) + z[i]"),
-        ),
-        mutant("no ReLU", kinds.WRONG, ("sum > 0.0f ? sum : sum / 8.0f", "sum")),
-        mutant("no z", kinds.WRONG, ("bias[k] + z[i]", "bias[k]")),
-        mutant("a bias for each channel", kinds.FIRST_BLOCK, ("bias[k]", "bias[k % channels]")),
-        mutant(
-            "channels first",
-            kinds.WRONG,
-            ("const int k = i % K;", "const int k = i / (OH * OW) % K;"),
-            (
-                "i / K % OW, oh = i / K / OW % OH, n = i / K / OW / OH",
-                "i % OW, oh = i / OW % OH, n = i / (K * OW * OH)",
-            ),
-        ),
-        mutant("all below 0 is 0", kinds.WRONG, ("sum / 8.0f", "0.0f")),
-        mutant(
-            "the first block does all",
-            kinds.MEANS_MISSING,
-            (
-                "const int i = blockIdx.x * blockDim.x + threadIdx.x; // of y",
-                "for (int i = threadIdx.x; blockIdx.x == 0 && i < N * OH * OW * K; i += 128) {",
-            ),
-            ("sum > 0.0f ? sum : sum / 8.0f;", "sum > 0.0f ? sum : sum / 8.0f; }"),
-        ),
-        mutant(
-            "two results for a thread",
-            kinds.MEANS_MISSING,
-            (
-                "const int i = blockIdx.x * blockDim.x + threadIdx.x; // of y",
-                "for (int j = 0; j < 2; ++j) {\n"
-                "    const int i = 2 * (blockIdx.x * blockDim.x + threadIdx.x) + j;",
-            ),
-            ("sum > 0.0f ? sum : sum / 8.0f;", "sum > 0.0f ? sum : sum / 8.0f; }"),
-        ),
-        mutant("eight channels", kinds.WRONG, ("c < channels", "c < min(channels, 8)")),
-        mutant("a stride of 3 at most", kinds.FIRST_BLOCK, ("oh * stride", "oh * min(stride, 3)")),
-        mutant(
-            "a dilation below 8", kinds.WRONG, ("(s - 1) * dilation", "(s - 1) * min(dilation, 7)")
-        ),
-        mutant(
-            "rows rounded down",
-            kinds.EDGES,
-            ("const int OH = (H - 1) / stride + 1", "const int OH = max(H / stride, 1)"),
-        ),
-        mutant(
-            "stored before the ReLU, too",
-            kinds.MEANS_MISSING,
-            ("    y[i] = sum >", "    ((volatile float *)y)[i] = sum;\n    y[i] = sum >"),
-        ),
-        mutant("64 channels", kinds.WRONG, ("c < channels", "c < min(channels, 64)")),
-    ),
 )
 
 # --- Virtual tensors ---
@@ -483,17 +257,6 @@ def any_graph(rng: np.random.Generator) -> tuple:
 
 
 GRAPH_BYTES = PythonExercise(
-    id="05.graph_bytes",
-    title="what a virtual tensor saves",
-    task="""
-Count the bytes that a graph moves, with a kernel for each operation and with one kernel for all.
-Tensors are read whole. An operation may read a tensor twice, as in x · x: its kernel reads it once.
-A result in the middle may be wanted as well; then it is written, and still not read. What is wanted
-and was given, not made, costs nothing more. Every operation is computed, whether its result is
-wanted or not.
-""",
-    source=f"{FOLDER}/graph_bytes.py",
-    function="graph_bytes",
     cases=(
         (CONV, BYTES, {"y"}),
         (CONV, BYTES, {"y", "c"}),
@@ -511,56 +274,6 @@ wanted or not.
     reference=bytes_by_kernel,
     promises=Cases(any_graph),
     means="Any way to the two numbers is right.",
-    hints=(
-        "One kernel for each operation: the tensors among its inputs, each once, and its output.",
-        "One kernel for all: `made` is the set of all outputs. What is read is every input that is "
-        "not in it, each once.",
-        "Written is what is in `made` and in `wanted`.",
-    ),
-    explanation="""
-Convolution, bias and ReLU move the result five times if each is a kernel, and once if they are one.
-That is all that fusion saves here: the arithmetic is the same. It saves much where the result is
-large beside the work, and little behind a convolution with many channels.
-""",
-    mutants=(
-        mutant("inputs twice", kinds.WRONG, ("in set(inputs)", "in inputs")),
-        mutant("outputs forgotten", kinds.WRONG, (") + bytes_of[output]", ")")),
-        mutant("all that is made is written", kinds.WRONG, ("made & wanted", "made")),
-        mutant("all that is wanted is written", kinds.WRONG, ("made & wanted", "wanted")),
-        mutant(
-            "the last one is written",
-            kinds.WRONG,
-            ("in made & wanted", "in {output for _, output in operations[-1:]}"),
-        ),
-        mutant("what is made is read", kinds.WRONG, ("in inputs} - made", "in inputs}")),
-        mutant(
-            "what is wanted is read",
-            kinds.WRONG,
-            ("in inputs} - made", "in inputs} - (made - wanted)"),
-        ),
-        mutant(
-            "one kernel reads it again",
-            kinds.WRONG,
-            (
-                "read = {name for inputs, _ in operations for name in inputs} - made",
-                "read = [name for inputs, _ in operations for name in inputs if name not in made]",
-            ),
-        ),
-        mutant(
-            "one of equal sizes",
-            kinds.WRONG,
-            ("sum(bytes_of[name] for name in read)", "sum({bytes_of[name] for name in read})"),
-        ),
-        mutant(
-            "the last one is always wanted",
-            kinds.WRONG,
-            ("made & wanted", "made & wanted | {operations[-1][1]}"),
-        ),
-        mutant("turned round", kinds.WRONG, ("return apart, together", "return together, apart")),
-        mutant(
-            "the savings", kinds.WRONG, ("return apart, together", "return apart, apart - together")
-        ),
-    ),
 )
 
 # --- An engine ---
@@ -602,14 +315,6 @@ def any_engines(rng: np.random.Generator) -> tuple:
 
 
 PICK_ENGINE = PythonExercise(
-    id="05.pick_engine",
-    title="which engine?",
-    task="""
-You have timed all engines of a list. Pick one that needs no more than the workspace that you can
-give, and has no note that you refuse. You may have 0 bytes to give, and refuse nothing.
-""",
-    source=f"{FOLDER}/pick_engine.py",
-    function="pick_engine",
     cases=(
         (TIMED, 1000, set()),
         (TIMED, 1000, {TC}),
@@ -632,58 +337,4 @@ give, and has no note that you refuse. You may have 0 bytes to give, and refuse 
     reference=best_engine,
     promises=Cases(any_engines),
     means="Any way to the right engine is a good one.",
-    hints=(
-        "First leave out what you may not take, then compare what is left.",
-        "`notes & refused` is the set of notes that are refused; an empty set counts as false.",
-        "`min` of tuples (milliseconds, workspace, place) decides by the first that differs.",
-    ),
-    explanation="""
-It is what `torch.backends.cudnn.benchmark` does at the first call of each shape, with TF32 and
-`torch.use_deterministic_algorithms` as what is refused. The choice holds for one shape, one GPU and
-one version of the library.
-""",
-    mutants=(
-        mutant("no time is no engine", kinds.WRONG, ("ms is not None", "ms")),
-        mutant("the first that fits", kinds.WRONG, ("min(fit)[2]", "fit[0][2]")),
-        mutant("the slowest", kinds.WRONG, ("min(fit)", "max(fit)")),
-        mutant("any workspace", kinds.WRONG, (" and needed <= workspace_bytes", "")),
-        mutant("not exactly filled", kinds.WRONG, ("needed <= workspace", "needed < workspace")),
-        mutant("notes ignored", kinds.WRONG, (" and not notes & refused", "")),
-        mutant("every note refused", kinds.WRONG, ("not notes & refused", "not notes")),
-        mutant(
-            "all refused at once",
-            kinds.WRONG,
-            ("not notes & refused", "not (refused and refused <= notes)"),
-        ),
-        mutant("no notes but these", kinds.WRONG, ("not notes & refused", "notes <= refused")),
-        mutant("ties by place", kinds.WRONG, ("(ms, needed, place)\n", "(ms, place, place)\n")),
-        mutant(
-            "ties by more workspace",
-            kinds.WRONG,
-            ("(ms, needed, place)\n", "(ms, -needed, place)\n"),
-        ),
-        mutant(
-            "those that failed",
-            kinds.WRONG,
-            ("(ms, needed, place)\n", "(ms or 0, needed, place)\n"),
-            ("ms is not None and ", ""),
-        ),
-        mutant(
-            "the place among those that fit",
-            kinds.WRONG,
-            ("min(fit)[2] if", "fit.index(min(fit)) if"),
-        ),
-        mutant("the time", kinds.WRONG_TYPE, ("min(fit)[2]", "min(fit)[0]")),
-        mutant(
-            "to a tenth", kinds.WRONG, ("(ms, needed, place)\n", "(round(ms, 1), needed, place)\n")
-        ),
-        mutant("none above a second", kinds.WRONG, ("ms is not None", "(ms or 1e3) < 1e3")),
-        mutant(
-            "parts of words",
-            kinds.WRONG,
-            ("not notes & refused", "not any(word in str(notes) for word in refused)"),
-        ),
-    ),
 )
-
-EXERCISES = (VECTOR_PLACE, CONV_SHAPE, GROUPED_CONV, GRAPH_BYTES, PICK_ENGINE)
