@@ -14,9 +14,7 @@ from course_utils.exercises import (
     Target,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
 )
 from course_utils.exercises.promises import Given, Values
@@ -24,14 +22,6 @@ from course_utils.exercises.promises import Given, Values
 from .common import ORDINARY, chosen, together
 
 CONV_WORK = PythonExercise(
-    id="06.conv_work",
-    title="what a convolution costs",
-    task="""
-Write down what a convolution costs: its FLOPs and the least bytes in fp32. And how large would the
-matrix be that turns it into a matrix product, if somebody stored it?
-""",
-    source="06_matmul_and_fft/exercises/conv_work.py",
-    function="conv_work",
     cases=(
         (1, 1, 1, 4, 4, 3),
         (256, 64, 64, 56, 56, 3),
@@ -48,32 +38,6 @@ matrix be that turns it into a matrix product, if somebody stored it?
         lambda rng: (*(int(n) for n in 10 ** rng.uniform(0, 2.5, 5)), int(rng.integers(1, 30)))
     ),
     means="Any formula that is right is a good one.",
-    hints=(
-        "The result has N K H W numbers, and each is a sum of C side² products.",
-        "A multiply-add is two FLOPs, a number in fp32 is four bytes: the images, the filters and "
-        "the results each cross the memory once.",
-        "The matrix has a row for each channel and place in a filter, and a column for each pixel "
-        "of a result; the filters do not change it.",
-        "`flops = 2 * N * K * H * W * C * side**2`, `matrix = 4 * (C * side**2) * (N * H * W)`.",
-    ),
-    explanation="""
-The matrix has side² copies of every pixel, save at the edges: for 3 × 3 it is nine times as large
-as the images. A convolution with many channels is as rich in arithmetic as a matrix product; with
-one channel and few filters it is poor: each pixel is used for K side² products only.
-""",
-    mutants=(
-        mutant("one FLOP for a multiply-add", kinds.WRONG, ("flops = 2 * ", "flops = ")),
-        mutant(
-            "one channel",
-            kinds.WRONG,
-            ("H * W * C * side**2\n    least", "H * W * side**2\n    least"),
-        ),
-        mutant("results forgotten", kinds.WRONG, (" + N * K * H * W)", ")")),
-        mutant("filters forgotten", kinds.WRONG, (" + K * C * side**2 +", " +")),
-        mutant("numbers, not bytes", kinds.WRONG, ("matrix = 4 * ", "matrix = ")),
-        mutant("a line of a filter", kinds.WRONG, ("(C * side**2)", "(C * side)")),
-        mutant("nothing returned", kinds.NOTHING_RETURNED, ("return flops", "flops")),
-    ),
 )
 
 
@@ -116,16 +80,7 @@ def pixel_below_all(given: Given, rng: np.random.Generator) -> Given:
 ZERO_IN_FILTER = Values("w[1, 1] = 0, a pixel infinite", zero_in_filter)
 PIXEL_BELOW_ALL = Values("a pixel -inf", pixel_below_all)
 
-HALO = Exercise(
-    id="06.halo_tile",
-    title="a tile and its halo",
-    task="""
-The products are there; write what comes before them: 256 threads fill a tile of 18 × 18 pixels,
-with zeros where the image has none. Every pixel of the tile is read from global memory once. A
-pixel may be infinite, also where the filter has a 0.
-""",
-    source="06_matmul_and_fft/exercises/halo_tile.cu",
-    kernel="halo_tile",
+HALO_TILE = Exercise(
     inputs=one_image,
     reference=lambda given: {"y": convolved(np.pad(given["x"], 1)[None], given["w"][None])},
     launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
@@ -169,92 +124,6 @@ pixel may be infinite, also where the filter has a 0.
             size=(64, 64),
         ),
     ),
-    hints=(
-        "324 pixels, 256 threads: a loop from `thread` in steps of kThreads.",
-        "Number i is row i / kHalo, column i % kHalo of the tile.",
-        "Its row in the image is first_row + i / kHalo - 1: the halo begins one above.",
-        "`bool inside = row >= 0 && row < H && column >= 0 && column < W;`, then the pixel or 0; "
-        "`__syncthreads()` after the loop.",
-    ),
-    explanation="""
-Without the halo the threads at a tile's border would find nothing to multiply. It costs: 324 pixels
-for 256 results. The larger the tile, the smaller that share, which is why the rungs that follow let
-a thread compute more than one pixel.
-""",
-    mutants=(
-        mutant(
-            "zeros of the filter left out",
-            kinds.WRONG,
-            ("            sum +=", "            if (w[r * 3 + s] != 0.0f) sum +="),
-        ),
-        mutant(
-            "no -inf",
-            kinds.WRONG,
-            ("inside ? x[row * W + column]", "inside ? fmaxf(x[row * W + column], -3.4e38f)"),
-        ),
-        mutant("no halo above", kinds.OFF_BY_ONE, ("i / kHalo - 1", "i / kHalo")),
-        mutant("no halo at the left", kinds.OFF_BY_ONE, ("i % kHalo - 1", "i % kHalo")),
-        mutant(
-            "as many pixels as threads", kinds.UNINITIALISED, ("i < kHalo * kHalo", "i < kThreads")
-        ),
-        mutant(
-            "the border repeated",
-            kinds.EDGES,
-            (
-                "inside ? x[row * W + column] : 0.0f",
-                "x[min(max(row, 0), H - 1) * W + min(max(column, 0), W - 1)]",
-            ),
-        ),
-        mutant("no guard below", kinds.OUT_OF_BOUNDS, ("row >= 0 && row < H &&", "row >= 0 &&")),
-        mutant("no guard above", kinds.OUT_OF_BOUNDS, ("row >= 0 && row < H &&", "row < H &&")),
-        mutant("no barrier", kinds.DATA_RACE, ("__syncthreads();\n", "\n")),
-        mutant(
-            "an index of 16 bits",
-            kinds.WRONG,
-            ("x[row * W + column] :", "x[(unsigned short)(row * W + column)] :"),
-        ),
-        mutant(
-            "H for W",
-            kinds.WRONG,
-            ("x[row * W + column] : 0.0f", "x[row * H % (H * W) + column % H] : 0.0f"),
-        ),
-        mutant(
-            "a border times zero",
-            kinds.NOT_A_NUMBER,
-            (
-                "inside ? x[row * W + column] : 0.0f",
-                "inside * x[min(max(row, 0), H - 1) * W + min(max(column, 0), W - 1)]",
-            ),
-        ),
-        mutant(
-            "every pixel read twice",
-            kinds.MEANS_MISSING,
-            (
-                "inside ? x[row * W + column] : 0.0f",
-                "inside ? fmaxf(x[row * W + column], "
-                "*(volatile const float *)&x[row * W + column]) : 0.0f",
-            ),
-        ),
-        mutant(
-            "each thread fills all",
-            kinds.MEANS_MISSING,
-            (
-                "int i = thread; i < kHalo * kHalo; i += kThreads",
-                "int i = 0; i < kHalo * kHalo; ++i",
-            ),
-        ),
-        mutant(
-            "every pixel read for every product",
-            kinds.MEANS_MISSING,
-            (
-                "sum += tile[threadIdx.y + r][threadIdx.x + s] * w[r * 3 + s];",
-                "int yy = first_row + threadIdx.y + r - 1;\n"
-                "            int xx = first_column + threadIdx.x + s - 1;\n"
-                "            if (yy >= 0 && yy < H && xx >= 0 && xx < W)\n"
-                "                sum += x[yy * W + xx] * w[r * 3 + s];",
-            ),
-        ),
-    ),
 )
 
 
@@ -283,16 +152,7 @@ def loads_per_fma(counts) -> float:
     return counts.global_load_requests * 32 / max(counts.flops / 2, 1)
 
 
-ROW = Exercise(
-    id="06.row_of_pixels",
-    title="four pixels a thread",
-    task="""
-Four neighbours in a row need six pixels of a row of x, not twelve. Write the products of one
-channel and one row of the filter: for each FMA a thread may load at most 0.8 floats. A pixel may be
-infinite, and a weight zero.
-""",
-    source="06_matmul_and_fft/exercises/row_of_pixels.cu",
-    kernel="row_of_pixels",
+ROW_OF_PIXELS = Exercise(
     inputs=channels_with_zeros,
     reference=lambda given: {"y": convolved(given["x"], given["w"])},
     launch=lambda size: Launch((-(-size[1] * size[2] // 512),), (128,)),
@@ -339,54 +199,6 @@ infinite, and a weight zero.
             size=(3, 16, 32),
         ),
     ),
-    hints=(
-        "Pixel p of y needs pixels p, p + 1 and p + 2 of the row: for four of them that is 0 to 5.",
-        "`float in[kEach + 2], tap[3];`, filled by two loops that are unrolled.",
-        "Then two loops, over the taps s and over the pixels p: `sum[p] += in[p + s] * tap[s];`",
-    ),
-    explanation="""
-Nine loads for twelve FMAs: 0.75 each, where a thread with one pixel needs six loads for three. A
-filter of S taps and a row of SEG pixels: SEG + S - 1 + S loads for S SEG products. More filters for
-the same pixels make it fewer still; conv_row_tile has 14 pixels and 8 filters a thread. (Written
-as `sum[p] += pixels[p + s] * taps[s];`, with no arrays, it counts 0.75, too: the compiler merges
-loads of one element. It may, since nothing is stored between them.)
-""",
-    mutants=(
-        mutant(
-            "pixels read for every product",
-            kinds.TARGET_MISSED,
-            (
-                "sum[p] += in[p + s] * tap[s];",
-                "sum[p] += *(volatile const float *)&pixels[p + s] * tap[s];",
-            ),
-        ),
-        mutant(
-            "taps read for every product",
-            kinds.TARGET_MISSED,
-            (
-                "sum[p] += in[p + s] * tap[s];",
-                "sum[p] += in[p + s] * *(volatile const float *)&taps[s];",
-            ),
-        ),
-        mutant(
-            "the filter turned round", kinds.WRONG, ("tap[s] = taps[s];", "tap[s] = taps[2 - s];")
-        ),
-        mutant(
-            "an index of 16 bits",
-            kinds.WRONG,
-            ("pixels[i];", "x[(unsigned short)(pixels - x + i)];"),
-        ),
-        mutant("no shift", kinds.WRONG, ("in[p + s] * tap[s]", "in[p] * tap[s]")),
-        mutant("zeros left out", kinds.EDGES, ("sum[p] += in", "if (tap[s] != 0.0f) sum[p] += in")),
-        mutant(
-            "one tap missed",
-            kinds.WRONG,
-            ("for (int s = 0; s < 3; ++s) {\n#pragma", "for (int s = 0; s < 2; ++s) {\n#pragma"),
-        ),
-        mutant(
-            "one pixel too few", kinds.NOT_A_NUMBER, ("i < kEach + 2; ++i", "i < kEach + 1; ++i")
-        ),
-    ),
 )
 
 Size = tuple[int, int, int, int, int, int, int, int]
@@ -423,15 +235,7 @@ def columns_of(given) -> dict:
     return {"matrix": np.stack(parts)}
 
 
-COLUMNS = Exercise(
-    id="06.image_columns",
-    title="where does an element come from?",
-    task="""
-An implicit GEMM never stores its second matrix: it must know where each element lies in x. Find
-that place for row k and column `pixel`, and store the element, for any filter, stride and padding.
-""",
-    source="06_matmul_and_fft/exercises/image_columns.cu",
-    kernel="image_columns",
+IMAGE_COLUMNS = Exercise(
     inputs=images,
     reference=columns_of,
     launch=lambda size: Launch(
@@ -464,52 +268,6 @@ that place for row k and column `pixel`, and store the element, for any filter, 
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     means=(means.one_store_each(), means.work_shared_out()),
-    hints=(
-        "k counts the columns of the filter first, then its rows, then the channels; pixel counts "
-        "the columns of the result first, then its rows, then the images.",
-        "So k % S is the filter's column, k / S % R its row and k / (R S) the channel; and pixel "
-        "comes apart in the same way with OW and OH.",
-        "A result's row times stride, minus pad, is where its window begins in x. It may lie "
-        "outside: then the element is 0.",
-        "`int row = pixel / OW % OH * stride - pad + k / S % R;`",
-    ),
-    explanation="""
-Eight divisions and remainders for one number: in a kernel that multiplies they are to be had for
-nothing only where they are done once for many elements. conv_implicit_gemm divides for each element
-it loads; conv_pipeline keeps its pixel and goes through the taps one after the other.
-""",
-    mutants=(
-        mutant(
-            "no sign of zeros",
-            kinds.WRONG,
-            ("+ column] : 0.0f", "+ column] + 0.0f : 0.0f"),
-        ),
-        mutant(
-            "no padding", kinds.OFF_BY_ONE, ("pixel % OW * stride - pad", "pixel % OW * stride")
-        ),
-        mutant(
-            "seven columns of a filter in wide padding",
-            kinds.WRONG,
-            (" && column < W;", " && column < W && (pad < 4 || k % S < 7);"),
-        ),
-        mutant("no stride", kinds.WRONG, ("pixel / OW % OH * stride", "pixel / OW % OH")),
-        mutant(
-            "rows and columns of the filter swapped",
-            kinds.WRONG,
-            ("k / S % R", "k % R"),
-            ("+ k % S;", "+ k / R % S;"),
-        ),
-        mutant("channels first", kinds.WRONG, ("int c = k / (R * S);", "int c = k % C;")),
-        mutant("one image", kinds.WRONG, ("int image = pixel / (OH * OW);", "int image = 0;")),
-        mutant("square images", kinds.WRONG, ("pixel / OW % OH", "pixel / OH % OH")),
-        mutant("no guard at the right", kinds.OUT_OF_BOUNDS, (" && column < W;", ";")),
-        mutant("no guard above", kinds.OUT_OF_BOUNDS, ("row >= 0 && row < H", "row < H")),
-        mutant(
-            "transposed",
-            kinds.TRANSPOSED,
-            ("matrix[k * pixels + pixel]", "matrix[pixel * (C * R * S) + k]"),
-        ),
-    ),
 )
 
 
@@ -534,17 +292,7 @@ def filtered(given) -> dict:
     return {"y": x[:n] * u[0] + x[1 : n + 1] * (u[1] - u[2]) + x[2:] * u[3]}
 
 
-WINOGRAD = Exercise(
-    id="06.winograd_line",
-    title="two results, four products",
-    task="""
-Two neighbours of a line under a filter of three taps: six products, it seems. Make them with four.
-With d the four numbers from x[i] on, the products are of d₀ − d₂, d₁ + d₂, d₂ − d₁ and d₁ − d₃,
-with the numbers of u in that order; find out by hand which of them add up to which result.
-Divisions count as products. Five are let pass: a compiler may make one of the four twice.
-""",
-    source="06_matmul_and_fft/exercises/winograd_line.cu",
-    kernel="winograd_line",
+WINOGRAD_LINE = Exercise(
     inputs=line,
     reference=filtered,
     launch=lambda n: Launch((-(-n // 256),), (128,)),
@@ -565,50 +313,5 @@ Divisions count as products. Five are let pass: a compiler may make one of the f
             advice="Each u is multiplied once, by a sum or a difference of two of the x.",
             size=1000,
         ),
-    ),
-    hints=(
-        "Write out m0 + m1 + m2 with u in terms of g: everything but x0 g0 + x1 g1 + x2 g2 "
-        "cancels out.",
-        "m1 + m2 and m1 - m2 are what the halves in u are for: m1 - m2 = d1 (g0 + g2) + d2 g1.",
-        "`y[i] = m0 + m1 + m2;` and `y[i + 1] = m1 - m2 - m3;`",
-    ),
-    explanation="""
-It is F(2, 3), Winograd's algorithm for two results and three taps. Applied to rows and then to
-columns it is F(2 × 2, 3 × 3): 16 products for four results in place of 36. A filter is transformed
-once for all images, and x once for all filters; so with many channels and filters the products are
-what counts.
-""",
-    mutants=(
-        mutant(
-            "six products",
-            kinds.MEANS_MISSING,
-            (
-                "y[i] = m0 + m1 + m2;",
-                "y[i] = x[i] * u[0] + x[i + 1] * (u[1] - u[2]) + x[i + 2] * u[3];",
-            ),
-            (
-                "y[i + 1] = m1 - m2 - m3;",
-                "y[i + 1] = x[i + 1] * u[0] + x[i + 2] * (u[1] - u[2]) + x[i + 3] * u[3];",
-            ),
-        ),
-        mutant(
-            "six products in float64",
-            kinds.MEANS_MISSING,
-            (
-                "y[i] = m0 + m1 + m2;",
-                "double a = u[0], b = (double)u[1] - u[2], c = u[3];\n"
-                "    y[i] = x[i] * a + x[i + 1] * b + x[i + 2] * c;",
-            ),
-            ("y[i + 1] = m1 - m2 - m3;", "y[i + 1] = x[i + 1] * a + x[i + 2] * b + x[i + 3] * c;"),
-        ),
-        mutant("one sign", kinds.WRONG, ("m1 - m2 - m3", "m1 - m2 + m3")),
-        mutant(
-            "differences turned round",
-            kinds.WRONG,
-            ("(x[i + 2] - x[i + 1])", "(x[i + 1] - x[i + 2])"),
-        ),
-        mutant("first result alone", kinds.PARTLY_WRITTEN, ("y[i + 1] = m1 - m2 - m3;", "")),
-        mutant("one number too far", kinds.OUT_OF_BOUNDS, ("x[i + 3]", "x[i + 4]")),
-        mutant("no difference", kinds.WRONG, ("(x[i] - x[i + 2])", "x[i]")),
     ),
 )

@@ -8,13 +8,11 @@ from itertools import groupby
 import numpy as np
 
 from course_utils.benchmarks.simulated_gpu import DIRTY, WARM
-from course_utils.exercises import Cases, PythonExercise, kinds, mutant
+from course_utils.exercises import Cases, PythonExercise
 
 from .suspects import Suspect, tried, truth
 
 FLOPS, BANDWIDTH, L2 = 66.9e12, 4.8e12, 60 * 2**20  # of an H200
-
-TWO_LIES = "Put its two lies into `LIES`, in words of the checklist, and mend it."
 
 
 def limits(rng: np.random.Generator) -> tuple:
@@ -36,14 +34,6 @@ def broken_limit(flops, moved, ms, peak_flops, bandwidth, cache) -> str:
 
 
 TOO_FAST = PythonExercise(
-    id="06.too_fast",
-    title="faster than the GPU",
-    task="""
-The first question to any benchmark is whether the GPU can do that at all. Write the function that
-asks it. (2 GFLOP and 1 GB in 0.1 ms on an H200 give `"memory"`.)
-""",
-    source="06_matmul_and_fft/exercises/too_fast.py",
-    function="too_fast",
     cases=(
         (2e9, 1e9, 0.1, FLOPS, BANDWIDTH, L2),
         (2e9, 1e9, 0.3, FLOPS, BANDWIDTH, L2),
@@ -58,30 +48,6 @@ asks it. (2 GFLOP and 1 GB in 0.1 ms on an H200 give `"memory"`.)
     reference=broken_limit,
     promises=Cases(limits),
     means="There are no means to count: any way to the three comparisons is right.",
-    hints=(
-        "A rate is an amount over a time in seconds, and `ms` are milliseconds.",
-        '`if flops / seconds > peak_flops: return "arithmetic"`. The data sheet\'s number itself '
-        "is no broken limit.",
-        'The last step: `return "cache" if moved <= cache else "memory"`.',
-    ),
-    explanation="""
-"arithmetic" has no excuse: the work was not done, not done in that precision, or not waited for.
-"memory" has none either, as long as the bytes are the least that must move. "cache" may be the
-truth, if the program that uses the kernel finds its data in L2, too; mostly it is a benchmark that
-runs again and again on the same input.
-""",
-    mutants=(
-        mutant("milliseconds for seconds", kinds.WRONG, ("ms / 1000", "ms")),
-        mutant("the cache forgotten", kinds.WRONG, ('"cache" if moved <= cache else ', "")),
-        mutant("all from the cache", kinds.WRONG, (' if moved <= cache else "memory"', "")),
-        mutant("memory alone", kinds.WRONG, ("flops / seconds > peak_flops", "False")),
-        mutant(
-            "at the limit",
-            kinds.WRONG,
-            ("moved / seconds > bandwidth", "moved / seconds >= bandwidth"),
-        ),
-        mutant("exactly full", kinds.WRONG, ("moved <= cache", "moved < cache")),
-    ),
 )
 
 
@@ -137,13 +103,6 @@ def about_scan(case: Suspect) -> str:
 
 
 SUSPECT_SCAN = PythonExercise(
-    id="06.suspect_scan",
-    title="the first suspect",
-    task=f"""
-"Our scan takes 4 µs," says this benchmark. It says so of every kernel that has run before.
-{TWO_LIES}
-""",
-    source="06_matmul_and_fft/exercises/suspect_scan.py",
     function="scan_ms",
     cases=(
         (scan_of(2.5),),
@@ -156,52 +115,6 @@ SUSPECT_SCAN = PythonExercise(
     promises=Cases(any_scan),
     call=tried,
     means=Suspect.advice(about_scan),
-    hints=(
-        "Follow the host through the function: how long does it take for a launch, and where does "
-        "it wait for the GPU? In which of the hundred calls does something happen that never "
-        "happens again?",
-        "The clock is read twice. What must be true of the GPU at each of the two?",
-        "`scan()` and `gpu.synchronize()` before the clock starts, `gpu.synchronize()` before it "
-        "is read again.",
-    ),
-    explanation="""
-The first call loads or compiles; it belongs before the clock. And a launch only puts work into a
-queue: the host is back after some microseconds, whatever the kernel takes. Waiting before the clock
-starts matters as much as waiting at the end, or other work is timed with yours. (The host's clock
-also times what the launches cost. For kernels that take less than a launch it says how fast the
-host is; use events, and give the GPU something to do first.)
-""",
-    mutants=(
-        mutant(
-            "no wait at the end",
-            kinds.WRONG,
-            ("        scan()\n    gpu.synchronize()\n    return", "        scan()\n    return"),
-        ),
-        mutant(
-            "no wait at the beginning",
-            kinds.WRONG,
-            ("    scan()\n    gpu.synchronize()\n    start", "    scan()\n    start"),
-        ),
-        mutant(
-            "compiled while timed",
-            kinds.WRONG,
-            ("    scan()\n    gpu.synchronize()\n    start", "    gpu.synchronize()\n    start"),
-        ),
-        mutant(
-            "a cold cache",
-            kinds.WRONG,
-            (
-                "        scan()\n    gpu.synchronize()\n    return",
-                "        gpu.read_256_mb()\n        scan()\n    gpu.synchronize()\n    return",
-            ),
-        ),
-        mutant("seconds", kinds.WRONG, ("1000 * (gpu", "(gpu")),
-        mutant("one run of a hundred", kinds.WRONG, ("- start) / 100", "- start)")),
-        mutant("not named", kinds.MEANS_MISSING, ('{"no wait", "cold start"}', "set()")),
-        mutant("half of it named", kinds.MEANS_MISSING, (', "cold start"', "")),
-        mutant("named too much", kinds.MEANS_MISSING, ('"cold start"}', '"cold start", "burst"}')),
-        mutant("a word of one's own", kinds.MEANS_MISSING, ('"no wait"', '"no sync"')),
-    ),
 )
 
 
@@ -248,13 +161,6 @@ def about_sum(case: Suspect) -> str:
 
 
 SUSPECT_SUM = PythonExercise(
-    id="06.suspect_sum",
-    title="the second suspect",
-    task=f"""
-A careful author: the kernel is loaded, nothing of its input is in L2, events take the time, and the
-host waits. And yet the figure is a tenth too large, or half as much again. {TWO_LIES}
-""",
-    source="06_matmul_and_fft/exercises/suspect_sum.py",
     function="sum_ms",
     cases=((sum_of(0.05),), (sum_of(0.05, 0.3, 1.12, seed=1),), (sum_of(0.7, seed=2),)),
     reference=truth,
@@ -262,57 +168,6 @@ host waits. And yet the figure is a tenth too large, or half as much again. {TWO
     promises=Cases(any_sum),
     call=tried,
     means=Suspect.advice(about_sum),
-    hints=(
-        "What is in L2 when the kernel starts: whose lines, and are they the same in memory?",
-        "Writing evicts the input. Reading as much afterwards evicts what was written.",
-        "A loop: write, read, event, run, event, wait; the result is the median of many times.",
-    ),
-    explanation="""
-A line that was written lies in L2 alone, until somebody needs its place: that is the kernel you
-time, and memory then writes at its cost. So after 256 MB written, read 256 MB. (This course fell
-into it: `bench` once only wrote.) And a single run tells you nothing about how far single runs are
-apart. The median of many does not mind the few that took longer; a mean does.
-""",
-    mutants=(
-        mutant("still dirty", kinds.WRONG, ("        gpu.read_256_mb()\n", "")),
-        mutant(
-            "never flushed",
-            kinds.WRONG,
-            ("        gpu.write_256_mb()\n        gpu.read_256_mb()\n", ""),
-        ),
-        mutant(
-            "flushed once",
-            kinds.WRONG,
-            (
-                "    for _ in range(31):\n        gpu.write_256_mb()\n        gpu.read_256_mb()\n",
-                "    gpu.write_256_mb()\n    gpu.read_256_mb()\n    for _ in range(31):\n",
-            ),
-        ),
-        mutant(
-            "read before written",
-            kinds.WRONG,
-            (
-                "        gpu.write_256_mb()\n        gpu.read_256_mb()\n",
-                "        gpu.read_256_mb()\n        gpu.write_256_mb()\n",
-            ),
-        ),
-        mutant(
-            "the flush timed",
-            kinds.WRONG,
-            (
-                "        gpu.read_256_mb()\n        start = gpu.event()\n",
-                "        start = gpu.event()\n        gpu.read_256_mb()\n",
-            ),
-        ),
-        mutant("a mean", kinds.WRONG, ("return median(times)", "return sum(times) / len(times)")),
-        mutant("one run", kinds.WRONG, ("range(31)", "range(1)")),
-        mutant(
-            "no wait",
-            kinds.EXCEPTION,
-            ("        gpu.synchronize()\n        times", "        times"),
-        ),
-        mutant("one named", kinds.MEANS_MISSING, ('"dirty cache", ', "")),
-    ),
 )
 
 
@@ -414,13 +269,6 @@ def about_sort(case: Suspect) -> str:
 
 
 SUSPECT_SORT = PythonExercise(
-    id="06.suspect_sort",
-    title="the third suspect",
-    task=f"""
-Kernels that sort nothing have passed this benchmark. {TWO_LIES}
-Some of the kernels that it is tried on cheat; one only remembers, and is right.
-""",
-    source="06_matmul_and_fft/exercises/suspect_sort.py",
     function="sort_ms",
     cases=(
         (sort_of(1.5),),
@@ -433,80 +281,6 @@ Some of the kernels that it is tried on cheat; one only remembers, and is right.
     promises=Cases(any_sort),
     call=tried,
     means=Suspect.advice(about_sort),
-    hints=(
-        "What does a kernel have to do to pass that check? Think of one that does nothing at all.",
-        "Each timed run gets numbers of its own, and an output that is all NaN.",
-        "Inside the loop: `x = draw()`, `y = np.full_like(x, math.nan)`, the timed run, and then "
-        "`if not np.array_equal(y, np.sort(x)): return math.nan`.",
-    ),
-    explanation="""
-Zeros are sorted already, and the output held them before the kernel began: that check could not
-fail. And it looked at a run that was not timed. Fresh numbers for each run, poison in the output,
-and a check after every timed run leave a kernel only one way to pass. (On a GPU zeros may be easy
-in another way, too: the product of matrices above took less power with them, at a higher clock.)
-""",
-    mutants=(
-        mutant(
-            "zeros",
-            kinds.WRONG,
-            ("x = draw()", "x = np.zeros_like(draw())"),
-        ),
-        mutant(
-            "one input for all runs",
-            kinds.WRONG,
-            (
-                "    times = []\n    for _ in range(15):\n        x = draw()\n",
-                "    times = []\n    x = draw()\n    for _ in range(15):\n",
-            ),
-        ),
-        mutant("no poison", kinds.WRONG, ("y = np.full_like(x, math.nan)", "y = np.sort(x)")),
-        mutant(
-            "the last one checked",
-            kinds.WRONG,
-            (
-                "        if not np.array_equal(y, np.sort(x)):\n            return math.nan\n",
-                "    if not np.array_equal(y, np.sort(x)):\n        return math.nan\n",
-            ),
-        ),
-        mutant(
-            "the first ten checked",
-            kinds.WRONG,
-            ("        if not np.array_equal", "        if len(times) <= 10 and not np.array_equal"),
-        ),
-        mutant(
-            "its order and its ends checked",
-            kinds.WRONG,
-            (
-                "not np.array_equal(y, np.sort(x))",
-                "not ((np.diff(y) >= 0).all() and y[0] == x.min() and y[-1] == x.max())",
-            ),
-        ),
-        mutant("the shortest", kinds.WRONG, ("return median(times)", "return min(times)")),
-        mutant(
-            "a sum checked",
-            kinds.WRONG,
-            ("not np.array_equal(y, np.sort(x))", "abs(np.sum(y) - np.sum(x)) > 1e-3"),
-        ),
-        mutant(
-            "only its order checked",
-            kinds.WRONG,
-            ("not np.array_equal(y, np.sort(x))", "not (np.diff(y) >= 0).all()"),
-        ),
-        mutant(
-            "nearly sorted",
-            kinds.WRONG,
-            ("not np.array_equal(y, np.sort(x))", "not np.allclose(y, np.sort(x), atol=1e-2)"),
-        ),
-        mutant(
-            "never checked", kinds.WRONG, ("            return math.nan\n", "            pass\n")
-        ),
-        mutant(
-            "no wait",
-            kinds.EXCEPTION,
-            ("        gpu.synchronize()\n        times", "        times"),
-        ),
-        mutant("one named", kinds.MEANS_MISSING, (', "easy input"', "")),
-    ),
 )
 
 
@@ -602,13 +376,6 @@ def about_rivals(case: Suspect) -> str:
 
 
 SUSPECT_RIVALS = PythonExercise(
-    id="06.suspect_rivals",
-    title="the fourth suspect",
-    task=f"""
-A ratio has two sides, and this benchmark measures the other one: what a new fp32 kernel has to
-beat. {TWO_LIES}
-""",
-    source="06_matmul_and_fft/exercises/suspect_rivals.py",
     function="to_beat",
     cases=(
         (rivals_of("cuBLASLt", 2.0, {}),),
@@ -624,67 +391,6 @@ beat. {TWO_LIES}
     promises=Cases(any_rivals),
     call=tried,
     means=Suspect.advice(about_rivals),
-    hints=(
-        "Which calls of `libraries` does the benchmark never make? And which of those that it "
-        "makes would it take for right that is not?",
-        "Work out the exact product in float64, and compare the largest error with a "
-        "hundred-thousandth of the largest number of it.",
-        "Fill `out` with NaN first. NaN is not less than or equal to anything: accept where "
-        "`error <= limit`, rather than refuse where `error > limit`.",
-    ),
-    explanation="""
-The strongest call that a user could make: everything else is a claim about a wrapper. And only
-among those that do the same work. A tolerance of a hundredth lets TF32 pass for fp32, which on
-tensor cores is several times as fast; a call that returns a view, or another layout, has done
-something else.
-""",
-    mutants=(
-        mutant(
-            "the wrappers alone",
-            kinds.WRONG,
-            ("in libraries.items()", "in list(libraries.items())[:2]"),
-        ),
-        mutant("a loose tolerance", kinds.WRONG, ("1e-5", "1e-2")),
-        mutant("twice the tolerance", kinds.WRONG, ("1e-5", "2e-5")),
-        mutant(
-            "zeros before", kinds.WRONG, ("np.full(exact.shape, np.nan,", "np.zeros(exact.shape,")
-        ),
-        mutant(
-            "exact in float32",
-            kinds.EXCEPTION,
-            ("a.astype(np.float64) @ b.astype(np.float64)", "a @ b"),
-        ),
-        mutant(
-            "NaN slips through",
-            kinds.WRONG,
-            (
-                "if np.abs(out - exact).max() <= 1e-5",
-                "if not np.abs(out - exact).max() > 1e-5",
-            ),
-        ),
-        mutant(
-            "the output was right before",
-            kinds.WRONG,
-            ("np.full(exact.shape, np.nan, np.float32)", "exact.astype(np.float32)"),
-        ),
-        mutant(
-            "never checked",
-            kinds.WRONG,
-            ("if np.abs(out - exact).max() <= 1e-5 * np.abs(exact).max():", "if True:"),
-        ),
-        mutant(
-            "errors averaged",
-            kinds.WRONG,
-            ("np.abs(out - exact).max()", "np.abs(out - exact).mean()"),
-        ),
-        mutant("the slowest", kinds.WRONG, ("min(found)", "max(found)")),
-        mutant(
-            "the sum compared",
-            kinds.WRONG,
-            ("np.abs(out - exact).max() <=", "abs(out.sum() - exact.sum()) <="),
-        ),
-        mutant("one named", kinds.MEANS_MISSING, ('"weak rival", ', "")),
-    ),
 )
 
 
@@ -756,13 +462,6 @@ def about_settled(case: Suspect) -> str:
 
 
 SUSPECT_PRODUCT = PythonExercise(
-    id="06.suspect_product",
-    title="the fifth suspect",
-    task=f"""
-"1.04 times as fast as the library." Events, a wait, medians of twenty runs: what is left to be said
-against it? {TWO_LIES}
-""",
-    source="06_matmul_and_fft/exercises/suspect_product.py",
     function="times_as_fast",
     cases=(
         (product_of(10, 10.4, 1.1, 1, seed=1),),
@@ -775,51 +474,4 @@ against it? {TWO_LIES}
     promises=Cases(any_product),
     call=tried,
     means=Suspect.advice(about_settled, also=about_product),
-    hints=(
-        "Let both be the same kernel. What does the function return, on average?",
-        "Twenty runs of 10 ms are over in a fifth of a second; the program runs for hours.",
-        "Run one for a second, which does not count, and for three more; wait for each run, count "
-        "them, and divide. Then the other in the same way.",
-    ),
-    explanation="""
-The smaller of two medians is a little below the true one, so a kernel beats itself. Whatever you do
-to one side, do to the other. And a burst is over before the power limit lowers the clock: a kernel
-that draws more power than the library's may be faster only until then. So each runs alone for
-seconds, and the first second, which may follow a rest, does not count. This course reported a
-burst; since then it gives both, the burst and what is left of it for seconds.
-""",
-    mutants=(
-        mutant("a burst", kinds.WRONG, ("(1, 3)", "(0.1,)")),
-        mutant(
-            "seconds for ours alone",
-            kinds.MEANS_MISSING,
-            ("(1, 3)", "((1, 3) if run is ours else (0.3, 0.8))"),
-        ),
-        mutant("upside down", kinds.WRONG, ("means[1] / means[0]", "means[0] / means[1]")),
-        mutant(
-            "the better of two, for ours",
-            kinds.MEANS_MISSING,
-            ("in (ours, theirs)", "in (ours, ours, theirs)"),
-            ("means[1] / means[0]", "means[2] / min(means[:2])"),
-        ),
-        mutant(
-            "alternating run by run",
-            kinds.MEANS_MISSING,
-            (
-                "    means = []\n",
-                "    found = [], []\n"
-                "    for _ in range(300):\n"
-                "        for run, times in zip((ours, theirs), found):\n"
-                "            start = gpu.event()\n"
-                "            run()\n"
-                "            end = gpu.event()\n"
-                "            gpu.synchronize()\n"
-                "            times.append(gpu.elapsed_ms(start, end))\n"
-                "    return median(found[1]) / median(found[0])\n"
-                "    means = []\n",
-            ),
-        ),
-        mutant("no wait", kinds.WRONG, ("                gpu.synchronize()\n", "")),
-        mutant("one named", kinds.MEANS_MISSING, ('"burst", ', "")),
-    ),
 )

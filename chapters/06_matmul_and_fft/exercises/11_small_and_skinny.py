@@ -13,9 +13,7 @@ from course_utils.exercises import (
     PythonExercise,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
 )
 from course_utils.exercises.promises import Given, Values
@@ -44,15 +42,6 @@ def few_tiles(rng: np.random.Generator) -> tuple[int, int, int]:
 
 
 HOW_MANY_SLICES = PythonExercise(
-    id="06.how_many_slices",
-    title="choose the split",
-    task="""
-More slices give every multiprocessor work, and more partial sums to add up. Write the function that
-chooses: of all numbers of slices the one that takes the least time.
-`how_many_slices(16, 1024, 528)` is 32.
-""",
-    source="06_matmul_and_fft/exercises/how_many_slices.py",
-    function="how_many_slices",
     cases=(
         (16, 1024, 528),
         (1, 1, 132),
@@ -69,48 +58,6 @@ chooses: of all numbers of slices the one that takes the least time.
     reference=how_many_slices,
     promises=Cases(few_tiles),
     means="Any way to the right number is a good one.",
-    hints=(
-        "How many blocks are there with s slices, and how many waves of `slots` are that?",
-        "Rounded up: `-(-tiles * s // slots)` waves, `-(-steps // s)` steps for a block.",
-        "`min(range(1, steps + 1), key=time)` gives the first of the smallest.",
-    ),
-    explanation="""
-16 tiles fill 528 slots with 33 slices, which take 32 steps each; 32 slices take 32 steps, too, and
-make less to add up. The 4 and the s stand for what a block and a second pass cost; without them
-the model would split as far as it goes. On a GPU you would measure them. Look at 133 tiles on 132
-slots: whatever fits evenly into the waves beats a second wave with one tile in it.
-""",
-    mutants=(
-        mutant(
-            "rounds waves down",
-            kinds.WRONG,
-            ("-(-tiles * s // slots)", "tiles * s // slots + 0"),
-        ),
-        mutant(
-            "as many as fit",
-            kinds.WRONG,
-            ("min(range(1, steps + 1), key=time)", "max(1, min(steps, slots // tiles))"),
-        ),
-        mutant("no second pass", kinds.WRONG, (" + (s if s > 1 else 0)", "")),
-        mutant("a second pass for one slice", kinds.WRONG, ("(s if s > 1 else 0)", "s")),
-        mutant("no beginning and end", kinds.WRONG, (" + 4)", " + 0)")),
-        mutant("never all steps", kinds.EXCEPTION, ("range(1, steps + 1)", "range(1, steps)")),
-        mutant(
-            "powers of two alone",
-            kinds.WRONG,
-            ("range(1, steps + 1)", "[2**i for i in range(11) if 2**i <= steps]"),
-        ),
-        mutant(
-            "64 slices at most",
-            kinds.WRONG,
-            ("range(1, steps + 1)", "range(1, min(steps, 64) + 1)"),
-        ),
-        mutant(
-            "the time itself",
-            kinds.WRONG,
-            ("min(range(1, steps + 1), key=time)", "min(map(time, range(1, steps + 1)))"),
-        ),
-    ),
 )
 
 
@@ -160,16 +107,6 @@ FIVE_SLICES = 5, 16, 48
 WITHOUT_C = 5, 16, 47  # beta is 0
 
 SECOND_PASS = Exercise(
-    id="06.second_pass",
-    title="the second pass, with all that is left to do",
-    task="""
-The slices of a split product lie one after the other. Add them up in their order, and do the rest
-while the sum is in a register: scale it, add beta C and the bias, and divide what is negative by 8
-(a leaky ReLU). Any number of slices, any M and N; where beta is 0, C may hold anything, and is not
-read.
-""",
-    source="06_matmul_and_fft/exercises/second_pass.cu",
-    kernel="second_pass",
     inputs=to_finish,
     reference=finished,
     launch=lambda size: Launch((-(-size[1] * size[2] // 256),), (256,)),
@@ -230,90 +167,6 @@ read.
         ),
     ),
     within=2.0,
-    hints=(
-        "`if (i >= M * N) return;`, then a loop over the slices: slice s begins at s M N.",
-        "The bias of element i is that of its column, `bias[i % N]`.",
-        "0 times NaN is NaN. So it takes a branch: `if (beta != 0.0f) value += beta * C[i];`",
-        "`C[i] = value < 0.0f ? value / 8 : value;`",
-    ),
-    explanation="""
-One thread adds up an element in one order, so the sum has the same bits in every run. With beta = 0
-the convention of BLAS is that C is not read, and callers rely on it: they hand over memory that
-nobody has written yet. Whatever is done here costs no more than its own bytes, since the sum is in
-a register already; a kernel of its own would read and write all of C once more.
-""",
-    mutants=(
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("    if (i >= elements) return;\n", "")),
-        mutant("C is always read", kinds.MEANS_MISSING, ("if (beta != 0.0f) value", "value")),
-        mutant(
-            "C is read in any case",
-            kinds.MEANS_MISSING,
-            ("if (beta != 0.0f) value", "if (beta != 0.0f || C[i] == 1.5f) value"),
-        ),
-        mutant(
-            "C is read for nothing",
-            kinds.MEANS_MISSING,
-            (
-                "if (beta != 0.0f) value += beta * C[i]",
-                "const float old = beta * ((volatile float*)C)[i];\n"
-                "    value += beta != 0.0f ? old : 0.0f",
-            ),
-        ),
-        mutant(
-            "C no larger than 1e30",
-            kinds.WRONG,
-            ("beta * C[i]", "fminf(fmaxf(beta * C[i], -1e30f), 1e30f)"),
-        ),
-        mutant(
-            "the last slice first",
-            kinds.WRONG,
-            (
-                "int slice = 0; slice < slices; ++slice",
-                "int slice = slices - 1; slice >= 0; --slice",
-            ),
-        ),
-        mutant(
-            "a sum of its own for every other slice",
-            kinds.WRONG,
-            ("float sum = 0.0f;", "float sum = 0.0f, odd = 0.0f;"),
-            ("        sum +=", "        (slice % 2 ? odd : sum) +="),
-            ("alpha * sum", "alpha * (sum + odd)"),
-        ),
-        mutant("the first slice alone", kinds.WRONG, ("slice < slices", "slice < 1")),
-        mutant("the last slice missed", kinds.WRONG, ("slice < slices", "slice < slices - 1")),
-        mutant("a bias for each row", kinds.WRONG, ("bias[i % N]", "bias[i / N]")),
-        mutant(
-            "alpha for all",
-            kinds.WRONG,
-            ("alpha * sum + bias[i % N]", "alpha * (sum + bias[i % N])"),
-        ),
-        mutant("alpha forgotten", kinds.WRONG, ("alpha * sum", "sum")),
-        mutant("beta forgotten", kinds.WRONG, ("value += beta * C[i]", "value += C[i]")),
-        mutant(
-            "the ReLU too early",
-            kinds.WRONG,
-            (
-                "float value = alpha * sum + bias[i % N];",
-                "float value = alpha * sum; value /= value < 0 ? 8 : 1; value += bias[i % N];",
-            ),
-        ),
-        mutant("no ReLU", kinds.WRONG, ("value < 0.0f ? value / 8 : value", "value")),
-        mutant("the ReLU of all", kinds.WRONG, ("value < 0.0f ? value / 8 : value", "value / 8")),
-        mutant(
-            "by atomics",
-            kinds.MEANS_MISSING,
-            ("    C[i] = value <", "    C[i] = 0.0f;\n    const float result = value <"),
-            ("value / 8 : value;", "value / 8 : value;\n    atomicAdd(&C[i], result);"),
-        ),
-        mutant(
-            "by way of C",
-            kinds.MEANS_MISSING,
-            (
-                "    C[i] = value <",
-                "    C[i] = value;\n    value = ((volatile float*)C)[i];\n    C[i] = value <",
-            ),
-        ),
-    ),
 )
 
 
@@ -337,16 +190,6 @@ def any_tile(rng: np.random.Generator) -> tuple[int, int, int, int]:
 
 
 BAND_ORDER = PythonExercise(
-    id="06.band_order",
-    title="tiles in bands",
-    task="""
-Blocks start in the order of their numbers, about as many at a time as there are multiprocessors.
-Which tiles those have decides how much of A and B they need together. Write the order that visits
-`band` rows of tiles together: `band_order(5, 8, 10, 4)` is `(1, 1)`, `band_order(40, 8, 10, 4)` is
-`(4, 0)`. The numbers may be large: nobody counts through the tiles or the bands.
-""",
-    source="06_matmul_and_fft/exercises/band_order.py",
-    function="band_order",
     cases=(
         (5, 8, 10, 4),
         (40, 8, 10, 4),
@@ -363,58 +206,6 @@ Which tiles those have decides how much of A and B they need together. Write the
     reference=band_order,
     promises=Cases(any_tile),
     means="Any arithmetic that gives the order will do.",
-    hints=(
-        "A band has `band * tiles_n` tiles: which band is the block in, and how far into it?",
-        "The last band has `tiles_m - first` rows where those are fewer than `band`.",
-        "Down the columns: row `inside % height`, column `inside // height`.",
-    ),
-    explanation="""
-A band of 1 is the order row by row, one of all rows column by column. In between, the tiles that
-run at a time form a block that is nearly square, and a square has the fewest rows and columns for
-its area. It is the argument for tiles themselves, one level up: this time the cache is L2.
-""",
-    mutants=(
-        mutant(
-            "bands of 64 at most",
-            kinds.WRONG,
-            ("    first =", "    band = min(band, 64)\n    first ="),
-        ),
-        mutant(
-            "the last band like the others",
-            kinds.WRONG,
-            ("min(band, tiles_m - first)", "band"),
-        ),
-        mutant(
-            "along the rows",
-            kinds.WRONG,
-            (
-                "first + inside % height, inside // height",
-                "first + inside // tiles_n, inside % tiles_n",
-            ),
-        ),
-        mutant(
-            "by way of a float",
-            kinds.WRONG,
-            (
-                "first = number // (band * tiles_n) * band",
-                "first = int(number / (band * tiles_n)) * band",
-            ),
-        ),
-        mutant("inside the band alone", kinds.WRONG, ("return first + inside", "return inside")),
-        mutant(
-            "columns and rows swapped",
-            kinds.WRONG,
-            (
-                "return first + inside % height, inside // height",
-                "return inside // height, first + inside % height",
-            ),
-        ),
-        mutant(
-            "bands of rows of M",
-            kinds.EXCEPTION,
-            ("(band * tiles_n) * band", "(band * tiles_m) * band"),
-        ),
-    ),
 )
 
 
@@ -428,15 +219,6 @@ def few_rows(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
 ONE_READ = 4, 16, 96
 
 ROWS_AT_ONCE = Exercise(
-    id="06.rows_at_once",
-    title="B once for all rows",
-    task="""
-C = A Bᵀ for up to eight rows of A, a warp for each row of B. The kernel is right, and as slow as
-M products with a vector: it reads B once for each row of A. Let it read B once. Any M from 1 to 8,
-any N and K.
-""",
-    source="06_matmul_and_fft/exercises/rows_at_once.cu",
-    kernel="rows_at_once",
     inputs=few_rows,
     reference=product_of_rows,
     launch=lambda size: Launch((-(-size[1] // 4),), (128,)),
@@ -494,64 +276,4 @@ any N and K.
         ),
     ),
     within=2.0,
-    hints=(
-        "The loop over k goes outside, the one over m inside: what is loaded of B serves all m.",
-        "A sum for each row: `float sum[kMost] = {};`. Loops over m from 0 to kMost, which is a "
-        "constant, with `if (m < M)` inside, can be unrolled; one to M cannot.",
-        "After the loop over k each of the sums goes through the same five shuffles.",
-    ),
-    explanation="""
-B is what has to be read, and it is read once. The more rows share a load, the more FMAs there are
-for each byte; how many of them are nearly free is what the records below this exercise show. (A is
-read again by each warp, but it is small and comes from the caches; the course's kernel puts it into
-shared memory.)
-""",
-    mutants=(
-        mutant(
-            "zeros of B left out",
-            kinds.WRONG,
-            ("if (m < M) sum[m] +=", "if (m < M && b != 0.0f) sum[m] +="),
-        ),
-        mutant(
-            "B once for each row",
-            kinds.MEANS_MISSING,
-            ("        const float b = row[k];\n", ""),
-            ("* b;", "* ((const volatile float*)row)[k];"),
-        ),
-        mutant("one row too many", kinds.OUT_OF_BOUNDS, ("if (m < M) sum", "if (m <= M) sum")),
-        mutant("seven rows at most", kinds.EDGES, ("kMost = 8", "kMost = 7")),
-        mutant("one sum for all", kinds.WRONG, ("sum[m] += A", "sum[0] += A")),
-        mutant("the first row for all", kinds.FIRST_BLOCK, ("A[(size_t)m * K + k]", "A[k]")),
-        mutant(
-            "a loop of unknown length",
-            kinds.MEANS_MISSING,
-            (
-                "#pragma unroll\n        for (int m = 0; m < kMost; ++m) {\n"
-                "            if (m < M) sum",
-                "#pragma unroll 1\n        for (int m = 0; m < M; ++m) {\n            sum",
-            ),
-        ),
-        mutant(
-            "C in 16 bits",
-            kinds.DATA_RACE,
-            ("C[(size_t)m * N + column]", "C[(unsigned short)(m * N + column)]"),
-        ),
-        mutant("no shuffles", kinds.WRONG, ("distance = 16", "distance = 0")),
-        mutant(
-            "zeros left out",
-            kinds.WRONG,
-            ("if (m < M) sum", "if (m < M && b != 0.0f && A[(size_t)m * K + k] != 0.0f) sum"),
-        ),
-        mutant("past the last column", kinds.OUT_OF_BOUNDS, ("column >= N", "column > N")),
-        mutant(
-            "C transposed",
-            kinds.TRANSPOSED,
-            ("C[(size_t)m * N + column]", "C[(size_t)column * M + m]"),
-        ),
-        mutant(
-            "whole warps of K alone",
-            kinds.WRONG,
-            ("k = lane; k < K;", "k = lane; k < K / 32 * 32;"),
-        ),
-    ),
 )
