@@ -16,15 +16,8 @@ from course_utils.exercises import (
     PythonExercise,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
-)
-
-FOLDER = "07_pytorch_extensions/exercises"
-NEEDS_TORCH = (
-    "\n\nIt is judged with PyTorch; where that is missing, the verdict says how to get it."
 )
 
 # --- a tensor, described so that both processes know it ---
@@ -208,17 +201,6 @@ def any_door(rng: np.random.Generator) -> tuple[Described]:
 
 
 CONTIGUOUS_OR_REFUSED = PythonExercise(
-    id="07.contiguous_or_refused",
-    title="at the door of an operator",
-    task=f"""
-Write what an operator says before its kernel gets anything. The kernel takes contiguous float32 and
-float64. A tensor of any other type is refused, and so is one on a device that is neither a CPU nor
-CUDA (PyTorch has a device `meta`, for instance, whose tensors have no memory). One with strides is
-copied; one that is contiguous must not be: a copy costs time. Any shape, of no dimensions or no
-elements, too, and any strides that PyTorch makes.
-{NEEDS_TORCH}
-""",
-    source=f"{FOLDER}/contiguous_or_refused.py",
     function="ready",
     needs=("torch",),
     call=at_the_door,
@@ -248,136 +230,6 @@ elements, too, and any strides that PyTorch makes.
     reference=expected_at_the_door,
     promises=Cases(any_door),
     means="What is returned is looked at: whether it is x itself, contiguous and equal to x.",
-    hints=(
-        "Three questions in a row: `x.dtype`, `x.device.type`, and the strides.",
-        "`raise TypeError(f'... {x.dtype} ...')`: the message names what x has, not only what it "
-        "should have.",
-        "`x.contiguous()` asks `x.is_contiguous()` by itself, and returns x where it is.",
-    ),
-    explanation="""
-The order matters to the user: a type that cannot be taken is not worth a copy. `x.contiguous()` is
-free where nothing is to be done. What `is_contiguous` asks about is the order in memory, so a slice
-of rows is contiguous although it begins in the middle of its memory, and a dimension with one
-element may have any stride.
-""",
-    mutants=(
-        mutant("always a copy", kinds.WRONG, ("x.contiguous()", "x.contiguous().clone()")),
-        mutant("never a copy", kinds.WRONG, ("return x.contiguous()", "return x")),
-        mutant(
-            "strides refused",
-            kinds.EXCEPTION,
-            ("return x.contiguous()", "assert x.is_contiguous()\n    return x"),
-        ),
-        mutant(
-            "float64 forgotten", kinds.WRONG, ("(torch.float32, torch.float64)", "(torch.float32,)")
-        ),
-        mutant(
-            "any floats",
-            kinds.WRONG,
-            ("x.dtype not in (torch.float32, torch.float64)", "not x.is_floating_point()"),
-        ),
-        mutant("converted", kinds.WRONG, ("raise TypeError", "x = x.float(); print")),
-        mutant("not on meta", kinds.WRONG, ("raise ValueError", "print")),
-        mutant("another error", kinds.WRONG, ("raise ValueError", "raise TypeError")),
-        mutant("no type named", kinds.WRONG, ("x is {x.dtype}, and", "x")),
-        mutant(
-            "no elements of any type",
-            kinds.WRONG,
-            ("(torch.float32, torch.float64):", "(torch.float32, torch.float64) and x.numel():"),
-        ),
-        mutant(
-            "one number of any type",
-            kinds.WRONG,
-            ("(torch.float32, torch.float64):", "(torch.float32, torch.float64) and x.dim():"),
-        ),
-        mutant(
-            "no elements on any device",
-            kinds.WRONG,
-            ('("cpu", "cuda"):', '("cpu", "cuda") and x.numel():'),
-        ),
-        mutant(
-            "a first stride of 1 is enough",
-            kinds.WRONG,
-            ("x.contiguous()", "x if x.dim() == 0 or x.stride(-1) == 1 else x.contiguous()"),
-        ),
-        mutant(
-            "one that begins at 0",
-            kinds.WRONG,
-            ("x.contiguous()", "x.contiguous() if x.storage_offset() == 0 else x.clone()"),
-        ),
-        mutant(
-            "one element counts",
-            kinds.WRONG,
-            (
-                "return x.contiguous()",
-                "odd = x.numel() == 1 and any(step > 1 for step in x.stride())\n"
-                "    return x.clone() if odd else x.contiguous()",
-            ),
-        ),
-        mutant(
-            "a stride of 0 means a copy",
-            kinds.WRONG,
-            ("return x.contiguous()", "return x.clone() if 0 in x.stride() else x.contiguous()"),
-        ),
-        mutant(
-            "rows that overlap",
-            kinds.WRONG,
-            ("return x.contiguous()", "return x if set(x.stride()) == {1} else x.contiguous()"),
-        ),
-        mutant(
-            "no elements, some strides",
-            kinds.WRONG,
-            (
-                "return x.contiguous()",
-                "odd = x.dim() == 2 and x.numel() == 0 and x.stride(1) != 1\n"
-                "    return x.clone() if odd else x.contiguous()",
-            ),
-        ),
-        mutant(
-            "any contiguous order of five dimensions",
-            kinds.WRONG,
-            (
-                "return x.contiguous()",
-                "order = torch.channels_last_3d if x.dim() == 5 else torch.contiguous_format\n"
-                "    return x.contiguous(memory_format=order)",
-            ),
-        ),
-        mutant(
-            "a copy of fewer bits",
-            kinds.WRONG,
-            (
-                "return x.contiguous()",
-                "return x.float().contiguous().to(x.dtype) if not x.is_contiguous() else x",
-            ),
-        ),
-        mutant(
-            "any contiguous order",
-            kinds.WRONG,
-            (
-                "return x.contiguous()",
-                "order = torch.channels_last if x.dim() == 4 else torch.contiguous_format\n"
-                "    return x.contiguous(memory_format=order)",
-            ),
-        ),
-        mutant(
-            "a dimension of one element counts",
-            kinds.WRONG,
-            (
-                "return x.contiguous()",
-                "ours = torch.empty(x.shape).stride()\n"
-                "    return x if ours == x.stride() else x.contiguous().clone()",
-            ),
-        ),
-        mutant(
-            "by the bytes of an element",
-            kinds.WRONG,
-            (
-                "x.dtype not in (torch.float32, torch.float64)",
-                "x.itemsize not in (4, 8) or x.is_complex() or str(x.dtype)[:9] == 'torch.int'",
-            ),
-        ),
-        mutant("no return", kinds.WRONG, ("return x.contiguous()", "x.contiguous()")),
-    ),
 )
 
 # --- a kernel that handles strides ---
@@ -416,18 +268,6 @@ def square_plus_of_view(given: dict[str, Any]) -> dict[str, Any]:
 
 
 STRIDED_POLYNOMIAL = Exercise(
-    id="07.strided_polynomial",
-    title="strides in the kernel",
-    task="""
-Read a view of two dimensions where it lies, in place of a copy of it. Any rows and columns, at
-least one, and any strides that are not negative: a transpose, a slice with steps, also a stride of
-0, which is how `expand` shows one row many times. y is contiguous. NaN gives NaN, +inf gives +inf.
-In the list of sizes `view` is the kind of strides: 0 contiguous, 1 transposed, 2 every other
-column, 3 one row expanded, 4 one column expanded, 5 every third row, transposed, 6 a part of wider
-rows, 7 every third column, 8 one column of a whole matrix expanded, 9 rows that overlap.
-""",
-    source=f"{FOLDER}/strided_polynomial.cu",
-    kernel="strided_polynomial",
     inputs=strided,
     reference=square_plus_of_view,
     launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
@@ -451,81 +291,6 @@ rows, 7 every third column, 8 one column of a whole matrix expanded, 9 rows that
         means.one_store_each(),
         means.work_shared_out(size=(32, 32, 0)),
         means.no_extra_work(1.5, size=(32, 32, 0)),
-    ),
-    hints=(
-        "i counts the elements of y, row after row: row and column follow from it and `columns`.",
-        "Two strides, each times its own index.",
-        "`x[row * row_stride + column * column_stride]`, for `i < rows * columns`.",
-    ),
-    explanation="""
-A division and a remainder for each element, and in return no copy: 8 bytes an element in place of
-16, if whole sectors are used. Whether that is faster depends on the strides. The threads of a warp
-have neighbouring columns, so with a large column stride each lane reads a sector of its own, and a
-copy that goes through shared memory (the transpose of chapter 04) may win. PyTorch's element-wise
-kernels do as you do here, after they have sorted the dimensions by stride and joined those that can
-be joined.
-""",
-    mutants=(
-        mutant(
-            "as if contiguous",
-            kinds.WRONG,
-            ("x[row * row_stride + column * column_stride]", "x[i]"),
-        ),
-        mutant(
-            "strides swapped",
-            kinds.OUT_OF_BOUNDS,
-            (
-                "row * row_stride + column * column_stride",
-                "row * column_stride + column * row_stride",
-            ),
-        ),
-        mutant(
-            "row and column swapped",
-            kinds.WRONG,
-            ("row = i / columns, column = i % columns", "row = i % rows, column = i / rows"),
-        ),
-        mutant("a column stride of 1", kinds.WRONG, ("column * column_stride", "column")),
-        mutant(
-            "contiguous where a row has as many as the stride",
-            kinds.WRONG,
-            (
-                "x[row * row_stride + column * column_stride]",
-                "row_stride == columns && column_stride != rows ? x[i]\n"
-                "        : x[row * row_stride + column * column_stride]",
-            ),
-        ),
-        mutant(
-            "column strides of 0, 1, 2 and long ones",
-            kinds.WRONG,
-            (
-                "column * column_stride",
-                "column * (row_stride > column_stride ? min(column_stride, 2) : column_stride)",
-            ),
-        ),
-        mutant(
-            "large numbers cut off",
-            kinds.WRONG,
-            (
-                "y[i] = (at + 1.0f) * at + 1.0f",
-                "y[i] = fmaxf(fminf((at + 1.0f) * at + 1.0f, 1e29f), at)",
-            ),
-        ),
-        mutant(
-            "rows close together",
-            kinds.OUT_OF_BOUNDS,
-            ("row * row_stride", "row * columns * column_stride"),
-        ),
-        mutant(
-            "0 taken for contiguous",
-            kinds.OUT_OF_BOUNDS,
-            ("row * row_stride", "row * (row_stride ? row_stride : columns)"),
-        ),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= rows * columns) return;", "")),
-        mutant(
-            "a short index",
-            kinds.OUT_OF_BOUNDS,
-            ("const int i =", "const short i ="),
-        ),
     ),
 )
 
@@ -570,18 +335,6 @@ def given_shape(given: Described) -> tuple[int, ...]:
 
 
 FAKE_WINDOWS = PythonExercise(
-    id="07.fake_windows",
-    title="shapes without numbers",
-    task=f"""
-Write the fake function of an operator with two results: the mean of each window of a signal, and
-where in the signal the window's largest element is. What the compiler wants to know is the shape,
-the type, the strides and the device of each. x has one dimension or more, any strides, and is
-float16, bfloat16, float32 or float64; length and step are at least 1, and a signal may be shorter
-than a window. It is called with tensors of the CPU and of the device `meta`, which have no numbers.
-{NEEDS_TORCH}
-""",
-    source=f"{FOLDER}/fake_windows.py",
-    function="fake_windows",
     needs=("torch",),
     call=faked,
     cases=(
@@ -604,72 +357,6 @@ than a window. It is called with tensors of the CPU and of the device `meta`, wh
     reference=expected_fake,
     promises=Cases(any_windows),
     means="Nothing is computed: the descriptions of the tensors are all that is asked for.",
-    hints=(
-        "A last window begins at n - length or before: (n - length) // step + 1 of them, as long "
-        "as n is not below length.",
-        "`x.new_empty(shape, dtype=...)` is on x's device and contiguous. `torch.empty_like(x)` "
-        "has x's strides.",
-        "`(*x.shape[:-1], windows)`, for both results.",
-    ),
-    explanation="""
-`new_empty` takes type and device from x, so a fake function written with it is right on every
-device. What becomes of a lie depends on what it is about. The code that inductor makes compares
-shape and strides with the real result, and stops where they differ. It does not compare the type
-(tried with PyTorch 2.13): a float64 result that the fake function called float32 is read as floats,
-and the program goes on with wrong numbers.
-""",
-    mutants=(
-        mutant(
-            "x's strides",
-            kinds.WRONG,
-            ("means = x.new_empty(shape, ", "means = x.T.new_empty(shape[::-1], "),
-            (" else x.dtype)", " else x.dtype).T"),
-        ),
-        mutant("a window more", kinds.WRONG, ("// step + 1", "// step + 2")),
-        mutant("a window less", kinds.WRONG, ("// step + 1", "// step")),
-        mutant("rounded up", kinds.WRONG, ("(n - length) // step", "-((length - n) // step)")),
-        mutant("step forgotten", kinds.WRONG, ("(n - length) // step + 1", "n - length + 1")),
-        mutant("too short a signal", kinds.EXCEPTION, ("0 if n < length else ", "")),
-        mutant("one window at least", kinds.WRONG, ("0 if n < length", "1 if n < length")),
-        mutant("x's type", kinds.WRONG, ("torch.float32 if narrow else x.dtype", "x.dtype")),
-        mutant(
-            "float32 always", kinds.WRONG, ("torch.float32 if narrow else x.dtype", "torch.float32")
-        ),
-        mutant(
-            "bfloat16 forgotten",
-            kinds.WRONG,
-            ("(torch.float16, torch.bfloat16)", "(torch.float16,)"),
-        ),
-        mutant("int32", kinds.WRONG, ("torch.int64", "torch.int32")),
-        mutant(
-            "on the CPU", kinds.WRONG, ("return means, x.new_empty(", "return means, torch.empty(")
-        ),
-        mutant("the last dimension only", kinds.WRONG, ("(*x.shape[:-1], windows)", "(windows,)")),
-        mutant(
-            "two dimensions at least",
-            kinds.WRONG,
-            ("(*x.shape[:-1], windows)", "(*(x.shape[:-1] or (1,)), windows)"),
-        ),
-        mutant(
-            "looks at numbers",
-            kinds.EXCEPTION,
-            ("n = x.shape[-1]", "n = len(x.flatten().tolist()) and x.shape[-1]"),
-        ),
-        mutant(
-            "one tensor twice",
-            kinds.WRONG,
-            ("return means, x.new_empty(shape, dtype=torch.int64)", "return means, means"),
-        ),
-        mutant(
-            "x itself, where each element is a window",
-            kinds.WRONG,
-            (
-                "return means,",
-                "same = length == step == 1 and not narrow and x.is_contiguous()\n"
-                "    return x if same else means,",
-            ),
-        ),
-    ),
 )
 
 # --- the gradient ---
@@ -708,14 +395,6 @@ def infinite_slope(given: promises.Given, rng: np.random.Generator) -> dict[str,
 
 
 POLYNOMIAL_SLOPE = Exercise(
-    id="07.polynomial_slope",
-    title="the gradient of a polynomial",
-    task="""
-The first half of the backward pass: the gradient of x. Any n and any number of coefficients from
-two on. A slope may be infinite; times a dy of 0 it is NaN.
-""",
-    source=f"{FOLDER}/polynomial_slope.cu",
-    kernel="polynomial_slope",
     inputs=slope_inputs,
     reference=slope_of,
     launch=lambda size: Launch((-(-size[0] // 256),), (256,)),
@@ -738,51 +417,6 @@ two on. A slope may be infinite; times a dy of 0 it is NaN.
         means.one_store_each(),
         means.work_shared_out(size=(1024, 3)),
         means.no_extra_work(3.0, size=(1024, 3)),
-    ),
-    hints=(
-        "The slope of c[k] x^k is k c[k] x^(k - 1): another polynomial, with one coefficient less.",
-        "Horner's rule begins with the last coefficient and multiplies by x before it adds the "
-        "next one: `slope = slope * x[i] + k * c[k]`, for k from count - 1 down to 1.",
-        "The chain rule: dx is dy times the slope. Where is the guard?",
-    ),
-    explanation="""
-Horner's rule needs a multiplication and an addition for each coefficient, one FFMA, and no power of
-x. (Here k * c[k] comes on top, a conversion and a product, the same for all threads; whoever wants
-to save them hands over the coefficients of the slope.) c[0] shifts the curve and does not tilt it,
-so it plays no part. Every gradient kernel ends like this one: the gradient of the result comes in
-from behind, and is passed on times a slope.
-""",
-    mutants=(
-        mutant(
-            "powers of x",
-            kinds.NOT_A_NUMBER,
-            ("slope = slope * x[i] + k * c[k]", "slope += k * c[k] * powf(x[i], k - 1)"),
-        ),
-        mutant("the value", kinds.WRONG, ("k * c[k]", "c[k]")),
-        mutant("the coefficient before", kinds.WRONG, ("k * c[k]", "k * c[k - 1]")),
-        mutant("no chain rule", kinds.WRONG, ("dy[i] * slope", "slope")),
-        mutant(
-            "zero times infinity is 0",
-            kinds.WRONG,
-            ("dy[i] * slope", "dy[i] == 0.0f ? 0.0f : dy[i] * slope"),
-        ),
-        mutant(
-            "small dy are 0",
-            kinds.WRONG,
-            ("dy[i] * slope", "fabsf(dy[i]) < 1e-12f ? 0.0f : dy[i] * slope"),
-        ),
-        mutant("c[0] as well", kinds.WRONG, ("k >= 1", "k >= 0")),
-        mutant("the last one left out", kinds.WRONG, ("k = count - 1", "k = count - 2")),
-        mutant("the first one left out", kinds.WRONG, ("k >= 1", "k >= 2")),
-        mutant("three coefficients", kinds.OUT_OF_BOUNDS, ("k = count - 1", "k = 2")),
-        mutant("at most eight", kinds.WRONG, ("k = count - 1", "k = min(count, 8) - 1")),
-        mutant("at most 32", kinds.WRONG, ("k = count - 1", "k = min(count, 32) - 1")),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) return;", "")),
-        mutant(
-            "a short index",
-            kinds.OUT_OF_BOUNDS,
-            ("const int i =", "const short i ="),
-        ),
     ),
 )
 
@@ -871,16 +505,6 @@ def any_polynomial(rng: np.random.Generator) -> tuple:
 
 
 TWICE_DIFFERENTIABLE = PythonExercise(
-    id="07.twice_differentiable",
-    title="a gradient that has a gradient",
-    task=f"""
-The slope of a polynomial is a polynomial, so the operator can be a part of its own backward pass.
-Write that backward pass so that it can be differentiated again, and what comes out once more. x has
-any shape, also one of no elements, zeros may be in it, and c has any number of coefficients from
-one on; all are float64 on the CPU.
-{NEEDS_TORCH}
-""",
-    source=f"{FOLDER}/twice_differentiable.py",
     function="gradients",
     needs=("torch",),
     call=derivatives,
@@ -898,57 +522,6 @@ one on; all are float64 on the CPU.
     reference=by_formula,
     promises=Cases(any_polynomial),
     means="The derivatives of the result are asked for: what is not differentiable shows there.",
-    hints=(
-        "p'(x) has the coefficients 1 c[1], 2 c[2], 3 c[3]...: `torch.arange(len(c)) * c`, without "
-        "the first one.",
-        "The gradient of c[k] is the sum of dy x^k over all elements. x^k is a polynomial, too: "
-        "its coefficients are a row of `torch.eye(len(c))`.",
-        "One coefficient: the slope is 0 for all x, and `polynomial` takes no empty row: `0 * c`.",
-        "No `.detach()`, no `.data`, no `.numpy()`, no new tensor of old numbers: each of them "
-        "cuts the gradient off.",
-    ),
-    explanation="""
-A kernel is a black box to autograd, so a backward pass that calls a kernel without a gradient ends
-there. Expressed by operators that have one, it goes on for as long as one likes; here the operator
-is its own derivative's part, as with exp, sin and the products of matrices. It costs: a pass over x
-for each coefficient in place of one for all. A team writes the fused kernel for the first
-derivative, and registers for *that* operator a backward pass of this kind.
-""",
-    mutants=(
-        mutant("the value in place of the slope", kinds.WRONG, ("(numbers * c)[1:]", "c[1:]")),
-        mutant("from 1 on", kinds.WRONG, ("torch.arange(len(c), ", "torch.arange(1, len(c) + 1, ")),
-        mutant("no chain rule for x", kinds.WRONG, ("return dy * polynomial", "return polynomial")),
-        mutant("no chain rule for c", kinds.WRONG, ("(dy * power)", "power")),
-        mutant("c cut off", kinds.WRONG, ("(numbers * c)[1:]", "(numbers * c.detach())[1:]")),
-        mutant(
-            "x cut off",
-            kinds.WRONG,
-            ("dy * polynomial(x, slope)", "dy * polynomial(x.detach(), slope)"),
-        ),
-        mutant(
-            "no empty x", kinds.WRONG, ("(dy * power).sum()", "(dy * power).mean() * x.numel()")
-        ),
-        mutant("dy cut off", kinds.WRONG, ("[(dy * power)", "[(dy.detach() * power)")),
-        mutant(
-            "x's powers cut off", kinds.WRONG, ("[polynomial(x, row)", "[polynomial(x.data, row)")
-        ),
-        mutant(
-            "at most eight",
-            kinds.WRONG,
-            ("dtype=c.dtype)\n    slope", "dtype=c.dtype).clamp(max=8)\n    slope"),
-        ),
-        mutant("means", kinds.WRONG, (".sum()", ".mean()")),
-        mutant("a constant forgotten", kinds.EXCEPTION, (" if len(c) > 1 else 0 * c", "")),
-        mutant(
-            "only once",
-            kinds.WRONG,
-            (
-                "    numbers =",
-                "    x, c = x.clone().detach(), c.clone().detach()\n    numbers =",
-            ),
-        ),
-        mutant("no return", kinds.EXCEPTION, ("return dy", "dy")),
-    ),
 )
 
 # --- find what opcheck would name ---
@@ -1053,16 +626,6 @@ def any_rows(rng: np.random.Generator) -> tuple[Rows]:
 
 
 THREE_LIES = PythonExercise(
-    id="07.three_lies",
-    title="find the bugs: what an operator promises",
-    task=f"""
-The numbers of this operator are right, also for very small ones and NaN, and training with it works
-for a while. But it lies three times: about what it writes to, about whose memory it returns, and
-about the shapes and types of its results; nor are these always contiguous, as promised. Mend it. x
-has any rows (none as well) and at least one column, any strides, float32 or float64.
-{NEEDS_TORCH}
-""",
-    source=f"{FOLDER}/three_lies.py",
     function="scaled_rows",
     rtol=1e-5,
     needs=("torch",),
@@ -1085,67 +648,4 @@ has any rows (none as well) and at least one column, any strides, float32 or flo
     reference=as_promised,
     promises=Cases(any_rows),
     means="Memory and descriptions of the results are compared, not only their numbers.",
-    hints=(
-        "An operation with a trailing underscore writes where it reads.",
-        "Which tensor does `return x, scale` return? What would a user who adds to y in place do?",
-        "The fake scale: how many dimensions has the real one, and of which type?",
-        "`x / scale` keeps the strides of x, and so does `empty_like`. The schema says contiguous.",
-    ),
-    explanation="""
-`div_` changes the user's tensor: the next layer, and the backward pass of the one before, read
-something else than what was there. Returning x itself is faster, and makes two names of one tensor,
-which autograd and the compiler take for two. And the compiler plans by a fake function that is only
-nearly right (a dimension less, float32 in place of x's type, x's strides): a wrong shape stops the
-compiled program, a wrong type gives wrong numbers without a word. The second lie shows only where
-every magnitude is 1: check an operator with inputs that take each of its ways.
-""",
-    mutants=(
-        mutant(
-            "in place",
-            kinds.WRONG,
-            ("(x / scale).contiguous()", "x.div_(scale).contiguous().clone()"),
-        ),
-        mutant("in place, a view", kinds.WRONG, ("(x / scale).contiguous()", "x.div_(scale)")),
-        mutant("times the reciprocal", kinds.WRONG, ("(x / scale)", "(x * (1 / scale))")),
-        mutant(
-            "x itself",
-            kinds.WRONG,
-            (
-                "        return (x",
-                "        if bool((scale == 1).all()):\n            return x.contiguous(), scale\n"
-                "        return (x",
-            ),
-        ),
-        mutant("x's strides", kinds.WRONG, ("(x / scale).contiguous()", "x / scale")),
-        mutant("small ones for zeros", kinds.WRONG, ("scale == 0", "scale < 1e-30")),
-        mutant("NaN for zeros", kinds.WRONG, ("scale[scale == 0]", "scale[~(scale > 0)]")),
-        mutant(
-            "one result for all calls",
-            kinds.WRONG,
-            ("    def operator(x):\n", "    kept = {}\n\n    def operator(x):\n"),
-            (
-                "return (x / scale).contiguous(), scale",
-                "y = kept.setdefault((x.shape, x.dtype), x.new_empty(x.shape))\n"
-                "        return y.copy_(x / scale), scale",
-            ),
-        ),
-        mutant("zeros divided", kinds.WRONG, ("        scale[scale == 0] = 1\n", "")),
-        mutant("without abs", kinds.WRONG, ("x.abs().amax", "x.amax")),
-        mutant(
-            "fake: x's strides",
-            kinds.WRONG,
-            ("torch.empty(x.shape, dtype=x.dtype, device=x.device)", "x.new_empty(x.T.shape).T"),
-        ),
-        mutant("fake: a dimension less", kinds.WRONG, ("x.shape[0], 1)", "x.shape[0])")),
-        mutant(
-            "fake: float32",
-            kinds.WRONG,
-            ("x.new_empty(x.shape[0], 1)", "torch.empty(x.shape[0], 1, device=x.device)"),
-        ),
-        mutant(
-            "fake: on the CPU",
-            kinds.WRONG,
-            ("x.new_empty(x.shape[0], 1)", "torch.empty(x.shape[0], 1, dtype=x.dtype)"),
-        ),
-    ),
 )

@@ -11,9 +11,7 @@ from course_utils.exercises import (
     Promises,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
 )
 from course_utils.exercises.promises import Values
@@ -80,17 +78,7 @@ def hidden(label: str, where) -> Values:
     return Values(label, change)
 
 
-ONLINE = Exercise(
-    id="07.online_softmax",
-    title="one pass over the scores",
-    task="""
-Bring the three running values up to date with each 32 scores: the largest score so far, the sum of
-exponentials relative to it, and the weighted sum of values relative to it. The scores are read
-once. Scores of minus infinity (masked ones) may come first, last or anywhere, also 32 together; one
-score of each row at least is finite. V is finite.
-""",
-    source="07_pytorch_extensions/exercises/online_softmax.cu",
-    kernel="online_softmax",
+ONLINE_SOFTMAX = Exercise(
     inputs=scores_and_values,
     reference=weighted_values,
     launch=lambda size: a_warp_each(size[0]),
@@ -132,78 +120,6 @@ score of each row at least is finite. V is finite.
         means.no_local_memory("Three running values are enough: keep no scores.", size=(5, 97)),
         means.no_shared_memory("Three running values are enough: keep no scores.", size=(5, 97)),
     ),
-    hints=(
-        "What was summed is relative to the old largest score. exp(s - new) is exp(s - old) times "
-        "exp(old - new).",
-        "Both running sums need the factor: `sum` and `o`.",
-        "Two infinities of one sign have no difference: if the new largest is -inf, there is "
-        "nothing to add yet.",
-        "`weight = expf(score - new_largest)` is this lane's score's; in a loop over the lanes "
-        "`o += __shfl_sync(kWholeWarp, weight, j) * V[(first + j) * kColumns + lane]`, as long as "
-        "`first + j < n`.",
-    ),
-    explanation="""
-That is all of FlashAttention's arithmetic: whatever has been summed is relative to the largest
-score that was known then, and one multiplication brings it up to date. The order of the keys does
-not matter, nor how many come at a time. `sum` may stay a sum of the lane's own weights until the
-end, because the factor is the same for all lanes; the largest score may not.
-""",
-    mutants=(
-        mutant(
-            "no score below -1e38",
-            kinds.NOT_A_NUMBER,
-            (
-                "float new_largest = fmaxf(largest, tile_largest);",
-                "float new_largest = fmaxf(fmaxf(largest, -1e38f), tile_largest);",
-            ),
-        ),
-        mutant(
-            "-1e37 for nothing so far",
-            kinds.NOT_A_NUMBER,
-            ("if (new_largest == -CUDART_INF_F)", "if (new_largest < -1e37f)"),
-        ),
-        mutant("o is not rescaled", kinds.WRONG, ("        o *= rescale;\n", "")),
-        mutant(
-            "sum is not rescaled", kinds.WRONG, ("sum = sum * rescale + weight", "sum += weight")
-        ),
-        mutant(
-            "rescaled the wrong way round",
-            kinds.NOT_A_NUMBER,
-            ("expf(largest - new_largest)", "expf(new_largest - largest)"),
-        ),
-        mutant(
-            "the tile's largest alone",
-            kinds.NOT_A_NUMBER,
-            ("fmaxf(largest, tile_largest);", "tile_largest;"),
-        ),
-        mutant(
-            "no test for -inf",
-            kinds.NOT_A_NUMBER,
-            (
-                "        if (new_largest == -CUDART_INF_F) {\n            continue; // nothing but "
-                "-inf so far: -inf minus -inf would be NaN\n        }\n",
-                "",
-            ),
-        ),
-        mutant(
-            "no largest score at all",
-            kinds.NOT_A_NUMBER,
-            ("float new_largest = fmaxf(largest, tile_largest);", "float new_largest = 0.0f;"),
-            ("float rescale = expf(largest - new_largest);", "float rescale = 1.0f;"),
-        ),
-        mutant("values past the end", kinds.OUT_OF_BOUNDS, ("j < min(32, n - first)", "j < 32")),
-        mutant(
-            "the largest of all scores, read before",
-            kinds.MEANS_MISSING,
-            (
-                "float new_largest = fmaxf(largest, tile_largest);",
-                "float new_largest = -CUDART_INF_F;\n"
-                "        for (int j = lane; j < n; j += 32)\n"
-                "            new_largest = fmaxf(new_largest, S[(size_t)row * n + j]);\n"
-                "        new_largest = warp_max(new_largest);",
-            ),
-        ),
-    ),
 )
 
 
@@ -235,17 +151,7 @@ def _tiles_needed(queries: int, cached: int) -> int:
     return sum(-(-min(keys, first + 32 + cached) // 32) for first in range(0, queries, 32))
 
 
-CAUSAL = Exercise(
-    id="07.causal_tiles",
-    title="the edge of the mask",
-    task="""
-Say where a block may stop, and which is the last key that a query sees. There may be more keys than
-queries: those of earlier tokens, kept from before. All scores are equal here, so the output is a
-mean, and whoever sees one key too many or too few is found out. No tile is to be loaded of which no
-query of the block sees a key.
-""",
-    source="07_pytorch_extensions/exercises/causal_tiles.cu",
-    kernel="causal_tiles",
+CAUSAL_TILES = Exercise(
     inputs=tokens,
     reference=running_means,
     launch=lambda size: Launch((-(-size[0] // 32),), (WIDTH, 32)),
@@ -270,62 +176,6 @@ query of the block sees a key.
             "A block loads a tile of which none of its queries sees a key: it can stop before.",
         )
         for size in ((96, 0), (128, 33))
-    ),
-    hints=(
-        "Query i is token i + keys - queries.",
-        "A token sees itself: `last` is the number of the query's own token.",
-        "The block's last query is `blockIdx.x * kTile + kTile - 1`: `end` is one more than the "
-        "last key that it sees, and never more than `keys`.",
-    ),
-    explanation="""
-Without cached keys a block with late queries loads many tiles and one with early queries few; all
-blocks together load about half of them, which is where causal attention saves its time. Only the
-last tile or two of a block need the test at all. When a model writes a text, `queries` is 1 and
-`keys` grows: with `key <= query` alone, the new token would see the first key and no other.
-""",
-    mutants=(
-        mutant(
-            "does not see itself",
-            kinds.NOT_A_NUMBER,
-            ("last = query + cached", "last = query + cached - 1"),
-        ),
-        mutant(
-            "sees the next one",
-            kinds.OFF_BY_ONE,
-            ("last = query + cached", "last = query + cached + 1"),
-        ),
-        mutant("cached keys forgotten", kinds.WRONG, ("last = query + cached", "last = query")),
-        mutant(
-            "stops a tile early",
-            kinds.NOT_A_NUMBER,
-            ("(int)(blockIdx.x + 1) * kTile + cached", "(int)blockIdx.x * kTile + cached"),
-        ),
-        mutant(
-            "stops one key early",
-            kinds.WRONG,
-            (
-                "(int)(blockIdx.x + 1) * kTile + cached",
-                "(int)(blockIdx.x + 1) * kTile + cached - 1",
-            ),
-        ),
-        mutant(
-            "cached keys forgotten in the end",
-            kinds.WRONG,
-            ("(int)(blockIdx.x + 1) * kTile + cached", "(int)(blockIdx.x + 1) * kTile"),
-        ),
-        mutant(
-            "all tiles loaded",
-            kinds.MEANS_MISSING,
-            ("end = min(keys, (int)(blockIdx.x + 1) * kTile + cached)", "end = keys"),
-        ),
-        mutant(
-            "a tile too many",
-            kinds.MEANS_MISSING,
-            (
-                "(int)(blockIdx.x + 1) * kTile + cached",
-                "(int)(blockIdx.x + 1) * kTile + cached + 1",
-            ),
-        ),
     ),
 )
 
@@ -355,16 +205,7 @@ def scores_of_groups(given) -> dict:
     return {"S": np.einsum("hc,khc->hk", given["Q"].astype(np.float64), keys) * given["scale"]}
 
 
-GROUPED = Exercise(
-    id="07.grouped_heads",
-    title="heads that share keys",
-    task="""
-A new token has `heads` queries and only `kv_heads` heads of keys: neighbouring queries share one.
-Compute all scores. Each key is read **once**, for all queries that it serves: that is what sharing
-is for.
-""",
-    source="07_pytorch_extensions/exercises/grouped_heads.cu",
-    kernel="grouped_heads",
+GROUPED_HEADS = Exercise(
     inputs=one_token,
     reference=scores_of_groups,
     launch=lambda size: Launch((-(-size[0] // 4), size[1]), (128,)),
@@ -385,57 +226,6 @@ is for.
         bytes_from("K", 4 * 37 * 2 * WIDTH, (37, 2, 3), 1.0, "Read a key once, for all its heads."),
         means.one_store_each(),
         means.work_shared_out(size=(36, 2, 3)),
-    ),
-    hints=(
-        "Key j of head g begins at `K + (j * kv_heads + g) * kWidth`.",
-        "It serves the query heads `kv_head * group` to `kv_head * group + group - 1`.",
-        "Load the lane's element of the key before the loop over the group. Inside, each lane "
-        "multiplies its elements, `warp_sum` adds up, and one lane stores.",
-    ),
-    explanation="""
-A token that is generated reads all keys and values from memory and does little with each: it is
-memory-bound. With a group of eight, an eighth of the bytes is kept and read for the same number of
-query heads. The order is a convention: neighbours share a head (as in `repeat_interleave` and in
-PyTorch's `enable_gqa`). Who takes `head % kv_heads` computes something plausible, and loads a
-model's weights wrongly.
-""",
-    mutants=(
-        mutant(
-            "every kv_heads-th query",
-            kinds.WRONG,
-            ("kv_head * group + i", "i * kv_heads + kv_head"),
-        ),
-        mutant(
-            "keys of one head",
-            kinds.WRONG,
-            ("((size_t)key * kv_heads + kv_head)", "((size_t)key + kv_head)"),
-        ),
-        mutant(
-            "heads before keys",
-            kinds.WRONG,
-            ("((size_t)key * kv_heads + kv_head)", "((size_t)kv_head * keys + key)"),
-        ),
-        mutant("scale forgotten", kinds.SCALED, (" * scale;\n        if", ";\n        if")),
-        mutant(
-            "read for each query",
-            kinds.MEANS_MISSING,
-            (
-                "warp_sum(mine * Q",
-                "warp_sum(*(volatile const float *)"
-                "&K[((size_t)key * kv_heads + kv_head) * kWidth + lane] * Q",
-            ),
-        ),
-        mutant(
-            "the last of a group is missed",
-            kinds.PARTLY_WRITTEN,
-            ("i < group; ++i", "i < group - 1; ++i"),
-        ),
-        mutant(
-            "at most eight in a group",
-            kinds.FIRST_BLOCK,
-            ("i < group; ++i", "i < min(group, 8); ++i"),
-        ),
-        mutant("all lanes store", kinds.MEANS_MISSING, ("if (lane == 0)", "if (lane >= 0)")),
     ),
 )
 
@@ -478,17 +268,7 @@ def large_products(given, rng) -> dict:
     }
 
 
-PACKED = Exercise(
-    id="07.packed_sequences",
-    title="no padding",
-    task="""
-A batch of texts of different lengths is packed: one after the other, with no padding between. Write
-the kernel, indices and all. The grid has a block for every 64 tokens of the *longest* sequence, so
-some blocks have nothing to do. A sequence may be empty. Products q k stay between -60 and 60: no
-largest score is needed here.
-""",
-    source="07_pytorch_extensions/exercises/packed_sequences.cu",
-    kernel="packed_sequences",
+PACKED_SEQUENCES = Exercise(
     inputs=packed,
     reference=attention_of_each,
     launch=lambda size: Launch((-(-size[1] // 64), size[0]), (64,)),
@@ -522,72 +302,6 @@ largest score is needed here.
             "v", 4 * 4 * 200, (1, 200), 1.1, "Each block reads each value once, into shared memory."
         ),
         means.work_shared_out(size=(1, 192)),
-    ),
-    hints=(
-        "The sequence is `blockIdx.y`; its first token `starts[blockIdx.y]`, its length the "
-        "difference to the next start. Count queries and keys from there.",
-        "A whole block may return before its first barrier. A single thread may not: one without a "
-        "query still helps to load, and only leaves out the store.",
-        "Two barriers a tile: before it is overwritten, and before it is read.",
-        "`weight = expf(mine * keys[j])`; add up the weights, and the weights times values; the "
-        "quotient is the output. The last tile has fewer than 64 keys.",
-    ),
-    explanation="""
-Padding to the longest sequence would compute with tokens that nobody wrote, and attention's work
-grows with the square of the length. Packed, the price is one array of starts and blocks that return
-at once. The same array (`cu_seqlens`, cumulative sequence lengths) is what FlashAttention's
-functions for variable lengths take.
-""",
-    mutants=(
-        mutant(
-            "tokens in 16 bits",
-            kinds.OUT_OF_BOUNDS,
-            ("int first = starts[blockIdx.y];", "int first = (short)starts[blockIdx.y];"),
-        ),
-        mutant(
-            "keys of the first sequence",
-            kinds.WRONG,
-            ("k[first + start + threadIdx.x]", "k[start + threadIdx.x]"),
-        ),
-        mutant("queries of the first sequence", kinds.WRONG, ("? q[first + query]", "? q[query]")),
-        mutant(
-            "weights cut off",
-            kinds.WRONG,
-            ("expf(mine * keys[j])", "expf(fminf(mine * keys[j], 40.0f))"),
-        ),
-        mutant(
-            "keys of the next sequence, too",
-            kinds.WRONG,
-            (
-                "int count = min(kTile, length - start);",
-                "int count = min(kTile, starts[gridDim.y] - first - start);",
-            ),
-        ),
-        mutant(
-            "whole tiles only",
-            kinds.OUT_OF_BOUNDS,
-            ("int count = min(kTile, length - start);", "int count = kTile;"),
-        ),
-        mutant(
-            "no guard at the store",
-            kinds.OUT_OF_BOUNDS,
-            ("    if (query < length) {\n        o", "    {\n        o"),
-        ),
-        mutant(
-            "threads without a query leave",
-            kinds.BARRIER,
-            ("if (blockIdx.x * kTile >= length) {", "if (query >= length) {"),
-        ),
-        mutant(
-            "one barrier",
-            kinds.DATA_RACE,
-            ("        __syncthreads(); // nobody reads the tile before any more\n", ""),
-        ),
-        mutant(
-            "sum of a tile",
-            kinds.WRONG,
-            ("        int count = min", "        sum = 0.0f;\n        int count = min"),
-        ),
     ),
 )
 
@@ -667,17 +381,7 @@ def _nan_that_hardly_counts(given, rng) -> dict:
     return {"parts": outputs, "part_lse": lse}
 
 
-MERGE = Exercise(
-    id="07.merge_parts",
-    title="from parts to the whole",
-    task="""
-When one token is generated there is one query, and many keys: the keys are split into parts, a
-block computes attention over each, and a second kernel merges the results. Write the second one.
-The output of a part without keys may be anything: NaN, too, must not reach the result. A NaN of any
-other part must, however little the part weighs.
-""",
-    source="07_pytorch_extensions/exercises/merge_parts.cu",
-    kernel="merge_parts",
+MERGE_PARTS = Exercise(
     inputs=parts_of,
     reference=merged,
     launch=lambda size: a_warp_each(size[1]),
@@ -720,84 +424,6 @@ other part must, however little the part weighs.
         means.work_shared_out(size=(3, 8)),
         bytes_from("parts", 4 * 3 * 8 * WIDTH, (3, 8), 1.0, "Each part's output is needed once."),
     ),
-    hints=(
-        "A part's output is divided by its own sum of exponentials, exp(lse): multiply by that, "
-        "add up, and divide by the sum of them all.",
-        "Only ratios count: exp(lse - largest) in place of exp(lse), with the largest of the "
-        "row's parts.",
-        "Zero times NaN is NaN: leave a part with lse -inf out altogether.",
-        "The whole's lse is `largest + logf(sum)`. If `sum` is 0, no part had keys.",
-    ),
-    explanation="""
-It is the online softmax once more, with parts in place of scores: lse plays the score, the output
-plays the value. So attention can be cut anywhere along the keys, over blocks, over GPUs, over time,
-as long as each part stores one more number for each row. That is why every FlashAttention stores
-the log-sum-exp, and the backward pass recomputes the weights from it.
-""",
-    mutants=(
-        mutant(
-            "-1e37 for no keys",
-            kinds.ALL_ZEROS,
-            ("if (part == -CUDART_INF_F)", "if (part < -1e37f)"),
-        ),
-        mutant("weights without the largest", kinds.WRONG, ("expf(part - largest)", "expf(part)")),
-        mutant(
-            "no lse above 1e4",
-            kinds.NOT_A_NUMBER,
-            (
-                "fmaxf(largest, part_lse[p * rows + row])",
-                "fmaxf(largest, fminf(part_lse[p * rows + row], 1e4f))",
-            ),
-        ),
-        mutant(
-            "plain mean",
-            kinds.WRONG,
-            ("float weight = expf(part - largest)", "float weight = 1.0f"),
-        ),
-        mutant(
-            "NaN of a part without keys",
-            kinds.NOT_A_NUMBER,
-            (
-                "        if (part == -CUDART_INF_F) {\n            continue; // no keys: 0 times "
-                "NaN would be NaN\n        }\n",
-                "",
-            ),
-        ),
-        mutant(
-            "a finite number for none",
-            kinds.ALL_ZEROS,
-            ("float largest = -CUDART_INF_F", "float largest = -1e30f"),
-        ),
-        mutant(
-            "every NaN left out",
-            kinds.WRONG,
-            (
-                "        if (part == -CUDART_INF_F) {",
-                "        if (part == -CUDART_INF_F ||\n"
-                "            isnan(parts[(p * rows + row) * kColumns + lane])) {",
-            ),
-        ),
-        mutant(
-            "parts without weight left out",
-            kinds.NOT_A_NUMBER,
-            ("        if (part == -CUDART_INF_F) {", "        if (expf(part - largest) == 0.0f) {"),
-        ),
-        mutant("largest forgotten in lse", kinds.WRONG, ("largest + logf(sum)", "logf(sum)")),
-        mutant("base 2", kinds.WRONG, ("largest + logf(sum)", "largest + log2f(sum)")),
-        mutant(
-            "no keys at all",
-            kinds.NOT_A_NUMBER,
-            ("sum == 0.0f ? 0.0f : o / sum", "o / sum"),
-        ),
-        mutant(
-            "parts and rows swapped",
-            kinds.NOT_A_NUMBER,
-            ("part_lse[p * rows + row];\n        if", "part_lse[row * count + p];\n        if"),
-        ),
-        mutant(
-            "not divided", kinds.WRONG, ("sum == 0.0f ? 0.0f : o / sum", "sum == 0.0f ? 0.0f : o")
-        ),
-    ),
 )
 
 
@@ -839,16 +465,7 @@ def masked_products(given, rng) -> dict:
     }
 
 
-BACKWARD = Exercise(
-    id="07.score_gradient",
-    title="back through the softmax",
-    task="""
-The backward pass has the products q k of one tile, recomputed, and the gradients dP of its weights.
-Compute the weights P again from what the forward pass stored, the log-sum-exp, and then dS, the
-gradient of the *products*. The tile has only some of the keys of each row. `scale` may be negative.
-""",
-    source="07_pytorch_extensions/exercises/score_gradient.cu",
-    kernel="score_gradient",
+SCORE_GRADIENT = Exercise(
     inputs=tile_of_scores,
     reference=gradient_of_scores,
     launch=lambda size: a_warp_each(size[0]),
@@ -885,68 +502,5 @@ gradient of the *products*. The tile has only some of the keys of each row. `sca
         bytes_from("O", 4 * 4 * WIDTH, (4, 97), 1.0, "One sum for the row, not for each element."),
         means.one_store_each(),
         means.work_shared_out(size=(4, 97)),
-    ),
-    hints=(
-        "P = exp(score - lse), and a score is a product times scale. No division: lse has it.",
-        "Through softmax: dP minus the sum of P dP over the whole row, times P. That sum equals "
-        "the sum of dO times O over the row's 32 columns.",
-        "`warp_sum(O[row * kColumns + lane] * dO[row * kColumns + lane])`, once for the row.",
-        "The product was multiplied by scale on the way forward, so is its gradient on the way "
-        "back.",
-    ),
-    explanation="""
-O = P V and dP = dO Vᵀ, so Σ P dP over the keys is Σ dO O over the columns. It is called D, and a
-small kernel computes it before the tiles are met: the one thing that a tile cannot know alone. The
-scale appears twice: in the score that P is made from, and in the chain rule.
-""",
-    mutants=(
-        mutant("D forgotten", kinds.WRONG, ("(dP[at] - dot)", "dP[at]")),
-        mutant(
-            "scale forgotten on the way back",
-            kinds.SCALED,
-            ("(dP[at] - dot) * scale", "(dP[at] - dot)"),
-        ),
-        mutant(
-            "a scale without its sign",
-            kinds.SCALED,
-            ("(dP[at] - dot) * scale", "(dP[at] - dot) * fabsf(scale)"),
-        ),
-        mutant(
-            "scale forgotten in the score",
-            kinds.WRONG,
-            ("S[at] * scale - lse[row]", "S[at] - lse[row]"),
-        ),
-        mutant(
-            "no weight below 1e-9",
-            kinds.WRONG,
-            ("expf(S[at] * scale - lse[row])", "expf(fmaxf(S[at] * scale - lse[row], -20.0f))"),
-        ),
-        mutant("not times P", kinds.WRONG, ("weight * (dP[at] - dot)", "(dP[at] - dot)")),
-        mutant("lse forgotten", kinds.WRONG, (" - lse[row])", ")")),
-        mutant("the sign of D", kinds.WRONG, ("dP[at] - dot", "dP[at] + dot")),
-        mutant(
-            "D of the lane's own column",
-            kinds.WRONG,
-            (
-                "warp_sum(O[row * kColumns + lane] * dO[row * kColumns + lane])",
-                "O[row * kColumns + lane] * dO[row * kColumns + lane]",
-            ),
-        ),
-        mutant(
-            "keys past 32 are missed",
-            kinds.FIRST_BLOCK,
-            ("j < keys; j += 32", "j < min(keys, 32); j += 32"),
-        ),
-        mutant(
-            "D of the tile's keys",
-            kinds.WRONG,
-            (
-                "float dot = warp_sum(O[row * kColumns + lane] * dO[row * kColumns + lane]);",
-                "float dot = 0.0f;\n    for (int j = lane; j < keys; j += 32) {\n"
-                "        size_t at = (size_t)row * keys + j;\n"
-                "        dot += expf(S[at] * scale - lse[row]) * dP[at];\n    }\n"
-                "    dot = warp_sum(dot);",
-            ),
-        ),
     ),
 )

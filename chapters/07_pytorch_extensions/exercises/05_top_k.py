@@ -11,9 +11,7 @@ from course_utils.exercises import (
     Promises,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
 )
 from course_utils.exercises.means import WorkDone
@@ -49,15 +47,6 @@ def denormal(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 ORDER_FLOATS = Exercise(
-    id="07.order_floats",
-    title="an integer for every float",
-    task="""
-Turn each float into an unsigned integer, so that integers compare as the floats do: larger float,
-larger integer. Beyond what `<` says, −0 comes before +0, and every NaN, whatever its bits, gets
-0xffffffff. Any float may come, denormal numbers too.
-""",
-    source="07_pytorch_extensions/exercises/order_floats.cu",
-    kernel="order_floats",
     inputs=lambda rng, n: {"x": floats(rng, n), "order": empty(n, np.uint32), "n": np.int32(n)},
     reference=lambda given: {"order": order_of(given["x"])},
     launch=one_thread_each,
@@ -74,45 +63,6 @@ larger integer. Beyond what `<` says, −0 comes before +0, and every NaN, whate
         ),
     ),
     means=(means.one_store_each(), means.work_shared_out(2.0, size=1000)),
-    hints=(
-        "The bits of positive floats compare like integers already: the exponent stands above the "
-        "fraction. Only the highest bit, the sign, is in the way.",
-        "Of two negative floats the one with the larger bits is the smaller one: turn all bits.",
-        "`x[i] != x[i]` holds for NaN alone.",
-    ),
-    explanation="""
-A float is a sign above a number that grows with the size. So positive ones get the highest bit, and
-negative ones have all bits turned. The integers know nothing of flushing: the course's compiler
-may treat denormal floats as 0 when it compares them, never when it compares their bits.
-""",
-    mutants=(
-        mutant(
-            "not the first NaN",
-            kinds.WRONG,
-            ("if (x[i] != x[i])", "if ((bits & 0x7fffffff) > 0x7f800001)"),
-        ),
-        mutant("bits as they are", kinds.WRONG, ("bits >> 31 ? ~bits : bits | 0x80000000", "bits")),
-        mutant(
-            "sign bit alone",
-            kinds.WRONG,
-            ("bits >> 31 ? ~bits : bits | 0x80000000", "bits ^ 0x80000000"),
-        ),
-        mutant("all bits turned", kinds.WRONG, ("bits >> 31 ? ~bits : bits | 0x80000000", "~bits")),
-        mutant("NaN forgotten", kinds.WRONG, ("if (x[i] != x[i])", "if (false)")),
-        mutant("NaN below all", kinds.WRONG, ("order[i] = 0xffffffff", "order[i] = 0")),
-        mutant("one NaN alone", kinds.WRONG, ("if (x[i] != x[i])", "if (bits == 0x7fc00000)")),
-        mutant(
-            "zeros alike", kinds.WRONG, ("bits >> 31 ?", "x[i] == 0.0f ? 0x80000000 : bits >> 31 ?")
-        ),
-        mutant(
-            "by the sign of the float",
-            kinds.WRONG,
-            ("bits >> 31 ?", "x[i] < 0.0f ?"),
-        ),
-        mutant(
-            "no guard", kinds.OUT_OF_BOUNDS, ("    if (i >= n) {\n        return;\n    }\n", "")
-        ),
-    ),
 )
 
 
@@ -184,15 +134,6 @@ def kth_of_rows(given: Given) -> dict:
 
 
 KTH_LARGEST = Exercise(
-    id="07.kth_largest",
-    title="the k-th largest by eight histograms",
-    task="""
-Write a turn of radix select. The histogram of the highest 4 bits says in which bin the k-th largest
-key is; the next turn looks only at keys that begin like it. Eight turns find the key itself,
-without sorting anything. Keys may be any unsigned integers, equal ones too.
-""",
-    source="07_pytorch_extensions/exercises/kth_largest.cu",
-    kernel="kth_largest",
     inputs=keys_of_rows,
     reference=kth_of_rows,
     launch=lambda size: Launch((size[0],), (256,)),
@@ -221,89 +162,6 @@ without sorting anything. Keys may be any unsigned integers, equal ones too.
         ),
     ),
     within=3.0,
-    hints=(
-        "In the turn with shift 28 every key counts. Later a key counts if `key >> (shift + 4)` "
-        "equals that of the prefix. Shifting by 32 is undefined.",
-        "The digit is `key >> shift & 15`.",
-        "Bin b is the one if fewer than `wanted` keys are in the bins above it, and at least "
-        "`wanted` with it. Sixteen threads can test one bin each.",
-        "Then `wanted` is less by what is above, and the prefix has 4 bits more.",
-    ),
-    explanation="""
-Each turn divides the range by 16, whatever the keys are: eight turns always suffice for 32 bits.
-The kernels of the lesson take 8 bits a turn, and stop where all that is left in a bin is wanted.
-""",
-    mutants=(
-        mutant("every key in every turn", kinds.WRONG, ("shift == 28 ||", "true ||")),
-        mutant(
-            "the prefix forgotten",
-            kinds.WRONG,
-            ("prefix |= unsigned(bin) << shift", "prefix = bin"),
-        ),
-        mutant("wanted as before", kinds.WRONG, ("        wanted -= above;\n", "")),
-        mutant(
-            "from below",
-            kinds.WRONG,
-            (
-                "int b = kBins - 1; b > int(threadIdx.x); --b",
-                "int b = 0; b < int(threadIdx.x); ++b",
-            ),
-        ),
-        mutant(
-            "one too many above",
-            kinds.UNINITIALISED,
-            ("larger < wanted && wanted <=", "larger <= wanted && wanted <"),
-        ),
-        mutant(
-            "no atomics",
-            kinds.DATA_RACE,
-            (
-                "atomicAdd(&counts[row[i] >> shift & (kBins - 1)], 1)",
-                "++counts[row[i] >> shift & (kBins - 1)]",
-            ),
-        ),
-        mutant(
-            "no barrier after counting",
-            kinds.DATA_RACE,
-            ("        __syncthreads(); // all are counted\n", ""),
-        ),
-        mutant(
-            "no barrier before the bin is read",
-            kinds.DATA_RACE,
-            ("        __syncthreads(); // the bin is found\n", ""),
-        ),
-        mutant(
-            "signed digits",
-            kinds.WRONG,
-            ("row[i] >> shift & (kBins - 1)], 1", "int(row[i]) >> shift & 7], 1"),
-        ),
-        mutant(
-            "first row's keys",
-            kinds.WRONG,
-            (
-                "int i = threadIdx.x; i < n; i += kThreads",
-                "int i = threadIdx.x - blockIdx.x * n; i < n - int(blockIdx.x) * n; i += kThreads",
-            ),
-        ),
-        mutant(
-            "13 bits of a count",
-            kinds.UNINITIALISED,
-            ("counts[threadIdx.x])", "(counts[threadIdx.x] & 8191))"),
-        ),
-        mutant(
-            "one key too many",
-            kinds.OUT_OF_BOUNDS,
-            ("i < n; i += kThreads", "i <= n; i += kThreads"),
-        ),
-        mutant(
-            "one thread counts",
-            kinds.MEANS_MISSING,
-            (
-                "int i = threadIdx.x; i < n; i += kThreads",
-                "int i = threadIdx.x ? n : 0; i < n; ++i",
-            ),
-        ),
-    ),
 )
 
 
@@ -358,16 +216,6 @@ def signed_zeros(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 TIES_IN_ORDER = Exercise(
-    id="07.ties_in_order",
-    title="which of the equal ones",
-    task="""
-The k-th largest of each row is known. Store the indices of the k largest in ascending order,
-counted from `first`, which may be negative. Where elements equal the k-th, the first ones are
-taken, so that the same row always gives the same indices. A warp takes 32 elements at a time: no
-shared memory, no atomics.
-""",
-    source="07_pytorch_extensions/exercises/ties_in_order.cu",
-    kernel="ties_in_order",
     inputs=rows_with_limit,
     reference=first_of_largest,
     launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
@@ -414,74 +262,6 @@ shared memory, no atomics.
         ),
     ),
     within=2.0,
-    hints=(
-        "First loop: count what is above the limit, and add up over the warp. k less that many "
-        "equal ones are wanted.",
-        'Second loop: `__ballot_sync` of "is equal" tells a lane how many equal ones are before '
-        "it: the bits below its own, `(1u << lane) - 1`.",
-        'A second ballot, of "is taken", gives the places. Both counts go on to the next 32.',
-    ),
-    explanation="""
-"The k largest" names no set where elements are equal, and PyTorch promises nothing about them. A
-rule costs two ballots for 32 elements, and makes a result that can be repeated and tested.
-""",
-    mutants=(
-        mutant("first in 16 bits", kinds.WRONG, ("= first + i", "= (unsigned short)first + i")),
-        mutant("never negative", kinds.WRONG, ("= first + i", "= max(first, 0) + i")),
-        mutant(
-            "all equal ones", kinds.OUT_OF_BOUNDS, (" && __popc(all_same & before) < equal", "")
-        ),
-        mutant(
-            "the last ones",
-            kinds.WRONG,
-            ("__popc(all_same & before) < equal", "__popc(all_same & ~before) <= equal"),
-        ),
-        mutant(
-            "no equal ones",
-            kinds.PARTLY_WRITTEN,
-            (" || (same && __popc(all_same & before) < equal)", ""),
-        ),
-        mutant(
-            "equal ones not counted",
-            kinds.OUT_OF_BOUNDS,
-            ("        equal -= __popc(all_same);\n", ""),
-        ),
-        mutant("k equal ones", kinds.OUT_OF_BOUNDS, ("equal = k - above", "equal = k")),
-        mutant(
-            "this lane's count alone",
-            kinds.OUT_OF_BOUNDS,
-            ("    above = __reduce_add_sync(kWholeWarp, above);\n", ""),
-        ),
-        mutant(
-            "places of the first 32",
-            kinds.DATA_RACE,
-            ("        stored += __popc(takers);\n", ""),
-        ),
-        mutant(
-            "one place too far", kinds.OUT_OF_BOUNDS, ("stored = 0, equal", "stored = 1, equal")
-        ),
-        mutant("counts itself", kinds.PARTLY_WRITTEN, ("(1u << lane) - 1", "(2u << lane) - 1")),
-        mutant("counted from 1000", kinds.WRONG, ("= first + i", "= 1000 + i")),
-        mutant(
-            "half of the row",
-            kinds.PARTLY_WRITTEN,
-            ("equal = k - above", "equal = 1 + n / 2 - above"),
-        ),
-        mutant(
-            "bits for equality",
-            kinds.WRONG,
-            (
-                "value == least",
-                "__float_as_uint(value) == __float_as_uint(least)",
-            ),
-        ),
-        mutant(
-            "the lane as index",
-            kinds.WRONG,
-            ("= first + i", "= first + lane"),
-        ),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("i < n ? x[i] : 0.0f", "x[i]")),
-    ),
 )
 
 
@@ -516,15 +296,6 @@ def lists(label: str, change) -> Values:
 
 
 MERGE_LISTS = Exercise(
-    id="07.merge_lists",
-    title="two lists into one",
-    task="""
-Two blocks have found the k largest of their parts, sorted. Merge both lists: the k largest of all,
-sorted, and which list each is from. Every thread has one element and finds its place by itself, in
-a number of steps that grows with the logarithm of k. Elements may be equal or infinite.
-""",
-    source="07_pytorch_extensions/exercises/merge_lists.cu",
-    kernel="merge_lists",
     inputs=two_lists,
     reference=merged_lists,
     launch=lambda k: Launch((-(-2 * k // 256),), (256,)),
@@ -584,91 +355,10 @@ a number of steps that grows with the logarithm of k. Elements may be equal or i
         ),
     ),
     within=2.0,
-    hints=(
-        "Before element i of a come i elements of a, and the elements of b that are larger.",
-        "For an element of b the equal elements of a come before it as well.",
-        "`low` and `high` say how many may come before; look at element `middle` of the others.",
-        "Places from k on are not stored.",
-    ),
-    explanation="""
-No thread waits for another, and no element is moved twice: an element's place is its place in its
-own list plus its place in the other. That equal elements are told apart by their list, once with >
-and once with ≥, is what gives every thread a place of its own.
-""",
-    mutants=(
-        mutant(
-            "steps of 512 first",
-            kinds.MEANS_MISSING,
-            (
-                "    while (low < high) {",
-                "    while (low + 512 <= k && (of_b ? others[low + 511] >= own "
-                ": others[low + 511] > own)) "
-                "low += 512;\n    while (low < high) {",
-            ),
-        ),
-        mutant(
-            "equal ones first in both",
-            kinds.DATA_RACE,
-            ("others[middle] >= own", "others[middle] > own"),
-        ),
-        mutant(
-            "equal ones of b first",
-            kinds.WRONG,
-            (
-                "of_b ? others[middle] >= own : others[middle] > own",
-                "of_b ? others[middle] > own : others[middle] >= own",
-            ),
-        ),
-        mutant(
-            "rising",
-            kinds.DATA_RACE,
-            (
-                "others[middle] >= own : others[middle] > own",
-                "others[middle] <= own : others[middle] < own",
-            ),
-        ),
-        mutant(
-            "nothing before -inf of a",
-            kinds.DATA_RACE,
-            ("others[middle] > own;", "others[middle] > own && own > -3e38f;"),
-        ),
-        mutant("own place forgotten", kinds.DATA_RACE, ("out[i + low] = own", "out[low] = own")),
-        mutant("all are stored", kinds.OUT_OF_BOUNDS, ("if (i + low < k)", "if (true)")),
-        mutant(
-            "one step too few",
-            kinds.DATA_RACE,
-            ("low + high) / 2;", "low + high) / 2;\n        if (high - low == 1) break;"),
-        ),
-        mutant("the last not looked at", kinds.DATA_RACE, ("high = k;", "high = k - 1;")),
-        mutant("always from a", kinds.WRONG, ("= of_b ? 2 : 1", "= 1")),
-        mutant(
-            "a alone",
-            kinds.PARTLY_WRITTEN,
-            ("if (thread >= 2 * k)", "if (thread >= 2 * k || thread >= k)"),
-        ),
-        mutant(
-            "counts one by one",
-            kinds.MEANS_MISSING,
-            ("int middle = (low + high) / 2;", "int middle = low;"),
-            ("high = middle;", "break;"),
-        ),
-        mutant(
-            "no guard", kinds.OUT_OF_BOUNDS, ("if (thread >= 2 * k)", "if (thread >= 2 * k + 1)")
-        ),
-    ),
 )
 
 
 HALVE_THE_LIMIT = Exercise(
-    id="07.halve_the_limit",
-    title="the k-th largest without a histogram",
-    task="""
-A row of up to 256 keys lies in the registers of a warp. Find its k-th largest key by halving:
-count over the warp how many keys reach a limit, and go up or down. Keys may be any unsigned
-integers. Lanes that have no key hold 0, which must not count as a key that is larger than others.
-""",
-    source="07_pytorch_extensions/exercises/halve_the_limit.cu",
-    kernel="halve_the_limit",
     inputs=keys_and_rows,
     reference=kth_of_rows,
     launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
@@ -694,56 +384,6 @@ integers. Lanes that have no key hold 0, which must not count as a key that is l
         ),
     ),
     within=3.0,
-    hints=(
-        "If at least k keys reach the middle, the k-th largest does too: low goes up to the "
-        "middle. Otherwise high goes below it.",
-        "`__reduce_add_sync` adds up over the warp in one instruction.",
-        "The middle must be above low, or two neighbours never meet. `(low + high) / 2` overflows.",
-    ),
-    explanation="""
-Thirty-two steps of eight comparisons and one reduction, with no barrier and no atomic. For a short
-row that is enough. A row of many thousands of keys has no room in a warp's registers, and each step
-counts all of it.
-""",
-    mutants=(
-        mutant(
-            "the sum overflows", kinds.ENDLESS_LOOP, ("high - (high - low) / 2", "(low + high) / 2")
-        ),
-        mutant(
-            "the middle below",
-            kinds.ENDLESS_LOOP,
-            ("high - (high - low) / 2", "low + (high - low) / 2"),
-        ),
-        mutant("more than k", kinds.WRONG, (">= k)", "> k)")),
-        mutant("100 at most", kinds.WRONG, (">= k)", ">= min(k, 100))")),
-        mutant("above the limit alone", kinds.WRONG, ("own[j] >= middle", "own[j] > middle")),
-        mutant(
-            "this lane's keys alone",
-            kinds.ALL_ZEROS,
-            ("__reduce_add_sync(kWholeWarp, count) >= k", "count >= k"),
-        ),
-        mutant("the k-th smallest", kinds.WRONG, ("own[j] >= middle", "own[j] <= middle")),
-        mutant("compares signed", kinds.WRONG, ("own[j] >= middle", "int(own[j]) >= int(middle)")),
-        mutant(
-            "stops at neighbours", kinds.WRONG, ("while (low < high)", "while (high - low > 1)")
-        ),
-        mutant(
-            "four keys of a lane",
-            kinds.ALL_ZEROS,
-            ("            count += own[j]", "            count += j % 2 == 0 && own[j]"),
-        ),
-        mutant(
-            "counts in shared memory",
-            kinds.MEANS_MISSING,
-            (
-                "if (__reduce_add_sync(kWholeWarp, count) >= k)",
-                "__shared__ int counts[8];\n        int &all = counts[threadIdx.x / 32];\n"
-                "        if (lane == 0) all = 0;\n        __syncwarp();\n"
-                "        atomicAdd(&all, count);\n        __syncwarp();\n"
-                "        int reached = all;\n        __syncwarp();\n        if (reached >= k)",
-            ),
-        ),
-    ),
 )
 
 
@@ -815,15 +455,6 @@ def read_beyond_need(work: WorkDone) -> float:
 
 
 NUCLEUS_SIZE = Exercise(
-    id="07.nucleus_size",
-    title="how many tokens make up 90 %",
-    task="""
-The nucleus of a row is the shortest beginning whose weights add up to the goal. Find its size.
-Weights are integers, so sums are exact; they may be 0 at the end, and their sum takes all 32 bits.
-A warp adds up 32 of them at a time, and reads no more than it needs.
-""",
-    source="07_pytorch_extensions/exercises/nucleus_size.cu",
-    kernel="nucleus_size",
     inputs=some_weights,
     reference=sizes_of_nuclei,
     launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
@@ -867,69 +498,6 @@ A warp adds up 32 of them at a time, and reads no more than it needs.
         ),
     ),
     within=2.0,
-    hints=(
-        "Running sums of 32 weights: five steps of `__shfl_up_sync`, as in the lesson on scans.",
-        "The sum of all turns so far is added to each of them.",
-        "`__ballot_sync(…, running >= goal)`, and `__ffs` of it: the first lane, counted from 1.",
-    ),
-    explanation="""
-The token that crosses the goal belongs to the nucleus, so it is never empty. With floats the sums
-depend on the order of the additions, and a cut at p = 1 can lose the last token: the kernel of the
-lesson takes the last one in any case.
-""",
-    mutants=(
-        mutant(
-            "without the one that crosses",
-            kinds.WRONG,
-            ("start + __ffs(reached)", "start + __ffs(reached) - 1"),
-        ),
-        mutant(
-            "past the goal", kinds.PARTLY_WRITTEN, ("running >= goal[row]", "running > goal[row]")
-        ),
-        mutant("turns not added up", kinds.PARTLY_WRITTEN, ("        running += before;\n", "")),
-        mutant("place in its 32", kinds.WRONG, ("start + __ffs(reached)", "__ffs(reached)")),
-        mutant(
-            "reads on to the end",
-            kinds.MEANS_MISSING,
-            (
-                "            return;\n        }\n        before",
-                "            start += kWarpSize;\n            for (; start + lane < k; start += "
-                "kWarpSize) {\n                if (weights[start + lane] == 0xfffffffe) "
-                "size[row] = 0;\n            }\n            return;\n        }\n        before",
-            ),
-        ),
-        mutant("2,048 at most", kinds.NOTHING_WRITTEN, ("start < k;", "start < min(k, 2048);")),
-        mutant(
-            "one more", kinds.PARTLY_WRITTEN, ("running >= goal[row]", "running + 1 > goal[row]")
-        ),
-        mutant(
-            "sum of a lane too early",
-            kinds.PARTLY_WRITTEN,
-            ("running, kWarpSize - 1)", "running, kWarpSize - 2)"),
-        ),
-        mutant(
-            "signed sums", kinds.WRONG, ("running >= goal[row]", "int(running) >= int(goal[row])")
-        ),
-        mutant("goal of the first row", kinds.PARTLY_WRITTEN, ("goal[row]", "goal[0]")),
-        mutant(
-            "weights one by one",
-            kinds.WRONG,
-            ("running += lane >= distance ? left : 0;", "running += left;"),
-        ),
-        mutant(
-            "stops early",
-            kinds.PARTLY_WRITTEN,
-            ("distance < kWarpSize; distance", "distance < 16; distance"),
-        ),
-        mutant(
-            "no guard",
-            kinds.OUT_OF_BOUNDS,
-            ("start + lane < k ? weights[start + lane] : 0", "weights[start + lane]"),
-        ),
-        mutant(
-            "in floats", kinds.WRONG, ("running >= goal[row]", "float(running) >= float(goal[row])")
-        ),
-    ),
 )
 
 
@@ -1019,17 +587,6 @@ def masked(given: Given, rng: np.random.Generator) -> Given:
 
 
 FAIR_RACE = Exercise(
-    id="07.fair_race",
-    title="a race that cannot be bought",
-    task="""
-Draw a token from each row without a sum: the random bits are given, each token's time is −log(1 −
-u), and the highest logit − log(time) wins. All 2³² values of the bits may come. Where they are all
-ones, u is 1: that token waits for ever. Where they are few, u is tiny: that token is fast, and how
-fast must be right to fp32's last digits. Forbidden tokens have a logit of −∞. The logits are a
-part of the vocabulary, whose tokens are counted from `first`.
-""",
-    source="07_pytorch_extensions/exercises/fair_race.cu",
-    kernel="fair_race",
     inputs=a_race,
     reference=winners,
     launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
@@ -1067,75 +624,4 @@ part of the vocabulary, whose tokens are counted from `first`.
         means.no_shared_memory("Shuffles find the best of a warp.", size=(8, 64)),
     ),
     within=2.0,
-    hints=(
-        "`log1pf(-u)` is log(1 − u) without the digits that 1 − u loses.",
-        "A score may be −∞, and then too some token has to win: take the first one in any case.",
-        "In the shuffle the lower index wins where scores are equal, and a lane with no token has "
-        "index n.",
-    ),
-    explanation="""
-An exponential time is −log of a uniform number, and both ends are dangerous. With u itself a u of 1
-means a time of 0 and wins against everybody, once in 33 million numbers: a row with a vocabulary of
-131,072 falls for it with a chance of 1 in 256. With 1 − u in fp32 short times, those that win, are
-multiples of 2⁻²⁴. `log1pf` has neither fault.
-""",
-    mutants=(
-        mutant(
-            "no time below 1e-9",
-            kinds.WRONG,
-            (
-                "float time = -log1pf(-uniform(bits[i]));",
-                "float time = fmaxf(1e-9f, -log1pf(-uniform(bits[i])));",
-            ),
-        ),
-        mutant(
-            "the other end", kinds.WRONG, ("-log1pf(-uniform(bits[i]))", "-logf(uniform(bits[i]))")
-        ),
-        mutant(
-            "1 - u", kinds.WRONG, ("-log1pf(-uniform(bits[i]))", "-logf(1.0f - uniform(bits[i]))")
-        ),
-        mutant("from 0 on", kinds.WRONG, ("-uniform(bits[i])", "-(bits[i] * 2.3283064e-10f)")),
-        mutant(
-            "1 - u but for the tiniest",
-            kinds.WRONG,
-            (
-                "float time = -log1pf(-uniform(bits[i]));",
-                "float u = uniform(bits[i]);\n"
-                "        float time = u < 6e-8f ? u : -logf(1.0f - u);",
-            ),
-        ),
-        mutant(
-            "u for short times",
-            kinds.WRONG,
-            (
-                "float time = -log1pf(-uniform(bits[i]));",
-                "float u = uniform(bits[i]);\n        float time = u < 1e-2f ? u : -log1pf(-u);",
-            ),
-        ),
-        mutant("counted from 32,000", kinds.WRONG, ("= first + winner", "= 32000 + winner")),
-        mutant(
-            "2,048 at most",
-            kinds.WRONG,
-            ("i < n; i += kWarpSize", "i < min(n, 2048); i += kWarpSize"),
-        ),
-        mutant("the slowest", kinds.WRONG, ("score > best", "score < best")),
-        mutant("logits alone", kinds.WRONG, ("logits[i] - logf(time)", "logits[i]")),
-        mutant("time, no logarithm", kinds.WRONG, ("logits[i] - logf(time)", "logits[i] - time")),
-        mutant("nobody wins", kinds.WRONG, (" || winner == n", "")),
-        mutant("any of equal ones", kinds.WRONG, (" || (other == best && theirs < winner)", "")),
-        mutant("the last of a lane", kinds.WRONG, ("score > best ||", "score >= best ||")),
-        mutant(
-            "lane 0 alone",
-            kinds.WRONG,
-            ("int distance = kWarpSize / 2; distance > 0", "int distance = 0; distance > 0"),
-        ),
-        mutant(
-            "half a warp",
-            kinds.WRONG,
-            ("int distance = kWarpSize / 2", "int distance = kWarpSize / 4"),
-        ),
-        mutant(
-            "no guard", kinds.OUT_OF_BOUNDS, ("i < n; i += kWarpSize", "i <= n; i += kWarpSize")
-        ),
-    ),
 )

@@ -13,9 +13,7 @@ from course_utils.exercises import (
     PythonExercise,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
 )
 from course_utils.exercises.promises import AS_GIVEN, Given, Values
@@ -78,15 +76,6 @@ def any_descent(rng: np.random.Generator) -> tuple:
 
 
 LOSS_SCALER = PythonExercise(
-    id="07.loss_scaler",
-    title="a scale that looks after itself",
-    task="""
-Train with fp16 gradients and a *dynamic* loss scale: as large as fp16 allows, found without
-knowing the gradients. A step whose gradients overflow is left out and halves the scale; `every`
-good steps in a row double it, and the count begins anew. A gradient can also be NaN. Any number of
-steps, any scale that is a power of two. Leave the arguments as they are.
-""",
-    source="07_pytorch_extensions/exercises/loss_scaler.py",
     function="scaled_descent",
     cases=(
         descent(1, 12, 5, 1e-7, 65536.0, 4),
@@ -105,70 +94,6 @@ steps, any scale that is a power of two. Leave the arguments as they are.
     promises=Cases(any_descent),
     means="The scales that are returned show each decision, the weights every rounding to fp16.",
     rtol=1e-5,
-    hints=(
-        "`np.float16(scale * gradient)` is what the backward pass brings. `np.isfinite(...).all()` "
-        "is False for infinities and NaN.",
-        "Divide by the scale in float32: a small gradient divided in fp16 is 0 again.",
-        "An overflow halves the scale and sets the count of good steps to 0; so does a doubling.",
-    ),
-    explanation="""
-The scale is a power of two, so it costs no digits, and it is taken out again before the weights
-see it. What remains is the search for the largest one that overflows rarely: try twice as much
-from time to time, and give way at once. PyTorch's `GradScaler` begins with 65,536 and doubles
-after 2,000 good steps. bf16 has fp32's exponents and needs none of this.
-""",
-    mutants=(
-        mutant("not taken out", kinds.WRONG, (" / np.float32(scale))", ")")),
-        mutant(
-            "taken out in fp16",
-            kinds.WRONG,
-            ("half.astype(np.float32) / np.float32(scale)", "half / np.float16(scale)"),
-        ),
-        mutant(
-            "never rounded",
-            kinds.WRONG,
-            ("half.astype(np.float32) / np.float32(scale)", "gradient"),
-        ),
-        mutant(
-            "infinities only", kinds.WRONG, ("np.isfinite(half).all()", "not np.isinf(half).any()")
-        ),
-        mutant("NaN only", kinds.WRONG, ("np.isfinite(half).all()", "not np.isnan(half).any()")),
-        mutant(
-            "finite before the rounding",
-            kinds.WRONG,
-            ("np.isfinite(half).all()", "np.isfinite(gradient).all()"),
-        ),
-        mutant(
-            "larger than 65504 before the rounding",
-            kinds.WRONG,
-            ("np.isfinite(half).all()", "(np.abs(np.float32(scale) * gradient) <= 65504).all()"),
-        ),
-        mutant("the first 64 alone", kinds.WRONG, ("np.isfinite(half)", "np.isfinite(half[:64])")),
-        mutant("no scale below 1", kinds.WRONG, ("scale / 2", "max(scale / 2, 1.0)")),
-        mutant("one finite number is enough", kinds.WRONG, (".all()", ".any()")),
-        mutant(
-            "overflow keeps the count", kinds.WRONG, ("scale, good = scale / 2, 0", "scale /= 2")
-        ),
-        mutant(
-            "doubling keeps the count",
-            kinds.WRONG,
-            ("scale, good = 2 * scale, 0", "scale = 2 * scale"),
-        ),
-        mutant("never larger", kinds.WRONG, ("if good == every:", "if False:")),
-        mutant("one step late", kinds.WRONG, ("good == every", "good > every")),
-        mutant(
-            "the scale after the step",
-            kinds.WRONG,
-            ("        scales.append(scale)\n", ""),
-            (
-                "            scale, good = scale / 2, 0\n",
-                "            scale, good = scale / 2, 0\n        scales.append(scale)\n",
-            ),
-        ),
-        mutant(
-            "weights changed in place", kinds.INPUT_CHANGED, ("weights = weights.copy()", "pass")
-        ),
-    ),
 )
 
 
@@ -238,17 +163,6 @@ def just_below_a_power(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 SMALL_FLOATS = Exercise(
-    id="07.small_floats",
-    title="round to any small float",
-    task="""
-Round fp32 numbers to a float of at most 8 bits, such as E4M3, E5M2 or E2M1: how many bits are
-exponent and fraction is known only at run time. To the nearest, ties to the even code, and what is
-too large, infinity included, to the largest number. Here all codes are numbers, in E4M3 and E5M2
-too: no code is kept for infinity or NaN. Numbers below the smallest normal one count too. 2 to 6
-bits of exponent, 1 to 5 of fraction; x is no NaN.
-""",
-    source="07_pytorch_extensions/exercises/small_floats.cu",
-    kernel="small_floats",
     inputs=lambda rng, n: {
         "x": floats(rng, n),
         "codes": empty(n, np.uint8),
@@ -282,82 +196,6 @@ bits of exponent, 1 to 5 of fraction; x is no NaN.
         ),
     ),
     means=(means.one_store_each(), means.work_shared_out(2.0, size=1000)),
-    hints=(
-        "For a normal number of the format: drop 23 - fraction_bits bits of `size`, after adding a "
-        "half of what is dropped, less one, plus the lowest bit that stays. Ties go to even then.",
-        "A carry out of the fraction raises the exponent by itself: both stand side by side.",
-        "The exponent's bias changes from 127 to 1 - least: subtract "
-        "`(least + 126) << fraction_bits`.",
-        "Below the smallest normal number the code is |x| over the one distance that there is, "
-        "2^(least - fraction_bits), rounded: `__float2int_rn`.",
-    ),
-    explanation="""
-Because the code of a float is exponent and fraction side by side, the codes of positive numbers
-are in order, rounding is an addition, and too large is a comparison of codes. That is all that
-`cvt.rn.satfinite.e4m3x2.f32` does, two numbers at a time. (E4M3 as the hardware has it gives its
-last code to NaN, so it ends at 448 and not at 480.)
-""",
-    mutants=(
-        mutant("digits dropped", kinds.PRECISION, ("(size + half) >> dropped", "size >> dropped")),
-        mutant(
-            "ties away from zero",
-            kinds.WRONG,
-            ("(1u << (dropped - 1)) - 1 + (size >> dropped & 1)", "1u << (dropped - 1)"),
-        ),
-        mutant(
-            "ties up with one bit of fraction",
-            kinds.WRONG,
-            ("(size >> dropped & 1)", "(dropped > 21 ? 1 : size >> dropped & 1)"),
-        ),
-        mutant(
-            "ties down with one bit of fraction",
-            kinds.WRONG,
-            ("(size >> dropped & 1)", "(dropped > 21 ? 0 : size >> dropped & 1)"),
-        ),
-        mutant(
-            "ties to odd",
-            kinds.WRONG,
-            ("(size >> dropped & 1)", "(~size >> dropped & 1)"),
-        ),
-        mutant("wraps around", kinds.WRONG, ("    code = min(code, largest);\n", "")),
-        mutant("one code for NaN", kinds.WRONG, ("min(code, largest)", "min(code, largest - 1)")),
-        mutant(
-            "small ones to zero",
-            kinds.WRONG,
-            ("code = __float2int_rn(steps);", "code = 0;"),
-        ),
-        mutant("small ones cut off", kinds.PRECISION, ("__float2int_rn", "__float2int_rz")),
-        mutant(
-            "small ones half as far apart",
-            kinds.WRONG,
-            ("exp2f(float(fraction_bits - least))", "exp2f(float(fraction_bits - least + 1))"),
-        ),
-        mutant(
-            "last bit lost",
-            kinds.PRECISION,
-            ("size = bits & 0x7fffffff", "size = bits & 0x7ffffffe"),
-        ),
-        mutant(
-            "too large for a scale of its own",
-            kinds.WRONG,
-            ("code = min(code, largest)", "code = size < 0x7e800000 ? min(code, largest) : code"),
-        ),
-        mutant("bias of E4M3", kinds.WRONG, ("(least + 126)", "120")),
-        mutant("no sign", kinds.WRONG, ("code | sign <<", "code | 0 * sign <<")),
-        mutant(
-            "sign in the highest bit",
-            kinds.WRONG,
-            ("sign << (exponent_bits + fraction_bits)", "sign << 7"),
-        ),
-        mutant(
-            "no sign of zeros",
-            kinds.WRONG,
-            ("unsigned sign = bits >> 31;", "unsigned sign = x[i] < 0.0f;"),
-        ),
-        mutant(
-            "no guard", kinds.OUT_OF_BOUNDS, ("    if (i >= n) {\n        return;\n    }\n", "")
-        ),
-    ),
 )
 
 
@@ -427,16 +265,6 @@ BLOCKS_OF_NUMBERS = promises.data(
 
 
 MXFP4_BLOCKS = Exercise(
-    id="07.mxfp4_blocks",
-    title="blocks of four-bit floats",
-    task="""
-Quantise blocks of 32 numbers to MXFP4: one power of two for the block, the least with which no
-magnitude divided by it is above 6, and four bits for each number. A warp has a block, a lane a
-number; eight codes make a word. Any finite numbers but denormal ones, which the course's compiler
-options make zeros of; blocks of zeros too. The sign of a number is kept, also that of a zero.
-""",
-    source="07_pytorch_extensions/exercises/mxfp4_blocks.cu",
-    kernel="mxfp4_blocks",
     inputs=some_blocks,
     reference=mxfp4_of,
     launch=lambda blocks: Launch((-(-blocks // 8),), (256,)),
@@ -468,78 +296,6 @@ options make zeros of; blocks of zeros too. The sign of a number is kept, also t
         ),
     ),
     within=2.0,
-    hints=(
-        "Five shuffles give every lane the largest magnitude.",
-        "6 is 1.5 · 2². With e the exponent of the largest number the scale is e - 2, one more if "
-        "its fraction is above 1.5's: above 0x400000 of 23 bits.",
-        "2^(127 - scale) has the bits `(254 - scale) << 23`, and the product with it is exact.",
-        "The code is how many middles are below: 0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5. In the "
-        "middle the even code wins: > at 0.25, >= at 0.75, and so on in turn.",
-    ),
-    explanation="""
-A scale that is a power of two costs one byte, moves no digits and is found with integers alone. It
-wastes up to half of the range, though: a block whose largest number is 6.1 gets a scale of 2, and
-counts in steps of 1 where a scale of 6.1 / 6 would do. The recipe of the MX specification takes a
-scale of 1 there, and makes 6 of whatever is above: it keeps the small steps and cuts the largest
-numbers, up to nearly 8. NVFP4 spends its eight bits of scale on digits instead, and takes the
-range from one float for the whole tensor.
-""",
-    mutants=(
-        mutant(
-            "scale always down",
-            kinds.WRONG,
-            (" + ((bits & 0x007fffff) > 0x00400000)", ""),
-        ),
-        mutant("scale always up", kinds.WRONG, ("((bits & 0x007fffff) > 0x00400000)", "1")),
-        mutant("6 itself too large", kinds.WRONG, ("> 0x00400000)", ">= 0x00400000)")),
-        mutant("largest of 4", kinds.WRONG, ("> 0x00400000)", "> 0)")),
-        mutant("six, nearly", kinds.WRONG, ("bits & 0x007fffff", "bits & 0x007ffffe")),
-        mutant(
-            "a logarithm that rounds",
-            kinds.WRONG,
-            (
-                "int(bits >> 23) - 2 + ((bits & 0x007fffff) > 0x00400000)",
-                "bits ? 127 + int(ceilf(log2f(largest / 6.0f))) : 0",
-            ),
-        ),
-        mutant("not that small", kinds.WRONG, ("max(scale, 0)", "max(scale, bits ? 2 : 0)")),
-        mutant("not that large", kinds.WRONG, ("max(scale, 0)", "min(max(scale, 0), 251)")),
-        mutant(
-            "a shuffle for each lane",
-            kinds.MEANS_MISSING,
-            (
-                "for (int distance = 16; distance > 0; distance /= 2)",
-                "for (int from = 0; from < 32; ++from)",
-            ),
-            (
-                "__shfl_xor_sync(kWholeWarp, largest, distance)",
-                "__shfl_sync(kWholeWarp, fabsf(own), from)",
-            ),
-        ),
-        mutant("no bound below", kinds.WRONG, ("    scale = max(scale, 0);\n", "")),
-        mutant("largest, not magnitude", kinds.WRONG, ("largest = fabsf(own)", "largest = own")),
-        mutant("16 numbers a scale", kinds.WRONG, ("int distance = 16", "int distance = 8")),
-        mutant(
-            "middles up",
-            kinds.WRONG,
-            ("steps > 0.25f", "steps >= 0.25f"),
-            ("steps > 1.25f", "steps >= 1.25f"),
-            ("steps > 2.5f", "steps >= 2.5f"),
-            ("steps > 5.0f", "steps >= 5.0f"),
-        ),
-        mutant("steps as integers have them", kinds.WRONG, ("steps > 5.0f", "steps > 4.5f")),
-        mutant("signs forgotten", kinds.WRONG, (" >> 31 << 3;", " >> 31 << 4;")),
-        mutant(
-            "no sign of zeros",
-            kinds.WRONG,
-            ("__float_as_uint(own) >> 31 << 3", "unsigned(own < 0.0f) << 3"),
-        ),
-        mutant("first code highest", kinds.WRONG, ("4 * (lane % 8)", "4 * (7 - lane % 8)")),
-        mutant("codes of four lanes", kinds.WRONG, ("int distance = 4", "int distance = 2")),
-        mutant("own code alone", kinds.WRONG, ("word |= ", "unsigned other = ")),
-        mutant("every lane stores", kinds.MEANS_MISSING, ("if (lane % 8 == 0)", "if (true)")),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (block >= blocks)", "if (block > blocks)")),
-    ),
 )
 
 
@@ -581,16 +337,6 @@ def bytes_from(low: int, high: int) -> promises.ArrayChange:
 
 
 ZERO_POINT = Exercise(
-    id="07.zero_point",
-    title="bytes with a zero point",
-    task="""
-Multiply 8-bit weights by 8-bit activations that lie on one side of 0 for the most part, as after
-a GELU: they are stored as unsigned bytes, of which `zero` stands for 0. `__dp4a` takes signed bytes
-on both sides, or unsigned ones on both. Bring the two together without taking the bytes apart, and
-without losing exactness. Any zero point from 0 to 255, and any bytes whose sums fit an `int`.
-""",
-    source="07_pytorch_extensions/exercises/zero_point.cu",
-    kernel="zero_point",
     inputs=bytes_to_multiply,
     reference=product_past_zero,
     launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
@@ -637,100 +383,6 @@ without losing exactness. Any zero point from 0 to 255, and any bytes whose sums
         ),
     ),
     within=2.0,
-    hints=(
-        "A byte q minus 128 fits a signed byte, and has the bits of q with the highest one turned: "
-        "`int shifted = word ^ 0x80808080` does it for four (without a name it would be unsigned).",
-        "Σ w · (q - zero) = Σ w · (q - 128) - (zero - 128) · Σ w.",
-        "`__dp4a(word, 0x01010101, sum)` adds up four weights.",
-    ),
-    explanation="""
-A zero point spreads all 256 steps over the range that occurs, wherever 0 lies in it. It costs one
-more number for each row, Σ w, which depends on no activation: real kernels compute it once, when
-the weights are quantised. Everything is an integer until the last line, so nothing is rounded
-before. (PTX has what CUDA C++ does not: `dp4a.s32.u32` takes signed bytes and unsigned ones.)
-""",
-    mutants=(
-        mutant("no zero point", kinds.WRONG, ("    sum -= (zero - 128) * of_w;\n", "")),
-        mutant("zero point not moved", kinds.WRONG, ("(zero - 128) * of_w", "zero * of_w")),
-        mutant("moved the other way", kinds.WRONG, ("(zero - 128)", "(zero + 128)")),
-        mutant("added", kinds.WRONG, ("sum -= (zero", "sum += (zero")),
-        mutant(
-            "taken as signed",
-            kinds.WRONG,
-            ("words_q[k] ^ 0x80808080", "words_q[k]"),
-            ("(zero - 128)", "zero"),
-        ),
-        mutant("one byte moved", kinds.WRONG, ("^ 0x80808080", "^ 0x80")),
-        mutant(
-            "sums in fp32",
-            kinds.WRONG,
-            (
-                "sum -= (zero - 128) * of_w",
-                "sum = int(float(sum) - float(zero - 128) * float(of_w))",
-            ),
-        ),
-        mutant(
-            "each word exact, their sum in fp32",
-            kinds.WRONG,
-            ("    int of_w = 0;", "    float all = 0.0f;"),
-            (
-                "sum = __dp4a(words[k], shifted, sum);",
-                "all += __dp4a(words[k], shifted, 0) -\n"
-                "               (zero - 128) * __dp4a(words[k], 0x01010101, 0);",
-            ),
-            ("        of_w = __dp4a(words[k], 0x01010101, of_w);\n", ""),
-            ("    sum -= (zero - 128) * of_w;", "    sum = int(all);"),
-        ),
-        mutant("sums of 30 bits", kinds.WRONG, ("x_scale * sum;", "x_scale * (sum << 2 >> 2);")),
-        mutant("sums of 31 bits", kinds.WRONG, ("x_scale * sum;", "x_scale * (sum << 1 >> 1);")),
-        mutant("weights summed in 16 bits", kinds.WRONG, ("int of_w = 0", "short of_w = 0")),
-        mutant("zero times K", kinds.WRONG, ("(zero - 128) * of_w", "(zero - 128) * K")),
-        mutant(
-            "first word missed",
-            kinds.WRONG,
-            ("int k = lane; k < K / 4", "int k = lane + 1; k < K / 4"),
-        ),
-        mutant("words of the next row", kinds.OUT_OF_BOUNDS, ("k < K / 4", "k <= K / 4")),
-        mutant(
-            "every lane all words",
-            kinds.SCALED,
-            ("int k = lane; k < K / 4; k += 32", "int k = 0; k < K / 4; ++k"),
-        ),
-        mutant(
-            "bytes one by one",
-            kinds.MEANS_MISSING,
-            (
-                "        sum = __dp4a(words[k], shifted, sum);\n",
-                "        for (int i = 0; i < 4; ++i) {\n"
-                "            int x = q[4 * k + i] - 128;\n"
-                "            sum += w[(long long)row * K + 4 * k + i] * x;\n"
-                "        }\n",
-            ),
-        ),
-        mutant(
-            "bytes taken apart and put together",
-            kinds.MEANS_MISSING,
-            (
-                "int shifted = words_q[k] ^ 0x80808080; // q - 128, which fits a signed byte\n",
-                "int shifted = 0;\n"
-                "        for (int bit = 0; bit < 32; bit += 8) {\n"
-                "            shifted |= ((words_q[k] >> bit & 255) - 128 & 255) << bit;\n"
-                "        }\n",
-            ),
-        ),
-        mutant(
-            "sum rounded to fp16",
-            kinds.WRONG,
-            (
-                "    sum -= (zero - 128) * of_w;\n",
-                "    sum = __half2int_rn(__int2half_rn(sum - (zero - 128) * of_w));\n",
-            ),
-            (
-                "constexpr unsigned kWholeWarp",
-                "#include <cuda_fp16.h>\nconstexpr unsigned kWholeWarp",
-            ),
-        ),
-    ),
 )
 
 
@@ -762,16 +414,6 @@ def pruned(given: Given) -> dict:
 
 
 TWO_OF_FOUR = Exercise(
-    id="07.two_of_four",
-    title="two of every four, and where they were",
-    task="""
-Prune rows to 2:4 sparsity: of each four neighbours keep the two of largest magnitude, in their
-order, of equal ones the first. Eight places of two bits make a word, which is what `mma.sp` wants
-for 16 columns. Any numbers but NaN and denormal ones, which the course's compiler options take for
-zeros.
-""",
-    source="07_pytorch_extensions/exercises/two_of_four.cu",
-    kernel="two_of_four",
     inputs=rows_to_prune,
     reference=pruned,
     launch=lambda size: Launch((-(-size[0] * size[1] // 4096),), (256,)),
@@ -827,111 +469,6 @@ zeros.
         means.work_shared_out(2.0, size=(24, 512)),
     ),
     within=2.0,
-    hints=(
-        "Go over the four, and keep the places of the largest and of the second largest.",
-        "Only something *larger* takes a place away: then the first of equal ones stays.",
-        "The word gets `low | high << 2` at bit 4 · four, with low < high.",
-    ),
-    explanation="""
-Each four numbers become two and four bits: nine sixteenths of the bytes of fp16. The order matters
-to the hardware: `mma.sp` wants the places of a pair ascending. Which two are best is another
-question: by magnitude is the simplest answer, and the network is usually trained on for a while
-afterwards.
-""",
-    mutants=(
-        mutant(
-            "threads as far as 16 bits",
-            kinds.PARTLY_WRITTEN,
-            ("int thread =", "unsigned short thread ="),
-        ),
-        mutant(
-            "largest, not magnitude",
-            kinds.WRONG,
-            ("float size = fabsf(from[4 * four + i]);", "float size = from[4 * four + i];"),
-            ("size > fabsf(from[4 * four + first])", "size > from[4 * four + first]"),
-            ("size > fabsf(from[4 * four + second])", "size > from[4 * four + second]"),
-        ),
-        mutant(
-            "last of equal ones",
-            kinds.WRONG,
-            ("size > fabsf(from[4 * four + first])", "size >= fabsf(from[4 * four + first])"),
-        ),
-        mutant(
-            "last of equal second ones",
-            kinds.WRONG,
-            ("size > fabsf(from[4 * four + second])", "size >= fabsf(from[4 * four + second])"),
-        ),
-        mutant(
-            "halves compared",
-            kinds.WRONG,
-            (
-                "float size = fabsf(from[4 * four + i]);",
-                "float size = 0.25f * fabsf(from[4 * four + i]);",
-            ),
-            (
-                "size > fabsf(from[4 * four + first])",
-                "size > 0.25f * fabsf(from[4 * four + first])",
-            ),
-            (
-                "size > fabsf(from[4 * four + second])",
-                "size > 0.25f * fabsf(from[4 * four + second])",
-            ),
-        ),
-        mutant(
-            "infinity no larger than the largest float",
-            kinds.WRONG,
-            (
-                "float size = fabsf(from[4 * four + i]);",
-                "float size = fminf(fabsf(from[4 * four + i]), 3.4028235e38f);",
-            ),
-        ),
-        mutant(
-            "nothing below 1e-30",
-            kinds.WRONG,
-            (
-                "float size = fabsf(from[4 * four + i]);",
-                "float size = fabsf(from[4 * four + i]);\n            if (size < 1e-30f) size = 0;",
-            ),
-        ),
-        mutant(
-            "last bits ignored",
-            kinds.WRONG,
-            (
-                "float size = fabsf(from[4 * four + i]);",
-                "float size = __uint_as_float(__float_as_uint(from[4 * four + i]) & 0x7ffffffc);",
-            ),
-        ),
-        mutant(
-            "the first block does all",
-            kinds.MEANS_MISSING,
-            (
-                "if (thread >= rows * (K / 16)) {\n        return;\n    }",
-                "if (blockIdx.x > 0) {\n        return;\n    }\n"
-                "    for (; thread < rows * (K / 16); thread += blockDim.x) {",
-            ),
-            ("places[thread] = word;", "places[thread] = word;\n    }"),
-        ),
-        mutant("the old first forgotten", kinds.WRONG, ("                second = first;\n", "")),
-        mutant(
-            "largest first",
-            kinds.WRONG,
-            ("low = min(first, second), high = max(first, second)", "low = first, high = second"),
-        ),
-        mutant("the first two", kinds.WRONG, ("int i = 1; i < 4", "int i = 1; i < 2")),
-        mutant("places of four bits", kinds.WRONG, ("low | high << 2", "low | high << 4")),
-        mutant("places swapped", kinds.WRONG, ("low | high << 2", "high | low << 2")),
-        mutant("first four highest", kinds.WRONG, ("<< 4 * four", "<< 4 * (3 - four)")),
-        mutant("a bit for each", kinds.WRONG, ("(low | high << 2)", "(1 << low | 1 << high)")),
-        mutant("the last four alone", kinds.WRONG, ("word |= ", "word = ")),
-        mutant(
-            "magnitudes kept",
-            kinds.WRONG,
-            ("= from[4 * four + low]", "= fabsf(from[4 * four + low])"),
-        ),
-        mutant(
-            "no guard", kinds.OUT_OF_BOUNDS, ("if (thread >= rows * (K / 16))", "if (thread < 0)")
-        ),
-    ),
 )
 
 
@@ -956,16 +493,6 @@ def product_of_nibbles(given: Given) -> dict:
 
 
 NIBBLE_PRODUCT = Exercise(
-    id="07.nibble_product",
-    title="four bits without a conversion",
-    task="""
-Multiply weights of 4 bits by a vector in fp16. To convert eight nibbles to floats takes eight
-conversions, after as many shifts and masks. Make the bits of fp16 numbers instead, two at a time,
-and sum in fp32. There is a scale for each 32 neighbours, of any sign. Any nibbles; x is finite, as
-are all products.
-""",
-    source="07_pytorch_extensions/exercises/nibble_product.cu",
-    kernel="nibble_product",
     inputs=nibbles_to_multiply,
     reference=product_of_nibbles,
     launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
@@ -1024,73 +551,6 @@ are all products.
         means.no_shared_memory("No table of 16 numbers: the bits are the number.", size=(24, 512)),
     ),
     within=2.0,
-    hints=(
-        "`words[word] >> 4 * i & 0x000f000f` has the nibbles i and i + 4, one in each half.",
-        "`| 0x64006400` makes two fp16 numbers of them, 1024 larger than the nibbles.",
-        "1032 in fp16 has the bits 0x6408. `__hsub2` takes it away from both, exactly.",
-        "`__half22float2` gives two floats; x is wanted at i and at i + 4.",
-    ),
-    explanation="""
-Between 1024 and 2047 the fp16 numbers are the integers, and their lowest bits count. So an OR
-makes the number, and a subtraction takes 1024, and the 8 of the nibbles, away again: two
-instructions for two weights in place of two conversions, and both are exact. In fp32 the same
-works from 2²³ on.
-""",
-    mutants=(
-        mutant(
-            "magnitudes of scales",
-            kinds.WRONG,
-            ("part * __half2float(", "part * fabsf(__half2float("),
-            ("(kGroup / 8)]);", "(kGroup / 8)]));"),
-        ),
-        mutant("1024 stays", kinds.WRONG, ("0x64086408", "0x00080008")),
-        mutant("never negative", kinds.WRONG, ("0x64086408", "0x64006400")),
-        mutant("neighbours paired", kinds.WRONG, ("of_x[i + 4]", "of_x[i + 1]")),
-        mutant("two nibbles at a time", kinds.WRONG, ("& 0x000f000f", "& 0x00ff00ff")),
-        mutant("half of the word", kinds.WRONG, ("i < 4; ++i", "i < 2; ++i")),
-        mutant("from above", kinds.WRONG, (">> 4 * i &", ">> 4 * (3 - i) &")),
-        mutant("one scale a row", kinds.WRONG, ("scales[word / (kGroup / 8)]", "scales[0]")),
-        mutant("a scale for eight words", kinds.WRONG, ("word / (kGroup / 8)", "word / 8")),
-        mutant("added twice", kinds.WRONG, ("part += two.x", "sum += two.x")),
-        mutant(
-            "summed in fp16",
-            kinds.PRECISION,
-            (
-                "part += two.x * __half2float(of_x[i]) + two.y * __half2float(of_x[i + 4]);",
-                "part = __half2float(__float2half(part + two.x * __half2float(of_x[i]) +\n"
-                "                two.y * __half2float(of_x[i + 4])));",
-            ),
-        ),
-        mutant(
-            "converted",
-            kinds.MEANS_MISSING,
-            (
-                "float2 two =\n                __half22float2",
-                "float2 two = make_float2(float(nibbles & 15) - 8, float(nibbles >> 16) - 8);\n"
-                "            float2 not_used = __half22float2",
-            ),
-        ),
-        mutant(
-            "a table of constants",
-            kinds.MEANS_MISSING,
-            (
-                "constexpr int kGroup",
-                "__constant__ float kTable[16] = {-8, -7, -6, -5, -4, -3, -2, -1,\n"
-                "                                 0, 1, 2, 3, 4, 5, 6, 7};\nconstexpr int kGroup",
-            ),
-            (
-                "float2 two =\n                __half22float2",
-                "float2 two = make_float2(kTable[nibbles & 15], kTable[nibbles >> 16]);\n"
-                "            __half2 not_used =",
-            ),
-            ("(__hsub2(as_halves(nibbles", "__hsub2(as_halves(nibbles"),
-            ("as_halves(0x64086408)));", "as_halves(0x64086408));"),
-        ),
-        mutant(
-            "the first row's words", kinds.WRONG, ("words += (long long)row", "words += 0LL * row")
-        ),
-        mutant("one word too many", kinds.OUT_OF_BOUNDS, ("word < K / 8", "word <= K / 8")),
-    ),
 )
 
 
@@ -1129,15 +589,6 @@ def cut(label: str, inner) -> Values:
 
 
 RAGGED_ROWS = Exercise(
-    id="07.ragged_rows",
-    title="whose token is this?",
-    task="""
-A batch of sequences lies in one array without padding, and `offsets` says where each begins. Give
-every token a thread, and store its sequence, and how many tokens of that are left. There may be
-thousands of sequences, and empty ones among them; a thread reads few of the offsets, not all.
-""",
-    source="07_pytorch_extensions/exercises/ragged_rows.cu",
-    kernel="ragged_rows",
     inputs=some_sequences,
     reference=owners,
     launch=lambda size: Launch((-(-size[1] // 256),), (256,)),
@@ -1188,87 +639,4 @@ thousands of sequences, and empty ones among them; a thread reads few of the off
         ),
     ),
     within=2.0,
-    hints=(
-        "Keep two bounds with offsets[low] <= token < offsets[high], and look at the middle.",
-        "offsets[sequences] is the number of tokens: `high` begins there.",
-        "An empty sequence has the same offset as the next one. Where offsets[middle] equals the "
-        "token go up: the last of several equal offsets is the one whose sequence has it.",
-    ),
-    explanation="""
-A thread a token shares the work evenly, whatever the lengths are: one sequence of a thousand
-tokens and a thousand of one token cost the same. A block a sequence, as in `ragged_mean`, is
-simpler, and waits for the longest. The search costs a read for each halving, about log₂ of the
-number of sequences, and the first ones are the same for all threads.
-""",
-    mutants=(
-        mutant(
-            "steps of 1024 first",
-            kinds.MEANS_MISSING,
-            (
-                "    while (high - low > 1) {",
-                "    while (low + 1024 < sequences && offsets[low + 1024] <= token) low += 1024;\n"
-                "    while (high - low > 1) {",
-            ),
-        ),
-        mutant(
-            "first of equal offsets",
-            kinds.WRONG,
-            ("offsets[middle] <= token", "offsets[middle] < token"),
-        ),
-        mutant("first is 700", kinds.WRONG, ("first + low", "700 + low")),
-        mutant(
-            "eleven steps at most",
-            kinds.WRONG,
-            (
-                "while (high - low > 1) {",
-                "for (int step = 0; step < 11 && high - low > 1; ++step) {",
-            ),
-        ),
-        mutant(
-            "one by one where there are many",
-            kinds.MEANS_MISSING,
-            (
-                "int middle = (low + high) / 2;",
-                "int middle = sequences > 1000 ? low + 1 : (low + high) / 2;",
-            ),
-        ),
-        mutant(
-            "one by one from a guess",
-            kinds.MEANS_MISSING,
-            (
-                "int low = 0, high = sequences;",
-                "int low = (long long)token * sequences / tokens, high = low + 1;\n"
-                "    for (; offsets[low] > token; --low, --high) {\n    }\n"
-                "    for (; offsets[high] <= token; ++low, ++high) {\n    }",
-            ),
-        ),
-        mutant("counted from 0", kinds.WRONG, ("first + low", "low")),
-        mutant("65,536 sequences", kinds.WRONG, ("first + low", "first + (low & 0xffff)")),
-        mutant("the upper bound", kinds.WRONG, ("first + low", "first + high")),
-        mutant(
-            "the last sequence left out", kinds.EDGES, ("high = sequences", "high = sequences - 1")
-        ),
-        mutant(
-            "one past the end", kinds.OUT_OF_BOUNDS, ("high = sequences", "high = sequences + 3")
-        ),
-        mutant("left in all", kinds.WRONG, ("offsets[low + 1] - token", "tokens - token")),
-        mutant("without itself", kinds.OFF_BY_ONE, ("[low + 1] - token", "[low + 1] - token - 1")),
-        mutant("from the front", kinds.WRONG, ("offsets[low + 1] - token", "token - offsets[low]")),
-        mutant("stops too early", kinds.WRONG, ("high - low > 1", "high - low > 2")),
-        mutant("never ends", kinds.ENDLESS_LOOP, ("high - low > 1", "high - low > 0")),
-        mutant(
-            "one by one",
-            kinds.MEANS_MISSING,
-            ("int middle = (low + high) / 2;", "int middle = low + 1;"),
-        ),
-        mutant(
-            "sixteen at most",
-            kinds.WRONG,
-            (
-                "while (high - low > 1) {",
-                "for (int step = 0; step < 9 && high - low > 1; ++step) {",
-            ),
-        ),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (token >= tokens)", "if (token > tokens)")),
-    ),
 )
