@@ -18,15 +18,11 @@ from course_utils.exercises import (
     PythonExercise,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
 )
 
 from .common import by_cute
-
-FOLDER = "08_cute_tma_blackwell/exercises"
 
 # --- Nested coordinates ---
 
@@ -90,18 +86,7 @@ def without_layouts(function: Callable, *arguments: int | tuple) -> Any:
         return function(*arguments)
 
 
-OFFSET = PythonExercise(
-    id="08.nested_offset",
-    title="the function that a layout is",
-    task="""
-Write `nested_offset(coordinate, shape, stride)`: the offset that a layout gives a coordinate. Shape
-and stride are numbers, or tuples of numbers and tuples, nested alike. The coordinate is nested as
-the shape is, except that one number may stand wherever the shape has a tuple: it counts that
-tuple's elements, the leftmost number fastest. NumPy is not needed, and the course's own layouts
-do not answer here.
-""",
-    source=f"{FOLDER}/nested_offset.py",
-    function="nested_offset",
+NESTED_OFFSET = PythonExercise(
     cases=(
         (5, 8, 3),
         ((2, 3), (4, 8), (8, 1)),
@@ -119,46 +104,6 @@ do not answer here.
     reference=by_odometer,
     promises=Cases(any_coordinate),
     means="Any way to the number is right.",
-    hints=(
-        "Three cases: the shape is a number; the coordinate is a tuple as the shape is; the "
-        "coordinate is one number and the shape a tuple.",
-        "In the third case the first mode takes the remainder by its size, and what is left after "
-        "the division belongs to the next modes. Its size is the product of all its numbers.",
-        "Let the function call itself for each mode: `nested_offset(coordinate % size, shape[0], "
-        "stride[0])`.",
-    ),
-    explanation="""
-A layout is this function and nothing else. In CuTe it runs at compile time as far as the numbers
-are known there. What is left of it are a few multiplications, and a division wherever one number is
-taken apart by an extent that only the running program knows.
-""",
-    mutants=(
-        mutant(
-            "the rightmost number fastest",
-            kinds.WRONG,
-            ("zip(shape, stride, strict=True):", "zip(shape[::-1], stride[::-1], strict=True):"),
-        ),
-        mutant(
-            "only the first number of a mode counts",
-            kinds.WRONG,
-            ("size = count(mode)", "size = mode if isinstance(mode, int) else mode[0]"),
-        ),
-        mutant("no remainder", kinds.WRONG, ("coordinate % size", "coordinate")),
-        mutant(
-            "the course's layout",
-            kinds.EXCEPTION,
-            (
-                "    if isinstance(shape, int):\n        return coordinate * stride\n",
-                "    from course_utils import layouts\n\n"
-                "    return layouts.Layout(shape, stride)(coordinate)\n",
-            ),
-        ),
-        mutant(
-            "tuples of numbers only",
-            kinds.EXCEPTION,
-            ("nested_offset(part, mode, step)", "part * step"),
-        ),
-    ),
 )
 
 # --- A layout of tiles ---
@@ -180,17 +125,7 @@ def tiles_reference(given: dict) -> dict:
     return {"y": tiles.transpose(2, 0, 1, 3).ravel()}
 
 
-TILES = Exercise(
-    id="08.tile_by_tile",
-    title="a layout of tiles",
-    task="""
-Store a row-major matrix tile by tile: 8 x 8 elements, one row of the tile after the other, then the
-next tile below; below the last one comes the top of the next column of tiles. Rows and columns are
-multiples of 8. The layout `from` of x is there; write the one of y, and let it give the place of an
-element in y: no index formula.
-""",
-    source=f"{FOLDER}/tile_by_tile.cu",
-    kernel="tile_by_tile",
+TILE_BY_TILE = Exercise(
     inputs=tiles_inputs,
     reference=tiles_reference,
     launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 8)), (32, 8)),
@@ -211,64 +146,6 @@ element in y: no index formula.
             "Let a layout `to` give the places in y: no index formula.",
             at_least=3 * 48,  # `from` alone is one instruction in each of 48 warps
         ),
-    ),
-    hints=(
-        "How far is it in y from a row to the next within a tile? From a tile to the one below it? "
-        "From a tile to the one beside it?",
-        "Within a tile: 8 from row to row, 1 from column to column. A tile has 64 elements, and a "
-        "column of tiles has rows / 8 of them.",
-        "`make_stride(make_stride(_8{}, _64{}), make_stride(_1{}, 8 * rows))`.",
-    ),
-    explanation="""
-The statement that moves an element did not change: `to(i, j)` takes the row and the column of the
-matrix, and the nested modes make the tiles. Fast kernels store operands so: a tile that is one
-piece of memory can be fetched by one bulk copy.
-""",
-    mutants=(
-        mutant(
-            "columns first within the tile",
-            kinds.WRONG,
-            (
-                "make_stride(_8{}, _64{}), make_stride(_1{}",
-                "make_stride(_1{}, _64{}), make_stride(_8{}",
-            ),
-        ),
-        mutant(
-            "tiles row by row",
-            kinds.WRONG,
-            (
-                "make_stride(_8{}, _64{}), make_stride(_1{}, 8 * rows)",
-                "make_stride(_8{}, 8 * columns), make_stride(_1{}, _64{})",
-            ),
-        ),
-        mutant(
-            "row-major as x",
-            kinds.WRONG,
-            (
-                "make_stride(make_stride(_8{}, _64{}), make_stride(_1{}, 8 * rows))",
-                "make_stride(make_stride(columns, 8 * columns), make_stride(_1{}, _8{}))",
-            ),
-        ),
-        mutant(
-            "by an index formula",
-            kinds.MEANS_MISSING,
-            (
-                "y[to(i, j)] = x[from(i, j)]",
-                "y[(j / 8 * (rows / 8) + i / 8) * 64 + i % 8 * 8 + j % 8] = x[i * columns + j]",
-            ),
-        ),
-        mutant(
-            "a formula by the name of a layout",
-            kinds.MEANS_MISSING,
-            (
-                "make_layout(make_shape(make_shape(_8{}, rows / 8), "
-                "make_shape(_8{}, columns / 8)),\n"
-                "                          make_stride(make_stride(_8{}, _64{}), "
-                "make_stride(_1{}, 8 * rows)))",
-                "[&](int a, int b) { return a % 8 * 8 + a / 8 * 64 + b % 8 + b / 8 * 8 * rows; }",
-            ),
-        ),
-        mutant("a short stride", kinds.DATA_RACE, ("8 * rows", "(unsigned short)(8 * rows)")),
     ),
 )
 
@@ -321,28 +198,7 @@ def searched(
     return tuple(int(n) for n in found[0]) if len(found) else (-1, -1)
 
 
-GREEDY = """    modes = [(by_thread[k], threads[k], 0, (1, threads[0])[k]) for k in (0, 1)]
-    modes += [(by_value[k], values[k], 1, (1, values[0])[k]) for k in (0, 1)]
-    found = [0, 0]
-    for stride, extent, of, weight in sorted(modes, reverse=True):
-        steps = min(element // stride, extent - 1)
-        element -= steps * stride
-        found[of] += steps * weight
-    return (-1, -1) if element else tuple(found)
-"""
-
 OWNER = PythonExercise(
-    id="08.owner",
-    title="who holds element 37?",
-    task="""
-A thread-value layout sends (thread, value) to an element of a tile. Both modes have two numbers:
-thread t is (t % T0, t / T0) and moves `by_thread[0]` and `by_thread[1]` elements a step, value v is
-(v % V0, v / V0) and moves `by_value[0]`, `by_value[1]`. Write `owner(threads, values, by_thread,
-by_value, element)`: the pair (thread, value) that holds `element`, or (-1, -1) where nobody does.
-No two pairs hold the same element, and strides are at least 1.
-""",
-    source=f"{FOLDER}/owner.py",
-    function="owner",
     cases=(
         ((4, 8), (2, 2), (32, 1), (16, 8), 37),
         ((4, 8), (2, 2), (32, 1), (16, 8), 0),
@@ -360,44 +216,4 @@ No two pairs hold the same element, and strides are at least 1.
     reference=searched,
     promises=Cases(any_owner, 24),
     means="Looking through all pairs is as right as dividing by the strides.",
-    hints=(
-        "The tile is small: going through all pairs is a fair way.",
-        "Four loops, or two with % and //. Compare the offset with `element`.",
-        "`for t in range(threads[0] * threads[1])`, and inside it the same for v.",
-    ),
-    explanation="""
-From a wrong element of a result to the thread that computed it: this is the way. Where a
-thread-value layout leaves no element out, CuTe's `right_inverse` of it is the same table, as a
-layout.
-""",
-    mutants=(
-        mutant(
-            "the second number fastest",
-            kinds.WRONG,
-            (
-                "t % threads[0] * by_thread[0] + t // threads[0] * by_thread[1]",
-                "t // threads[1] * by_thread[0] + t % threads[1] * by_thread[1]",
-            ),
-        ),
-        mutant("value first", kinds.WRONG, ("return t, v", "return v, t")),
-        mutant("nobody is thread 0", kinds.WRONG, ("return -1, -1", "return 0, 0")),
-        mutant(
-            "128 threads at most",
-            kinds.WRONG,
-            ("range(threads[0] * threads[1])", "range(min(threads[0] * threads[1], 128))"),
-        ),
-        mutant(
-            "256 values at most",
-            kinds.WRONG,
-            ("range(values[0] * values[1])", "range(min(values[0] * values[1], 256))"),
-        ),
-        mutant(
-            "by the longest stride first",
-            kinds.WRONG,
-            ("    for t in", GREEDY + "    for t in"),
-        ),
-        mutant("one value a thread", kinds.WRONG, ("range(values[0] * values[1])", "range(1)")),
-    ),
 )
-
-EXERCISES = (OFFSET, TILES, OWNER)

@@ -16,12 +16,10 @@ from course_utils.exercises import (
     floats,
     kinds,
     means,
-    mutant,
     promises,
 )
 from course_utils.layouts import Layout
 
-FOLDER = "08_cute_tma_blackwell/exercises"
 BOX = {"box": (8, 32)}
 
 
@@ -65,17 +63,7 @@ def listed(shape: tuple, pitch: int, element_bytes: int, box: tuple, swizzle: in
     return () if any(wrong) else (shape[::-1], strides, box[::-1])
 
 
-FIELDS = PythonExercise(
-    id="08.map_fields",
-    title="the fields of a tensor map",
-    task="""
-Write `map_fields(shape, pitch, element_bytes, box, swizzle)`: what `tensor_map` has to tell the
-driver about a row-major tensor of two to five dimensions whose rows are padded to `pitch` bytes. A
-tuple of three tuples, each with the *last* axis first: the sizes in elements, the strides in bytes
-of all axes but the last, and the box in elements. Or `()`, where TMA can not copy that box.
-""",
-    source=f"{FOLDER}/map_fields.py",
-    function="map_fields",
+MAP_FIELDS = PythonExercise(
     cases=(
         ((100, 60), 240, 4, (8, 32), 0),
         ((100, 60), 240, 4, (8, 32), 128),
@@ -94,38 +82,6 @@ of all axes but the last, and the box in elements. Or `()`, where TMA can not co
     reference=listed,
     promises=Cases(any_map),
     means="Any way to the tuples is right.",
-    hints=(
-        "`values[::-1]` turns a tuple round.",
-        "The stride of the last axis but one is the pitch; each axis before it has the stride of "
-        "the one after it, times that one's size.",
-        "Of ((16, 9, 24), pitch 48) the strides are 48 and 9 · 48 = 432: the size of the axis "
-        "before the last counts, the size of the first does not.",
-    ),
-    explanation="""
-The map says nothing of threads, and nothing of where a box begins: that comes with each copy. It
-knows how far the tensor reaches, so nobody has to test whether a box lies inside.
-""",
-    mutants=(
-        mutant("shape not turned round", kinds.WRONG, ("tuple(shape[::-1])", "tuple(shape)")),
-        mutant("box not turned round", kinds.WRONG, ("tuple(box[::-1])", "tuple(box)")),
-        mutant("strides without padding", kinds.WRONG, ("[pitch]", "[shape[-1] * element_bytes]")),
-        mutant("strides by the axis itself", kinds.WRONG, ("shape[-2:0:-1]", "shape[-3::-1]")),
-        mutant("strides in elements", kinds.WRONG, ("[pitch]", "[pitch // element_bytes]")),
-        mutant(
-            "strides of any length", kinds.WRONG, ("any(stride % 16 for stride in strides) or ", "")
-        ),
-        mutant("rows of any length", kinds.WRONG, (" or row % 16", "")),
-        mutant("boxes of any side", kinds.WRONG, ("1 <= side <= 256", "1 <= side")),
-        mutant("boxes of no rows", kinds.WRONG, ("1 <= side <= 256", "side <= 256")),
-        mutant("rows of any side", kinds.WRONG, ("for side in box)", "for side in box[:-1])")),
-        mutant(
-            "128 bytes a row",
-            kinds.WRONG,
-            ("(swizzle and row > swizzle)", "row > (swizzle or 128)"),
-        ),
-        mutant("no look at the swizzle", kinds.WRONG, ("swizzle and row > swizzle", "False")),
-        mutant("rows shorter than the swizzle", kinds.WRONG, ("row > swizzle", "row >= swizzle")),
-    ),
 )
 
 # --- Where an element lies ---
@@ -155,16 +111,7 @@ def by_the_emulator(
     return base + int(box.shared_offsets(base)[row * width + column])
 
 
-ADDRESS = PythonExercise(
-    id="08.box_address",
-    title="where an element of a box lies",
-    task="""
-Write `box_address(base, row, column, row_bytes, element_bytes, swizzle)`: the address in shared
-memory of the first byte of an element of a box that TMA has brought. With a swizzle a row of the
-box has as many bytes as the swizzle spans.
-""",
-    source=f"{FOLDER}/box_address.py",
-    function="box_address",
+BOX_ADDRESS = PythonExercise(
     cases=(
         (0, 1, 0, 128, 4, 128),
         (0, 9, 5, 128, 4, 128),
@@ -181,30 +128,6 @@ box has as many bytes as the swizzle spans.
     reference=by_the_emulator,
     promises=Cases(any_element, 24),
     means="Any way to the number is right.",
-    hints=(
-        "Without a swizzle: base + row · row_bytes + column · element_bytes.",
-        "Bits 4 and up of an address number the chunks of 16 bytes, bits 7 and up the lines of 128 "
-        "bytes. The 128-byte swizzle XORs bits 7 to 9 onto bits 4 to 6; the others take fewer.",
-        "`address ^ (address >> 7 & mask) << 4`, with mask 7, 3, 1 or 0.",
-    ),
-    explanation="""
-The swizzle goes by the address and not by the row: with rows of 64 bytes two rows share a line of
-128 bytes, and a box that does not begin at a multiple of 1,024 bytes begins in the middle of the
-pattern. In CuTe's words, counted in bytes: Swizzle<3, 4, 3>, <2, 4, 3> and <1, 4, 3>.
-""",
-    mutants=(
-        mutant(
-            "addresses of 16 bits", kinds.WRONG, ("return address ^", "return address & 0xFFFF ^")
-        ),
-        mutant("by the row of the box", kinds.WRONG, ("(address >> 7 &", "(row &")),
-        mutant("without the base", kinds.WRONG, ("(address >> 7 &", "(address - base >> 7 &")),
-        mutant("three bits always", kinds.WRONG, ("chunks - 1)", "7)")),
-        mutant("all bits of the span", kinds.WRONG, ("swizzle // 16", "swizzle // 8")),
-        mutant("no swizzle", kinds.WRONG, (" ^ (address >> 7 & chunks - 1) << 4", "")),
-        mutant("chunks of eight bytes", kinds.WRONG, (") << 4", ") << 3")),
-        mutant("lines of 64 bytes", kinds.WRONG, (">> 7", ">> 6")),
-        mutant("added", kinds.WRONG, ("address ^ (", "address + (")),
-    ),
 )
 
 # --- Bytes to expect ---
@@ -227,23 +150,7 @@ def counted(copies: list, rank: int) -> int:
     return arrived
 
 
-ONE_THREAD = mutant(
-    "one thread does it all",
-    kinds.MEANS_MISSING,
-    (
-        "i = threadIdx.x; i < 8 * 32; i += blockDim.x",
-        "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i",
-    ),
-)
-BYTES = PythonExercise(
-    id="08.expected_bytes",
-    title="count the transaction bytes",
-    task="""
-Write `expected_bytes(copies, rank)`: how many bytes the mbarrier of block `rank` of a cluster has
-to expect. It does not matter which block starts a copy.
-""",
-    source=f"{FOLDER}/expected_bytes.py",
-    function="expected_bytes",
+EXPECTED_BYTES = PythonExercise(
     cases=(
         ([((8, 32), 4, 256, (0,))], 0),
         ([((8, 32), 4, 256, (0,))], 1),
@@ -257,40 +164,11 @@ to expect. It does not matter which block starts a copy.
     reference=counted,
     promises=Cases(any_copies),
     means="Any way to the number is right.",
-    hints=(
-        "A barrier is told of the bytes that are written to the shared memory of its block.",
-        "What lies outside of the tensor is written too, as zeros or NaN: the whole box counts.",
-        "`blocks` decides whether a copy counts, the box and the size of an element how much.",
-    ),
-    explanation="""
-The number is the same for a box in the middle and for one at the edge, so it is a constant of the
-kernel: that is why TMA counts what it fills.
-""",
-    mutants=(
-        mutant("only what lies inside", kinds.WRONG, ("prod(box) * size for", "inside * size for")),
-        mutant("elements", kinds.WRONG, ("prod(box) * size for", "prod(box) for")),
-        mutant("every copy", kinds.WRONG, (" if rank in blocks", "")),
-        mutant(
-            "once for each block",
-            kinds.WRONG,
-            ("prod(box) * size for", "len(blocks) * prod(box) * size for"),
-        ),
-        mutant("only its own copies", kinds.WRONG, ("if rank in blocks", "if blocks == (rank,)")),
-        mutant("two sides of the box", kinds.WRONG, ("in extents:", "in extents[:2]:")),
-    ),
 )
 
 # --- The first load ---
 
-LOAD = Exercise(
-    id="08.upside_down",
-    title="load a box",
-    task="""
-Turn a picture upside down. The way out is written; write the way in: a block's box of 8 x 32 comes
-by one TMA load, and no thread reads `tile` before it is there.
-""",
-    source=f"{FOLDER}/upside_down.cu",
-    kernel="upside_down",
+UPSIDE_DOWN = Exercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size),
         "y": empty(size),
@@ -314,80 +192,11 @@ by one TMA load, and no thread reads `tile` before it is there.
         means.one_store_each(),
         means.work_shared_out(size=(16, 64)),
     ),
-    hints=(
-        "Five steps: mbarrier_init for one arrival, mbarriers_are_ready, mbarrier_expect and "
-        "tma_load, all by one thread; then mbarrier_wait by everybody.",
-        "A barrier that thread 0 makes is there for others only after a __syncthreads().",
-        "The box has 8 · 32 · 4 bytes, at the edge too. It begins at column first_column, row "
-        "first_row; the first phase has parity 0.",
-    ),
-    explanation="""
-256 elements and one instruction of one thread. The guard in the loop keeps the *stores* inside; the
-load needs none, since the map knows where x ends.
-""",
-    mutants=(
-        mutant(
-            "nothing announced",
-            kinds.DATA_RACE,
-            (
-                "mbarrier_expect(shared_address(&arrived), sizeof(tile))",
-                "mbarrier_arrive(shared_address(&arrived))",
-            ),
-        ),
-        mutant(
-            "no wait", kinds.DATA_RACE, ("    mbarrier_wait(shared_address(&arrived), 0);\n", "")
-        ),
-        mutant(
-            "the wrong parity",
-            kinds.DATA_RACE,
-            ("wait(shared_address(&arrived), 0)", "wait(shared_address(&arrived), 1)"),
-        ),
-        ONE_THREAD,
-        mutant(
-            "large numbers cut off",
-            kinds.WRONG,
-            ("= tile[i / 32][i % 32];", "= fminf(tile[i / 32][i % 32], 1e30f);"),
-        ),
-        mutant("no fence", kinds.DATA_RACE, ("        mbarriers_are_ready();\n", "")),
-        mutant("no barrier", kinds.ORDER, ("    __syncthreads();\n", "")),
-        mutant("elements announced", kinds.DEADLOCK, ("sizeof(tile))", "8 * 32)")),
-        mutant("twice the bytes", kinds.DEADLOCK, ("sizeof(tile))", "2 * sizeof(tile))")),
-        mutant(
-            "two arrivals",
-            kinds.DEADLOCK,
-            ("&arrived), 1);\n        mbarriers", "&arrived), 2);\n        mbarriers"),
-        ),
-        mutant("every thread", kinds.BARRIER, ("if (threadIdx.x == 0)", "if (threadIdx.x < 64)")),
-        mutant(
-            "row before column",
-            kinds.WRONG,
-            ("first_column, first_row, shared", "first_row, first_column, shared"),
-        ),
-        mutant(
-            "boxes counted",
-            kinds.MISALIGNED,
-            ("first_column, first_row, shared", "blockIdx.x, blockIdx.y, shared"),
-        ),
-        mutant(
-            "a box too early",
-            kinds.WRONG,
-            ("&x, first_column, first_row", "&x, first_column, first_row - 8"),
-        ),
-    ),
 )
 
 # --- Find the deadlock ---
 
-RING = Exercise(
-    id="08.stuck_ring",
-    title="find the deadlock",
-    task="""
-The largest of each column comes out right for up to sixteen rows, also where all of it is −∞. With
-more rows the kernel stands still. The emulator says who waits, for which barrier, and what it
-lacks: mend the line.
-""",
-    source=f"{FOLDER}/stuck_ring.cu",
-    kernel="stuck_ring",
+STUCK_RING = Exercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size),
         "largest": empty(size[1]),
@@ -415,53 +224,6 @@ lacks: mend the line.
         copies_by_tma(37 * 36 * 4, "The boxes come by tma_load.", (37, 36)),
         means.room_in_shared_memory(2 * 1024 + 128, advice="Two stages are enough.", size=(37, 36)),
     ),
-    hints=(
-        "The report names `empty[0]` and how many arrivals it lacks. Who arrives there?",
-        "One lane speaks for its warp: how many arrivals is that a lap?",
-        "`mbarrier_init(shared_address(&empty[stage]), 1)`; or let every lane arrive.",
-    ),
-    explanation="""
-For two boxes nobody ever waits for `empty`, since both stages begin free: such a bug passes every
-small test. Both repairs are right. One arrival a warp is what large kernels do: 32 arrivals are 32
-atomic operations on one word.
-""",
-    mutants=(
-        mutant(
-            "two arrivals", kinds.DEADLOCK, ("&empty[stage]), 1); //", "&empty[stage]), 2); //")
-        ),
-        mutant("nobody arrives", kinds.DEADLOCK, ("if (lane == 0) {", "if (lane == 32) {")),
-        mutant("all arrive for one", kinds.BARRIER, ("if (lane == 0) {", "if (lane >= 0) {")),
-        mutant("full waits for two", kinds.DEADLOCK, ("&full[stage]), 1);", "&full[stage]), 2);")),
-        mutant("the first lap waits", kinds.DEADLOCK, ("lap % 2 ^ 1", "lap % 2")),
-        mutant(
-            "no wait for empty",
-            kinds.BARRIER,
-            ("            mbarrier_wait(shared_address(&empty[stage]), lap % 2 ^ 1);\n", ""),
-        ),
-        mutant(
-            "full's parity stays", kinds.BARRIER, ("&full[stage]), lap % 2)", "&full[stage]), 0)")
-        ),
-        mutant(
-            "right for 14 laps",
-            kinds.BARRIER,
-            ("&full[stage]), lap % 2)", "&full[stage]), lap < 14 && lap % 2)"),
-        ),
-        mutant(
-            "a box less announced",
-            kinds.DEADLOCK,
-            ("&full[stage]), kBytes)", "&full[stage]), kBytes / 2)"),
-        ),
-        mutant(
-            "lanes not awaited",
-            kinds.ORDER,
-            ("            __syncwarp(); // all lanes have read the stage\n", ""),
-        ),
-        mutant(
-            "one stage more than there is",
-            kinds.OUT_OF_BOUNDS,
-            ("ring[stage]), &x", "ring[stage + 1]), &x"),
-        ),
-    ),
 )
 
 # --- Place the fence ---
@@ -473,15 +235,7 @@ def squares(given: dict) -> dict:
     return {"y": given["x"] * given["x"]}
 
 
-FENCE = Exercise(
-    id="08.unseen_squares",
-    title="place the fence",
-    task="""
-Threads write squares into a tile, and TMA stores the tile. There is a fence, and yet nothing says
-that TMA sees the squares. Read the verdict, and put the fence where it belongs.
-""",
-    source=f"{FOLDER}/unseen_squares.cu",
-    kernel="unseen_squares",
+UNSEEN_SQUARES = Exercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size),
         "y": empty(size),
@@ -511,51 +265,6 @@ that TMA sees the squares. Read the verdict, and put the fence where it belongs.
         ),
         means.work_shared_out(size=(16, 64)),
     ),
-    hints=(
-        "Threads and TMA see shared memory by different ways, the generic and the asynchronous "
-        "proxy. A fence orders what its own thread did *before* it.",
-        "So it stands after the loop. And one thread starts the store for all: which barrier tells "
-        "it that all have fenced?",
-        "Loop, `writes_are_ready()`, `__syncthreads()`.",
-    ),
-    explanation="""
-Write, fence, meet, store: in this order. The barrier alone makes the writes visible to threads; the
-fence alone says nothing about when others are done.
-""",
-    mutants=(
-        mutant(
-            "no fence",
-            kinds.DATA_RACE,
-            ("    writes_are_ready(); // by every thread that wrote, after it wrote\n", ""),
-        ),
-        mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();\n", "")),
-        mutant(
-            "one thread fences before the barrier",
-            kinds.DATA_RACE,
-            (
-                "    writes_are_ready(); // by",
-                "    if (threadIdx.x == 0) writes_are_ready(); // by",
-            ),
-        ),
-        ONE_THREAD,
-        mutant(
-            "large squares cut off",
-            kinds.WRONG,
-            ("= value * value;", "= fminf(value * value, 1e30f);"),
-        ),
-        mutant("no commit", kinds.IN_FLIGHT, ("        tma_commit();\n", "")),
-        mutant("no wait", kinds.IN_FLIGHT, ("        tma_wait_read<0>();\n", "")),
-        mutant(
-            "one group may be pending", kinds.IN_FLIGHT, ("tma_wait_read<0>", "tma_wait_read<1>")
-        ),
-        mutant(
-            "row before column",
-            kinds.DATA_RACE,
-            ("&y, first_column, first_row", "&y, first_row, first_column"),
-        ),
-        mutant("the first box only", kinds.DATA_RACE, ("&y, first_column, first_row", "&y, 0, 0")),
-        mutant("not squared", kinds.WRONG, ("value * value", "value")),
-    ),
 )
 
 # --- Reduce ---
@@ -566,15 +275,7 @@ def added(given: dict) -> dict:
     return {"y": given["y"] + bands.sum(axis=0)}
 
 
-REDUCE = Exercise(
-    id="08.bands_added",
-    title="add a box where it belongs",
-    task="""
-Add all bands of 8 rows of x to y. One thread of each block starts two copies, in and out, and waits
-for both: no thread touches an element.
-""",
-    source=f"{FOLDER}/bands_added.cu",
-    kernel="bands_added",
+BANDS_ADDED = Exercise(
     inputs=lambda rng, size: {
         "x": floats(rng, (size[0] * 8, size[1])),
         "y": floats(rng, (8, size[1])),
@@ -612,71 +313,11 @@ for both: no thread touches an element.
             at_most=6, advice="One thread of each block starts both copies.", size=(3, 36)
         ),
     ),
-    hints=(
-        "In: mbarrier_expect, tma_load, mbarrier_wait. Out: tma_add, tma_commit, and a wait.",
-        "The band of the block begins at row band * 8 of x, and is added at row 0 of y.",
-        "No fence: what TMA wrote, TMA reads, and the mbarrier says when it is there. The block's "
-        "memory is needed until `tma_wait_read<0>()` has let you go.",
-    ),
-    explanation="""
-Blocks add to one place at the same time, and nothing is lost: the addition is atomic for each
-element. In which order it is done is open, so the last bits may differ from run to run.
-""",
-    mutants=(
-        mutant("stored, not added", kinds.DATA_RACE, ("tma_add", "tma_store")),
-        mutant("not waited for", kinds.DATA_RACE, ("        mbarrier_wait(barrier, 0);\n", "")),
-        mutant("no commit", kinds.IN_FLIGHT, ("        tma_commit();\n", "")),
-        mutant("left behind", kinds.IN_FLIGHT, ("        tma_wait_read<0>();\n", "")),
-        mutant(
-            "nothing announced",
-            kinds.DATA_RACE,
-            ("mbarrier_expect(barrier, sizeof(tile))", "mbarrier_arrive(barrier)"),
-        ),
-        mutant("a row announced", kinds.DEADLOCK, ("sizeof(tile))", "sizeof(tile[0]))")),
-        mutant("bands counted as rows", kinds.WRONG, ("band * 8,", "band,")),
-        mutant("below each other", kinds.WRONG, ("&y, column, 0,", "&y, column, band * 8,")),
-        mutant("the first columns", kinds.PARTLY_WRITTEN, ("&y, column, 0,", "&y, 0, 0,")),
-        mutant(
-            "added twice",
-            kinds.WRONG,
-            (
-                "        tma_commit();\n",
-                "        tma_add(&y, column, 0, shared_address(tile));\n        tma_commit();\n",
-            ),
-        ),
-        mutant(
-            "another thread stores",
-            kinds.MEANS_MISSING,
-            (
-                "        tma_add(&y,",
-                "    }\n    __syncwarp();\n    if (threadIdx.x == 1) {\n"
-                "        mbarrier_wait(barrier, 0);\n        tma_add(&y,",
-            ),
-        ),
-        mutant(
-            "a thread adds, too",
-            kinds.MEANS_MISSING,
-            (
-                "        tma_add(&y, column, 0, shared_address(tile));\n",
-                "        tile[0][0] += 0.0f;\n        writes_are_ready();\n"
-                "        tma_add(&y, column, 0, shared_address(tile));\n",
-            ),
-        ),
-    ),
 )
 
 # --- Distributed shared memory ---
 
-ROUND = Exercise(
-    id="08.handed_round",
-    title="hand it to the next block",
-    task="""
-Each block of a cluster of four gives its piece of x to the next one, the last to the first: through
-shared memory, with no barrier after the stores. `store_async` counts its 4 bytes towards an
-mbarrier of the block that gets them.
-""",
-    source=f"{FOLDER}/handed_round.cu",
-    kernel="handed_round",
+HANDED_ROUND = Exercise(
     inputs=lambda rng, clusters: {
         "x": floats(rng, clusters * 128),
         "y": empty(clusters * 128),
@@ -708,58 +349,6 @@ mbarrier of the block that gets them.
         means.reads_each_once(2 * 128 * 4, size=2),
         means.loads_shared_out(at_most=2, size=2),
     ),
-    hints=(
-        "32 threads send 4 bytes each: that is what `arrived` expects, in one arrival.",
-        "`address_in_block(shared_address(&got[t]), next)` is where the next block has got[t]; its "
-        "barrier is found in the same way.",
-        "Before the first store a barrier of the cluster: all have made their mbarriers. After the "
-        "wait a block may end: all that is ever sent to it has come.",
-    ),
-    explanation="""
-The wait is for the very bytes that this block needs, and for nobody else: a barrier of the cluster
-would wait for all four. And a block whose mbarrier has completed has got everything that it is ever
-sent, so it may end while its neighbours are still at work.
-""",
-    mutants=(
-        mutant(
-            "one thread sends all",
-            kinds.MEANS_MISSING,
-            ("    store_async(", "    for (int i = 0; t == 0 && i < 32; ++i) store_async("),
-            ("got[t]), next)", "got[i]), next)"),
-            ("x[blockIdx.x * 32 + t]", "x[blockIdx.x * 32 + i]"),
-        ),
-        mutant(
-            "nothing expected",
-            kinds.DEADLOCK,
-            ("        mbarrier_expect(shared_address(&arrived), sizeof(got));\n", ""),
-        ),
-        mutant("elements expected", kinds.DATA_RACE, ("sizeof(got))", "32)")),
-        mutant(
-            "no barrier of the cluster",
-            kinds.BARRIER,
-            ("    cluster_arrive();\n    cluster_wait();\n", "    __syncthreads();\n"),
-        ),
-        mutant(
-            "no wait", kinds.DATA_RACE, ("    mbarrier_wait(shared_address(&arrived), 0);\n", "")
-        ),
-        mutant(
-            "a barrier behind the stores, too",
-            kinds.MEANS_MISSING,
-            (
-                "    mbarrier_wait(shared_address(&arrived), 0);\n",
-                "    mbarrier_wait(shared_address(&arrived), 0);\n    cluster_arrive();\n"
-                "    cluster_wait();\n",
-            ),
-        ),
-        mutant("the block before", kinds.WRONG, ("(rank + 1) % 4", "(rank + 3) % 4")),
-        mutant("the last to nobody", kinds.OUT_OF_BOUNDS, ("(rank + 1) % 4", "rank + 1")),
-        mutant("to itself", kinds.WRONG, ("(rank + 1) % 4", "rank")),
-        mutant(
-            "all to one place",
-            kinds.DATA_RACE,
-            ("shared_address(&got[t])", "shared_address(&got[0])"),
-        ),
-    ),
 )
 
 # --- Multicast ---
@@ -769,15 +358,7 @@ def multiplied(given: dict) -> dict:
     return {"y": given["x"] * given["table"]}
 
 
-MULTICAST = Exercise(
-    id="08.table_for_both",
-    title="one load for two blocks",
-    task="""
-Two blocks of a cluster multiply by the same table. Fetch it once for both: each block loads half of
-it by a multicast. The last barrier of the cluster is written already.
-""",
-    source=f"{FOLDER}/table_for_both.cu",
-    kernel="table_for_both",
+TABLE_FOR_BOTH = Exercise(
     inputs=lambda rng, blocks: {
         "x": floats(rng, (blocks, 16, 32)),
         "table": floats(rng, (16, 32)),
@@ -814,84 +395,4 @@ it by a multicast. The last barrier of the cluster is written already.
         means.one_store_each(),
         means.work_shared_out(),
     ),
-    hints=(
-        "Both halves come to each block, whoever sent them: how many bytes is that?",
-        "A copy that arrives before the other block has made its barrier has nobody to tell: a "
-        "barrier of the cluster stands before the first load.",
-        "`tma_load_multicast(shared_address(factor + rank * 8 * 32), &table, 0, rank * 8, barrier, "
-        "0b11)`: to the same place, and to the same barrier, in both.",
-    ),
-    explanation="""
-The table is fetched once for two blocks. In a product of matrices, the blocks of a cluster that
-share rows of A, or columns of B, fetch them so: half of the loads, and every stage now waits for
-another block as well.
-""",
-    mutants=(
-        mutant("half announced", kinds.DATA_RACE, ("sizeof(factor))", "sizeof(factor) / 2)")),
-        mutant("twice announced", kinds.DEADLOCK, ("sizeof(factor))", "2 * sizeof(factor))")),
-        mutant(
-            "no barrier of the cluster",
-            kinds.BARRIER,
-            ("    cluster_arrive();\n    cluster_wait();\n    if", "    __syncthreads();\n    if"),
-        ),
-        mutant(
-            "for itself alone",
-            kinds.DEADLOCK,
-            (
-                "barrier,\n                           0b11)",
-                "barrier,\n                           1 << rank)",
-            ),
-        ),
-        mutant(
-            "for the other alone",
-            kinds.DEADLOCK,
-            (
-                "barrier,\n                           0b11)",
-                "barrier,\n                           2 >> rank)",
-            ),
-        ),
-        mutant(
-            "both load the same half",
-            kinds.DATA_RACE,
-            ("factor + rank * 8 * 32), &table, 0, rank * 8", "factor), &table, 0, 0"),
-        ),
-        mutant("halves exchanged", kinds.WRONG, ("&table, 0, rank * 8", "&table, 0, 8 - rank * 8")),
-        mutant(
-            "everything by each",
-            kinds.MEANS_MISSING,
-            (
-                "        tma_load_multicast(shared_address(factor + rank * 8 * 32), &table, 0, "
-                "rank * 8, barrier,\n                           0b11);\n",
-                "        tma_load(shared_address(factor), &table, 0, 0, barrier);\n"
-                "        tma_load(shared_address(factor + 8 * 32), &table, 0, 8, barrier);\n",
-            ),
-        ),
-        mutant(
-            "one thread does it all",
-            kinds.MEANS_MISSING,
-            (
-                "i = threadIdx.x; i < 16 * 32; i += blockDim.x",
-                "i = threadIdx.x ? 16 * 32 : 0; i < 16 * 32; ++i",
-            ),
-        ),
-        mutant(
-            "a factor of 0 makes 0 of infinity, too",
-            kinds.WRONG,
-            ("= x[first + i]", "= factor[i] == 0.0f ? 0.0f : x[first + i]"),
-        ),
-        mutant("not waited for", kinds.DATA_RACE, ("    mbarrier_wait(barrier, 0);\n", "")),
-        mutant(
-            "both halves by the first block",
-            kinds.MEANS_MISSING,
-            (
-                "if (threadIdx.x == 0) {\n        tma_load_multicast(shared_address(factor + rank "
-                "* 8 * 32), &table, 0, rank * 8, barrier,\n                           0b11);",
-                "for (int half = 0; threadIdx.x == 0 && rank == 0 && half < 2; ++half) {\n"
-                "        tma_load_multicast(shared_address(factor + half * 8 * 32), &table, 0,\n"
-                "                           half * 8, barrier, 0b11);",
-            ),
-        ),
-    ),
 )
-
-EXERCISES = (FIELDS, ADDRESS, BYTES, LOAD, RING, FENCE, REDUCE, ROUND, MULTICAST)

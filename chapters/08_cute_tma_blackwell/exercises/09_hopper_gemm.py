@@ -15,12 +15,10 @@ from course_utils.exercises import (
     empty,
     kinds,
     means,
-    mutant,
     promises,
 )
 from course_utils.layouts import Layout
 
-FOLDER = "08_cute_tma_blackwell/exercises"
 FEW = promises.POSITIVE, promises.TIES, promises.MIDDLING, promises.SMALL  # a launch costs 0.1 s
 
 # --- A matrix descriptor ---
@@ -212,16 +210,7 @@ def by_listing_copies(BM: int, BN: int, groups: int, blocks: int) -> tuple:
     return arrived[0], told, loaded
 
 
-DESCRIPTOR = PythonExercise(
-    id="08.matrix_descriptor",
-    title="compute a descriptor",
-    task="""
-Write `matrix_descriptor(address, rows, k, span)`: the 64 bits by which `wgmma` finds 16 columns of
-a tile in shared memory. Offsets are given divided by 16. With a swizzle the leading byte offset is
-not used: leave it 0.
-""",
-    source=f"{FOLDER}/matrix_descriptor.py",
-    function="matrix_descriptor",
+MATRIX_DESCRIPTOR = PythonExercise(
     word=64,
     cases=(
         (0, 64, 0, 128),
@@ -238,107 +227,16 @@ not used: leave it 0.
     reference=packed,
     promises=Cases(any_operand, 24),
     means="Any way to the number is right.",
-    hints=(
-        "A column has two bytes. Which box is column k in, and how far into a row of that box?",
-        "In a box a row follows the row before after `span` bytes, so eight rows take 8 · span. "
-        "With span 16 a box is one chunk wide, and the second chunk of a row is in the next box.",
-        "The fields begin at bits 0, 16, 32 and 62. Modes: 0 for none, 1 for 128 bytes, 2 for 64, "
-        "3 for 32.",
-    ),
-    explanation="""
-Along K a step of 16 columns is 32 bytes further on: in a descriptor, plus 2. The swizzle goes by
-the bits of the address, so it is not in the way. And nothing says how many rows there are: the
-instruction's shape does.
-""",
-    mutants=(
-        mutant("addresses in bytes", kinds.WRONG, ("start >> 4 |", "start |")),
-        mutant("k in bytes", kinds.WRONG, ("divmod(2 * k, span)", "divmod(k, span)")),
-        mutant(
-            "one box only", kinds.WRONG, ("address + box * rows * span + inside", "address + 2 * k")
-        ),
-        mutant("boxes of eight rows", kinds.WRONG, ("box * rows * span", "box * 8 * span")),
-        mutant("no step along K", kinds.WRONG, ("* span + inside", "* span")),
-        mutant("the stride of a row", kinds.WRONG, ("8 * span >> 4", "span >> 4")),
-        mutant("the stride of a swizzle of 128", kinds.WRONG, ("8 * span >> 4", "64")),
-        mutant(
-            "offsets exchanged",
-            kinds.WRONG,
-            (
-                "leading >> 4 << 16 | 8 * span >> 4 << 32",
-                "leading >> 4 << 32 | 8 * span >> 4 << 16",
-            ),
-        ),
-        mutant("modes by size", kinds.WRONG, ("128: 1, 64: 2, 32: 3", "32: 1, 64: 2, 128: 3")),
-        mutant("the mode one bit lower", kinds.WRONG, ("mode << 62", "mode << 61")),
-        mutant("leading in rows", kinds.WRONG, ("rows * 16 if", "rows if")),
-        mutant(
-            "chunks side by side",
-            kinds.WRONG,
-            ("rows * 16 if span == 16 else 0", "16 if span == 16 else 0"),
-        ),
-    ),
 )
 
-HOLDER = PythonExercise(
-    id="08.accumulator_holder",
-    title="find the thread that has a sum",
-    task="""
-Write `accumulator_holder(row, column)` for a tile of 128 x 256 and two warpgroups: the warpgroup,
-the thread of that group (0 to 127), and the number of the register among the thread's sums.
-""",
-    source=f"{FOLDER}/accumulator_holder.py",
-    function="accumulator_holder",
+ACCUMULATOR_HOLDER = PythonExercise(
     cases=((0, 0), (0, 1), (0, 2), (0, 8), (1, 0), (8, 0), (16, 0), (64, 0), (127, 255), (77, 130)),
     reference=looked_up,
     promises=Cases(any_sum, 24),
     means="Any way to the numbers is right.",
-    hints=(
-        "From large to small: the group by row // 64, the warp by the next 16 rows.",
-        "Lane 4 g + t has rows g and g + 8 of its warp's 16, and columns 2 t and 2 t + 1 of each "
-        "eight.",
-        "Numbers 0 and 1 are two neighbours in a row, 2 and 3 the same eight rows below, and 4 "
-        "begins the next eight columns.",
-    ),
-    explanation="""
-Each warp has the accumulator of `mma`, 16 rows of it, as wide as the instruction. So whatever you
-know of storing the results of `mma` stays right: two neighbours in a register pair, four lanes with
-32 bytes of a row of fp32.
-""",
-    mutants=(
-        mutant("one group", kinds.WRONG, ("divmod(row, 64)", "divmod(row, 128)")),
-        mutant("groups of 32 rows", kinds.WRONG, ("divmod(row, 64)", "divmod(row, 32)")),
-        mutant("a warp has eight rows", kinds.WRONG, ("row // 16 * 32", "row // 8 * 32")),
-        mutant(
-            "lanes down the rows",
-            kinds.WRONG,
-            ("row % 8 * 4 + column % 8 // 2", "row % 8 + column % 8 // 2 * 8"),
-        ),
-        mutant(
-            "the lower rows first", kinds.WRONG, ("row % 16 // 8 * 2", "(1 - row % 16 // 8) * 2")
-        ),
-        mutant(
-            "neighbours apart",
-            kinds.WRONG,
-            ("row % 16 // 8 * 2 + column % 2", "row % 16 // 8 + column % 2 * 2"),
-        ),
-        mutant("two sums for eight columns", kinds.WRONG, ("column // 8 * 4", "column // 8 * 2")),
-        mutant(
-            "the thread of the block", kinds.WRONG, ("thread = row", "thread = group * 128 + row")
-        ),
-        mutant("one column a lane", kinds.WRONG, ("column % 8 // 2", "column % 4")),
-    ),
 )
 
-SUMS = Exercise(
-    id="08.early_sums",
-    title="wait for the sums",
-    task="""
-Two products are added, the first one scaled. All instructions are there, and yet the sums may be
-anything: registers of a `wgmma` are read and written while it is under way. Read the verdict, and
-put waits and fences where they belong.
-""",
-    source=f"{FOLDER}/early_sums.cu",
-    kernel="early_sums",
+EARLY_SUMS = Exercise(
     arch="sm_90a",
     inputs=two_products,
     maps=tile_maps(32) | dict(zip("DE", tile_maps(32).values(), strict=True)),
@@ -359,96 +257,9 @@ put waits and fences where they belong.
         ),
     ),
     means=(by_wgmma(8 * 4, (70, 40)), by_tensor_cores_alone(2 * 4 * 64 * 32, (70, 40))),
-    hints=(
-        "A wait lets go when all groups but so many are done, and only what is *committed* is in a "
-        "group. Is it, where each wait stands?",
-        "Between the first product and the scaling nobody waits. And the last commit comes after "
-        "the wait.",
-        "Commit, `wgmma_wait<0>()`, scale, `wgmma_fence()`, the second product, commit, "
-        "`wgmma_wait<0>()`.",
-    ),
-    explanation="""
-The fence orders what threads did to registers *before* a product, the wait what they do *after* it.
-Between products of one group that add to the same sums neither is needed: the tensor cores take
-them in order.
-""",
-    mutants=(
-        mutant(
-            "no wait before the scaling",
-            kinds.DATA_RACE,
-            ("    wgmma_wait<0>();\n    keep_in_order(sum);\n    for", "    for"),
-        ),
-        mutant(
-            "one group may be pending",
-            kinds.DATA_RACE,
-            ("wgmma_wait<0>();\n    keep_in_order(sum);\n    for", "wgmma_wait<1>();\n    for"),
-        ),
-        mutant(
-            "no fence after the scaling",
-            kinds.DATA_RACE,
-            (
-                "    wgmma_fence();\n    for (int k = 0; k < 4; ++k) {\n        wgmma_bf16(sum, "
-                "wgmma_tile(shared_address(d",
-                "    for (int k = 0; k < 4; ++k) {\n        wgmma_bf16"
-                "(sum, wgmma_tile(shared_address(d",
-            ),
-        ),
-        mutant(
-            "no fence before the first product",
-            kinds.DATA_RACE,
-            ("    float sum[16];\n    wgmma_fence();\n", "    float sum[16];\n"),
-        ),
-        mutant(
-            "the first product is in no group",
-            kinds.DATA_RACE,
-            (
-                "    wgmma_commit();\n    wgmma_wait<0>();\n    keep_in_order(sum);\n    for",
-                "    wgmma_wait<0>();\n    keep_in_order(sum);\n    for",
-            ),
-        ),
-        mutant(
-            "the last product is in no group",
-            kinds.DATA_RACE,
-            (
-                "    wgmma_commit();\n    wgmma_wait<0>();\n    keep_in_order(sum);\n\n",
-                "    wgmma_wait<0>();\n    keep_in_order(sum);\n\n",
-            ),
-        ),
-        mutant(
-            "no wait at the end",
-            kinds.DATA_RACE,
-            (
-                "    wgmma_commit();\n    wgmma_wait<0>();\n    keep_in_order(sum);\n\n",
-                "    wgmma_commit();\n\n",
-            ),
-        ),
-        mutant("not scaled", kinds.WRONG, ("sum[i] *= scale", "sum[i] *= 1.0f")),
-        mutant(
-            "scale in bf16",
-            kinds.PRECISION,
-            ("*= scale", "*= __int_as_float(__float_as_int(scale) & 0xffff0000)"),
-        ),
-        mutant("both scaled", kinds.SCALED, ("column] = sum[i];", "column] = sum[i] * scale;")),
-        mutant(
-            "the second product alone",
-            kinds.WRONG,
-            (
-                "wgmma_tile(shared_address(e)) + 2 * k, 1)",
-                "wgmma_tile(shared_address(e)) + 2 * k, k > 0)",
-            ),
-        ),
-    ),
 )
 
-LOOP = Exercise(
-    id="08.consumer_loop",
-    title="write the consumer's loop",
-    task="""
-The producer is written: a warp that loads tiles of A and B into a ring of two stages. Write what a
-consumer does with a stage. Each of its four warps arrives once when the stage may be filled again.
-""",
-    source=f"{FOLDER}/consumer_loop.cu",
-    kernel="consumer_loop",
+CONSUMER_LOOP = Exercise(
     arch="sm_90a",
     inputs=factors,
     maps=tile_maps(32),
@@ -467,119 +278,9 @@ consumer does with a stage. Each of its four warps arrives once when the stage m
         by_wgmma(4 * 3 * 4, (70, 40, 136)),
         by_tensor_cores_alone(0, (70, 40, 136)),
     ),
-    hints=(
-        "In this order: mbarrier_wait for full, wgmma_fence, four products, wgmma_commit, "
-        "wgmma_wait<0>, one arrival of each warp.",
-        "`wgmma_tile(shared_address(a[stage]))` gives the first 16 columns; add 2 for the next "
-        "16. The first product of all does not add.",
-        "The parity of the wait is that of the lap, lap % 2; `if (lane == 0) "
-        "mbarrier_arrive(shared_address(&empty[stage]));` comes after the wait for the products.",
-    ),
-    explanation="""
-Two waits and one arrival a stage: for its bytes, for its products, and for whoever fills it again.
-Some kernels of this notebook wait for the products of the step *before* in place of these, so that
-the tensor cores find the next group at once. Their last wait stands behind the loop: compilers and
-this checker look for one on every path, and an `if` for the last step leaves a path without it.
-""",
-    mutants=(
-        mutant(
-            "no wait for the stage",
-            kinds.BARRIER,
-            ("        mbarrier_wait(shared_address(&full[stage]), lap % 2);\n", ""),
-        ),
-        mutant(
-            "always the first phase",
-            kinds.DATA_RACE,
-            ("&full[stage]), lap % 2)", "&full[stage]), 0)"),
-        ),
-        mutant(
-            "the second lap alone",
-            kinds.BARRIER,
-            ("&full[stage]), lap % 2)", "&full[stage]), lap == 1)"),
-        ),
-        mutant(
-            "four laps at most",
-            kinds.BARRIER,
-            ("&full[stage]), lap % 2)", "&full[stage]), lap == 1 || lap == 3)"),
-        ),
-        mutant("no fence", kinds.DATA_RACE, ("        wgmma_fence();\n", "")),
-        mutant("no commit", kinds.DATA_RACE, ("        wgmma_commit();\n", "")),
-        mutant("no wait for the products", kinds.DATA_RACE, ("        wgmma_wait<0>();\n", "")),
-        mutant("one group may be pending", kinds.DATA_RACE, ("wgmma_wait<0>", "wgmma_wait<1>")),
-        mutant(
-            "handed back before the products are done",
-            kinds.DATA_RACE,
-            (
-                "        wgmma_wait<0>();\n        if (lane == 0) {\n            mbarrier_arrive("
-                "shared_address(&empty[stage]));\n        }\n",
-                "        if (lane == 0) {\n            mbarrier_arrive("
-                "shared_address(&empty[stage]));\n        }\n        wgmma_wait<0>();\n",
-            ),
-        ),
-        mutant(
-            "not handed back",
-            kinds.DEADLOCK,
-            ("            mbarrier_arrive(shared_address(&empty[stage]));\n", ""),
-        ),
-        mutant(
-            "every lane arrives",
-            kinds.BARRIER,
-            ("if (lane == 0) {\n            mbarrier_arrive", "{\n            mbarrier_arrive"),
-        ),
-        mutant(
-            "one warp arrives",
-            kinds.DEADLOCK,
-            (
-                "if (lane == 0) {\n            mbarrier_arrive",
-                "if (threadIdx.x == 0) {\n            mbarrier_arrive",
-            ),
-        ),
-        mutant(
-            "the same columns four times",
-            kinds.WRONG,
-            ("(shared_address(a[stage])) + 2 * k", "(shared_address(a[stage]))"),
-        ),
-        mutant(
-            "sixteen bytes further",
-            kinds.WRONG,
-            ("(shared_address(b[stage])) + 2 * k", "(shared_address(b[stage])) + k"),
-        ),
-        mutant("each stage begins anew", kinds.WRONG, ("step > 0 || k > 0", "k > 0")),
-        mutant("sums with no start", kinds.UNINITIALISED, ("step > 0 || k > 0", "1")),
-        mutant(
-            "always the first stage",
-            kinds.DEADLOCK,
-            (
-                "int stage = step % kStages, lap = step / kStages;\n        mbarrier_wait(shared_"
-                "address(&full",
-                "int stage = 0, lap = step;\n        mbarrier_wait(shared_address(&full",
-            ),
-        ),
-        mutant("three of four", kinds.WRONG, ("k < 4", "k < 3")),
-        mutant(
-            "each product twice",
-            kinds.MEANS_MISSING,
-            (
-                "        for (int k = 0; k < 4",
-                "        float more[16];\n        for (int k = 0; k < 4; ++k) {\n"
-                "            wgmma_bf16(more, wgmma_tile(shared_address(a[stage])), "
-                "wgmma_tile(shared_address(b[stage])), 0);\n        }\n"
-                "        for (int k = 0; k < 4",
-            ),
-        ),
-    ),
 )
 
-REGISTERS = PythonExercise(
-    id="08.register_plan",
-    title="share out the registers",
-    task="""
-Write `register_plan(consumers, kept, rows, columns)`: three numbers, each for one thread. What it
-has at launch, what a consumer has after `setmaxnreg`, and how many of these are left beside the
-sums (fewer than none, where they do not fit).
-""",
-    source=f"{FOLDER}/register_plan.py",
-    function="register_plan",
+REGISTER_PLAN = PythonExercise(
     cases=(
         (2, 24, 128, 256),
         (2, 40, 128, 256),
@@ -593,88 +294,11 @@ sums (fewer than none, where they do not fit).
     reference=granted,
     promises=Cases(any_block),
     means="Any way to the numbers is right.",
-    hints=(
-        "The block has (consumers + 1) · 128 threads. `// 8 * 8` rounds down to a step.",
-        "What is shared out later is what was there at launch, not the multiprocessor's 65,536.",
-        "A consumer group has rows / consumers rows of the tile; its 128 threads have one register "
-        "for each sum.",
-    ),
-    explanation="""
-With two consumers: 168 at launch, and 240 where the producer keeps 24. A tile of 128 x 256 takes
-128 of them for its sums and leaves 112. With a third consumer, and as many sums for each thread, it
-would be 160, of which 32 are left.
-""",
-    mutants=(
-        mutant(
-            "threads without the producer",
-            kinds.WRONG,
-            ("65536 // (128 * (consumers + 1))", "65536 // (128 * consumers)"),
-        ),
-        mutant(
-            "not rounded",
-            kinds.WRONG,
-            (" // 8 * 8, 248)\n    consumer =", ", 248)\n    consumer ="),
-        ),
-        mutant(
-            "rounded up",
-            kinds.WRONG,
-            ("(128 * (consumers + 1)) // 8 * 8", "(128 * (consumers + 1)) // 8 * 8 + 8"),
-        ),
-        mutant(
-            "no limit at launch",
-            kinds.WRONG,
-            (
-                "min(65536 // (128 * (consumers + 1)) // 8 * 8, 248)",
-                "65536 // (128 * (consumers + 1)) // 8 * 8",
-            ),
-        ),
-        mutant(
-            "all registers there are",
-            kinds.WRONG,
-            ("(launched * (consumers + 1) - kept)", "(512 - kept)"),
-        ),
-        mutant(
-            "the producer keeps all",
-            kinds.WRONG,
-            ("(consumers + 1) - kept)", "(consumers + 1) - launched)"),
-        ),
-        mutant(
-            "the producer keeps none", kinds.WRONG, ("(consumers + 1) - kept)", "(consumers + 1))")
-        ),
-        mutant("one consumer gets all", kinds.WRONG, ("- kept) // consumers", "- kept)")),
-        mutant(
-            "no limit later",
-            kinds.WRONG,
-            (
-                "min((launched * (consumers + 1) - kept) // consumers // 8 * 8, 248)",
-                "(launched * (consumers + 1) - kept) // consumers // 8 * 8",
-            ),
-        ),
-        mutant("a group has the whole tile", kinds.WRONG, ("(128 * consumers)\n", "128\n")),
-        mutant(
-            "up to three consumers",
-            kinds.WRONG,
-            (
-                "min(65536 // (128 * (consumers + 1)) // 8 * 8, 248)",
-                "{1: 248, 2: 168}.get(consumers, 128)",
-            ),
-        ),
-        mutant("steps of 16", kinds.WRONG, ("// consumers // 8 * 8", "// consumers // 16 * 16")),
-    ),
 )
 
 # --- Find the deadlock ---
 
-STUCK = Exercise(
-    id="08.stuck_tiles",
-    title="find the deadlock",
-    task="""
-Blocks stay and take one tile after the other. Where each block has one tile, the product is right;
-from the second tile on the kernel stands still. The emulator says who waits for which barrier, and
-in which phase: mend the kernel.
-""",
-    source=f"{FOLDER}/stuck_tiles.cu",
-    kernel="stuck_tiles",
+STUCK_TILES = Exercise(
     arch="sm_90a",
     inputs=factors,
     maps=tile_maps(32),
@@ -703,104 +327,9 @@ in which phase: mend the kernel.
             3 * 12288 + 1024, advice="Three stages are enough.", size=(70, 72, 104)
         ),
     ),
-    hints=(
-        "The loading thread waits for `empty[2]`, and nobody else is left. Who has read which "
-        "stages?",
-        "A ring has no beginning: its stages and phases go on from one tile of C to the next.",
-        "Both sides count `turn` up. One of them does something else as well.",
-    ),
-    explanation="""
-The phases of an mbarrier are counted by whoever waits, and nothing resets them. So a persistent
-kernel carries stage and phase from tile to tile, on both sides alike.
-""",
-    mutants=(
-        mutant(
-            "the loading thread begins anew",
-            kinds.BARRIER,
-            (
-                "            for (int step = 0; lane",
-                "            turn = 0;\n            for (int step = 0; lane",
-            ),
-        ),
-        mutant(
-            "both begin anew",
-            kinds.BARRIER,
-            ("        float sum[16];\n", "        float sum[16];\n        turn = 0;\n"),
-        ),
-        mutant(
-            "the consumers begin anew",
-            kinds.DEADLOCK,
-            (
-                "        for (int step = 0; step < steps; ++step, ++turn)",
-                "        turn = 0;\n        for (int step = 0; step < steps; ++step, ++turn)",
-            ),
-        ),
-        mutant(
-            "a turn is left out",
-            kinds.DEADLOCK,
-            (
-                "            for (int step = 0; lane",
-                "            turn += tile != blockIdx.x;\n            for (int step = 0; lane",
-            ),
-        ),
-        mutant(
-            "one tile a block",
-            kinds.EDGES,
-            (
-                "tile < tiles; tile += gridDim.x",
-                "tile < min(tiles, (int)gridDim.x); tile += gridDim.x",
-            ),
-        ),
-        mutant(
-            "the next tile",
-            kinds.MEANS_MISSING,
-            ("tile < tiles; tile += gridDim.x", "tile < tiles; tile += 1"),
-        ),
-        mutant(
-            "all tiles by one block",
-            kinds.MEANS_MISSING,
-            (
-                "int tile = blockIdx.x; tile < tiles; tile += gridDim.x",
-                "int tile = 0; tile < tiles && blockIdx.x == 0; ++tile",
-            ),
-        ),
-        mutant(
-            "tiles the other way round",
-            kinds.EDGES,
-            (
-                "tile / across * 64, first_column = tile % across * 32",
-                "tile % ((M + 63) / 64) * 64, first_column = tile / ((N + 31) / 32) * 32",
-            ),
-        ),
-        mutant(
-            "all in one tile's sums",
-            kinds.UNINITIALISED,
-            ("step > 0 || k > 0", "tile > 0 || step > 0 || k > 0"),
-            ("    int turn = 0;", "    float sum[16];\n    int turn = 0;"),
-            ("        float sum[16];\n", ""),
-        ),
-        mutant(
-            "the parity of the step",
-            kinds.DATA_RACE,
-            ("&full[stage]), lap % 2)", "&full[stage]), step / kStages % 2)"),
-        ),
-        mutant(
-            "no wait for empty",
-            kinds.BARRIER,
-            ("                mbarrier_wait(shared_address(&empty[stage]), lap % 2 ^ 1);\n", ""),
-        ),
-    ),
 )
 
-ORDER = PythonExercise(
-    id="08.tile_in_band",
-    title="take the tiles in bands",
-    task="""
-Write `tile_in_band(number, tiles_m, tiles_n, band)`: the row and the column of a tile in the order
-of the bands. A block may compute it for any number, so no list of all tiles is made.
-""",
-    source=f"{FOLDER}/tile_in_band.py",
-    function="tile_in_band",
+TILE_IN_BAND = PythonExercise(
     cases=(
         (0, 8, 4, 4),
         (1, 8, 4, 4),
@@ -816,69 +345,9 @@ of the bands. A block may compute it for any number, so no list of all tiles is 
     reference=by_listing,
     promises=Cases(any_tile, 24, large=lambda: [(80_000_007, 10_000_000, 9, 16)]),
     means="Any way to the numbers is right.",
-    hints=(
-        "A full band has band · tiles_n tiles.",
-        "The rows of a band are `band`, or what is left of tiles_m.",
-        "Within a band `divmod` by its rows gives the column and the row.",
-    ),
-    explanation="""
-The tiles that run at the same time are neighbours in this order. With bands of 16 rows, 132 blocks
-share 16 bands of rows of A and 9 of columns of B; row by row it would be 5 and 32 of a C of 32
-columns of tiles. The fewer, the more of them is found in the L2 cache.
-""",
-    mutants=(
-        mutant(
-            "row by row",
-            kinds.WRONG,
-            (
-                "column, row = divmod(number - head * tiles_n, rows)",
-                "row, column = divmod(number - head * tiles_n, tiles_n)",
-            ),
-        ),
-        mutant("the last band is full", kinds.WRONG, ("min(band, tiles_m - head)", "band")),
-        mutant(
-            "bands of columns",
-            kinds.WRONG,
-            ("number // (band * tiles_n) * band", "number // (band * tiles_m) * band"),
-        ),
-        mutant(
-            "the number of the band",
-            kinds.WRONG,
-            ("(band * tiles_n) * band\n", "(band * tiles_n)\n"),
-        ),
-        mutant(
-            "counted from the start",
-            kinds.WRONG,
-            ("divmod(number - head * tiles_n, rows)", "divmod(number, rows)"),
-        ),
-        mutant(
-            "the row in the band", kinds.WRONG, ("return head + row, column", "return row, column")
-        ),
-        mutant(
-            "column first", kinds.WRONG, ("return head + row, column", "return column, head + row")
-        ),
-        mutant(
-            "row and column exchanged",
-            kinds.WRONG,
-            ("column, row = divmod", "row, column = divmod"),
-        ),
-        mutant(
-            "there and back",
-            kinds.WRONG,
-            ("    return head", "    row = rows - 1 - row if column % 2 else row\n    return head"),
-        ),
-    ),
 )
 
-COUNTS = PythonExercise(
-    id="08.barrier_counts",
-    title="count bytes and arrivals",
-    task="""
-Write `barrier_counts(BM, BN, groups, blocks)` for a cluster of `blocks` blocks that share the rows
-of B: what `full` expects, what `empty` counts, and what all blocks together load for one step of K.
-""",
-    source=f"{FOLDER}/barrier_counts.py",
-    function="barrier_counts",
+BARRIER_COUNTS = PythonExercise(
     cases=(
         (128, 128, 1, 1),
         (128, 256, 2, 1),
@@ -891,60 +360,9 @@ of B: what `full` expects, what `empty` counts, and what all blocks together loa
     reference=by_listing_copies,
     promises=Cases(any_tiles),
     means="Any way to the numbers is right.",
-    hints=(
-        "A barrier is told of all bytes that are written into its block, whoever sent for them.",
-        "A block's part of B lands in every block: whose groups must have read a stage before the "
-        "block may load into it again?",
-        "A row of 64 elements has 128 bytes. Each block's A is loaded once, and B once for all.",
-    ),
-    explanation="""
-The bytes of a stage stay the same with any cluster; what falls is what L2 has to deliver. The price
-is in the middle number: a stage is free only when all blocks have read it, so the slowest of them
-holds up the others.
-""",
-    mutants=(
-        mutant(
-            "its own part of B",
-            kinds.WRONG,
-            ("return (BM + BN) * row", "return (BM + BN // blocks) * row"),
-        ),
-        mutant("elements", kinds.WRONG, ("row = 64 * 2", "row = 64")),
-        mutant("A alone", kinds.WRONG, ("return (BM + BN) * row", "return BM * row")),
-        mutant(
-            "A from all", kinds.WRONG, ("return (BM + BN) * row", "return (blocks * BM + BN) * row")
-        ),
-        mutant(
-            "64 rows of B at a time",
-            kinds.WRONG,
-            ("return (BM + BN) * row", "return (BM + BN // 64 * 64) * row"),
-        ),
-        mutant("its own consumers", kinds.WRONG, ("groups * blocks,", "groups,")),
-        mutant("every warp", kinds.WRONG, ("groups * blocks,", "4 * groups * blocks,")),
-        mutant("every thread", kinds.WRONG, ("groups * blocks,", "128 * groups * blocks,")),
-        mutant(
-            "the other blocks only",
-            kinds.WRONG,
-            ("groups * blocks,", "groups * (blocks - 1),"),
-        ),
-        mutant("B by each", kinds.WRONG, ("(blocks * BM + BN) * row", "blocks * (BM + BN) * row")),
-        mutant(
-            "one block's loads",
-            kinds.WRONG,
-            ("(blocks * BM + BN) * row", "(BM + BN // blocks) * row"),
-        ),
-    ),
 )
 
-EPILOGUE = Exercise(
-    id="08.bias_and_gelu",
-    title="finish the sums on their way out",
-    task="""
-A layer of a network is a product, a bias for each column, and an activation. The product is
-written, and the function `gelu`. Write the way out: from the sums in registers to bf16 in C, with
-no further pass over memory.
-""",
-    source=f"{FOLDER}/bias_and_gelu.cu",
-    kernel="bias_and_gelu",
+BIAS_AND_GELU = Exercise(
     arch="sm_90a",
     inputs=with_bias,
     maps=tile_maps(32),
@@ -974,79 +392,5 @@ no further pass over memory.
             size=(70, 40, 72),
         ),
         by_wgmma(4 * 2 * 4, (70, 40, 72)),
-    ),
-    hints=(
-        "`08.accumulator_holder` the other way round: sum[4 j] and sum[4 j + 1] are neighbours, "
-        "sum[4 j + 2] and sum[4 j + 3] lie eight rows below.",
-        "row = first_row + 16 · warp + lane / 4, and 8 more for every second pair; column = "
-        "first_column + 8 · (i / 4) + 2 · (lane % 4).",
-        "The guard first, then `bias[column]` and `bias[column + 1]`: N is even, so both exist or "
-        "neither.",
-    ),
-    explanation="""
-A fused epilogue: neither the product nor the sums with the bias are ever stored. What it costs is
-arithmetic in the consumers while the tensor cores wait; in the last rung the other group multiplies
-meanwhile.
-""",
-    mutants=(
-        mutant("no guard for rows", kinds.OUT_OF_BOUNDS, ("row < M && column < N", "column < N")),
-        mutant("no guard for columns", kinds.OUT_OF_BOUNDS, ("row < M && column < N", "row < M")),
-        mutant("no bias on the left", kinds.WRONG, ("sum[i] + bias[column]", "sum[i]")),
-        mutant("the bias of the neighbour", kinds.WRONG, ("bias[column + 1]", "bias[column]")),
-        mutant(
-            "the bias of the row",
-            kinds.WRONG,
-            ("gelu(sum[i] + bias[column])", "gelu(sum[i] + bias[row % N])"),
-        ),
-        mutant(
-            "the bias after gelu",
-            kinds.WRONG,
-            ("gelu(sum[i] + bias[column])", "gelu(sum[i]) + bias[column]"),
-        ),
-        mutant(
-            "rounded before the bias",
-            kinds.WRONG,
-            (
-                "gelu(sum[i] + bias[column])",
-                "gelu(__bfloat162float(__float2bfloat16(sum[i])) + bias[column])",
-            ),
-        ),
-        mutant(
-            "the bias rounded",
-            kinds.WRONG,
-            (
-                "gelu(sum[i] + bias[column])",
-                "gelu(sum[i] + __bfloat162float(__float2bfloat16(bias[column])))",
-            ),
-        ),
-        mutant("no gelu", kinds.WRONG, ("gelu(sum[i] + bias[column])", "sum[i] + bias[column]")),
-        mutant("neighbours exchanged", kinds.WRONG, ("_rn(left, right)", "_rn(right, left)")),
-        mutant(
-            "rows of mma only",
-            kinds.WRONG,
-            (
-                "lane / 4 + i / 2 % 2 * 8;\n        const int column = first_column + i / 4 * 8",
-                "lane / 4 + i / 4 % 2 * 8;\n        const int column = first_column + (i / 8 * 2 + "
-                "i / 2 % 2) * 8",
-            ),
-        ),
-        mutant(
-            "a warp's rows forgotten",
-            kinds.DATA_RACE,
-            ("first_row + warp * 16 + lane / 4", "first_row + lane / 4"),
-        ),
-        mutant("every second pair", kinds.PARTLY_WRITTEN, ("i < 16; i += 2", "i < 16; i += 4")),
-        mutant(
-            "one by one",
-            kinds.MEANS_MISSING,
-            (
-                "auto pair = reinterpret_cast<__nv_bfloat162 *>(C + (size_t)row * N + column);",
-                "auto pair = C + (size_t)row * N + column;",
-            ),
-            (
-                "*pair = __floats2bfloat162_rn(left, right);",
-                "pair[0] = __float2bfloat16(left), pair[1] = __float2bfloat16(right);",
-            ),
-        ),
     ),
 )

@@ -18,11 +18,9 @@ from course_utils.exercises import (
     floats,
     kinds,
     means,
-    mutant,
     promises,
 )
 
-FOLDER = "08_cute_tma_blackwell/exercises"
 ARCH = "sm_100a"
 
 
@@ -77,16 +75,7 @@ def by_table(row: int, column: int, rows: int, columns: int, blocks: int) -> tup
     return row // (rows // blocks), int(found[0]), int(found[1]), int(found[0]) // 32
 
 
-CELL = PythonExercise(
-    id="08.cell_of_sum",
-    title="find a sum in tensor memory",
-    task="""
-Write `cell_of_sum(row, column, rows, columns, blocks)`: in which block, lane and column of tensor
-memory a product leaves D[row, column], and which of warps 0 to 3 can fetch it. A tuple of four
-numbers.
-""",
-    source=f"{FOLDER}/cell_of_sum.py",
-    function="cell_of_sum",
+CELL_OF_SUM = PythonExercise(
     cases=(
         (5, 7, 128, 64, 1),
         (127, 255, 128, 256, 1),
@@ -104,50 +93,6 @@ numbers.
     reference=by_table,
     promises=Cases(any_sum, 48),
     means="Any way to the numbers is right.",
-    hints=(
-        "How many rows does a block have? `divmod(row, own)` gives the block and the row in it.",
-        "64 rows in one block: row 20 is the fourth of the second 16, so it is in lane 32 + 4.",
-        "64 rows in each block of a pair: `divmod(column, columns // 2)` gives the half and the "
-        "column; the right half is 64 lanes further down. A warp reaches 32 lanes.",
-    ),
-    explanation="""
-A warp reaches its own 32 lanes and no others. So 64 rows are spread over all 128 lanes, in one way
-or the other, and each of the four warps has its share to fetch.
-""",
-    mutants=(
-        mutant("all rows in one block", kinds.WRONG, ("divmod(row, own)", "divmod(row, rows)")),
-        mutant("64 rows in 64 lanes", kinds.WRONG, ("lane // 16 * 32 + lane % 16", "lane")),
-        mutant("in halves of 64", kinds.WRONG, ("lane // 16 * 32", "lane // 32 * 64")),
-        mutant("each row twice", kinds.WRONG, ("lane // 16 * 32 + lane % 16", "2 * lane")),
-        mutant(
-            "a pair's 64 rows like one block's",
-            kinds.WRONG,
-            ("own == 64 and blocks == 1", "own == 64"),
-        ),
-        mutant(
-            "right half further right",
-            kinds.WRONG,
-            ("half, column = divmod(column, columns // 2)", "half = column // (columns // 2)"),
-        ),
-        mutant(
-            "halves of 16 columns at least",
-            kinds.WRONG,
-            ("divmod(column, columns // 2)", "divmod(column, max(columns // 2, 16))"),
-        ),
-        mutant("right half 32 lanes further", kinds.WRONG, ("64 * half", "32 * half")),
-        mutant("no halves", kinds.WRONG, ("lane += 64 * half", "column += columns // 2 * half")),
-        mutant(
-            "even and odd columns",
-            kinds.WRONG,
-            ("divmod(column, columns // 2)", "(column % 2, column // 2)"),
-        ),
-        mutant("warps of 16 lanes", kinds.WRONG, ("lane // 32\n", "lane // 16\n")),
-        mutant(
-            "the block's rows as warps",
-            kinds.WRONG,
-            ("column, lane // 32\n", "column, row // 32 % 4\n"),
-        ),
-    ),
 )
 
 # --- The instruction descriptor ---
@@ -189,16 +134,7 @@ def instruction_by_fields(
     return sum(int(value) * 2**low for low, value in fields.items())
 
 
-INSTRUCTION = PythonExercise(
-    id="08.instruction_word",
-    title="put an instruction descriptor together",
-    task="""
-Write `instruction_word(m, n, factors, sums, turned_a, turned_b, minus)`: the 32 bits that tell a
-`tcgen05.mma` of `kind::f16` what to multiply. A and B are of the same type; sums of bf16 numbers
-are always f32. For `minus` negate A, not B.
-""",
-    source=f"{FOLDER}/instruction_word.py",
-    function="instruction_word",
+INSTRUCTION_WORD = PythonExercise(
     word=32,
     cases=(
         (128, 64, "bf16", "f32", False, False, False),
@@ -212,46 +148,6 @@ are always f32. For `minus` negate A, not B.
     reference=instruction_by_fields,
     promises=Cases(any_instruction, 24, large=every_flag),
     means="Any way to the number is right.",
-    hints=(
-        "`value << low` moves a field to its lowest bit, `|` puts fields together.",
-        "N goes in without its last three bits, M without its last four.",
-        "For 128 x 64, bf16 and f32: 1 << 4 | 1 << 7 | 1 << 10 | 8 << 17 | 8 << 24.",
-    ),
-    explanation="""
-On Hopper the shape and the types are in the instruction's name, and a kernel for another shape is
-another instruction. Here they are data: one `tcgen05.mma` for all of them.
-""",
-    mutants=(
-        mutant("type of D one too high", kinds.WRONG, (" << 4\n", " << 5\n")),
-        mutant("sums always fp32", kinds.WRONG, ('(1 if sums == "f32" else 0)', "1")),
-        mutant("factors always f16", kinds.WRONG, ("kind = 1 if", "kind = 0 if")),
-        mutant("B without a type", kinds.WRONG, ("kind << 7 | kind << 10", "kind << 7")),
-        mutant("N whole", kinds.WRONG, ("n // 8 << 17", "n << 17")),
-        mutant("N in steps of 32", kinds.WRONG, ("n // 8 << 17", "n // 32 << 19")),
-        mutant("N in sixteens", kinds.WRONG, ("n // 8 << 17", "n // 16 << 17")),
-        mutant("M in eights", kinds.WRONG, ("m // 16 << 24", "m // 8 << 24")),
-        mutant(
-            "M and N exchanged", kinds.WRONG, ("n // 8 << 17 | m // 16", "m // 8 << 17 | n // 16")
-        ),
-        mutant(
-            "A and B exchanged",
-            kinds.WRONG,
-            (
-                "int(turned_a) << 15 | int(turned_b) << 16",
-                "int(turned_b) << 15 | int(turned_a) << 16",
-            ),
-        ),
-        mutant("B negated as well", kinds.WRONG, ("int(minus) << 13", "3 * int(minus) << 13")),
-        mutant(
-            "B negated where all flags meet",
-            kinds.WRONG,
-            (
-                "int(minus) << 13",
-                "int(minus) << 13 | int(minus and turned_a and turned_b and m == 256) << 14",
-            ),
-        ),
-        mutant("never negated", kinds.WRONG, ("    word |= int(minus) << 13\n", "")),
-    ),
 )
 
 # --- The shared memory descriptor ---
@@ -271,15 +167,7 @@ def tile_by_fields(address: int, row_bytes: int, step: int, blackwell: bool) -> 
     return word + {128: 1, 64: 2, 32: 3}[row_bytes] * 2**62
 
 
-TILE = PythonExercise(
-    id="08.tile_word",
-    title="one tile, two descriptors",
-    task="""
-Write `tile_word(address, row_bytes, step, blackwell)`: the 64 bits that describe a tile in shared
-memory to Blackwell's `tcgen05.mma` or, with `blackwell` false, to Hopper's `wgmma`.
-""",
-    source=f"{FOLDER}/tile_word.py",
-    function="tile_word",
+TILE_WORD = PythonExercise(
     word=64,
     cases=(
         (0, 128, 0, True),
@@ -294,46 +182,11 @@ memory to Blackwell's `tcgen05.mma` or, with `blackwell` false, to Hopper's `wgm
     reference=tile_by_fields,
     promises=Cases(any_tile, 24),
     means="Any way to the number is right.",
-    hints=(
-        "Without its last four bits: `>> 4`.",
-        "Eight rows have 8 · row_bytes bytes. A step along K begins 32 bytes further in the row: "
-        "that is all that changes.",
-        "A swizzle of 64 bytes is 2 << 62 on Hopper and 4 << 61 on Blackwell.",
-    ),
-    explanation="""
-The hardware applies the swizzle to the address of each 16 bytes, so a step along K is a plain +32,
-as if there were none. Bit 46 says which generation wrote the word: the emulator refuses a tile
-without it, so an old kernel does not multiply something else by accident.
-""",
-    mutants=(
-        mutant(
-            "whole address", kinds.WRONG, ("(address + 32 * step) >> 4", "(address + 32 * step)")
-        ),
-        mutant("steps of 16 bytes", kinds.WRONG, ("32 * step", "16 * step")),
-        mutant("steps of a row", kinds.WRONG, ("32 * step", "row_bytes * step")),
-        mutant("13 bits of it", kinds.WRONG, (" & 0x3FFF", " & 0x1FFF")),
-        mutant("all bits of it", kinds.WRONG, (" & 0x3FFF", "")),
-        mutant("to the next row", kinds.WRONG, ("8 * row_bytes >> 4", "row_bytes >> 4")),
-        mutant("always 1024 bytes", kinds.WRONG, ("8 * row_bytes >> 4", "64")),
-        mutant("no leading offset", kinds.WRONG, (" | 1 << 16", "")),
-        mutant("no 001", kinds.WRONG, ("word | 1 << 46 |", "word |")),
-        mutant("001 on Hopper, too", kinds.WRONG, ("number << 62", "number << 62 | 1 << 46")),
-        mutant("Hopper's numbers", kinds.WRONG, ("2 * number << 61", "number << 61")),
-        mutant("always 128 bytes", kinds.WRONG, ("[row_bytes]", "[128]")),
-    ),
 )
 
 # --- Fetch the sums ---
 
-FETCH = Exercise(
-    id="08.fetched_sums",
-    title="fetch what the tensor cores have left",
-    task="""
-The products are started. Write the rest: wait, fetch, add the bias, cut off at zero, store, and
-give the columns of tensor memory back.
-""",
-    source=f"{FOLDER}/fetched_sums.cu",
-    kernel="fetched_sums",
+FETCHED_SUMS = Exercise(
     arch=ARCH,
     inputs=lambda rng, tiles: {
         "A": bf16(rng, (128 * tiles, 64)),
@@ -364,89 +217,11 @@ give the columns of tensor memory back.
             size=1,
         ),
     ),
-    hints=(
-        "Two things stand before the first fetch: the wait for `done`, and the fence after it.",
-        "The lane is bits 16 to 31 of the address: `sums + (warp * 32 << 16) + column`, for two "
-        "times 16 columns. `tmem_wait_load` comes before the first use.",
-        "`__uint_as_float(value[i])` is the sum of column + i in row 128 blockIdx.x + threadIdx.x. "
-        "Then a barrier, and one whole warp gives the columns back: "
-        "`tmem_dealloc<1>(sums, kColumns)`.",
-    ),
-    explanation="""
-A thread has a whole row: what works along rows, as a softmax does, needs no shuffle here. The wait
-for the mbarrier says that the products are done, the fence that what follows in this thread comes
-after them, and the second wait that the registers are filled.
-""",
-    mutants=(
-        mutant("no wait", kinds.DATA_RACE, ("    mbarrier_wait(shared_address(&done), 0);\n", "")),
-        mutant(
-            "the other parity",
-            kinds.DATA_RACE,
-            ("mbarrier_wait(shared_address(&done), 0)", "mbarrier_wait(shared_address(&done), 1)"),
-        ),
-        mutant("no fence", kinds.DATA_RACE, ("    tmem_after_sync();\n", "")),
-        mutant(
-            "no wait for the registers", kinds.DATA_RACE, ("        tmem_wait_load(value);\n", "")
-        ),
-        mutant("everybody's lanes are warp 0's", kinds.TENSOR_MEMORY, (" + (warp * 32 << 16)", "")),
-        mutant(
-            "a lane for each thread",
-            kinds.TENSOR_MEMORY,
-            ("(warp * 32 << 16)", "(threadIdx.x << 16)"),
-        ),
-        mutant("columns for lanes", kinds.OUT_OF_BOUNDS, ("(warp * 32 << 16)", "warp * 32")),
-        mutant("16 columns only", kinds.FIRST_BLOCK, ("column < kColumns;", "column < 16;")),
-        mutant("the same 16 twice", kinds.WRONG, ("<< 16) + column", "<< 16)")),
-        mutant("bias of 16 columns", kinds.WRONG, ("bias[column + i]", "bias[i]")),
-        mutant(
-            "bias after the cut",
-            kinds.WRONG,
-            (
-                "fmaxf(__uint_as_float(value[i]) + bias[column + i], 0.0f)",
-                "fmaxf(__uint_as_float(value[i]), 0.0f) + bias[column + i]",
-            ),
-        ),
-        mutant(
-            "a large bias cut off",
-            kinds.WRONG,
-            (" + bias[column + i], 0.0f)", " + fminf(bias[column + i], 1e4f), 0.0f)"),
-        ),
-        mutant("bits as a number", kinds.WRONG, ("__uint_as_float(value[i])", "(float)value[i]")),
-        mutant(
-            "nothing given back",
-            kinds.TENSOR_MEMORY,
-            ("        tmem_dealloc<1>(sums, kColumns);\n", ""),
-        ),
-        mutant(
-            "given back by one thread",
-            kinds.TENSOR_MEMORY,
-            (
-                "if (warp == 0) {\n        tmem_dealloc<1>(sums",
-                "if (threadIdx.x == 0) {\n        tmem_dealloc<1>(sums",
-            ),
-        ),
-        mutant(
-            "half given back",
-            kinds.TENSOR_MEMORY,
-            ("dealloc<1>(sums, kColumns)", "dealloc<1>(sums, 16)"),
-        ),
-        mutant(
-            "no barrier before", kinds.DATA_RACE, ("    __syncthreads(); // all have fetched\n", "")
-        ),
-    ),
 )
 
 # --- Start the products ---
 
-MULTIPLY = Exercise(
-    id="08.multiplying_thread",
-    title="the thread that multiplies",
-    task="""
-One thread starts all products of a tile. The loader and the warps that fetch are written; write
-what warp 5 does.
-""",
-    source=f"{FOLDER}/multiplying_thread.cu",
-    kernel="multiplying_thread",
+MULTIPLYING_THREAD = Exercise(
     arch=ARCH,
     inputs=lambda rng, steps: {
         "A": bf16(rng, (128, 64 * steps)),
@@ -470,107 +245,11 @@ what warp 5 does.
             at_most=2, advice="One thread loads, and one starts all products.", size=3
         ),
     ),
-    hints=(
-        "Step s uses stage s % 2 in lap s / 2, as the loader does; the wait for `full` passes when "
-        "the phase of that lap has ended.",
-        "Four products a step, each 32 bytes further along K: `umma_tile(…) + 2 * k`. The very "
-        "first one writes, all others add.",
-        "`umma_commit` for `empty` after the four: the loader is told when they have been *done*, "
-        "not when they were started. After the last step `umma_commit` for `done`.",
-    ),
-    explanation="""
-A `mbarrier_arrive` in place of the first commit would say that the products were started: the
-loader would overwrite what they still read. A commit covers all that its thread has started so far,
-so the last one needs nothing else.
-""",
-    mutants=(
-        mutant(
-            "no wait for the boxes",
-            kinds.DATA_RACE,
-            ("mbarrier_wait(shared_address(&full[stage]), lap % 2);\n            tmem", "tmem"),
-        ),
-        mutant(
-            "always the first lap",
-            kinds.DATA_RACE,
-            ("&full[stage]), lap % 2);\n            tmem", "&full[stage]), 0);\n            tmem"),
-        ),
-        mutant(
-            "the other parity",
-            kinds.DATA_RACE,
-            (
-                "&full[stage]), lap % 2);\n            tmem",
-                "&full[stage]), lap % 2 ^ 1);\n            tmem",
-            ),
-        ),
-        mutant(
-            "an arrival for the commit",
-            kinds.DATA_RACE,
-            (
-                "umma_commit(shared_address(&empty[stage]))",
-                "mbarrier_arrive(shared_address(&empty[stage]))",
-            ),
-        ),
-        mutant(
-            "empty is never told",
-            kinds.DEADLOCK,
-            ("            umma_commit(shared_address(&empty[stage]));\n", ""),
-        ),
-        mutant(
-            "done is never told",
-            kinds.DEADLOCK,
-            ("        umma_commit(shared_address(&done));\n", ""),
-        ),
-        mutant(
-            "done after each step",
-            kinds.DATA_RACE,
-            (
-                "        }\n        umma_commit(shared_address(&done));\n",
-                "            umma_commit(shared_address(&done));\n        }\n",
-            ),
-        ),
-        mutant("the first one adds, too", kinds.NOT_A_NUMBER, ("step + k > 0", "true")),
-        mutant("each step begins anew", kinds.WRONG, ("step + k > 0", "k > 0")),
-        mutant("nothing added", kinds.WRONG, ("step + k > 0", "false")),
-        mutant("16 bytes further", kinds.WRONG, ("a[stage])) + 2 * k", "a[stage])) + k")),
-        mutant("B stays", kinds.WRONG, ("b[stage])) + 2 * k", "b[stage]))")),
-        mutant("three products", kinds.WRONG, ("k < 4", "k < 3")),
-        mutant(
-            "two lanes in turn",
-            kinds.MEANS_MISSING,
-            ("warp == 5 && elected()", "warp == 5"),
-            (
-                "            for (int k = 0; k < 4; ++k) {\n                umma",
-                "            if (threadIdx.x % 32 != step % 2) {\n                continue;\n"
-                "            }\n            for (int k = 0; k < 4; ++k) {\n                umma",
-            ),
-            (
-                "        umma_commit(shared_address(&done));",
-                "        if (threadIdx.x % 32 == (steps - 1) % 2) {\n"
-                "            umma_commit(shared_address(&done));\n        }",
-            ),
-        ),
-        mutant(
-            "half of the columns",
-            kinds.NOT_A_NUMBER,
-            ("umma_bf16(128, kColumns)", "umma_bf16(128, kColumns / 2)"),
-        ),
-        mutant(
-            "64 rows", kinds.NOT_A_NUMBER, ("umma_bf16(128, kColumns)", "umma_bf16(64, kColumns)")
-        ),
-    ),
 )
 
 # --- A pair of blocks ---
 
-PAIR = Exercise(
-    id="08.two_halves",
-    title="two blocks, one product",
-    task="""
-A pair of blocks computes a tile of 256 x 64. Write what one thread of each does: load, and in the
-even block start the products for both.
-""",
-    source=f"{FOLDER}/two_halves.cu",
-    kernel="two_halves",
+TWO_HALVES = Exercise(
     arch=ARCH,
     inputs=lambda rng, tiles: {
         "A": bf16(rng, (256 * tiles, 64)),
@@ -598,102 +277,11 @@ even block start the products for both.
             size=1,
         ),
     ),
-    hints=(
-        "`address_in_block(shared_address(&arrived), 0)` is the even block's barrier, and "
-        "`tma_load_pair` may tell it. It expects all bytes of both blocks.",
-        "Rows of A: 128 from `blockIdx.x * 128` on. Rows of B: 32 from `rank * 32` on.",
-        "`if (rank == 0)`: wait for `arrived`, four `umma<2>` with `umma_bf16(256, kColumns)` and "
-        "the descriptors of its own `a` and `b`, then `umma_commit_pair(shared_address(&done))`.",
-    ),
-    explanation="""
-Each block holds half of B and multiplies with all of it: it loads 160 rows, where a block alone
-would load 192. The descriptors are those of the even block's shared memory, and the odd block's
-tiles lie at the same places.
-""",
-    mutants=(
-        mutant(
-            "bytes of one block",
-            kinds.DEADLOCK,
-            ("2 * (sizeof(a) + sizeof(b))", "sizeof(a) + sizeof(b)"),
-        ),
-        mutant(
-            "four times the bytes",
-            kinds.DEADLOCK,
-            ("2 * (sizeof(a) + sizeof(b))", "4 * (sizeof(a) + sizeof(b))"),
-        ),
-        mutant(
-            "each tells its own",
-            kinds.DEADLOCK,
-            ("address_in_block(shared_address(&arrived), 0)", "shared_address(&arrived)"),
-        ),
-        mutant(
-            "the other block's barrier told by a plain copy",
-            kinds.BARRIER,
-            ("tma_load_pair(shared_address(a)", "tma_load(shared_address(a)"),
-        ),
-        mutant(
-            "both expect",
-            kinds.BARRIER,
-            (
-                "        if (rank == 0) {\n            mbarrier_expect",
-                "        {\n            mbarrier_expect",
-            ),
-        ),
-        mutant("the same half of B", kinds.FIRST_BLOCK, ("&B, 0, rank * 32,", "&B, 0, 0,")),
-        mutant(
-            "the halves of B exchanged",
-            kinds.WRONG,
-            ("&B, 0, rank * 32,", "&B, 0, 32 - rank * 32,"),
-        ),
-        mutant(
-            "the same half of A",
-            kinds.WRONG,
-            ("&A, 0, blockIdx.x * 128,", "&A, 0, blockIdx.x / 2 * 256,"),
-        ),
-        mutant(
-            "always the first tile",
-            kinds.FIRST_BLOCK,
-            ("&A, 0, blockIdx.x * 128,", "&A, 0, rank * 128,"),
-        ),
-        mutant(
-            "no wait",
-            kinds.DATA_RACE,
-            ("            mbarrier_wait(shared_address(&arrived), 0);\n", ""),
-        ),
-        mutant(
-            "128 rows", kinds.NOT_A_NUMBER, ("umma_bf16(256, kColumns)", "umma_bf16(128, kColumns)")
-        ),
-        mutant("a product of one block", kinds.TENSOR_MEMORY, ("umma<2>(", "umma<1>(")),
-        mutant("only one is told", kinds.TENSOR_MEMORY, ("umma_commit_pair(", "umma_commit(")),
-        mutant(
-            "nobody is told",
-            kinds.DEADLOCK,
-            ("            umma_commit_pair(shared_address(&done));\n", ""),
-        ),
-        mutant(
-            "both start",
-            kinds.DEADLOCK,
-            (
-                "        if (rank == 0) {\n            mbarrier_wait",
-                "        {\n            mbarrier_wait",
-            ),
-        ),
-        mutant("the first one adds", kinds.NOT_A_NUMBER, ("k > 0)", "true)")),
-    ),
 )
 
 # --- Place the fence ---
 
-REUSE = Exercise(
-    id="08.early_reuse",
-    title="place the fence",
-    task="""
-Two accumulators take turns, and the result is right on the emulator. Yet nothing says that the
-sums were fetched before the next tile overwrites them. There is a fence. Read the verdict, and put
-it where it belongs.
-""",
-    source=f"{FOLDER}/early_reuse.cu",
-    kernel="early_reuse",
+EARLY_REUSE = Exercise(
     arch=ARCH,
     inputs=lambda rng, tiles: {
         "A": bf16(rng, (128 * tiles, 64)),
@@ -729,96 +317,4 @@ it where it belongs.
             advice="The accumulators take turns by `done` and `freed`, not by __syncthreads().",
         ),
     ),
-    hints=(
-        "The report names two instructions, tcgen05.ld and tcgen05.mma, and what should stand "
-        "between the first and the arrival.",
-        "`tmem_before_sync` orders what its thread did on tensor memory *before* it.",
-        "After the loop that fetches, before `__syncwarp` and the arrival.",
-    ),
-    explanation="""
-Each meeting of threads over tensor memory has two fences: *before* on the side that tells, *after*
-on the side that is told. A commit has its own. Here the storing warps tell, by an arrival at
-`freed`.
-""",
-    mutants=(
-        mutant(
-            "no fence",
-            kinds.DATA_RACE,
-            (
-                "tmem_before_sync(); // what was fetched, before the arrival that says so\n",
-                "\n",
-            ),
-        ),
-        mutant(
-            "the fence of one lane",
-            kinds.MEANS_MISSING,
-            ("tmem_before_sync(); // what was fetched, before the arrival that says so\n", "\n"),
-            (
-                "                mbarrier_arrive(shared_address(&freed",
-                "                tmem_before_sync();\n"
-                "                mbarrier_arrive(shared_address(&freed",
-            ),
-        ),
-        mutant(
-            "the other fence",
-            kinds.DATA_RACE,
-            ("            tmem_before_sync(); //", "            tmem_after_sync(); //"),
-        ),
-        mutant(
-            "after the arrival",
-            kinds.DATA_RACE,
-            ("tmem_before_sync(); // what was fetched, before the arrival that says so\n", "\n"),
-            (
-                "arrive(shared_address(&freed[part]));\n            }\n",
-                "arrive(shared_address(&freed[part]));\n            }\n"
-                "            tmem_before_sync();\n",
-            ),
-        ),
-        mutant(
-            "none after the wait for done",
-            kinds.DATA_RACE,
-            (
-                "            tmem_after_sync();\n            for (int column",
-                "            for (int column",
-            ),
-        ),
-        mutant(
-            "none after the wait for freed",
-            kinds.DATA_RACE,
-            ("lap % 2 ^ 1);\n            tmem_after_sync();\n", "lap % 2 ^ 1);\n"),
-        ),
-        mutant(
-            "no wait for freed",
-            kinds.DATA_RACE,
-            ("            mbarrier_wait(shared_address(&freed[part]), lap % 2 ^ 1);\n", ""),
-        ),
-        mutant(
-            "freed in the first lap",
-            kinds.DEADLOCK,
-            ("&freed[part]), lap % 2 ^ 1)", "&freed[part]), lap % 2)"),
-        ),
-        mutant(
-            "every lane arrives",
-            kinds.DEADLOCK,
-            (
-                "            if (elected()) {\n                mbarrier_arrive",
-                "            {\n                mbarrier_arrive",
-            ),
-        ),
-        mutant(
-            "one accumulator", kinds.DATA_RACE, ("umma<1>(sums + part * kColumns,", "umma<1>(sums,")
-        ),
-        mutant(
-            "no commit",
-            kinds.DEADLOCK,
-            ("            umma_commit(shared_address(&done[part]));\n", ""),
-        ),
-        mutant(
-            "registers not waited for",
-            kinds.DATA_RACE,
-            ("                tmem_wait_load(value);\n", ""),
-        ),
-    ),
 )
-
-EXERCISES = (CELL, INSTRUCTION, TILE, FETCH, MULTIPLY, PAIR, REUSE)

@@ -18,11 +18,9 @@ from course_utils.exercises import (
     floats,
     kinds,
     means,
-    mutant,
     promises,
 )
 
-FOLDER = "08_cute_tma_blackwell/exercises"
 ARCH = "sm_100a"
 Values = promises.Values
 
@@ -89,18 +87,7 @@ def of_x(label: str, change: Any) -> Values:
     return Values(label, lambda given, rng: {"x": change(given["x"], rng)})
 
 
-FOURS = Exercise(
-    id="08.packed_fours",
-    title="sixteen numbers, nine bytes",
-    task="""
-Quantise blocks of 16 numbers to NVFP4: a scale in E4M3, and 16 codes of E2M1 in two words. One
-thread does a block. Blocks of zeros too; zeros and numbers near zero keep their sign. Round as the
-first lines say, so that every bit is settled. (Compilers make a product with 1 / 6 of `/ 6.0f`; no
-number is tried for which that gives another scale.) `tensor_scale` is a power of two, and no number
-is above 448 * 6 * tensor_scale.
-""",
-    source=f"{FOLDER}/packed_fours.cu",
-    kernel="packed_fours",
+PACKED_FOURS = Exercise(
     arch=ARCH,
     inputs=lambda rng, blocks: {
         "x": floats(rng, 16 * blocks),
@@ -146,70 +133,6 @@ is above 448 * 6 * tensor_scale.
             size=130,
         ),
     ),
-    hints=(
-        "The largest magnitude is a loop with `fmaxf` and `fabsf`. `e4m3_scale` wants it divided "
-        "by 6 and by tensor_scale, and gives the number that its code stands for: that one, not "
-        "the quotient, makes the step.",
-        "`step > 0.0f ? 1.0f / step : 0.0f`. Then x * inverse is what E2M1 has to come near.",
-        "`e2m1_pair(low, high)` is a byte. Bytes 0 to 3 are shifted by 0, 8, 16 and 24 bits into "
-        "the first word, those of numbers 8 to 15 into the second.",
-    ),
-    explanation="""
-Nine bytes for 16 numbers, 4.5 bits each. The scale is rounded first, and the codes are made with
-the rounded one: what it is off, the codes make up for. Where even the largest number of a block is
-small beside the tensor's, the scale is a subnormal number of E4M3 with few digits, or 0, and the
-whole block becomes zeros: the range of all scales is what the tensor's own scale divides up.
-""",
-    mutants=(
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("block >= blocks", "block > blocks + 4096")),
-        mutant("without the sign", kinds.WRONG, ("fabsf(from[i])", "from[i]")),
-        mutant("15 numbers", kinds.WRONG, ("i < 16; ++i", "i < 15; ++i")),
-        mutant("largest 8", kinds.WRONG, ("largest / 6.0f", "largest / 8.0f")),
-        mutant("no tensor scale in the scale", kinds.WRONG, (" / 6.0f / tensor_scale", " / 6.0f")),
-        mutant("no tensor scale in the step", kinds.WRONG, ("value * tensor_scale", "value")),
-        mutant(
-            "the quotient for the scale",
-            kinds.WRONG,
-            ("float step = value * tensor_scale", "float step = largest / 6.0f"),
-        ),
-        mutant(
-            "scales rounded up a little",
-            kinds.WRONG,
-            ("/ tensor_scale, v", "/ tensor_scale * 1.000001f, v"),
-        ),
-        mutant(
-            "divided by the step",
-            kinds.WRONG,
-            (
-                "pair[0] * inverse, pair[1] * inverse",
-                "inverse > 0.0f ? pair[0] / step : pair[0] * 0.0f, "
-                "inverse > 0.0f ? pair[1] / step : pair[1] * 0.0f",
-            ),
-        ),
-        mutant("a zero divided", kinds.WRONG, ("step > 0.0f ? 1.0f / step : 0.0f", "1.0f / step")),
-        mutant(
-            "nibbles exchanged",
-            kinds.WRONG,
-            ("e2m1_pair(pair[0] * inverse, pair[1]", "e2m1_pair(pair[1] * inverse, pair[0]"),
-        ),
-        mutant("highest first", kinds.WRONG, ("<< 4 * i;", "<< 24 - 4 * i;")),
-        mutant("bytes on each other", kinds.WRONG, ("<< 4 * i;", "<< 2 * i;")),
-        mutant("the first word twice", kinds.WRONG, ("from + 8 * word + i", "from + i")),
-        mutant(
-            "words exchanged", kinds.WRONG, ("[(size_t)block * 2 + word]", "[block * 2 + 1 - word]")
-        ),
-        mutant("one word", kinds.PARTLY_WRITTEN, ("word < 2", "word < 1")),
-        mutant(
-            "words apart",
-            kinds.OUT_OF_BOUNDS,
-            ("[(size_t)block * 2 + word]", "[word * (blocks + 1) + block]"),
-        ),
-        mutant(
-            "scales not stored",
-            kinds.NOTHING_WRITTEN,
-            ("scales[block] = e4m3", "unsigned char c = e4m3"),
-        ),
-    ),
 )
 
 # --- The scale of a block ---
@@ -242,15 +165,7 @@ def scale_by_search(block: list[float], form: str, rule: str) -> int:
     return max([c for c in range(255) if 2.0 ** (c - 127 + power) <= largest], default=0)
 
 
-SCALE = PythonExercise(
-    id="08.shared_scale",
-    title="the scale of a block",
-    task="""
-Write `shared_scale(block, form, rule)`: the byte that scales a block of an MX format, by either of
-two rules. The block is a list of finite fp32 numbers; blocks of zeros and of subnormal numbers too.
-""",
-    source=f"{FOLDER}/shared_scale.py",
-    function="shared_scale",
+SHARED_SCALE = PythonExercise(
     cases=(
         ([1.0, -3.0, 0.25, 2.0], "E2M1", "down"),
         ([1.0, -3.0, 0.25, 3.5], "E2M1", "up"),
@@ -268,58 +183,6 @@ two rules. The block is a list of finite fp32 numbers; blocks of zeros and of su
     reference=scale_by_search,
     promises=Cases(any_block, 48),
     means="Any way to the number is right.",
-    hints=(
-        "`math.frexp(x)` gives a fraction from 0.5 to 1 and an exponent, exactly: x is fraction * "
-        "2**exponent. It does so for subnormal numbers, too.",
-        "The difference of the two exponents, that of the block's largest and that of the format's "
-        'largest number, is the exponent of the scale: for "down" that is all.',
-        'For "up" it is one more where the fraction of the block\'s largest is above that of the '
-        "format's: 0.875 for 448 and 57344, 0.75 for 6. Then + 127, and not below 0.",
-    ),
-    explanation="""
-"down" is the rule of the MX specification: it looks at one exponent, and lets what is above the
-largest number stop there, up to an eighth too small for E4M3 and up to a quarter for E2M1. "up" is
-what cuBLAS describes, and what `cvt.rp.satfinite.ue8m0x2.f32` computes from the quotient: nothing
-is cut off, and some blocks count in steps twice as large.
-""",
-    mutants=(
-        mutant("without the sign", kinds.WRONG, ("max(abs(x) for x in block)", "max(block)")),
-        mutant(
-            "without the sign in long blocks",
-            kinds.WRONG,
-            (
-                "max(abs(x) for x in block)",
-                "max(map(abs, block)) if len(block) < 64 else max(block)",
-            ),
-        ),
-        mutant("the first number", kinds.WRONG, ("max(abs(x) for x in block)", "abs(block[0])")),
-        mutant("zeros as one", kinds.WRONG, ("        return 0\n", "        return 127\n")),
-        mutant("always down", kinds.WRONG, ('if rule == "up" and', "if False and")),
-        mutant("always up", kinds.WRONG, ('if rule == "up" and', "if")),
-        mutant(
-            "the quotient rounded down",
-            kinds.WRONG,
-            (
-                "    if rule ==",
-                '    if rule == "down" and fraction < most:\n        exponent -= 1\n    if rule ==',
-            ),
-        ),
-        mutant("up too far", kinds.WRONG, (" and fraction > most:", ":")),
-        mutant("up at the limit, too", kinds.WRONG, ("fraction > most", "fraction >= most")),
-        mutant("one half for all", kinds.WRONG, ("fraction > most", "fraction > 0.5")),
-        mutant("the fraction of E4M3", kinds.WRONG, ("fraction > most", "fraction > 0.875")),
-        mutant("one too low", kinds.WRONG, ("exponent + 127", "exponent + 126")),
-        mutant("the bias of E4M3", kinds.WRONG, ("exponent + 127", "exponent + 7")),
-        mutant("below zero", kinds.WRONG, ("max(exponent + 127, 0)", "exponent + 127")),
-        mutant("at least one", kinds.WRONG, ("max(exponent + 127, 0)", "max(exponent + 127, 1)")),
-        mutant("E5M2 like E4M3", kinds.WRONG, ('"E5M2": 57344.0', '"E5M2": 448.0')),
-        mutant("E2M1 up to 8", kinds.WRONG, ('"E2M1": 6.0', '"E2M1": 8.0')),
-        mutant(
-            "the largest number's scale is not taken off",
-            kinds.WRONG,
-            ("    exponent -= power\n", ""),
-        ),
-    ),
 )
 
 # --- Where a scale lies ---
@@ -344,16 +207,7 @@ def cell_by_arrays(row: int, block: int, blocks: int, warp: int, count: int) -> 
     return place, warp * 32 + where[2], where[1] * 4 + where[3], where[4], block // count
 
 
-CELL = PythonExercise(
-    id="08.scale_cell",
-    title="find a scale in memory and in tensor memory",
-    task="""
-Write `scale_cell(row, block, blocks, warp, count)`: where the scale of a row's block lies in
-memory, in which lane, column and byte of tensor memory a warp finds it, and which product takes it.
-Any number of rows and blocks.
-""",
-    source=f"{FOLDER}/scale_cell.py",
-    function="scale_cell",
+SCALE_CELL = PythonExercise(
     cases=(
         (0, 0, 4, 0, 1),
         (5, 2, 4, 0, 1),
@@ -369,53 +223,6 @@ Any number of rows and blocks.
     reference=cell_by_arrays,
     promises=Cases(any_cell, 32),
     means="Any way to the numbers is right.",
-    hints=(
-        "A tile is 128 rows by 4 blocks: `row // 128` and `block // 4` say which, and there are "
-        "`-(-blocks // 4)` in 128 rows.",
-        "In a tile: 16 bytes for each of 32 rows r = row % 32, four for each of r, r + 32, r + 64, "
-        "r + 96, one for each block.",
-        "The 16 bytes of r become four columns of lane r, of which a warp sees its own copy: lane "
-        "32 · warp + r, column 4 · (tile along the row) + row % 128 // 32, byte block % 4.",
-    ),
-    explanation="""
-The sum in row r of D lies in lane r, so one could expect its scale there. But every quarter of the
-lanes gets all scales. A likely reason: the quarters multiply beside each other, each with what its
-own 32 lanes hold, and all rows want the scales of B. A tile is laid out so that one copy of 32 rows
-of 16 bytes, four times over, is enough.
-""",
-    mutants=(
-        mutant("tiles rounded down", kinds.WRONG, ("-(-blocks // 4)", "blocks // 4")),
-        mutant("a tile for all rows", kinds.WRONG, ("row // 128 * tiles", "row // 128")),
-        mutant(
-            "tiles down first",
-            kinds.WRONG,
-            ("row // 128 * tiles + block // 4", "row // 128 + block // 4 * 8"),
-        ),
-        mutant("four bytes a row", kinds.WRONG, ("row % 32 * 16", "row % 128 * 4")),
-        mutant(
-            "row by row",
-            kinds.WRONG,
-            ("row % 32 * 16 + row % 128 // 32 * 4", "row % 128 * 4"),
-        ),
-        mutant(
-            "neighbours four rows apart",
-            kinds.WRONG,
-            ("row % 32 * 16 + row % 128 // 32 * 4", "row % 128 // 4 * 16 + row % 4 * 4"),
-        ),
-        mutant("the lane of the sum", kinds.WRONG, ("32 * warp + row % 32", "row % 128")),
-        mutant("the first copy", kinds.WRONG, ("32 * warp + row % 32", "row % 32")),
-        mutant(
-            "the first copy for far rows",
-            kinds.WRONG,
-            ("32 * warp + row % 32", "32 * warp * (row < 1 << 20) + row % 32"),
-        ),
-        mutant("one column a tile", kinds.WRONG, ("block // 4 * 4 + row", "block // 4 + row")),
-        mutant("columns of all rows", kinds.WRONG, ("+ row % 128 // 32\n", "+ row // 32\n")),
-        mutant("byte by row", kinds.WRONG, ("column, block % 4, block", "column, row % 4, block")),
-        mutant("a product a block", kinds.WRONG, ("block // count\n", "block\n")),
-        mutant("a product a tile", kinds.WRONG, ("block // count\n", "block // 4\n")),
-        mutant("product in the tile", kinds.WRONG, ("block // count\n", "block % 4 // count\n")),
-    ),
 )
 
 # --- The instruction descriptor ---
@@ -444,17 +251,7 @@ def scaled_by_fields(
     return sum(int(value) * 2**low for low, value in fields.items())
 
 
-WORD = PythonExercise(
-    id="08.scaled_word",
-    title="an instruction descriptor with scales",
-    task="""
-Write `scaled_word(m, n, a, b, kind, scales, block, product)`: the 32 bits that tell a `tcgen05.mma`
-with block scales what to multiply, and which of the four bytes of a word of scales product number
-`product` along K begins with. It is the same byte for A and B. A block alone multiplies with m =
-128, a pair of blocks with 256.
-""",
-    source=f"{FOLDER}/scaled_word.py",
-    function="scaled_word",
+SCALED_WORD = PythonExercise(
     cases=(
         (128, 64, "E4M3", "E4M3", "mxf8f6f4", "UE8M0", 32, 0),
         (128, 64, "E4M3", "E4M3", "mxf8f6f4", "UE8M0", 32, 3),
@@ -468,49 +265,6 @@ with block scales what to multiply, and which of the four bytes of a word of sca
     reference=scaled_by_fields,
     promises=Cases(any_scaled, 32),
     means="Any way to the number is right.",
-    hints=(
-        "`value << low` moves a field to its lowest bit, `|` puts fields together.",
-        "E2M1 has two numbers: 5 where it is one of five types, 1 where it is the only one.",
-        "A product of mxf8f6f4 takes one byte: byte product % 4. One of mxf4nvf4 takes "
-        "64 // block bytes, so it begins at 0 for 16 numbers to a scale, and at 0 or 2 for 32.",
-    ),
-    explanation="""
-What a bf16 product had in bits 4 and 5, the type of D, has gone: sums of scaled products are always
-fp32. The two bits say which byte scales B instead. Four products of MXFP8 share the words of scales
-and differ in these bits alone, so a kernel makes the word in its loop, or adds to it.
-""",
-    mutants=(
-        mutant(
-            "fp32 sums, as before", kinds.WRONG, ("word = byte << 4", "word = 1 << 4 | byte << 4")
-        ),
-        mutant("B's byte left out", kinds.WRONG, ("byte << 4 | byte << 29", "byte << 29")),
-        mutant("A's byte left out", kinds.WRONG, ("byte << 4 | byte << 29", "byte << 4")),
-        mutant("A's byte too high", kinds.WRONG, ("byte << 29", "byte << 30")),
-        mutant("always byte 0", kinds.WRONG, ("byte = product % 4", "byte = 0")),
-        mutant("bytes go on", kinds.WRONG, ("byte = product % 4", "byte = product")),
-        mutant("bytes downwards", kinds.WRONG, ("byte = product % 4", "byte = 3 - product % 4")),
-        mutant("fours begin at 0", kinds.WRONG, ("byte = product * (64 // block) % 4", "byte = 0")),
-        mutant(
-            "a byte a product of fours",
-            kinds.WRONG,
-            ("byte = product * (64 // block) % 4", "byte = product % 4"),
-        ),
-        mutant(
-            "A and B exchanged",
-            kinds.WRONG,
-            ("types[a] << 7 | types[b]", "types[b] << 7 | types[a]"),
-        ),
-        mutant("E2M1 is always 5", kinds.WRONG, ('{"E2M1": 1}', '{"E2M1": 5}')),
-        mutant("E2M1 is always 1", kinds.WRONG, ('"E2M1": 5}', '"E2M1": 1}')),
-        mutant(
-            "types without a gap", kinds.WRONG, ('"E2M3": 3, "E3M2": 4', '"E2M3": 2, "E3M2": 3')
-        ),
-        mutant("types of scales exchanged", kinds.WRONG, ('== "UE8M0"', '!= "UE8M0"')),
-        mutant("types of scales at 22", kinds.WRONG, (" << 23", " << 22")),
-        mutant("N whole", kinds.WRONG, ("n // 8 << 17", "n << 17")),
-        mutant("M is always 128", kinds.WRONG, ("m // 16 << 24", "8 << 24")),
-        mutant("M in eights", kinds.WRONG, ("m // 16 << 24", "m // 8 << 24")),
-    ),
 )
 
 # --- Put the scales into their tiles ---
@@ -567,16 +321,7 @@ def only_row(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return new.reshape(-1)
 
 
-ROWS = Exercise(
-    id="08.rows_of_scales",
-    title="from rows of scales to tensor memory",
-    task="""
-The scales come row by row, from somebody who did not know of tiles: four bytes, one word, for each
-row of 128 numbers. Write the way from there into tensor memory, with the rows shared out among the
-threads, and start the products. Scales from 2^-4 to 2^4.
-""",
-    source=f"{FOLDER}/rows_of_scales.cu",
-    kernel="rows_of_scales",
+ROWS_OF_SCALES = Exercise(
     arch=ARCH,
     inputs=lambda rng, tiles: {
         "A": floats(rng, (128 * tiles, 128)).astype(E4M3),
@@ -603,89 +348,6 @@ threads, and start the products. Scales from 2^-4 to 2^4.
         ),
     ),
     means=(by_tensor_cores(4, size=1), means.work_shared_out()),
-    hints=(
-        "Thread t has row t of A. In a tile 16 bytes are four words, those of rows r, r + 32, "
-        "r + 64 and r + 96: word `t % 32 * 4 + t / 32`. The 32 rows of B are words 0, 4, 8, …",
-        "tcgen05.cp reads shared memory as TMA does, past what the threads see: "
-        "`writes_are_ready()` after the stores, before the barrier.",
-        "`tmem_copy_scales(of_a, scale_tile(shared_address(tile_a)))`, the same for B; then "
-        "`umma_scaled_mxfp8` with `umma_mxfp8(128, kColumns, k)` for k from 0 to 3, each "
-        "2 · k further along A and B, the first with `add` false.",
-    ),
-    explanation="""
-A quantiser that knows of tiles saves all this: the tile comes by one bulk copy, and no thread
-touches a scale. What stays is the order in the multiplying thread. Copies that a thread starts
-before its products are done before them; nothing else needs to be waited for.
-""",
-    mutants=(
-        mutant("no fence", kinds.DATA_RACE, ("    writes_are_ready(); //", "    //")),
-        mutant(
-            "row by row", kinds.WRONG, ("threadIdx.x % 32 * 4 + threadIdx.x / 32", "threadIdx.x")
-        ),
-        mutant(
-            "four rows together",
-            kinds.WRONG,
-            ("threadIdx.x % 32 * 4 + threadIdx.x / 32", "threadIdx.x / 4 * 4 + threadIdx.x % 4"),
-        ),
-        mutant(
-            "warps exchanged",
-            kinds.WRONG,
-            ("* 4 + threadIdx.x / 32;", "* 4 + (threadIdx.x / 32 ^ 1);"),
-        ),
-        mutant(
-            "one thread places all",
-            kinds.MEANS_MISSING,
-            (
-                "    const int place = threadIdx.x % 32 * 4 + threadIdx.x / 32;",
-                "    for (int t = threadIdx.x ? 128 : 0; t < 128; ++t) {\n"
-                "    const int place = t % 32 * 4 + t / 32;",
-            ),
-            ("scales_a[blockIdx.x * 128 + threadIdx.x]", "scales_a[blockIdx.x * 128 + t]"),
-            ("threadIdx.x < 32 ? scales_b[threadIdx.x] : 0;", "t < 32 ? scales_b[t] : 0;\n    }"),
-        ),
-        mutant("B's rows side by side", kinds.WRONG, ("tile_b[place]", "tile_b[threadIdx.x]")),
-        mutant(
-            "always the first tile",
-            kinds.FIRST_BLOCK,
-            ("scales_a[blockIdx.x * 128 + threadIdx.x]", "scales_a[threadIdx.x]"),
-        ),
-        mutant(
-            "A's copy left out",
-            kinds.NOT_A_NUMBER,
-            ("        tmem_copy_scales(of_a,", "        if (false) tmem_copy_scales(of_a,"),
-        ),
-        mutant(
-            "A's scales for both", kinds.WRONG, ("shared_address(tile_b)", "shared_address(tile_a)")
-        ),
-        mutant(
-            "copied into the sums",
-            kinds.NOT_A_NUMBER,
-            ("tmem_copy_scales(of_b,", "tmem_copy_scales(sums,"),
-        ),
-        mutant(
-            "copied past the end",
-            kinds.OUT_OF_BOUNDS,
-            ("tmem_copy_scales(of_b,", "tmem_copy_scales(of_b + 64,"),
-        ),
-        mutant(
-            "copies last",
-            kinds.NOT_A_NUMBER,
-            (
-                "        tmem_copy_scales(of_b, scale_tile(shared_address(tile_b)));\n",
-                "",
-            ),
-            (
-                "of_a, of_b, k > 0);\n        }\n",
-                "of_a, of_b, k > 0);\n        }\n"
-                "        tmem_copy_scales(of_b, scale_tile(shared_address(tile_b)));\n",
-            ),
-        ),
-        mutant("always block 0", kinds.WRONG, ("kColumns, k),", "kColumns, 0),")),
-        mutant("blocks downwards", kinds.WRONG, ("kColumns, k),", "kColumns, 3 - k),")),
-        mutant("A and B exchanged", kinds.WRONG, ("of_a, of_b, k > 0", "of_b, of_a, k > 0")),
-        mutant("the first one adds", kinds.NOT_A_NUMBER, ("k > 0", "true")),
-        mutant("B stays", kinds.WRONG, ("(b)) + 2 * k", "(b))")),
-    ),
 )
 
 # --- The copy that is told too early ---
@@ -712,15 +374,7 @@ def product_of_fours(given: dict) -> dict:
     return {"D": a @ b.T}
 
 
-EARLY = Exercise(
-    id="08.early_scales",
-    title="scales that are told too early",
-    task="""
-Warp 4 copies scales into tensor memory, and warp 5 multiplies with them: on the emulator with the
-right ones, but nothing says that they have to be there. Read the verdict, and mend it.
-""",
-    source=f"{FOLDER}/early_scales.cu",
-    kernel="early_scales",
+EARLY_SCALES = Exercise(
     arch=ARCH,
     inputs=lambda rng, steps: {
         "A": rng.integers(0, 256, (128, 128 * steps), np.uint8),
@@ -756,93 +410,4 @@ right ones, but nothing says that they have to be there. Read the verdict, and m
             advice="Warp 4 tells warp 5 by `copied`, not by __syncthreads().",
         ),
     ),
-    hints=(
-        "The report names two instructions, tcgen05.cp and tcgen05.mma, and two threads.",
-        "A copy to tensor memory goes on beside the thread that started it. An arrival at `copied` "
-        "says that it was started.",
-        "`umma_commit(shared_address(&copied))`: one arrival once all that this thread has started "
-        "is done, copies as well as products. (Or let warp 5 start the copies itself.)",
-    ),
-    explanation="""
-A product finds what copies of its *own* thread have brought, if they were started before it, and so
-CUTLASS lets the multiplying thread copy the scales itself. Between two threads a commit tells of
-the copies' end, as it does for products.
-
-The first verdict names another way, which the PTX manual allows too: copies and products keep their
-order from thread to thread if `tmem_before_sync()` comes before the arrival and `tmem_after_sync()`
-after the wait. But that hands over the order alone. Nobody has waited for the last copy when the
-columns are given back, and the next verdict says so: it takes one more commit, and a wait for it
-before `tmem_dealloc`.
-""",
-    mutants=(
-        mutant(
-            "an arrival, and a fence",
-            kinds.DATA_RACE,
-            (
-                "umma_commit(shared_address(&copied));",
-                "tmem_before_sync(); mbarrier_arrive(shared_address(&copied));",
-            ),
-        ),
-        mutant(
-            "nothing told",
-            kinds.DEADLOCK,
-            ("            umma_commit(shared_address(&copied));", "            "),
-        ),
-        mutant(
-            "told twice",
-            kinds.DATA_RACE,
-            (
-                "umma_commit(shared_address(&copied));",
-                "umma_commit(shared_address(&copied)); umma_commit(shared_address(&copied));",
-            ),
-        ),
-        mutant(
-            "told before the copies",
-            kinds.DATA_RACE,
-            ("            umma_commit(shared_address(&copied));", "            "),
-            (
-                "            for (int tile = 0; tile < 2 * kTiles",
-                "            umma_commit(shared_address(&copied));\n"
-                "            for (int tile = 0; tile < 2 * kTiles",
-            ),
-        ),
-        mutant(
-            "no fence after the wait",
-            kinds.DATA_RACE,
-            (
-                "step % 2);\n            tmem_after_sync();\n            for (int k",
-                "step % 2);\n            for (int k",
-            ),
-        ),
-        mutant(
-            "no fence before the copies",
-            kinds.DATA_RACE,
-            (
-                "            tmem_after_sync();\n            mbarrier_expect",
-                "            mbarrier_expect",
-            ),
-        ),
-        mutant(
-            "the other parity",
-            kinds.DATA_RACE,
-            ("&copied), step % 2)", "&copied), step % 2 ^ 1)"),
-        ),
-        mutant(
-            "the next step not held back",
-            kinds.DATA_RACE,
-            ("&freed), step % 2 ^ 1)", "&freed), 1)"),
-        ),
-        mutant(
-            "no wait for the boxes",
-            kinds.DATA_RACE,
-            ("            mbarrier_wait(barrier, step % 2);\n", ""),
-        ),
-        mutant("scales of A alone", kinds.NOT_A_NUMBER, ("tile < 2 * kTiles", "tile < kTiles")),
-        mutant("sums begin anew", kinds.WRONG, ("step + k > 0", "k > 0")),
-        mutant(
-            "the first step's scales", kinds.WRONG, ("scales_a + (size_t)step *", "scales_a + 0 *")
-        ),
-    ),
 )
-
-EXERCISES = (FOURS, SCALE, CELL, WORD, ROWS, EARLY)
