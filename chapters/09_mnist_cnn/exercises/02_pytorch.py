@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_utils.exercises import Cases, PythonExercise, kinds, mutant
-
-FOLDER = "09_mnist_cnn/exercises"
+from course_utils.exercises import Cases, PythonExercise, kinds
 
 
 def images_of(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -170,14 +168,6 @@ def any_training(rng: np.random.Generator) -> tuple[Training]:
 
 
 TRAINING_LOOP = PythonExercise(
-    id="09.training_loop",
-    title="find the bugs: a training loop",
-    task="""
-This loop runs without an error, and its loss even falls a little. It has four bugs, each of them
-one that people really ship: three are in the training, one is in how the result is reported. Mend
-them all. Any number of images, tests, epochs, and any size of a batch.
-""",
-    source=f"{FOLDER}/training_loop.py",
     function="losses_after",
     bug=kinds.WRONG,
     call=lambda function, training: training.run(function),
@@ -190,65 +180,9 @@ them all. Any number of images, tests, epochs, and any size of a batch.
     reference=by_the_book,
     promises=Cases(any_training),
     means="The numbers show it: each of the bugs changes every one of them.",
-    hints=(
-        "What does `backward` do to a gradient that is already there?",
-        "Which label belongs to `images[chosen]`?",
-        "In which of its two lives is the model when the second epoch begins?",
-        "Nine tests in batches of four: 4, 4 and 1. How much does the last one count?",
-    ),
-    explanation="""
-`backward` adds to the gradients, so that a batch can be taken in parts: without `zero_grad` a step
-goes along the sum of all gradients so far. Images and labels have to be taken by the same numbers.
-`eval()` lasts until somebody calls `train()`. And the mean of means is a mean only where all parts
-are of one size. No bug of the four raises an error, and with the others mended each one costs only
-a few points, which are easily blamed on the learning rate: so compare with a loop that is right,
-number by number.
-""",
-    mutants=(
-        mutant("gradients add up", kinds.WRONG, ("            optimiser.zero_grad()\n", "")),
-        mutant("other labels", kinds.WRONG, ("labels[chosen]", "labels[first : first + batch]")),
-        mutant("evaluation for ever", kinds.WRONG, ("        model.train()\n", "")),
-        mutant("training for ever", kinds.WRONG, ("        model.eval()\n", "")),
-        mutant(
-            "a mean of means",
-            kinds.WRONG,
-            (".item() * len(tests[some])", ".item()"),
-            ("total / len(tests)", "total / -(-len(tests) // batch)"),
-        ),
-        mutant(
-            "the last tests left out",
-            kinds.WRONG,
-            ("range(0, len(tests), batch)", "range(0, len(tests) - batch + 1, batch)"),
-            ("total / len(tests)", "total / (len(tests) // batch * batch)"),
-        ),
-        mutant("an incomplete batch, too", kinds.WRONG, (" - batch + 1, batch)", ", batch)")),
-        mutant(
-            "gradients cleared too late",
-            kinds.WRONG,
-            ("            optimiser.zero_grad()\n", ""),
-            ("loss.backward()\n", "loss.backward()\n            optimiser.zero_grad()\n"),
-        ),
-        mutant(
-            "all tests in one call",
-            kinds.EXCEPTION,
-            ("range(0, len(tests), batch)", "range(1)"),
-            ("slice(first, first + batch)", "slice(None)"),
-        ),
-        mutant("nothing returned", kinds.NOTHING_RETURNED, ("return found", "found")),
-    ),
 )
 
 BATCH_NORM = PythonExercise(
-    id="09.batch_norm",
-    title="a batch norm has two lives",
-    task="""
-Write in NumPy what `nn.BatchNorm2d` answers, in training and in evaluation. It keeps two numbers a
-channel for later, a running mean and a running variance, and moves each by a tenth of the way to
-the batch's with every batch in training. It divides a batch by the deviation of that batch, and
-keeps a variance that is not quite the same. Any number of channels, images and earlier batches.
-""",
-    source=f"{FOLDER}/batch_norm.py",
-    function="batch_norm",
     cases=(
         a_layer(1, 2, 3, 4, (), True),
         a_layer(2, 2, 3, 4, (), False),
@@ -262,42 +196,6 @@ keeps a variance that is not quite the same. Any number of channels, images and 
     reference=as_torch_does,
     promises=Cases(any_layer),
     means="Any formula is right: the task asks for the numbers alone.",
-    hints=(
-        "A channel's numbers lie along three of the four axes: `x.mean((0, 2, 3))` has C numbers, "
-        "and `[:, None, None]` turns them so that they meet their channel.",
-        "In training `seen` does not matter at all; in evaluation x's own mean does not.",
-        "`variance += 0.1 * (of_batch - variance)`: a tenth of the way.",
-        "The documentation of BatchNorm2d: the biased variance (n) in training, the unbiased one "
-        "(n − 1) for the running estimate; n counts all numbers of a channel, N · H · W.",
-    ),
-    explanation="""
-In training an image's result depends on the other images of its batch; in evaluation it must not,
-or the answer to a digit would depend on its neighbours. So the layer has two lives, and
-`model.eval()` changes between them. n / (n − 1) makes the running variance right on average, since
-a sample's own mean lies nearer to it than the true one. With 64 images of 28 × 28 pixels it is a
-factor of 1.00002; in the last layers of a network, with few pixels and a small batch, it shows.
-""",
-    mutants=(
-        mutant("four batches at most", kinds.WRONG, ("in seen:", "in seen[:4]:")),
-        mutant("the last fifteen", kinds.WRONG, ("in seen:", "in seen[-15:]:")),
-        mutant("biased running variance", kinds.PRECISION, (" * n / (n - 1)", "")),
-        mutant("unbiased in training", kinds.PRECISION, ("x.var(over)\n", "x.var(over, ddof=1)\n")),
-        mutant("always the batch's own", kinds.WRONG, ("if training:", "if True:")),
-        mutant("never the batch's own", kinds.WRONG, ("if training:", "if False:")),
-        mutant(
-            "momentum the other way",
-            kinds.WRONG,
-            ("0.1 * (batch.mean", "0.9 * (batch.mean"),
-            ("0.1 * (batch.var", "0.9 * (batch.var"),
-        ),
-        mutant("variance begins at 0", kinds.WRONG, ("np.ones(", "np.zeros(")),
-        mutant("over images only", kinds.WRONG_SHAPE, ("over = (0, 2, 3)", "over = 0")),
-        mutant("one mean for all channels", kinds.WRONG, ("x.mean(over)", "x.mean() + gamma * 0")),
-        mutant("no eps", kinds.PRECISION, (" + 1e-5", "")),
-        mutant("eps outside the root", kinds.PRECISION, ("variance + 1e-5)", "variance) + 1e-5")),
-        mutant("beta forgotten", kinds.WRONG, ("+ 1e-5) + beta", "+ 1e-5)")),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return gamma", "gamma")),
-    ),
 )
 
 
@@ -325,15 +223,6 @@ def by_moments(kernels: list[tuple[float, float]]) -> tuple[float, float]:
 
 
 IDLE_GPU = PythonExercise(
-    id="09.idle_gpu",
-    title="how idle is the GPU?",
-    task="""
-A profiler gives you when each kernel began and ended. Which share of the time does the GPU work,
-and how long is the longest gap? Kernels of two streams may overlap: time counts once, however many
-run in it. Any number of kernels, in any order.
-""",
-    source=f"{FOLDER}/idle_gpu.py",
-    function="idle_gpu",
     cases=(
         ([(0.0, 2.0), (5.0, 7.0), (8.0, 10.0)],),
         ([(8.0, 10.0), (0.0, 2.0), (5.0, 7.0)],),
@@ -347,35 +236,4 @@ run in it. Any number of kernels, in any order.
     reference=by_moments,
     promises=Cases(any_kernels),
     means="Any way to count the time is right.",
-    hints=(
-        "Sort by start. Then go along, and remember how far the GPU is busy.",
-        "A gap begins at the *latest* end so far, which need not be that of the kernel before.",
-        "`gap = max(start - until, 0.0)`, then `until = max(until, end)`.",
-    ),
-    explanation="""
-Adding up the lengths of the kernels counts overlaps twice, and adding up the gaps between
-neighbours in the list counts a gap where a long kernel still runs. What is left is the question
-that decides what to do next: a GPU that idles half of the time gains nothing from faster kernels.
-""",
-    mutants=(
-        mutant(
-            "100 kernels at most",
-            kinds.WRONG,
-            ("kernels = sorted(kernels)", "kernels = sorted(kernels)[:100]"),
-        ),
-        mutant("as they come", kinds.WRONG, ("sorted(kernels)", "list(kernels)")),
-        mutant("the last kernel's end", kinds.WRONG, ("until = max(until, end)", "until = end")),
-        mutant("negative gaps", kinds.WRONG, ("max(start - until, 0.0)", "start - until")),
-        mutant(
-            "from time 0", kinds.WRONG, ("first, until = kernels[0][0],", "first, until = 0.0,")
-        ),
-        mutant("idle in place of busy", kinds.WRONG, ("1 - idle", "idle")),
-        mutant(
-            "until the last to start has ended",
-            kinds.WRONG,
-            ("(until - first)", "(kernels[-1][1] - first)"),
-        ),
-        mutant("the last gap", kinds.WRONG, ("max(longest, gap)", "gap")),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return 1", "1")),
-    ),
 )

@@ -16,15 +16,12 @@ from course_utils.exercises import (
     PythonExercise,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
 )
 
 from .common import integers, taps
 
-FOLDER = "09_mnist_cnn/exercises"
 UNIT = 2.0**32
 EPS_64 = 1e-5
 TAPS = 9
@@ -36,15 +33,6 @@ def of_patches(given) -> dict:
 
 
 PATCH_MOMENTS = Exercise(
-    id="09.patch_moments",
-    title="what a filter meets",
-    task="""
-S and G of one image, for all nine taps. Block t has tap t: it makes S[t], and the nine numbers of
-G[t]. Share the places of the filter out among its 64 threads; what follows adds up over the block.
-Outside of the image every pixel is 0. Any shape.
-""",
-    source=f"{FOLDER}/patch_moments.cu",
-    kernel="patch_moments",
     inputs=lambda rng, size: (
         {"x": floats(rng, size) + np.float32(0.5), "S": empty(TAPS), "G": empty(TAPS * TAPS)}
         | integers(H=size[0], W=size[1])
@@ -61,52 +49,6 @@ Outside of the image every pixel is 0. Any shape.
         values=(promises.data("x", *promises.ORDINARY),),
     ),
     means=(means.one_store_each(), means.work_shared_out(size=(28, 28))),
-    hints=(
-        "A place of the filter is a pixel: `for (int place = threadIdx.x; place < H * W; "
-        "place += kThreads)`, with its row and column as in the convolution.",
-        "Tap s meets row + s / 3 - 1 and column + s % 3 - 1, or 0 where these lie outside.",
-        "The pixel under tap t is one of the nine that you read anyway: the one with `s == t`.",
-        "`products[s]` stays in a register only if `s` is known to the compiler: `#pragma unroll`.",
-    ),
-    explanation="""
-G is symmetric, so 45 of its 81 numbers would do; the block that leaves out the others does fewer
-products and needs another way to share out its work. `input_moments.cuh` shares out rows: the
-products of a row with the one that lies 0, 1 or 2 below serve all pairs of taps that lie so, but
-for the rows that a tap does not reach. It adds whole numbers of 2⁻³² to the batch's sums, so that
-the order of its atomics does not matter.
-""",
-    mutants=(
-        mutant("the middle's pixel in S", kinds.WRONG, ("sum += own", "sum += under[4]")),
-        mutant("squares", kinds.WRONG, ("own * under[s]", "under[s] * under[s]")),
-        mutant(
-            "edges repeated",
-            kinds.WRONG,
-            (
-                "inside ? r * W + c : 0]",
-                "min(max(r, 0), H - 1) * W + min(max(c, 0), W - 1)]",
-            ),
-            ("inside ? value : 0.0f", "value"),
-        ),
-        mutant("no check of the column", kinds.OUT_OF_BOUNDS, (" && c >= 0 && c < W;", ";")),
-        mutant(
-            "rows for columns",
-            kinds.WRONG,
-            ("row + s / 3 - 1", "row + s % 3 - 1"),
-            ("column + s % 3", "column + s / 3"),
-        ),
-        mutant(
-            "inner places only", kinds.WRONG, ("sum += own;", "sum += row && column ? own : 0;")
-        ),
-        mutant("3000 places at most", kinds.WRONG, ("place < H * W", "place < min(H * W, 3000)")),
-        mutant("first 64 places", kinds.WRONG, ("place += kThreads", "place += H * W")),
-        mutant(
-            "height as the stride",
-            kinds.WRONG,
-            ("place / W", "place / H"),
-            ("place % W", "place % H"),
-        ),
-        mutant("G's upper half", kinds.WRONG, ("own * under[s]", "s < t ? 0.0f : own * under[s]")),
-    ),
 )
 
 
@@ -151,18 +93,6 @@ def without_negative_variances(function: Callable[..., Any], *given: Any) -> Any
 
 
 STATISTICS_FROM_MOMENTS = PythonExercise(
-    id="09.statistics_from_moments",
-    title="statistics without a pass",
-    task="""
-Mean and variance of every filter's results, and 1 / √(variance + 10⁻⁵), from S, G and M alone. The
-kernel keeps S and G as whole
-numbers, so that they come out the same in any order; take the unit of 2⁻³² out. The variance is the
-layer's: divided by M. Pixels may lie far from 0, a hundred times as far as they spread, and then a
-square is taken away from a number that is nearly as large: compute in a precision that has digits
-left. A variance is never below 0, not even by a rounding: that of an image of equal pixels is 0.
-""",
-    source=f"{FOLDER}/statistics_from_moments.py",
-    function="statistics_from_moments",
     cases=(
         a_batch(1, 3, 50, 1.5, 1.0),
         a_batch(2, 16, 784, 0.5, 1.0),
@@ -177,56 +107,4 @@ left. A variance is never below 0, not even by a rounding: that of an image of e
     call=without_negative_variances,
     promises=Cases(any_batch),
     means="Any formula is right: the task asks for the numbers alone.",
-    hints=(
-        "A filter's result at a place is the sum of w[t] times the pixel under tap t. Which of the "
-        "factors depend on the place?",
-        "So the mean is the sum of w[t] S[t] / M.",
-        "The square of a sum of nine has 81 products: the mean of squares is the sum of "
-        "w[t] w[s] G[t][s] / M. What remains is the square of the mean.",
-        "Divide first, so that int64 becomes float64: `S / 2.0**32 / M`. Then "
-        "`G / 2.0**32 / M - np.outer(...)` is the covariance of two taps.",
-    ),
-    explanation="""
-"Mean of squares minus square of the mean" is the formula of which notebook 04 warned. Here it does
-no harm, for two reasons: whole numbers add up without loss, and the subtraction is in float64. With
-pixels a hundred deviations from 0 it loses four of its fifteen digits; in fp32 those would be four
-of seven. MNIST's pixels, normalised, have a mean near 0.
-""",
-    mutants=(
-        mutant(
-            "below 0 by a rounding",
-            kinds.EXCEPTION,
-            ("np.maximum(np.einsum(", "(np.einsum("),
-            ("covariance, w), 0.0)", "covariance, w))"),
-        ),
-        mutant("unit left in", kinds.WRONG, ("S / 2.0**32", "S"), ("G / 2.0**32", "G")),
-        mutant(
-            "fp32",
-            kinds.PRECISION,
-            (
-                "    w = w.astype(np.float64)\n",
-                "    S, G = S.astype(np.float32), G.astype(np.float32)\n",
-            ),
-            ("2.0**32 / M, G", "np.float32(2.0**32) / np.float32(M), G"),
-            ("G / 2.0**32 / M", "G / np.float32(2.0**32) / np.float32(M)"),
-        ),
-        mutant("square of the mean left in", kinds.WRONG, (" - np.outer(of_tap, of_tap)", "")),
-        mutant("squares of taps alone", kinds.WRONG, ('"ft,ts,fs->f"', '"ft,tt,ft->f"')),
-        mutant(
-            "unbiased",
-            kinds.PRECISION,
-            ("covariance, w), 0.0)", "covariance, w) * M / (M - 1), 0.0)"),
-        ),
-        mutant("whole numbers divided", kinds.WRONG, ("S / 2.0**32 / M", "S // 2**32 / M")),
-        mutant(
-            "below 0 by a rounding",
-            kinds.EXCEPTION,
-            (
-                'np.maximum(np.einsum("ft,ts,fs->f", w, covariance, w), 0.0)',
-                'np.einsum("ft,ts,fs->f", w, of_two, w) - mean * mean',
-            ),
-        ),
-        mutant("no eps", kinds.PRECISION, ("np.sqrt(variance + 1e-5)", "np.sqrt(variance)")),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return np.stack", "np.stack")),
-    ),
 )
