@@ -158,6 +158,7 @@ def _teach_ipython() -> None:
         from . import figures, needs  # noqa: F401  (figures registers its style)
 
     needs.register(shell)
+    shell.input_transformers_cleanup.insert(0, _without_marks)
 
     def exercise(line: str, cell: str) -> Any:
         with finished_first(_STOPPED):
@@ -175,6 +176,13 @@ def _teach_ipython() -> None:
 
     for language in ("c", "cpp"):
         shell.register_magic_function(program(language), "cell", language)
+
+
+def _without_marks(lines: list[str]) -> list[str]:
+    """A cell without the byte order marks that pasting may bring: nobody sees them."""
+    from .compiling.source_text import without_marks
+
+    return [without_marks(line) for line in lines]
 
 
 _teach_ipython()

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ..checking.verdict import Verdict
 from ..compiling.host_compilers import HOW_TO_GET, IN_WORDS, HostCompiler, host_compiler
-from ..compiling.source_text import read_source, without_marks
+from ..compiling.source_text import read_source
 from ..errors import LessonError
 from ..interrupts import interruptible
 from ..process_groups import Ended
@@ -109,7 +109,7 @@ def run_cell(language: str, line: str, cell: str) -> Verdict | None:
     compiler = host_compiler(language)
     if compiler is None:
         raise LessonError(f"This cell needs {IN_WORDS[language]}. {HOW_TO_GET}")
-    source = "\n" * (CELL_LINE - 1) + without_marks(cell)
+    source = "\n" * (CELL_LINE - 1) + cell
     name = asked.file or f"cell.{language}"
     if asked.file:
         (c_folder() / name).write_text(source, encoding="utf-8")

@@ -220,6 +220,20 @@ def test_the_magic_works_in_ipython():
     assert os.environ.get("COURSE_STRICT") is None
 
 
+def test_a_byte_order_mark_before_a_magic_is_dropped(monkeypatch):
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+
+    import course_utils
+
+    shell = InteractiveShell()
+    monkeypatch.setattr(course_utils, "running_shell", lambda: shell)
+    course_utils._teach_ipython()
+    with capture_output():
+        result = shell.run_cell(f"\ufeff%%exercise 04.saxpy\n{SAXPY.starter}")
+    assert result.success and str(result.result).startswith("NOT STARTED")
+
+
 def test_an_answer_is_what_passed_last_whatever_was_tried_after_it():
     assert answer("04.saxpy") is None
     student.exercise("04.saxpy", WRONG)
