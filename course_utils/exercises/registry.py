@@ -101,10 +101,9 @@ def complete(spec: BaseExercise, name: str, notebook: str) -> BaseExercise:
     """
     chapter = notebook.partition("/")[0]
     folder = KERNELS / chapter / SOLUTIONS
-    values: dict[str, Any] = {"notebook": notebook, "id": spec.id or f"{chapter[:2]}.{name}"}
+    values: dict[str, Any] = {"notebook": notebook, "id": f"{chapter[:2]}.{name}"}
     page = folder / f"{name}.md"
-    if not spec.task:  # a chapter whose exercises have no pages yet
-        values |= vars(read_page(page))
+    values |= vars(read_page(page))
     if not spec.source:
         files = [file for file in folder.glob(f"{name}.*") if file.suffix != page.suffix]
         if len(files) != 1:

@@ -12,10 +12,9 @@ from course_utils.exercises import (
     Promises,
     empty,
     floats,
-    kinds,
     means,
-    mutant,
     promises,
+    registry,
     spec,
 )
 from course_utils.exercises.verify import proofs
@@ -32,17 +31,20 @@ def block(language, word):
 
 
 def test_the_exercise_it_shows_is_complete_in_few_lines_and_proves_itself(tmp_path, monkeypatch):
-    source, entry = block("cpp", "square"), block("python", "SQUARE")
-    assert len(source.splitlines()) + len(entry.splitlines()) <= 32
-    monkeypatch.setattr(spec, "KERNELS", tmp_path)
+    page, source, entry = block("text", "square"), block("cpp", "square"), block("python", "SQUARE")
+    assert len(page.splitlines()) + len(source.splitlines()) + len(entry.splitlines()) <= 40
+    for module in (spec, registry):
+        monkeypatch.setattr(module, "KERNELS", tmp_path)
     names = {"Exercise": Exercise, "Launch": Launch, "empty": empty, "floats": floats, "np": np}
     names |= {"Promises": Promises, "lengths": promises.lengths, "data": promises.data}
     names |= {"ORDINARY": promises.ORDINARY, "means": means}
-    exec(entry, names | {"kinds": kinds, "mutant": mutant}, names)
-    exercise = names["SQUARE"]
-    file = tmp_path / exercise.source
-    file.parent.mkdir(parents=True)
-    file.write_text(source)
+    exec(entry, names, names)
+    folder = tmp_path / "04_first_kernels" / "exercises"
+    folder.mkdir(parents=True)
+    (folder / "square.md").write_text(page)
+    (folder / "square.cu").write_text(source)
+    exercise = registry.complete(names["SQUARE"], "square", "04_first_kernels/01_hello_threads")
+    assert (exercise.id, exercise.kernel) == ("04.square", "square")
     found = list(proofs(exercise))
     assert len(found) == 5
     for proof in found:

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from course_utils.errors import LessonError
+from course_utils.exercises import registry
 from course_utils.exercises.generate import PARTS, TAG, notebook_path
 from course_utils.exercises.registry import all_exercises, exercises_below, find
 from course_utils.paths import ROOT
@@ -14,21 +15,29 @@ IMPORTS = "from course_utils.exercises import PythonExercise\n"
 COMMON = "CASES = ((1,),)\n"
 
 
+PAGE = "# t\n\nt\n\n## Hints\n\n- h\n\n## Explanation\n\ne\n"
+
+
 def spec(name: str, cases: str = "()") -> str:
-    rest = 'task="t", source="", hints=(), explanation="", function="f", reference=abs'
-    return f'{name.upper()} = PythonExercise(id="01.{name}", title="t", cases={cases}, {rest})\n'
+    return f'{name.upper()} = PythonExercise(function="f", cases={cases}, reference=abs)\n'
 
 
 @pytest.fixture
-def chapters(tmp_path):
-    """Writes spec files, named from the chapter on, and gives the folder of chapters."""
+def chapters(tmp_path, monkeypatch):
+    """Writes spec files, named from the chapter on, with pages and solutions of their exercises,
+    and gives the folder of chapters."""
+    kernels = tmp_path / "kernels"
+    monkeypatch.setattr(registry, "KERNELS", kernels)
 
     def write(files: dict[str, str]):
         for name, text in files.items():
             chapter, _, file = name.partition("/")
-            folder = tmp_path / chapter / "exercises"
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / file).write_text(IMPORTS + text)
+            for folder in (tmp_path / chapter / "exercises", kernels / chapter / "exercises"):
+                folder.mkdir(parents=True, exist_ok=True)
+            for found in re.findall(r"^([A-Z]+) = PythonExercise", text, re.M):
+                (folder / f"{found.lower()}.md").write_text(PAGE)
+                (folder / f"{found.lower()}.py").touch()
+            (tmp_path / chapter / "exercises" / file).write_text(IMPORTS + text)
         return tmp_path
 
     return write
@@ -48,7 +57,7 @@ def test_exercises_come_by_chapter_by_notebook_and_then_in_the_order_of_the_file
         ("01.z", "01_early/01_first"),
         ("01.a", "01_early/01_first"),
         ("01.d", "01_early/02_second"),
-        ("01.e", "02_later/01_first"),
+        ("02.e", "02_later/01_first"),
     ]
 
 
@@ -73,7 +82,7 @@ def test_an_unknown_id_gets_the_closest_few(name):
 
 def test_two_exercises_of_one_id_are_refused(chapters):
     files = {"04_x/01_first.py": spec("a"), "04_x/02_second.py": spec("a")}
-    with pytest.raises(LessonError, match=r"id 01\.a: in .*/01_first\.py and in .*/02_second\.py"):
+    with pytest.raises(LessonError, match=r"id 04\.a: in .*/01_first\.py and in .*/02_second\.py"):
         exercises_below(chapters(files))
 
 
@@ -92,8 +101,18 @@ def test_a_file_that_cannot_be_imported_is_named(chapters, text):
         exercises_below(chapters({"04_x/09_mine.py": text}))
 
 
+def test_an_exercise_without_a_page_or_with_two_solutions_is_named(chapters):
+    folder = chapters({"04_x/01_first.py": spec("a")})
+    (folder / "kernels/04_x/exercises/a.cu").touch()
+    with pytest.raises(LessonError, match=r"04_x/exercises/a has 2 solutions"):
+        exercises_below(folder)
+    (folder / "kernels/04_x/exercises/a.md").unlink()
+    with pytest.raises(LessonError, match=r"04_x/exercises/a\.md is missing"):
+        exercises_below(folder)
+
+
 def test_an_author_cannot_name_another_notebook_than_the_files(chapters):
-    wrong = spec("a").replace('title="t"', 'title="t", notebook="05_x/02_second"')
+    wrong = spec("a").replace("cases", 'notebook="05_x/02_second", cases')
     with pytest.raises(LessonError, match="TypeError: .*notebook"):
         exercises_below(chapters({"05_x/01_first.py": wrong}))
 
