@@ -23,7 +23,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     what = exercises.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="list the exercises (the default)")
     what.add_argument("--verify", action="store_true", help="run starter, solution and mutants")
-    what.add_argument("--write", action="store_true", help="generate the cells of the notebooks")
+    what.add_argument(
+        "--write",
+        action="store_true",
+        help="generate the cells of the notebooks and the tables of the chapters",
+    )
     exercises.add_argument(
         "--store",
         action="store_true",
@@ -83,9 +87,10 @@ def _exercises(args: argparse.Namespace) -> int:
 
 
 def _write() -> int:
+    from .chapter_tables import write_tables
     from .generate import notebook_path, write_notebooks
 
-    changed = write_notebooks()
+    changed = [*write_notebooks(), *write_tables()]
     for path in changed:
         print(f"updated {path.parent.name}/{path.name}")
     missing = sorted({e.notebook for e in all_exercises() if not notebook_path(e).exists()})

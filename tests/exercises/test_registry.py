@@ -9,7 +9,6 @@ from course_utils.errors import LessonError
 from course_utils.exercises import registry
 from course_utils.exercises.generate import PARTS, TAG, notebook_path
 from course_utils.exercises.registry import all_exercises, exercises_below, find
-from course_utils.paths import ROOT
 
 IMPORTS = "from course_utils.exercises import PythonExercise\n"
 COMMON = "CASES = ((1,),)\n"
@@ -125,11 +124,3 @@ def test_specs_stand_in_the_order_of_their_notebook(path):
     tags = [tag for cell in cells for tag in cell["metadata"].get("tags", ())]
     specs = [f"{TAG}{e.id}.{PARTS[0]}" for e in all_exercises() if notebook_path(e) == path]
     assert specs == [tag for tag in tags if tag in specs]
-
-
-@pytest.mark.parametrize("chapter", sorted({e.id.partition(".")[0] for e in all_exercises()}))
-def test_the_chapter_s_readme_names_its_exercises_in_their_order(chapter):
-    (readme,) = ROOT.glob(f"chapters/{chapter}_*/README.md")
-    rows = [line for line in readme.read_text("utf-8").splitlines() if line.startswith("|")]
-    named = re.findall(rf"`({chapter}\.\w+)`", "\n".join(rows))
-    assert named == [e.id for e in all_exercises() if e.id.startswith(f"{chapter}.")]
