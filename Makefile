@@ -39,7 +39,9 @@ help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The root of the repository is served, so that links between chapters and pictures in assets/ work.
-# .jupyter/ holds JupyterLab's settings for the course; nothing is written to the user's own.
+# .jupyter/ holds JupyterLab's settings for the course; nothing is written to the user's own. A new
+# kernel runs the file in PYTHONSTARTUP: .venv has it in etc/ipython, another environment hasn't.
+learn: export PYTHONSTARTUP := $(or $(PYTHONSTARTUP),$(CURDIR)/course_utils/before_first_cell.py)
 learn: export JUPYTER_CONFIG_PATH := .jupyter$(if $(JUPYTER_CONFIG_PATH),:$(JUPYTER_CONFIG_PATH))
 learn: $(READY)  ## open the course in JupyterLab, at its first notebook
 	$(PYTHON) -m jupyter lab $(AS_ROOT) --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/$(FIRST) $(ARGS)

@@ -39,6 +39,8 @@ PYTHON = VENV / "bin" / "python"
 READY = VENV / ".ready"
 BEFORE = VENV / ".before"
 HALF_MADE = VENV / ".half_made"
+IN_NEW_KERNELS = Path(__file__).with_name("before_first_cell.py")  # what IPython runs in each
+STARTUP = VENV / "etc" / "ipython" / "startup"
 ECOSYSTEM_READY = VENV / ".ecosystem"  # the list of that extra, where it is installed
 
 # For a machine with no GPU. The local version +cpu exists for this build alone, so no index can
@@ -283,6 +285,9 @@ def finish(wanted: Mapping[str, Any]) -> None:
     part.write_text(json.dumps(wanted, indent=1), encoding="utf-8")
     part.replace(READY)
     BEFORE.unlink(missing_ok=True)
+    with suppress(OSError):  # another user's; the course works without it
+        STARTUP.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(IN_NEW_KERNELS, STARTUP / IN_NEW_KERNELS.name)
     for aside in VENV.glob("lib/python*/site-packages/~*"):  # what a killed pip was replacing
         shutil.rmtree(aside, ignore_errors=True)
 

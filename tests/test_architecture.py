@@ -20,9 +20,9 @@ PACKAGE = ROOT / "course_utils"
 # Each may import those above it, and nothing below. The emulator imports nothing outside itself.
 # CONTRIBUTING.md shows the same, a row of its table for each level; "" is the package itself.
 ROOMS = (
+    {"errors"},
     {
         "paths",
-        "errors",
         "interrupts",
         "shell",
         "text_tables",
@@ -31,6 +31,7 @@ ROOMS = (
         "layouts",
         "emulator",
         "install",
+        "before_first_cell",
     },
     {"remedies"},
     {"compiling"},

@@ -83,6 +83,12 @@ def test_a_new_checkout_gets_the_cpu_extra_and_is_ready(checkout):
     assert install.READY.exists() and not install.HALF_MADE.exists()
 
 
+def test_new_kernels_of_the_environment_say_what_comes_first(checkout):
+    install.main([])
+    copied = install.VENV / "etc/ipython/startup/before_first_cell.py"
+    assert copied.read_text() == install.IN_NEW_KERNELS.read_text()
+
+
 def test_it_is_not_ready_while_pip_runs(checkout):
     install.main([])
     assert not any(checkout.ready_during_pip)

@@ -167,10 +167,13 @@ def test_a_link_with_an_anchor_scrolls_to_its_heading(lab):
 
 def test_an_exercise_is_written_run_and_judged(lab):
     lab.open(FIRST)
+    exercise = lab.cell("%%exercise 00.double_it")
+    lab.run(exercise)
+    lab.wait_for_output(exercise, "Run this notebook's first code cell")
+    lab.screenshot("exercise_first")
     first = lab.cell("from course_utils import chapter_map")
     lab.run(first)
     lab.wait_for_output(first, "ready")
-    exercise = lab.cell("%%exercise 00.double_it")
     lab.run(exercise)
     lab.wait_for_output(exercise, kinds.NOT_STARTED)
     lab.rewrite(exercise, "// TODO", "y[i] = x[i];")
