@@ -1,9 +1,10 @@
 """Which notebooks' exercises are proved already: a hash of all that their proofs depend on.
 
-A proof comes out as it did before until the judge, the emulator, a spec or a kernel changes. So
-``exercises --verify --store`` notes that hash for each notebook whose proofs all hold, and ``make
-test`` runs all wrong answers of the others only. What the hash leaves out (Python, its packages,
-the compilers and ``assets/data``) is tried by the texts of each exercise that are run all the same.
+A proof comes out as it did before until the judge, the emulator, a spec, a wrong answer or a kernel
+changes. So ``exercises --verify --store`` notes that hash for each notebook whose proofs all hold, in
+a file that is not committed, and passes over it next time. ``make test`` runs the starter, the
+solution and one wrong answer of each exercise all the same; a workflow runs everything once a week,
+since the hash leaves out Python, its packages, the compilers and ``assets/data``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .registry import SPECS, all_exercises
 from .spec import BaseExercise
 from .verify import Proof
 
-STORE = ROOT / "tests" / "exercises" / "proven.json"
+STORE = ROOT / "build" / "proven.json"
 # What no judgement uses, but for the simulated GPU on which chapter 06 judges benchmarks.
 NO_JUDGES = (
     "benchmarks/",
@@ -64,6 +65,7 @@ def note(proofs: Iterable[Proof], store: Path = STORE) -> None:
     others = {exercise.notebook for exercise in exercises} - asked
     kept = {name: old for name, old in stored(store).items() if name in others}
     kept |= {name: proof_hash(name) for name in good}
+    store.parent.mkdir(exist_ok=True)
     store.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
 
 
@@ -71,9 +73,9 @@ def note(proofs: Iterable[Proof], store: Path = STORE) -> None:
 def proof_hash(notebook: str, root: Path = ROOT) -> str:
     """Sixteen digits that change with any file that a proof of this notebook's exercises may read.
 
-    These are the judge with the emulator, the notebook's specs and what they may import, its
-    chapter's kernels with the headers of all, kernels of other chapters that the specs name, and
-    what any of these kernels include.
+    These are the judge with the emulator, the notebook's specs and what they may import, the wrong
+    answers, its chapter's kernels with the headers of all, kernels of other chapters that the specs
+    name, and what any of these kernels include.
     """
     chapter, _, name = notebook.partition("/")
     specs = root / CHAPTERS.name / chapter / "exercises"
@@ -88,6 +90,8 @@ def proof_hash(notebook: str, root: Path = ROOT) -> str:
     digest = hashlib.sha256(_of_judge(root).encode())
     for path in sorted(texts | kernels):
         digest.update(_named(path, root))
+    wrong_answers = [(e.id, e.mutants) for e in all_exercises() if e.notebook == notebook]
+    digest.update(repr(wrong_answers).encode())
     return digest.hexdigest()[:16]
 
 

@@ -65,6 +65,13 @@ def test_a_change_of_what_a_proof_reads_changes_the_hash(course, file):
     assert hash_of(NOTEBOOK, course) != before
 
 
+def test_a_wrong_answer_counts(course, monkeypatch):
+    before = hash_of(NOTEBOOK, course)
+    fewer = EXERCISES[0].with_fields(mutants=EXERCISES[0].mutants[1:])
+    monkeypatch.setattr(proven, "all_exercises", lambda: (fewer, *EXERCISES[1:]))
+    assert hash_of(NOTEBOOK, course) != before
+
+
 @pytest.mark.parametrize(
     "file",
     [
