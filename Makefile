@@ -7,7 +7,7 @@
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
-.PHONY: help learn run progress test prove test-gpu unit notebooks nbval bench lint site site-check doctor prove-blackwell setup torch ecosystem packages always
+.PHONY: help learn run progress test prove test-gpu sanitize-gpu unit notebooks nbval bench lint site site-check doctor prove-blackwell setup torch ecosystem packages always
 
 # Notebooks and the kernels they start import course_utils from this checkout.
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
@@ -88,11 +88,26 @@ bench: $(READY)  ## measure this machine
 prove-blackwell: $(READY)  ## run the kernels for sm_100a on a B200, and time them beside cuBLAS
 	@$(PYTHON) -m course_utils prove-blackwell
 
-# Every kernel and notebook on the GPU, then every kernel again under compute-sanitizer.
-test-gpu: export COURSE_DEVICE := cuda
-test-gpu: unit nbval  ## what a GPU runner checks
-	compute-sanitizer --error-exitcode 1 $(PYTHON) -m pytest -q tests/kernels/test_every_kernel.py
-	@$(MAKE) --no-print-directory bench PYTHON=$(PYTHON)
+# Many processes share the GPU: what is waited for is compilers and the emulator. Where everything
+# passes, the run is written to tests/gpu_run.json; a folder without git's history is told its COMMIT.
+WORKERS = $(shell echo $$(( $$(nproc) < 16 ? $$(nproc) : 16 )))
+COMMIT = $(shell git rev-parse HEAD 2>/dev/null)
+REPORTS := build/gpu
+ON_GPU = OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(WORKERS) --dist loadfile
+test-gpu sanitize-gpu: export COURSE_DEVICE := cuda
+test-gpu: $(READY)  ## every test and notebook on this machine's GPU
+	@mkdir -p $(REPORTS)
+	tests=0; $(ON_GPU) -p no:nbval --junitxml=$(REPORTS)/tests.xml tests $(ARGS) || tests=$$?; \
+	$(ON_GPU) $(NBVAL) --junitxml=$(REPORTS)/notebooks.xml chapters; exit $$tests
+	$(PYTHON) -m course_utils.gpu_run "$(COMMIT)" \
+	    tests=$(REPORTS)/tests.xml notebooks=$(REPORTS)/notebooks.xml
+
+# A third of the kernels, another one after each commit.
+THIRD = $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
+sanitize-gpu: export COURSE_SANITIZED_THIRD = $(THIRD)
+sanitize-gpu: $(READY)  ## a third of the kernels on the GPU, under compute-sanitizer (THIRD=0, 1 or 2)
+	compute-sanitizer --target-processes all --error-exitcode 1 \
+	    $(ON_GPU) -p no:nbval tests/kernels/test_every_kernel.py -k right_and_clean
 
 # Set-up. install.py compares the lists of packages with those in the stamp, so a newer pyproject.toml
 # alone costs a moment and needs no connection. Python is asked for ensurepip because Debian and
