@@ -94,7 +94,7 @@ def rms(array: np.ndarray) -> float:
     """The root of the mean square of the finite numbers of ``array``, 0 where there are none."""
     values = np.abs(wide(array))
     values = values[np.isfinite(values)]
-    largest = float(values.max(initial=0.0))
+    largest = float(values.max()) if values.size else 0.0
     if not largest:
         return 0.0
     return largest * float(np.sqrt(np.mean((values / largest) ** 2)))  # no square overflows
