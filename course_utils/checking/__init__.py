@@ -112,7 +112,7 @@ def to_numpy(array: Any) -> tuple[np.ndarray, float]:
         if str(array.dtype) == "torch.bfloat16":
             return array.float().numpy(), BFLOAT16_ROUNDOFF
         array = array.numpy()
-    elif hasattr(array, "__cuda_array_interface__"):  # CuPy
+    elif hasattr(array, "get") and hasattr(array, "dtype"):  # CuPy's, or the emulator's
         array = array.get()
     array = np.asarray(array)
     if array.dtype.name == "bfloat16":

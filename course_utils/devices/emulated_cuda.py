@@ -12,6 +12,18 @@ from typing import Any
 
 from ..emulator import SMS
 from ..errors import LessonError
+from .cupy_signatures import entry
+
+__all__ = [  # the names of CuPy
+    "Device",
+    "Event",
+    "Stream",
+    "get_current_stream",
+    "get_elapsed_time",
+    "is_available",
+    "nvtx",
+    "runtime",
+]
 
 NAME = "emulated sm_90a (no GPU)"
 ATTRIBUTES = {  # names as in cudaDeviceGetAttribute, values of an H200
@@ -156,7 +168,7 @@ def get_current_stream() -> Stream:
     return _NULL
 
 
-def get_elapsed_time(start: Event, end: Event) -> float:
+def get_elapsed_time(start_event: Event, end_event: Event) -> float:
     """Raise :class:`NoTimesError`: the emulator invents no times."""
     raise NoTimesError
 
@@ -238,3 +250,10 @@ nvtx = SimpleNamespace(
     Mark=lambda *_: None,
     range=lambda *_: _nothing(),
 )
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    entry("cuda", name)
+    raise AttributeError(f"CuPy has cp.cuda.{name}; the emulator does not.")

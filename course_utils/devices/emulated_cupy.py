@@ -1,24 +1,23 @@
 """CuPy's names over NumPy arrays, so that code written for CuPy runs on the emulator unchanged.
 
-Arrays here stand for device memory: they are kept apart from plain NumPy arrays as CuPy's are.
-``asarray`` of a NumPy array copies it, mixing the two in one operation is a TypeError, and a
-reduction gives an array of no dimensions rather than a number. One thing cannot be imitated:
-``numpy.asarray`` accepts these arrays, where CuPy asks for ``.get()``.
+Arrays here stand for device memory: they are kept apart from NumPy's arrays as CuPy's are.
+``asarray`` of a NumPy array copies it, mixing the two in one operation is a TypeError, NumPy
+converts none of them, and a reduction gives an array of no dimensions rather than a number. Names,
+methods and keyword arguments are CuPy's (:mod:`.cupy_signatures`); NumPy's others are refused.
 """
 
 from __future__ import annotations
 
 import sys as _sys
-import types as _types
 from typing import Any as _Any
 
 import numpy as _np
 
-from . import emulated_arrays as _arrays
 from . import emulated_cuda as cuda
+from . import emulated_functions as _functions
 from . import emulated_textures as _textures
+from .cupy_signatures import signature_of as _signature_of
 from .emulated_arrays import (
-    MemoryPointer,
     array,
     asanyarray,
     asarray,
@@ -33,7 +32,6 @@ from .emulated_arrays import (
 from .emulated_kernels import RawKernel, RawModule
 
 __all__ = [
-    "MemoryPointer",
     "RawKernel",
     "RawModule",
     "array",
@@ -55,7 +53,7 @@ __all__ = [
 ]
 
 
-cuda.texture = _textures  # type: ignore[attr-defined]  # its arrays need the device in cuda
+cuda.texture = _textures  # its arrays need the device in cuda
 
 
 def get_array_module(*args: _Any) -> _Any:
@@ -65,44 +63,31 @@ def get_array_module(*args: _Any) -> _Any:
 
 # --- everything else is NumPy's ---
 
-# CuPy's random functions take a dtype; NumPy's old ones do not.
-_FLOAT_SAMPLERS = (
-    "rand",
-    "randn",
-    "random",
-    "random_sample",
-    "uniform",
-    "normal",
-    "standard_normal",
-    "exponential",
-)
-random = _arrays.Namespace(_np.random, _FLOAT_SAMPLERS)
-linalg = _arrays.Namespace(_np.linalg)
-fft = _arrays.Namespace(_np.fft)
+random = _functions.RandomNumbers("random", _np.random)
+linalg = _functions.Namespace("linalg")
+fft = _functions.Namespace("fft")
 
 
-class testing:  # noqa: N801 (CuPy's own name)
+class _Testing(_functions.Namespace):
     """NumPy's assertions; as in CuPy they take arrays of either kind."""
 
-    assert_allclose = staticmethod(
-        lambda a, b, *args, **kw: _np.testing.assert_allclose(asnumpy(a), asnumpy(b), *args, **kw)
-    )
-    assert_array_equal = staticmethod(
-        lambda a, b, *args, **kw: _np.testing.assert_array_equal(
-            asnumpy(a), asnumpy(b), *args, **kw
-        )
-    )
+    def __getattr__(self, name: str) -> _Any:
+        cupys = None if name.startswith("__") else _signature_of("testing", name)
+        if cupys is None:
+            raise AttributeError(name)
+
+        def assertion(*args: _Any, **kwargs: _Any) -> None:
+            cupys.check(args, kwargs)
+            on_host = (a.get() if isinstance(a, ndarray) else a for a in args)
+            getattr(_np.testing, name)(*on_host, **kwargs)
+
+        return assertion
+
+
+testing = _Testing("testing")
 
 
 def __getattr__(name: str) -> _Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    try:
-        found = getattr(_np, name)
-    except AttributeError:
-        raise AttributeError(
-            f"cp.{name} does not exist on the emulator: it has what NumPy has, and cp.RawModule"
-        ) from None
-    if isinstance(found, (type, _types.ModuleType)) or not callable(found):
-        return found
-    return _arrays.adapt(found, name)
+    return _functions.named("", name)

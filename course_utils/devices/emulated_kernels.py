@@ -63,8 +63,8 @@ class RawModule:
 
     def __init__(
         self,
-        *,
         code: str | None = None,
+        *,
         path: str | None = None,
         options: tuple[str, ...] = (),
         backend: str = "nvrtc",
@@ -140,8 +140,26 @@ class RawKernel:
     float as a double, whatever the parameter's type. ``course_utils.load`` is what checks types.
     """
 
-    def __init__(self, code: str, name: str, options: tuple[str, ...] = (), **kwargs: Any) -> None:
-        self._bind(RawModule(code=code, options=options, **kwargs), name)
+    def __init__(
+        self,
+        code: str,
+        name: str,
+        options: tuple[str, ...] = (),
+        backend: str = "nvrtc",
+        translate_cucomplex: bool = False,
+        *,
+        enable_cooperative_groups: bool = False,
+        jitify: bool = False,
+    ) -> None:
+        module = RawModule(
+            code=code,
+            options=options,
+            backend=backend,
+            translate_cucomplex=translate_cucomplex,
+            enable_cooperative_groups=enable_cooperative_groups,
+            jitify=jitify,
+        )
+        self._bind(module, name)
 
     @classmethod
     def _of_module(cls, module: RawModule, name: str) -> RawKernel:

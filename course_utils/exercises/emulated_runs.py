@@ -13,6 +13,7 @@ import numpy as np
 
 from ..compiling.compiler_process import compile_limit
 from ..devices import emulated_cupy
+from ..devices.emulated_arrays import plain, wrap
 from ..devices.selection import EMULATOR
 from ..emulator import ALL_CHECKS, GLOBAL, Counts, Finding, KernelFault, LaunchResult, Options
 from ..launching.modules import Module, load
@@ -70,7 +71,7 @@ def load_answer(
 def poison(spec: Empty, seed: int) -> np.ndarray:
     """An output array full of a pattern no kernel computes: a NaN that no arithmetic makes, or
     bytes; either depends on ``seed``."""
-    array = emulated_cupy.empty(spec.shape, spec.dtype).view(np.ndarray)
+    array = plain(emulated_cupy.empty(spec.shape, spec.dtype))
     pattern = 0xA5 if seed % 2 else 0x5A
     if spec.dtype.kind not in "fc":
         array.reshape(-1).view(np.uint8)[:] = pattern
@@ -108,7 +109,7 @@ def run(
     start = time.thread_time()
     outcome = Run(arrays, {name: array.copy() for name, array in arrays.items()})
     # The same memory, as the arrays of the emulated device that a kernel takes.
-    values |= {name: array.view(emulated_cupy.ndarray) for name, array in arrays.items()}
+    values |= {name: wrap(array) for name, array in arrays.items()}
     passed = exercise.passed(values)
     if options is None:
         options = Options(checks=ALL_CHECKS, budget=exercise.budget, counters=counters)

@@ -95,7 +95,7 @@ def _on_the_emulator(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple
     copies: dict[int, tuple[np.ndarray, Any]] = {}
     values = []
     for value in args:
-        if isinstance(value, np.ndarray) and not isinstance(value, emulated_cupy.ndarray):
+        if isinstance(value, np.ndarray):
             if id(value) not in copies:
                 copies[id(value)] = value, emulated_cupy.asarray(value)
             value = copies[id(value)][1]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..compiling.signature import NARROW_FLOATS, Parameter
 from ..devices import emulated_cupy
+from ..devices.emulated_arrays import plain, wrap
 from ..devices.emulated_textures import (
     CUDAarray,
     GpuArray,
@@ -93,13 +94,12 @@ def _owner(value: Any, array: Any) -> Any:
 
 def _part(whole: Any, array: Any, offset: int) -> Any:
     """The view of ``whole`` that begins ``offset`` bytes after it and is laid out as ``array``."""
-    memory = (whole.T if whole.flags.f_contiguous else whole).view(np.ndarray)
-    view = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
-    return view.view(emulated_cupy.ndarray)
+    memory = plain(whole.T if whole.flags.f_contiguous else whole)
+    return wrap(np.ndarray(array.shape, array.dtype, memory, offset, array.strides))
 
 
 def _scalar(value: Any, parameter: Parameter, dtype: np.dtype, where: str) -> Any:
-    if isinstance(value, np.ndarray) and not isinstance(value, emulated_cupy.ndarray):
+    if isinstance(value, np.ndarray):
         value = value[()] if value.ndim == 0 else value
     if not isinstance(value, (Real, np.generic)):
         what = _describe(value)

@@ -6,6 +6,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..devices import emulated_cupy
+from ..devices.emulated_arrays import plain
 from ..devices.selection import ON_GPU
 from ..errors import LessonError
 
@@ -82,7 +84,7 @@ def tensor_map(
     box = tuple(int(n) for n in box)
     steps = tuple(int(n) for n in element_strides or (1,) * array.ndim)
     kind = KINDS.get(array.dtype.name)
-    on_gpu = ON_GPU and not isinstance(array, np.ndarray)  # the emulator's arrays are NumPy's
+    on_gpu = ON_GPU and not isinstance(array, (np.ndarray, emulated_cupy.ndarray))
     address = _address(array, on_gpu)
     _check(array, box, steps, kind, address, swizzle, interleave, fill, tf32)
     sizes, strides = array.shape[::-1], array.strides[::-1]
@@ -111,7 +113,7 @@ def _address(array: Any, on_gpu: bool) -> int:
         return int(array.data.ptr)
     from ..emulator import GLOBAL
 
-    return GLOBAL.pointer(array)
+    return GLOBAL.pointer(plain(array))
 
 
 def _check(

@@ -12,6 +12,7 @@ from io import StringIO
 from typing import Any
 
 from ..compiling.source_text import shortened
+from ..devices.emulated_arrays import plain
 from ..emulator import (
     ALL_CHECKS,
     ERROR,
@@ -135,7 +136,7 @@ def sanitize(
         return result.findings, result
 
     again = kernel.raw.entry.asynchronous and isinstance(values, tuple)
-    before = GLOBAL.contents(values) if again else []
+    before = GLOBAL.contents(map(plain, values)) if again else []
     findings, result = run(0)
     if again and result is not None and _copied(result):
         after = GLOBAL.contents()

@@ -6,7 +6,8 @@ import pytest
 
 from course_utils.checking import CheckFailed, Verdict, check, judge
 from course_utils.checking import error_kinds as kinds
-from course_utils.checking.tolerance import tolerance_for
+from course_utils.checking.tolerance import rms, tolerance_for
+from course_utils.devices.selection import cp
 
 RNG = np.random.default_rng(7)
 VECTOR = RNG.standard_normal(1000).astype(np.float32)
@@ -57,6 +58,19 @@ def test_one_number_has_no_map_and_two_have_one():
 def test_half_precision_gets_the_tolerance_of_half_precision():
     assert kind_of(VECTOR.astype(np.float16), VECTOR) == kinds.PASS
     assert kind_of(VECTOR.astype(np.float16).astype(np.float32), VECTOR) == kinds.PRECISION
+
+
+def test_arrays_of_the_device_are_compared_too():
+    x = cp.arange(1, 5, dtype=cp.float32)
+    check(x, np.arange(1, 5, dtype=np.float32))
+    check(x.get(), x + 0)
+    assert judge(cp.zeros(4, cp.float32), x).kind == kinds.ALL_ZEROS
+
+
+def test_the_root_mean_square_is_computed_where_an_array_is():
+    for space in (np, cp):
+        assert rms(space.array([3.0, -4.0, np.nan, np.inf])) == pytest.approx(12.5**0.5)
+        assert rms(space.array([np.nan])) == rms(space.zeros(0)) == rms(space.zeros(2)) == 0
 
 
 def test_torch_tensors_are_compared_bfloat16_too():

@@ -1,5 +1,7 @@
 """The CuPy-shaped namespace over NumPy: what CuPy allows works, what it refuses is refused."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -64,11 +66,115 @@ def test_unwritten_memory_shows():
         lambda a, h: np.dot(a, h),
         lambda a, h: a.__setitem__(slice(None), h),
         lambda a, h: cp.sum(h),
+        lambda a, h: cp.stack([a, h]),
+        lambda a, h: np.stack([a, h]),
     ],
 )
 def test_mixing_with_numpy_arrays_is_refused(mix):
     with pytest.raises(TypeError, match="cp.asarray"):
         mix(cp.ones(2), np.ones(2))
+
+
+REFUSED = {  # what a GPU has refused, or would: an error's words for each
+    "x.max(initial=0.0)": "ndarray.max.. got an unexpected keyword argument 'initial'.*keepdims",
+    "x.sum(where=x > 0)": "unexpected keyword argument 'where'",
+    "x.item(0)": "takes 1 positional argument but 2",
+    "np.max(x, initial=0)": "unexpected keyword argument 'initial'",
+    "cp.add(x, x, where=x > 0)": "unexpected keyword argument 'where'",
+    "np.add(x, x, where=x > 0)": "unexpected keyword argument 'where'",
+    "cp.maximum.reduce(x)": "CuPy has no cp.maximum.reduce",
+    "cp.insert(x, 0, 1)": "CuPy has no cp.insert",
+    "np.insert(x, 0, 1)": "np.insert got a cp array",
+    "np.linalg.multi_dot([x, x])": "np.linalg.multi_dot got a cp array",
+    "x.argsort(stable=True)": "unexpected keyword argument 'stable'",
+    "np.spacing(x)": "np.spacing got a cp array",
+    "cp.errstate(all='ignore')": "CuPy has no cp.errstate",
+    "x.ctypes": "CuPy has no cp.ndarray.ctypes",
+    "x.flags.writeable": "writeable",
+    "x.view(np.ndarray)": "no NumPy array",
+    "cp.sum([1, 2])": "takes a cp array, got a list",
+    "cp.sqrt([1, 2])": "Unsupported type <class 'list'>",
+    "cp.zeros_like(np.ones(2))": "mixes a NumPy array",
+    "cp.ascontiguousarray(np.ones(2))": "takes a cp array, got ndarray",
+    "x.__setitem__(slice(2), [1, 2])": "assigns no list",
+    "cp.stack(arrays=[x, x])": "unexpected keyword argument 'arrays'.*tup",
+    "cp.array(['a'])": "Unsupported dtype",
+    "cp.zeros(2, object)": "Unsupported dtype",
+    "cp.random.default_rng(0).normal()": "CuPy has no cp.random.Generator.normal",
+    "cp.random.default_rng(0).exponential(dtype='f')": "unexpected keyword argument 'dtype'",
+    "cp.testing.assert_allclose(x, x, tolerance=1)": "unexpected keyword argument 'tolerance'",
+    "cp.lib.format": "emulator does not",
+    "range(x[0])": "integer",
+    "[1, 2, 3][x[0]]": "indices",
+}
+IMPLICIT = (
+    "np.asarray(x)",
+    "np.array(x)",
+    "np.array([x, x])",
+    "np.ascontiguousarray(x)",
+    "np.stack([x.get(), *x])",
+    "np.testing.assert_allclose(x, 1)",
+    "np.random.default_rng(0).permutation(x)",
+    "np.float32(x)",
+)
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_what_a_gpu_refuses_is_refused(code):
+    names = {"cp": cp, "np": np, "x": cp.ones(3, np.int32)}
+    errors = AttributeError, TypeError, ValueError, NotImplementedError
+    with pytest.raises(errors, match=REFUSED[code]):
+        eval(code, names)
+
+
+@pytest.mark.parametrize("code", IMPLICIT)
+def test_numpy_converts_no_array_of_the_device(code):
+    with pytest.raises(TypeError, match="Implicit conversion|mixes a NumPy array"):
+        eval(code, {"np": np, "x": cp.ones(3)})
+    assert not isinstance(cp.ones(3), np.ndarray)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "np.sqrt(x) + np.float32(1)",
+        "np.sum(x, axis=0, keepdims=True)",
+        "np.stack([x, x])",
+        "np.linalg.norm(x)",
+        "np.fft.rfft(x)",
+        "np.add.reduce(x)",
+        "np.maximum(x, 2, out=x)",
+        "cp.stack(tup=[x, x], axis=1)",
+        "x[np.array([0, 2])]",
+        "x[cp.array([True, False, True])]",
+        "cp.mgrid[0:3]",
+        "cp.random.rand()",
+        "cp.random.RandomState(1).normal(size=3, dtype=cp.float32)",
+        "x == None",
+        "cp.ndarray((3,), cp.float32, x.data)",
+        "copy.deepcopy(x)",
+        "x.ptp()",
+        "divmod(x, 2)[0]",
+    ],
+)
+def test_what_cupy_takes_works(code):
+    found = eval(code, {"np": np, "cp": cp, "copy": copy, "x": cp.ones(3, np.float32)})
+    assert type(found) is cp.ndarray
+
+
+def test_an_assignment_to_chosen_elements_takes_a_list_as_in_cupy():
+    x = cp.zeros(3)
+    x[[0, 2]] = [1, 2]
+    x[cp.array([False, True, False])] = 5
+    assert x.tolist() == [1, 5, 2]
+
+
+def test_what_does_not_change_an_array_gives_the_same_one():
+    x = cp.ones(3)
+    y = x
+    y += 1
+    assert y is x and x.astype(float, copy=False) is x and cp.asarray(x) is x
+    assert np.add(x, 1, out=x) is x and x.tolist() == [3, 3, 3]
 
 
 def test_numbers_mix_freely():
@@ -119,8 +225,10 @@ def test_everything_else_is_numpys_with_cp_arrays_out():
 
 
 def test_an_unknown_name_is_explained():
-    with pytest.raises(AttributeError, match="emulator"):
+    with pytest.raises(AttributeError, match="CuPy has no cp.nothing_of_that_name"):
         cp.nothing_of_that_name  # noqa: B018
+    with pytest.raises(AttributeError, match="emulator does not"):
+        cp.ElementwiseKernel  # noqa: B018
 
 
 def test_the_modelled_device_is_an_sm_90_with_132_processors():

@@ -22,6 +22,7 @@ from asynchrony import ptx
 
 import course_utils.launching.tensor_maps as tensor_maps
 from course_utils.devices import emulated_cupy as cp
+from course_utils.devices.emulated_arrays import plain
 from course_utils.emulator import (
     ALL_CHECKS,
     ASSERTION,
@@ -125,7 +126,7 @@ def zeros(count: int) -> np.ndarray:
 
 
 def empty(count: int) -> np.ndarray:
-    return cp.empty(count, np.float32)
+    return plain(cp.empty(count, np.float32))
 
 
 def numbers(count: int) -> np.ndarray:
@@ -134,8 +135,8 @@ def numbers(count: int) -> np.ndarray:
 
 def padded() -> np.ndarray:
     """16 rows of four numbers, the last of which is uninitialised."""
-    made = cp.empty(64, np.float32)
-    np.asarray(made).view(np.ndarray).reshape(16, 4)[:, :3] = 1
+    made = empty(64)
+    made.reshape(16, 4)[:, :3] = 1
     return made
 
 

@@ -6,6 +6,7 @@ import pytest
 from course_utils import load, sanitize
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.devices import emulated_cupy as cp
+from course_utils.devices.emulated_arrays import plain
 from course_utils.emulator import (
     ALL_CHECKS,
     OUT_OF_BOUNDS,
@@ -27,10 +28,12 @@ def entry(body, parameters="const float* x, float* y", before=""):
 
 
 def findings(body, args, block=32, **form):
-    result = entry(body, **form).launch(
-        1, block, args, names=("x", "y"), options=Options(checks=ALL_CHECKS)
-    )
-    return result.findings
+    return launched(entry(body, **form), args, block, names=("x", "y"), checks=ALL_CHECKS).findings
+
+
+def launched(kernel, args, block=32, names=(), **options):
+    args = [plain(array) for array in args]
+    return kernel.launch(1, block, args, names=names, options=Options(**options))
 
 
 def test_a_new_array_is_uninitialised_until_somebody_writes_it():
@@ -73,15 +76,14 @@ def test_the_part_that_the_host_left_out_is_not():
 def test_what_an_earlier_launch_wrote_is_defined(watched):
     x, y = cp.empty(32, F32), cp.empty(32, F32)
     write = entry("y[threadIdx.x] = 3;")
-    write.launch(1, 32, (y, x), options=Options(checks=ALL_CHECKS if watched else ()))
+    launched(write, (y, x), checks=ALL_CHECKS if watched else ())
     assert findings(COPY, (x, y)) == []
 
 
 def test_bytes_that_happen_to_look_unwritten_are_defined_once_written():
     x, y = cp.empty(32, np.uint8), cp.zeros(32, F32)
-    entry(
-        "y[threadIdx.x] = threadIdx.x % 2 ? 0xCD : 1;", "const float* x, unsigned char* y"
-    ).launch(1, 32, (y, x))
+    write = "y[threadIdx.x] = threadIdx.x % 2 ? 0xCD : 1;"
+    launched(entry(write, "const float* x, unsigned char* y"), (y, x))
     assert findings(COPY, (x, y), parameters="const unsigned char* x, float* y") == []
 
 
@@ -148,7 +150,7 @@ def test_an_uninitialised_index_is_told_before_the_fault_it_leads_to():
 
 def test_ordinary_launches_do_not_look():
     x, y = cp.empty(32, F32), cp.zeros(32, F32)
-    assert entry(COPY).launch(1, 32, (x, y)).findings == []
+    assert launched(entry(COPY), (x, y)).findings == []
 
 
 WMMA = """#include <mma.h>
@@ -168,14 +170,9 @@ extern "C" __global__ void f(const __half* a, float* c, float* d) {
 def wmma_findings(c, d):
     """What is found when ``WMMA`` adds the square of a matrix of ones to ``c``."""
     ones = cp.ones((16, 16), cp.float16)
-    result = (
-        EmulatedModule(compile_ptx(WMMA, filename="f.cu"))
-        .entry("f")
-        .launch(
-            (1,), (32,), [ones, c, d], names=("a", "c", "d"), options=Options(checks=ALL_CHECKS)
-        )
-    )
-    return result.findings
+    kernel = EmulatedModule(compile_ptx(WMMA, filename="f.cu")).entry("f")
+    names = "a", "c", "d"
+    return launched(kernel, (ones, c, d), names=names, checks=ALL_CHECKS).findings
 
 
 def test_a_tile_stored_into_an_uninitialised_array_arrives_there():

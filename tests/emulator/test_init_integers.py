@@ -5,6 +5,7 @@ import pytest
 from asynchrony import run
 
 from course_utils.devices import emulated_cupy as cp
+from course_utils.devices.emulated_arrays import plain
 from course_utils.emulator import UNINITIALISED
 
 F32 = np.float32
@@ -84,13 +85,13 @@ wmma::store_matrix_sync(d, sum, 16, wmma::mem_row_major);"""
 def test_a_fragment_of_wmma_that_was_loaded_from_uninitialised_memory_is_reported(missing):
     make = {True: cp.empty, False: cp.ones}
     a, b = (make[name == missing]((16, 16), np.int8) for name in "ab")
-    parameters, d = "const signed char* a, const signed char* b, int* d", cp.zeros((16, 16), "i4")
+    parameters, d = "const signed char* a, const signed char* b, int* d", np.zeros((16, 16), "i4")
     result = run(
         parameters,
         WMMA,
         1,
         32,
-        (a, b, d),
+        (plain(a), plain(b), d),
         before="#include <mma.h>",
         checks=("uninitialised",),
     )

@@ -69,7 +69,7 @@ def test_cute_that_would_only_fail_when_it_runs_is_found(turing):
 
 def test_a_launch_that_would_take_too_long_ends_early():
     kernel = load(source=LONG, device="emulator").spin
-    y = np.zeros(4096 * 256, np.float32).view(kernel_array())
+    y = emulated_zeros(4096 * 256)
     with pytest.raises(LaunchTooLong) as caught:
         kernel.raw.launch(4096, 256, (y, np.int32(2000)), options=Options(patience=0.01))
     assert caught.value.seconds > 0.01
@@ -77,7 +77,7 @@ def test_a_launch_that_would_take_too_long_ends_early():
 
 def test_its_lesson_says_what_to_do():
     kernel = load(source=LONG, device="emulator").spin
-    y = np.zeros(4096 * 256, np.float32).view(kernel_array())
+    y = emulated_zeros(4096 * 256)
     assert "2 hours or more" in str(older_gpus.too_long("spin", 9000))
     with pytest.raises(LessonError, match="GPU cannot run it"):
         kernel.launch(4096, 256, (y, 2000), options=Options(patience=0.01))
@@ -95,15 +95,15 @@ def test_shared_memory_that_later_gpus_have_alone_is_beyond_this_one(monkeypatch
 
 def test_a_patient_launch_ends_as_any_other():
     kernel = load(source=LONG, device="emulator").spin
-    y = np.zeros(256, np.float32).view(kernel_array())
+    y = emulated_zeros(256)
     kernel.launch(1, 256, (y, 3), options=Options(patience=60.0))
     assert (y == 1.75).all()
 
 
-def kernel_array():
+def emulated_zeros(n):
     from course_utils.devices import emulated_cupy
 
-    return emulated_cupy.ndarray
+    return emulated_cupy.zeros(n, np.float32)
 
 
 RECIPE = {
