@@ -40,6 +40,7 @@ def test_pytorch_s_line_says_what_wants_it():
 @pytest.mark.parametrize("there", [True, False])
 def test_the_other_frameworks_are_one_line(monkeypatch, there):
     monkeypatch.setattr(environment, "find_spec", lambda name: name if there else None)
+    monkeypatch.setattr(environment.remedies, "in_the_course_s_own", lambda: True)
     line = environment._ecosystem()
     assert "JAX" in line.found and "ONNX Runtime" in line.found
     assert line.status == environment.GOOD if there else "make ecosystem" in line.remedy

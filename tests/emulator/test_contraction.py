@@ -61,7 +61,7 @@ CONTRACTED = {
 SATURATED = {"saturated": ("mul.T m,a,b; add.sat.T e,m,c;", "fma.rn.sat.T e,a,b,c;")}
 APART = {
     "stored": "mul.T m,a,b; sub.T e,c,m; mov.R g,m;",
-    "compared": "mul.T m,a,b; add.T e,m,c; setp.gt.T p,m,d;",
+    "compared": "mul.T m,a,b; add.T e,m,c; setp.gt.T p,m,d; @p mov.R g,d;",
     "an addend": "mul.T m,a,b; fma.rn.T e,c,d,m; add.T g,m,c;",
     "twice itself": "mul.T m,a,b; add.T e,m,m;",
     "a rounded sum": "mul.T m,a,b; add.rn.T e,m,c;",

@@ -41,7 +41,7 @@ CELLS = {
         "returned the",
     ),
     "a huge string": (HEAD + "return 'x' * 10**8", kinds.WRONG_TYPE, "..."),
-    "a deep expression": (HEAD + "return " + "-" * 5000 + "n", kinds.SYNTAX_ERROR, "deep"),
+    "a deep expression": (HEAD + "return " + "-" * 50_000 + "n", kinds.SYNTAX_ERROR, "deep"),
     "string": (HEAD + "return '4'", kinds.WRONG_TYPE, "the str '4'"),
     "missing module": ("import no_such\n" + HEAD + "return 1", kinds.EXCEPTION, "no_such"),
     "unicode": (HEAD + "return '你好 ✓'", kinds.WRONG_TYPE, "你好"),

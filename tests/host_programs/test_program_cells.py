@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from course_utils import c_folder as public
 from course_utils.checking.verdict import Verdict
 from course_utils.compiling.host_compilers import host_compiler
 from course_utils.errors import LessonError
@@ -344,8 +345,6 @@ def test_without_a_compiler_the_cell_says_how_to_get_one(monkeypatch):
 
 
 def test_the_kept_folder_exists_and_is_the_same_each_time():
-    from course_utils import c_folder as public
-
     assert public is c_folder and public() == public() and os.path.isdir(public())
 
 

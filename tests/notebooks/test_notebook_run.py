@@ -150,7 +150,7 @@ def test_update_on_the_emulator_is_refused_unless_forced(tmp_path, capsys, monke
 
 def test_a_path_without_notebooks_is_an_error_in_words(tmp_path, capsys):
     assert command(tmp_path / "nowhere") == 2
-    assert "no notebook there" in capsys.readouterr().err
+    assert "No notebook or chapter is called" in capsys.readouterr().err
 
 
 def test_format_writes_canonical_form_and_check_then_finds_no_fault_with_it(tmp_path, capsys):
