@@ -61,6 +61,7 @@ EXTRAS = {
 CUDA_OF = {"cpu": 12, "gpu": 12, "gpu13": 13}
 DRIVER_13, CAPABILITY_13 = 580, 7.5  # the oldest on which CUDA 13 runs
 MOVE = "move it away (`mv .venv .venv-old`), then run the same command again."
+OWN = "\nYour .venv is as it was: PYTHON=.venv/bin/python after a make command uses it as it is."
 
 # Run by an environment's own Python: its version, whether pip works there, and its packages.
 PROBE = """
@@ -98,7 +99,8 @@ def set_up(again: bool = False) -> None:
             without = not errors and extra == "cpu" and bool(add_torch(*ONCE))
         if errors:
             if had is None or again or absent(had, packages_there()):
-                raise SetupError(f"{errors}\nSet-up failed: see above. It needs a connection.")
+                own = "" if had is not None or HALF_MADE.exists() else OWN
+                raise SetupError(f"{errors}\nSet-up failed: see above. It needs a connection.{own}")
             said = re.search(r"ERROR: (.*)|$", errors)[1] or errors.splitlines()[-1]
             print(f"The update failed, and .venv is used as it was: {said}", flush=True)
             return

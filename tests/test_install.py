@@ -382,12 +382,13 @@ def test_an_environment_of_the_readers_own_is_kept(checkout):
     assert checkout.made == 1 and (install.VENV / "mine").exists()
 
 
-def test_an_environment_of_the_readers_own_is_kept_where_pip_fails(checkout):
+def test_an_environment_of_the_readers_own_is_kept_where_pip_fails(checkout, capsys):
     checkout.make_venv()
     (install.VENV / "mine").touch()
     checkout.failing = ("-e",)
     for _ in range(2):
         assert install.main([]) == 1
+        assert "PYTHON=.venv/bin/python" in capsys.readouterr().err
     assert checkout.made == 1 and (install.VENV / "mine").exists()
 
 
