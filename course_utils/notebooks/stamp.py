@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 
 from ..compiling.includes import included_files
 from ..compiling.signature import strip_comments
+from ..compiling.source_text import read_source
 from ..paths import ROOT
 from .canonical import STAMP
 from .cells import Violation, files_named, is_exercise, is_hosted, numbered
@@ -29,7 +30,7 @@ def notebook_hash(nb: NotebookNode, root: Path = ROOT) -> str:
     The cells of exercises do not count: they have no outputs, and define nothing for others. A
     kernel's own `#include "…"` files count, too. Prose and outputs do not, nor do comments in
     files of C and CUDA C++, as long as each line stays where it is: editing a sentence leaves the
-    outputs valid.
+    outputs valid. Raises LessonError for a file that isn't UTF-8.
     """
     digest = hashlib.sha256()
     for _, cell in numbered(nb, "code"):
@@ -37,7 +38,7 @@ def notebook_hash(nb: NotebookNode, root: Path = ROOT) -> str:
             digest.update(b"cell\0" + _text(cell.source.rstrip()))
     for path in sources(nb, root):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-        text = path.read_text(encoding="utf-8")
+        text = read_source(path)
         digest.update(_text(_code(text) if path.suffix in C_LIKE else text))
     return digest.hexdigest()[:16]
 
@@ -47,7 +48,7 @@ def sources(nb: NotebookNode, root: Path = ROOT) -> list[Path]:
     found = set(files_named(nb, root))
     for path in list(found):
         if path.suffix in C_LIKE:
-            text = path.read_text(encoding="utf-8")
+            text = read_source(path)
             headers = included_files(text, path.parent, root / "kernels")
             found |= {root / header.relative_to(root.resolve()) for header in headers}
     return sorted(found)
