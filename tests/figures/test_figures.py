@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 
+import matplotlib.style
 import numpy as np
 import pytest
+from PIL import Image
 
 from course_utils import figures
 from course_utils.figures.memory_accesses import bank_phases
-from course_utils.figures.style import STYLE_FILE, settings
+from course_utils.figures.style import STYLE_FILE, settings, with_palette
 from course_utils.layouts import Layout, Swizzle, SwizzledLayout
 from course_utils.observing.occupancy_calculator import Occupancy, Resources
 
@@ -154,12 +157,37 @@ def drawings() -> dict:
     }
 
 
-@pytest.mark.parametrize("name", drawings())
+@pytest.mark.parametrize("name", ["number_formats", "image_grid", "series"])  # text, image, lines
 def test_drawing_the_same_data_twice_gives_the_same_bytes(name):
+    """What makes it so is in one place, style.png; drawings.json holds what all drawings are."""
     draw = drawings()[name]
     first, again = figures.png(draw()), figures.png(draw())
     assert first == again
     assert again.startswith(b"\x89PNG") and b"Software" not in again
+
+
+def test_a_figure_in_256_colours_is_small_and_keeps_them_nearly():
+    figure, buffer = figures.warp_sectors(4 * LANES), io.BytesIO()
+    with matplotlib.style.context(["default", str(STYLE_FILE)]):
+        figure.savefig(buffer, format="png")
+    whole = buffer.getvalue()
+    assert len(with_palette(whole)) < len(whole) / 2
+    assert np.abs(pixels(with_palette(whole)).astype(float) - pixels(whole)).mean() < 0.5
+
+
+def test_a_picture_one_can_see_through_stays_as_it_is():
+    clear = as_png(np.zeros((8, 8, 4), np.uint8))
+    assert with_palette(clear) == clear
+
+
+def as_png(colours):
+    buffer = io.BytesIO()
+    Image.fromarray(colours).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def pixels(picture):
+    return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB"))
 
 
 def test_a_figure_can_be_written_twice():
