@@ -13,7 +13,7 @@ from course_utils.__main__ import main
 from course_utils.errors import LessonError
 from course_utils.notebooks import cells, execute, maps
 from course_utils.notebooks.canonical import read_file
-from course_utils.notebooks.stamp import notebook_hash
+from course_utils.notebooks.stamp import fingerprints
 from course_utils.paths import kernel_file, notebook_cells, notebook_files
 
 BOOK = json.dumps(new_notebook(cells=[new_markdown_cell("# Title"), new_code_cell("x = 1")]))
@@ -70,7 +70,7 @@ def test_a_file_in_another_encoding_is_named_by_the_stamp(course):
     (course / "kernels/04_x/threads/01_add.cu").write_bytes("// groß".encode("latin-1"))
     book = new_notebook(cells=[new_code_cell("load('04_x/threads/01_add.cu')")])
     with pytest.raises(LessonError, match=r"01_add\.cu is not UTF-8"):
-        notebook_hash(book, course)
+        fingerprints(book, course)
 
 
 @pytest.mark.parametrize(

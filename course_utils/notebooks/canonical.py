@@ -55,10 +55,7 @@ def canonical(nb: NotebookNode) -> NotebookNode:
     """A copy of ``nb`` in canonical form; canonical(canonical(nb)) == canonical(nb)."""
     nb = copy.deepcopy(nb)
     nb.nbformat, nb.nbformat_minor = 4, 5
-    stamp = nb.metadata.get(STAMP)
     nb.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC, "language_info": LANGUAGE_INFO})
-    if stamp:
-        nb.metadata[STAMP] = stamp
     nb.cells = [cell for cell in nb.cells if cell.source.strip()]
     executed = any(
         cell.get("outputs") or cell.get("execution_count")
@@ -70,7 +67,7 @@ def canonical(nb: NotebookNode) -> NotebookNode:
     for cell, name in zip(nb.cells, ids, strict=True):
         cell.id = name
         cell.source = cell.source.replace("\r\n", "\n")
-        cell.metadata = _cell_metadata(cell.metadata)
+        cell.metadata = _cell_metadata(cell)
         if is_hosted(cell):
             if cell.cell_type == "code":
                 cell.execution_count, cell.outputs = None, []
@@ -146,9 +143,12 @@ def _ids(nb: NotebookNode) -> list[str]:
     return names
 
 
-def _cell_metadata(metadata: NotebookNode) -> NotebookNode:
-    """Tags in order and what folds a cell; nothing that an editor left behind."""
+def _cell_metadata(cell: NotebookNode) -> NotebookNode:
+    """Tags in order, what folds a cell and its stamp; nothing that an editor left behind."""
+    metadata = cell.metadata
     kept: dict[str, Any] = {}
+    if STAMP in metadata and cell.cell_type == "code" and not is_exercise(cell):
+        kept[STAMP] = metadata[STAMP]
     if metadata.get("tags"):
         kept["tags"] = sorted(set(metadata["tags"]))
     folds = {

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -124,19 +125,33 @@ def is_exercise(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and cell.source.lstrip().startswith(EXERCISE)
 
 
-def files_named(nb: NotebookNode, root: Path = ROOT) -> list[Path]:
-    """The files below :data:`SOURCE_FOLDERS` that code cells name, by the whole path or its end.
+def files_named(code: str, around: str, root: Path = ROOT) -> list[Path]:
+    """The files below :data:`SOURCE_FOLDERS` that ``code`` names, by the whole path or its end.
 
-    A name with a ``{placeholder}`` stands for the files in which a number, or what is written
-    somewhere in the code, takes its place. Exercises are left out: their cells show no output.
+    A name with a ``{placeholder}`` stands for the files in which a number, or a word of the code
+    ``around``, takes its place.
     """
-    code = "\n".join(cell.source for _, cell in numbered(nb, "code") if not is_exercise(cell))
-    words = {*re.findall(r"\w+", code), *re.findall(r"[\w./-]+", code)}
     names = set(FILE_NAME.findall(code))
-    files = [f for folder in SOURCE_FOLDERS for f in (root / folder).rglob("*.*") if f.is_file()]
-    return sorted(
-        f for f in files if any(_means(name, f.relative_to(root), words) for name in names)
-    )
+    if not names:
+        return []
+    words = {*re.findall(r"\w+", around), *re.findall(r"[\w./-]+", around)}
+    return [
+        f for f in _files(root) if any(_means(name, f.relative_to(root), words) for name in names)
+    ]
+
+
+def _files(root: Path) -> list[Path]:
+    """What a cell may name, sorted; read once for the course itself, whose files stay."""
+    return _files_of_the_course() if root == ROOT else _files_below(root)
+
+
+@cache
+def _files_of_the_course() -> list[Path]:
+    return _files_below(ROOT)
+
+
+def _files_below(root: Path) -> list[Path]:
+    return sorted(f for d in SOURCE_FOLDERS for f in (root / d).rglob("*.*") if f.is_file())
 
 
 def _means(name: str, file: Path, words: set[str]) -> bool:

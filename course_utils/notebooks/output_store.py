@@ -14,7 +14,6 @@ from ..paths import ROOT
 from ..stored_outputs import TEXT
 from . import stamp
 from .canonical import STAMP, read
-from .cells import numbered
 
 COMMAND = "python -m course_utils run --outputs"
 MOST_CHARACTERS = 10_000  # of a text
@@ -22,7 +21,7 @@ MOST_PICTURE = 500_000  # characters of base64
 
 
 def can_be_stored(nb: NotebookNode, root: Path = ROOT) -> bool:
-    """Whether the outputs of ``nb`` come from a GPU machine and from its code as it is."""
+    """Whether the outputs of ``nb`` are those of its code as it is, a GPU's where it measures."""
     return not stamp.violations(nb, root)
 
 
@@ -33,17 +32,19 @@ def content_of(nb: NotebookNode, old: dict[str, Any] | None = None) -> dict[str,
     ``old`` file has for it.
     """
     before = old["cells"] if old else {}
-    cells = {}
-    for _, cell in numbered(nb, "code"):
-        if not may_be_skipped(cell.source):
+    cells, devices = {}, set()
+    for _, cell in stamp.stamped(nb):
+        device = cell.metadata.get(STAMP, {}).get("device", stamp.EMULATOR)
+        if device == stamp.EMULATOR or not may_be_skipped(cell.source):
             continue
+        devices.add(device)
         digits = stored_outputs.key(cell.source)
         outputs = list(filter(None, map(_mime_bundle, cell.outputs)))
         if outputs and "".join(outputs[0].get(TEXT, "")).startswith(SKIPPED):
             outputs = before.get(digits, [])
         if outputs:
             cells[digits] = outputs
-    return {"device": nb.metadata[STAMP]["device"], "cells": cells} if cells else None
+    return {"device": max(devices), "cells": cells} if cells else None
 
 
 def as_text(content: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ from ..errors import LessonError
 from ..paths import CHAPTERS, ROOT, shown
 
 CELL_SECONDS = 120.0
-WAITING = "tests/notebooks/waiting_for_gpu.txt"  # whose outputs are still the emulator's
+WAITING = "tests/notebooks/waiting_for_gpu.txt"  # notebooks with cells to measure on a GPU
 
 # Run in a process of its own, so that the device asked for is the one that is picked there.
 DESCRIBE = """
@@ -64,9 +64,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="store what %%%%needs cells gave on the GPU machine, for others; run nothing",
     )
     parser.add_argument(
-        "--allow-emulator",
+        "--all",
         action="store_true",
-        help=f"let --update store outputs of the emulator; {WAITING} lists such notebooks",
+        help="with --update: renew every output, not only those of cells that changed",
     )
     parser.set_defaults(func=main)
 
@@ -164,14 +164,6 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
         machine = describe(env)
         if machine is None:
             return 2
-        if machine["kind"] == "emulator" and not args.allow_emulator:
-            print(
-                "--update stores outputs to commit, and those come from a GPU; this run would use "
-                "the emulator.\nRun it on a GPU machine, or add --allow-emulator and list the "
-                f"notebook in {WAITING}.",
-                file=sys.stderr,
-            )
-            return 2
 
     books, unread = [], {}
     for path in paths:
@@ -197,7 +189,9 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
                 note = "  (on the emulator: the GPU is too old)"
             verdict = "FAIL" if outcome.failure else "PASS"
             if machine and not outcome.failure:
-                write_back(path, nb, machine)
+                waiting = write_back(path, nb, machine, args.all)
+                if waiting:
+                    note += f"  (cells {waiting} wait for a GPU: list it in {WAITING})"
             note += f"  ({outcome.skipped} SKIPPED)" if outcome.skipped else ""
             report.verdict(verdict, f"{outcome.seconds:6.1f} s  {name}{note}")
             if outcome.failure:
@@ -223,27 +217,29 @@ def describe(env: dict[str, str]) -> dict[str, str] | None:
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def write_back(path: Path, nb, machine: dict[str, str]) -> None:
-    """Write the executed ``nb`` to ``path``: canonical, free of this machine, stamped; and what
-    its ``%%needs`` cells gave, if it is one of the course's and the machine has a GPU.
+def write_back(path: Path, nb, machine: dict[str, str], renew: bool = False) -> list[int]:
+    """Write the executed ``nb`` to ``path``: canonical, free of this machine, each cell stamped;
+    and what its ``%%needs`` cells gave, if it is one of the course's and the machine has a GPU.
 
-    The file keeps its old date, and so stays the same, when nothing but the date would change.
+    A cell whose code is as it was keeps a GPU's outputs, unless they are to ``renew``, and one in
+    which only the date would change keeps that. Returns the positions of cells that wait for a GPU;
+    WAITING is to list their notebook.
     """
     from . import output_store
-    from .canonical import STAMP, canonical, dumps, map_text, read
-    from .stamp import stamp
+    from .canonical import canonical, dumps, map_text, read
+    from .stamp import keep_current, stamp
 
+    text = path.read_text(encoding="utf-8")
     map_text(nb, without_machine)
     nb = canonical(nb)
     stamp(nb, machine["name"], machine["cuda"])
-    old = path.read_text(encoding="utf-8")
-    today = nb.metadata[STAMP]["date"]
-    nb.metadata[STAMP]["date"] = read(old).metadata.get(STAMP, {}).get("date", today)
-    if dumps(nb) != old:
-        nb.metadata[STAMP]["date"] = today
+    waiting = keep_current(nb, canonical(read(text)), machine["name"], renew)
+    nb = canonical(nb)
+    if dumps(nb) != text:
         path.write_text(dumps(nb), encoding="utf-8", newline="\n")
     if machine["kind"] == "cuda" and path.is_relative_to(CHAPTERS):
         output_store.write(path)
+    return waiting
 
 
 def without_machine(text: str) -> str:

@@ -1,97 +1,151 @@
-"""The stamp that ties a notebook's outputs to the machine and the sources that made them."""
+"""The stamp that ties a cell's outputs to the machine and the code that made them.
+
+Each code cell has its own, so an edited cell makes stale only itself and the cells that build on
+it, and the outputs of a GPU stay beside a cell that wasn't touched. A cell that measures has a
+GPU's outputs; any other may be run again on the emulator.
+"""
 
 from __future__ import annotations
 
 import datetime
 import hashlib
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
 from ..compiling.includes import included_files
-from ..compiling.signature import strip_comments
 from ..compiling.source_text import read_source
 from ..paths import ROOT
+from ..records.sources import code
 from .canonical import STAMP
+from .cell_order import built_on
 from .cells import Violation, files_named, is_exercise, is_hosted, numbered
 
 UPDATE_COMMAND = (
-    "run `make notebooks` on the GPU machine and commit the result; without a GPU do what "
-    "CONTRIBUTING.md says under After a change of code"
+    "run `python -m course_utils run --update PATH`; a cell that measures needs the GPU machine, "
+    "CONTRIBUTING.md says what to do without one"
 )
 C_LIKE = (".cu", ".cuh", ".c", ".h", ".cpp")
-FIELDS = ("device", "cuda", "date", "source_hash")
+FIELDS = ("device", "cuda", "date", "fingerprint")
+EMULATOR = "emulator"
+SHOWS_SOURCE = re.compile(r"\.source\b|\bshow\(|read_text\(")
+MEASURES = re.compile(
+    r"\b(?:bench|perf_counter|time_ns|timeit|elapsed\w*|get_elapsed_time|median_ms)\b"
+    r"|^%%needs .*\b(?:gpus?|sm_\d+a?|nvcc|ncu|nsys|compute-sanitizer)\b",
+    re.M,
+)
 
 
-def notebook_hash(nb: NotebookNode, root: Path = ROOT) -> str:
-    """SHA-256 (first 16 digits) over the code cells and the files that they name.
-
-    The cells of exercises do not count: they have no outputs, and define nothing for others. A
-    kernel's own `#include "…"` files count, too. Prose and outputs do not, nor do comments in
-    files of C and CUDA C++, as long as each line stays where it is: editing a sentence leaves the
-    outputs valid. Raises LessonError for a file that isn't UTF-8.
-    """
-    digest = hashlib.sha256()
-    for _, cell in numbered(nb, "code"):
+def stamped(nb: NotebookNode) -> Iterator[tuple[int, NotebookNode]]:
+    """(1-based position, cell) of every code cell that has a stamp of its own: exercises have no
+    outputs, and cells for hosts are not executed."""
+    for number, cell in numbered(nb, "code"):
         if not is_hosted(cell) and not is_exercise(cell):
-            digest.update(b"cell\0" + _text(cell.source.rstrip()))
-    for path in sources(nb, root):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-        text = read_source(path)
-        digest.update(_text(_code(text) if path.suffix in C_LIKE else text))
-    return digest.hexdigest()[:16]
+            yield number, cell
+
+
+def measures(cell: NotebookNode) -> bool:
+    """Whether the outputs of ``cell`` are a GPU's alone."""
+    return bool(MEASURES.search(cell.source))
+
+
+def fingerprints(nb: NotebookNode, root: Path = ROOT) -> list[str]:
+    """Sixteen digits for each cell of :func:`stamped`, which change with its code, with the files
+    that it names (kernels with their headers, programs, data, transcripts) and with the cells that
+    it builds on.
+
+    Prose and outputs do not count, and in C and CUDA C++ neither do comments and blank lines,
+    unless the cell shows the source. Raises LessonError for a file that isn't UTF-8.
+    """
+    cells = [cell for _, cell in stamped(nb)]
+    found: list[str] = []
+    for cell, before in zip(cells, built_on(cells), strict=True):
+        digest = hashlib.sha256(_text(cell.source.rstrip()))
+        shown = bool(SHOWS_SOURCE.search(cell.source))
+        for path in _sources([*(cells[at] for at in before), cell], cell, root):
+            text = read_source(path)
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+            digest.update(_text(code(text) if path.suffix in C_LIKE and not shown else text))
+        digest.update(" ".join(found[at] for at in before).encode())
+        found.append(digest.hexdigest()[:16])
+    return found
 
 
 def sources(nb: NotebookNode, root: Path = ROOT) -> list[Path]:
     """The files that ``nb`` names (kernels, programs, data, transcripts) and what they include."""
-    found = set(files_named(nb, root))
+    cells = [cell for _, cell in stamped(nb)]
+    return sorted({path for cell in cells for path in _sources(cells, cell, root)})
+
+
+def _sources(cells: list[NotebookNode], cell: NotebookNode, root: Path) -> list[Path]:
+    """The files that ``cell`` names, with words of ``cells`` in placeholders, and what they
+    include."""
+    found = set(files_named(cell.source, "\n".join(c.source for c in cells), root))
     for path in list(found):
         if path.suffix in C_LIKE:
-            text = read_source(path)
-            headers = included_files(text, path.parent, root / "kernels")
+            headers = included_files(read_source(path), path.parent, root / "kernels")
             found |= {root / header.relative_to(root.resolve()) for header in headers}
     return sorted(found)
 
 
 def stamp(nb: NotebookNode, device: str, cuda: str, root: Path = ROOT) -> None:
-    """Write the stamp into ``nb``: ``device`` is a GPU's name or "emulator"."""
-    nb.metadata[STAMP] = nbformat.from_dict(
-        {
-            "device": device,
-            "cuda": cuda,
-            "date": datetime.date.today().isoformat(),
-            "source_hash": notebook_hash(nb, root),
-        }
-    )
+    """Stamp every cell of ``nb``: ``device`` is a GPU's name or "emulator"."""
+    today = datetime.date.today().isoformat()
+    for (_, cell), digits in zip(stamped(nb), fingerprints(nb, root), strict=True):
+        fields = {"device": device, "cuda": cuda, "date": today, "fingerprint": digits}
+        cell.metadata[STAMP] = nbformat.from_dict(fields)
+
+
+def current(nb: NotebookNode, root: Path = ROOT) -> list[bool]:
+    """For each cell of :func:`stamped` whether its stamp is that of its code."""
+    return [
+        cell.metadata.get(STAMP, {}).get("fingerprint") == digits
+        for (_, cell), digits in zip(stamped(nb), fingerprints(nb, root), strict=True)
+    ]
+
+
+def keep_current(
+    nb: NotebookNode, old: NotebookNode, device: str, renew: bool = False, root: Path = ROOT
+) -> list[int]:
+    """Put the outputs and stamps of ``old`` back into ``nb``, the same notebook just executed and
+    stamped on ``device``, wherever they still hold: those of a GPU, and what is the same again.
+
+    With ``renew`` a GPU's outputs are replaced too. Returns the positions of the cells that wait
+    for a GPU: they measure, and what is there is stale.
+    """
+    waiting = []
+    both = zip(stamped(nb), stamped(old), current(old, root), strict=True)
+    for (number, cell), (_, before), holds in both:
+        mark = before.metadata.get(STAMP)
+        waits = bool(mark) and not holds and device == EMULATOR and measures(cell)
+        better = holds and not renew and (device == EMULATOR or mark["device"] != EMULATOR)
+        if waits:
+            waiting.append(number)
+        if waits or better or (holds and cell.outputs == before.outputs):
+            cell.outputs, cell.metadata[STAMP] = before.outputs, mark
+    return waiting
 
 
 def violations(nb: NotebookNode, root: Path = ROOT) -> list[Violation]:
-    """No stamp, a stamp of other sources, or outputs that do not come from a GPU. A notebook that
-    has no code needs none."""
-    if not any(numbered(nb, "code")):
-        return []
-    mark = nb.metadata.get(STAMP)
-    if not mark or any(field not in mark for field in FIELDS):
-        return [
-            Violation(0, "it carries no stamp: its outputs are of unknown origin", UPDATE_COMMAND)
-        ]
-    if mark["source_hash"] != notebook_hash(nb, root):
-        return [
-            Violation(
-                0,
-                "its outputs are stale: code cells or files that they name changed since "
-                f"{mark['date']}",
-                UPDATE_COMMAND,
+    """Cells with no stamp, with a stamp of other code, or that measure and ran on the emulator."""
+    found = []
+    for (number, cell), holds in zip(stamped(nb), current(nb, root), strict=True):
+        mark = cell.metadata.get(STAMP, {})
+        if any(field not in mark for field in FIELDS):
+            problem = "it carries no stamp: its outputs are of unknown origin"
+        elif not holds:
+            problem = (
+                f"its outputs are stale: its code or what it builds on changed since {mark['date']}"
             )
-        ]
-    if mark["device"] == "emulator":
-        return [Violation(0, "its outputs were made on the emulator", UPDATE_COMMAND)]
-    return []
-
-
-def _code(text: str) -> str:
-    return "\n".join(line.rstrip() for line in strip_comments(text).splitlines())
+        elif mark["device"] == EMULATOR and measures(cell):
+            problem = "it measures, and its outputs were made on the emulator"
+        else:
+            continue
+        found.append(Violation(number, problem, UPDATE_COMMAND))
+    return found
 
 
 def _text(text: str) -> bytes:

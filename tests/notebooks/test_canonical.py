@@ -114,17 +114,18 @@ def test_widgets_and_their_state_go():
     assert nb.cells[0].outputs == [] and "widgets" not in nb.metadata
 
 
-def test_the_stamp_stays_and_other_metadata_goes():
-    nb = canonical(
-        book(
-            course={"device": "H200"},
-            colab={"a": 1},
-            kernelspec={"name": "my-env", "display_name": "Mine"},
-        )
-    )
-    assert nb.metadata["course"] == {"device": "H200"}
-    assert set(nb.metadata) == {"course", "kernelspec", "language_info"}
+def test_the_metadata_of_a_notebook_are_its_kernel_and_no_other():
+    mine = {"name": "my-env", "display_name": "Mine"}
+    nb = canonical(book(course={"device": "H200"}, colab={"a": 1}, kernelspec=mine))
+    assert set(nb.metadata) == {"kernelspec", "language_info"}
     assert nb.metadata.kernelspec.name == "python3"
+
+
+def test_the_stamp_of_a_cell_stays_but_under_an_exercise():
+    metadata = {"course": {"device": "H200"}, "colab": {"a": 1}}
+    for source, kept in (("x", {"course": {"device": "H200"}}), ("%%exercise 01.a\n", {})):
+        nb = canonical(book(new_code_cell(source, metadata=metadata)))
+        assert nb.cells[-1].metadata == kept
 
 
 def test_tags_and_folding_stay_in_a_cell():

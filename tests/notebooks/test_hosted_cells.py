@@ -54,7 +54,7 @@ def test_counts_ids_and_the_stamp_are_those_without_them(published, good):
     assert kept == plain.cells
     with_them = written(published, good)
     root = published.root
-    assert stamp.notebook_hash(with_them, root) == stamp.notebook_hash(plain, root)
+    assert stamp.fingerprints(with_them, root) == stamp.fingerprints(plain, root)
 
 
 def test_the_rule_names_a_notebook_whose_cells_are_not_the_address_s(published, good):

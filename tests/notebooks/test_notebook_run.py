@@ -70,7 +70,7 @@ def test_update_writes_canonical_stamped_outputs_that_a_second_run_repeats(
     first = path.read_text()
     assert violations(first) == []
     nb = nbformat.reads(first, as_version=4)
-    assert nb.metadata.course.device == "NVIDIA H200"
+    assert nb.cells[1].metadata.course.device == "NVIDIA H200"
     text, figure = nb.cells[1].outputs
     assert text.text.splitlines()[1] == (
         "emulator 110.0 <object object at 0x…> course_utils/figures/__init__.py"
@@ -137,15 +137,6 @@ def test_update_where_the_device_does_not_work_says_why_and_runs_nothing(
     printed = capsys.readouterr()
     assert f"the device does not work: {why}\n" in printed.err and "doctor" in printed.err
     assert printed.out == "" and path.read_text() == before
-
-
-def test_update_on_the_emulator_is_refused_unless_forced(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(run, "describe", lambda env: {**H200, "kind": "emulator"})
-    path = write(tmp_path / "01_good.ipynb", "x = 1")
-    before = path.read_text()
-    assert command("--update", path) == 2
-    assert "--allow-emulator" in capsys.readouterr().err
-    assert path.read_text() == before
 
 
 def test_a_path_without_notebooks_is_an_error_in_words(tmp_path, capsys):

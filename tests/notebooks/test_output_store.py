@@ -9,8 +9,8 @@ from nbformat.v4 import new_code_cell, new_output
 
 from course_utils import stored_outputs
 from course_utils.needs import may_be_skipped
-from course_utils.notebooks import output_store, run
-from course_utils.notebooks.canonical import STAMP, canonical, dumps, read
+from course_utils.notebooks import output_store, run, stamp
+from course_utils.notebooks.canonical import canonical, dumps, read
 from course_utils.notebooks.cells import find, numbered
 from course_utils.notebooks.run import write_back
 from course_utils.paths import shown
@@ -32,7 +32,7 @@ def picture(base64: str = PNG):
 def content(good, *outputs, source=SOURCE, old=None):
     """The file for the notebook ``good`` with one cell more, made on an H200."""
     good.cells.append(new_code_cell(source, outputs=list(outputs)))
-    good.metadata[STAMP] = {"device": "NVIDIA H200"}
+    stamp.stamp(good, "NVIDIA H200", "12.9")
     return output_store.content_of(good, old)
 
 

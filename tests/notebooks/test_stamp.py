@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_output
 
 from course_utils.notebooks.canonical import canonical
-from course_utils.notebooks.stamp import notebook_hash, sources, stamp, violations
+from course_utils.notebooks.stamp import (
+    fingerprints,
+    keep_current,
+    measures,
+    sources,
+    stamp,
+    violations,
+)
 
 
 def test_the_kernels_named_and_what_they_include_are_the_sources(repository, good):
@@ -80,71 +87,145 @@ def test_the_solution_of_an_exercise_counts_only_where_a_cell_loads_it(repositor
     assert named(repository, good, file, source=f'load("{file}")') == [file]
 
 
-def test_the_hash_is_16_hexadecimal_digits(repository, good):
-    found = notebook_hash(good, repository.root)
-    assert len(found) == 16 and set(found) <= set("0123456789abcdef")
+def of_both(repository, good) -> list[str]:
+    """The fingerprints of the cell that loads a kernel and of the one that draws."""
+    return fingerprints(good, repository.root)
 
 
-def test_changing_a_code_cell_changes_the_hash(repository, good):
-    before = notebook_hash(good, repository.root)
+def test_a_fingerprint_is_16_hexadecimal_digits(repository, good):
+    for found in of_both(repository, good):
+        assert len(found) == 16 and set(found) <= set("0123456789abcdef")
+
+
+def test_an_edited_cell_changes_its_own_fingerprint_alone(repository, good):
+    loads, draws = of_both(repository, good)
     good.cells[2].source = "draw(2)"
-    assert notebook_hash(good, repository.root) != before
+    assert of_both(repository, good)[0] == loads
+    assert of_both(repository, good)[1] != draws
 
 
-def test_an_exercise_does_not_count(repository, good):
-    before = notebook_hash(good, repository.root)
+def test_a_cell_that_builds_on_an_edited_one_changes_with_it(repository, good):
+    good.cells[2].source = "draw(module)"
+    loads, draws = of_both(repository, good)
+    good.cells[1].source += "\nmodule.kernel"
+    assert not {loads, draws} & set(of_both(repository, good))
+
+
+def test_an_exercise_has_no_stamp_and_changes_none(repository, good):
+    before = of_both(repository, good)
     good.cells.append(new_code_cell("%%exercise 01.b\nint x;"))
-    assert notebook_hash(good, repository.root) == before
+    assert of_both(repository, good) == before
 
 
-def test_changing_a_kernel_changes_the_hash(repository, good):
-    before = notebook_hash(good, repository.root)
-    repository.write("kernels/01_first/add.cu", "int another;")
-    assert notebook_hash(good, repository.root) != before
+@pytest.mark.parametrize("file", ["01_first/add.cu", "common/more.cuh"])
+def test_a_kernel_or_a_header_of_its_header_changes_the_cell_that_names_it(repository, good, file):
+    loads, draws = of_both(repository, good)
+    repository.write(f"kernels/{file}", "int another;")
+    assert of_both(repository, good)[0] != loads
+    assert of_both(repository, good)[1] == draws
 
 
-def test_a_comment_counts_only_where_it_moves_a_line(repository, good):
-    repository.write("kernels/01_first/add.cu", "int a; // one\nint b;\n")
-    before = notebook_hash(good, repository.root)
-    repository.write("kernels/01_first/add.cu", "int a;\nint b; /* of two */\n")
-    assert notebook_hash(good, repository.root) == before
-    repository.write("kernels/01_first/add.cu", "// one\nint a;\nint b;\n")
-    assert notebook_hash(good, repository.root) != before
+@pytest.mark.parametrize("shown, changes", [("module.kernel", False), ("module.source", True)])
+def test_a_comment_counts_only_where_the_cell_shows_the_source(repository, good, shown, changes):
+    good.cells[1].source += f"\n{shown}"
+    repository.write("kernels/01_first/add.cu", "int a;\nint b;\n")
+    before = of_both(repository, good)
+    repository.write("kernels/01_first/add.cu", "// one\n\nint a;\nint b; /* of two */\n")
+    assert (of_both(repository, good) != before) is changes
 
 
-def test_changing_a_header_of_a_header_changes_the_hash(repository, good):
-    before = notebook_hash(good, repository.root)
-    repository.write("kernels/common/more.cuh", "int another;")
-    assert notebook_hash(good, repository.root) != before
-
-
-def test_changing_prose_or_outputs_or_another_kernel_keeps_the_hash(repository, good):
-    before = notebook_hash(good, repository.root)
+def test_prose_outputs_and_another_kernel_change_nothing(repository, good):
+    before = of_both(repository, good)
     good.cells[0].source += " More words."
     good.cells[1].outputs = []
     repository.write("kernels/01_first/other.cu", "// another")
-    assert notebook_hash(good, repository.root) == before
+    assert of_both(repository, good) == before
 
 
-def test_the_hash_does_not_depend_on_line_endings(repository, good):
-    before = notebook_hash(good, repository.root)
+def test_line_endings_change_nothing(repository, good):
+    before = of_both(repository, good)
     for cell in good.cells:
         cell.source = cell.source.replace("\n", "\r\n")
-    assert notebook_hash(canonical(good), repository.root) == before
+    assert of_both(repository, canonical(good)) == before
 
 
 def test_a_fresh_stamp_from_a_gpu_is_accepted(repository, good):
     stamp(good, "NVIDIA H200", "12.9", repository.root)
     assert violations(good, repository.root) == []
-    assert set(good.metadata.course) == {"device", "cuda", "date", "source_hash"}
+    assert set(good.cells[1].metadata.course) == {"device", "cuda", "date", "fingerprint"}
+    assert "course" not in good.cells[4].metadata  # an exercise
+    assert canonical(good).cells[1].metadata == good.cells[1].metadata
 
 
-def test_no_stamp_a_stale_one_and_one_of_the_emulator_are_told_apart(repository, good):
+def test_no_stamp_a_stale_one_and_a_measurement_of_the_emulator_are_told_apart(repository, good):
     assert "no stamp" in str(violations(good, repository.root))
+    good.cells[2].source = "bench(draw)"
     stamp(good, "emulator", "12.9", repository.root)
-    assert "made on the emulator" in str(violations(good, repository.root))
-    good.cells[2].source = "draw(2)"
-    assert "stale" in str(violations(good, repository.root))
+    (found,) = violations(good, repository.root)
+    assert found.cell == 3 and "made on the emulator" in found.message
+    good.cells[1].source += "\nmodule.kernel"
+    (found, _) = violations(good, repository.root)
+    assert found.cell == 2 and "stale" in found.message
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [
+        ("bench(lambda: kernel(1, 32, (x,)))", True),
+        ("%%needs gpu\nprint(1)", True),
+        ("%%needs sm_90a torch\nprint(1)", True),
+        ("start = time.perf_counter()", True),
+        ("%%needs torch\nprint(1)", False),
+        ("print(check(y, x))", False),
+        ('measurements("scan")', False),
+    ],
+)
+def test_a_cell_that_measures_is_known(source, expected):
+    assert measures(new_code_cell(source)) is expected
+
+
+def executed(nb, device, text, root):
+    """A copy of ``nb`` as another run leaves it: every cell printed ``text``."""
+    again = canonical(nb)
+    for cell in again.cells:
+        if cell.cell_type == "code" and "exercise" not in cell.source:
+            cell.outputs = [new_output("stream", text=text)]
+    stamp(again, device, "12.9", root)
+    return again
+
+
+def printed(nb) -> list[str]:
+    return [cell.outputs[0].get("text", "picture") for cell in (nb.cells[1], nb.cells[2])]
+
+
+def test_a_gpu_s_outputs_stay_beside_what_was_not_touched(repository, good):
+    stamp(good, "NVIDIA H200", "12.9", repository.root)
+    for device in ("emulator", "NVIDIA H200"):
+        again = executed(good, device, "new\n", repository.root)
+        assert keep_current(again, canonical(good), device, root=repository.root) == []
+        assert printed(again) == ["PASS\n", "picture"]
+        assert again.cells[1].metadata.course.device == "NVIDIA H200"
+
+
+def test_an_edited_cell_gets_the_emulator_s_outputs_unless_it_measures(repository, good):
+    good.cells[2].source = "bench(draw)"
+    stamp(good, "NVIDIA H200", "12.9", repository.root)
+    for position in (1, 2):
+        good.cells[position].source += "\ndraw"
+    again = executed(good, "emulator", "new\n", repository.root)
+    assert keep_current(again, canonical(good), "emulator", root=repository.root) == [3]
+    assert printed(again) == ["new\n", "picture"]
+    assert [found.cell for found in violations(again, repository.root)] == [3]
+
+
+def test_a_gpu_renews_the_emulator_s_outputs_and_all_when_asked(repository, good):
+    stamp(good, "emulator", "12.9", repository.root)
+    again = executed(good, "NVIDIA H200", "new\n", repository.root)
+    keep_current(again, canonical(good), "NVIDIA H200", root=repository.root)
+    assert printed(again) == ["new\n", "new\n"]
+    newer = executed(again, "NVIDIA H200", "newer\n", repository.root)
+    keep_current(newer, again, "NVIDIA H200", renew=True, root=repository.root)
+    assert printed(newer) == ["newer\n", "newer\n"]
 
 
 def test_a_notebook_with_no_code_needs_no_stamp(repository, good):
