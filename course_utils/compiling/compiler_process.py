@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from . import bindings
 from .diagnostics import CompileError
+from .missing_compiler import CompilerMissing
 
 SECONDS = 300.0  # a kernel made of CuTe's templates takes tens of them on a slow machine
 _seconds: ContextVar[float] = ContextVar("seconds", default=SECONDS)
@@ -50,7 +51,7 @@ class CompilerProcess:
     def compile(self, **request: Any) -> dict[str, Any]:
         """What :func:`~.bindings.compile_program` answers to ``request``.
 
-        Raises CompilerStopped, or RuntimeError where there is no compiler.
+        Raises CompilerStopped, or CompilerMissing where there is no compiler.
         """
         seconds = _seconds.get()
         with self._lock:
@@ -60,7 +61,7 @@ class CompilerProcess:
                 self.stop()
                 raise
         if bindings.UNAVAILABLE in answer:
-            raise RuntimeError(answer[bindings.UNAVAILABLE])
+            raise CompilerMissing(answer[bindings.UNAVAILABLE])
         return answer
 
     def _ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Which notebooks' exercises are proved already: a hash of all that their proofs depend on.
 
 A proof comes out as it did before until the judge, the emulator, a spec, a wrong answer or a kernel
-changes. So ``exercises --verify --store`` notes that hash for each notebook whose proofs all hold, in
-a file that is not committed, and passes over it next time. ``make test`` runs the starter, the
+changes. So ``exercises --verify --store`` notes that hash for each notebook whose proofs all hold,
+in a file that is not committed, and skips it next time. ``make test`` runs the starter, the
 solution and one wrong answer of each exercise all the same; a workflow runs everything once a week,
 since the hash leaves out Python, its packages, the compilers and ``assets/data``.
 """

@@ -15,6 +15,7 @@ from course_utils.compiling.compiler_process import (
     CompilerStopped,
     compile_limit,
 )
+from course_utils.compiling.missing_compiler import CompilerMissing
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.paths import ROOT
 from tests.ended_processes import gone
@@ -127,6 +128,6 @@ def test_a_compiler_that_cannot_be_loaded_is_told_with_the_remedy(monkeypatch, t
     (tmp_path / "cuda" / "__init__.py").write_text("raise ImportError('none here')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     compiler = CompilerProcess()
-    with pytest.raises(RuntimeError, match="Run `make learn` once"):
+    with pytest.raises(CompilerMissing, match=r"`.*` installs it, .*\(none here\)"):
         compiler.compile(text="", filename="x.cu", flags=[], names=[], cubin=False)
     compiler.stop()
