@@ -17,7 +17,7 @@ HEAD = """
 .address_size 64
 .visible .entry f(.param .u64 from, .param .u64 to)
 {{
-    .reg .{register} a, b, c, d, e, g, m, n; .reg .pred p; .reg .u64 x, y; .reg .u32 t;
+    .reg .{register} a, b, c, d, e, g, h, m, n; .reg .pred p; .reg .u64 x, y; .reg .u32 t;
     ld.param.u64 x, [from]; ld.param.u64 y, [to];
     mov.u32 t, %tid.x; mad.wide.u32 x, t, {row}, x; mad.wide.u32 y, t, {twice}, y;
     ld.global.{register} a, [x]; ld.global.{register} b, [x+{size}];
@@ -47,6 +47,10 @@ CONTRACTED = {
     "an addend of one sum is needed, and stays apart in the other": (
         "mul.T m,a,b; mul.T n,c,d; sub.T e,m,n; sub.T g,a,n;",
         "mul.rn.T n,c,d; neg.T g,n; fma.rn.T e,a,b,g; sub.rn.T g,a,n;",
+    ),
+    "the second of one sum, the first of another": (
+        "mul.T m,a,b; mul.T n,c,d; mul.T h,a,d; add.T e,m,n; add.T g,h,m;",
+        "mul.rn.T m,a,b; fma.rn.T e,c,d,m; fma.rn.T g,a,d,m;",
     ),
     "through neg": ("mul.T m,a,b; neg.T n,m; add.T e,n,c;", "neg.T n,a; fma.rn.T e,n,b,c;"),
     "a product of a product": (

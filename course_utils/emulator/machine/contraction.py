@@ -7,6 +7,9 @@ can take the product in: each is an ``add`` or ``sub`` of the same type, flushin
 straight run of instructions, directly or through ``neg``. One use that needs the product itself, a
 store or a comparison, and all of them stay apart. Where both operands of a sum are products, the
 first is taken in and the second becomes its addend.
+
+Registers are taken as NVRTC writes them, once each. Of hand-written PTX that writes a factor again
+before the sum, or moves a product to another register, ptxas contracts more than is done here.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ def contractions(function: Function) -> dict[int, MultiplyAdd]:
             product = _Product(position, runs[position], instruction, {})
             if _taken_in(product, position, False, code, runs, where):
                 products[position] = product
-    _drop_second_products(products, code)
+    _drop_second_products(products)
     found = {}
     for product in products.values():
         for position, (operand, negated) in product.uses.items():
@@ -143,19 +146,17 @@ def _alike(total: Instruction, product: Instruction) -> bool:
     return tuple(m for m in total.modifiers if m != "sat") == product.modifiers
 
 
-def _drop_second_products(products: dict[int, _Product], code: list[Instruction]) -> None:
-    """Leave a product out that is the addend of another one's sum, hence needed itself."""
-    first = {
-        p: product
-        for product in products.values()
-        for p, use in product.uses.items()
-        if use[0] == 1
-    }
-    for product in list(products.values()):
-        if any(
-            operand == 2 and position in first for position, (operand, _) in product.uses.items()
-        ):
-            del products[product.position]
+def _drop_second_products(products: dict[int, _Product]) -> None:
+    """Of two products in one sum leave the second out, from the last sum to the first: it is the
+    addend there, hence needed itself."""
+    uses: dict[int, dict[int, _Product]] = defaultdict(dict)  # of each sum, by operand
+    for product in products.values():
+        for position, (operand, _) in product.uses.items():
+            uses[position][operand] = product
+    for position in sorted(uses, reverse=True):
+        both = [products.get(uses[position][n].position) for n in (1, 2) if n in uses[position]]
+        if len(both) == 2 and all(both):
+            del products[both[1].position]
 
 
 def _unchanged(product: _Product, position: int, written: dict) -> bool:
