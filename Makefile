@@ -93,21 +93,25 @@ prove-blackwell: $(READY)  ## run the kernels for sm_100a on a B200, and time th
 WORKERS = $(shell echo $$(( $$(nproc) < 16 ? $$(nproc) : 16 )))
 COMMIT = $(shell git rev-parse HEAD 2>/dev/null)
 REPORTS := build/gpu
-ON_GPU = OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(WORKERS) --dist loadfile
+ON_GPU = $(PYTHON) -m pytest -q -n $(WORKERS) --dist loadfile
 test-gpu sanitize-gpu: export COURSE_DEVICE := cuda
+test-gpu sanitize-gpu: export OPENBLAS_NUM_THREADS := 1
 test-gpu: $(READY)  ## every test and notebook on this machine's GPU
 	@mkdir -p $(REPORTS)
 	tests=0; $(ON_GPU) -p no:nbval --junitxml=$(REPORTS)/tests.xml tests $(ARGS) || tests=$$?; \
 	$(ON_GPU) $(NBVAL) --junitxml=$(REPORTS)/notebooks.xml chapters; exit $$tests
-	$(PYTHON) -m course_utils.gpu_run "$(COMMIT)" \
-	    tests=$(REPORTS)/tests.xml notebooks=$(REPORTS)/notebooks.xml
+	$(if $(ARGS),,$(PYTHON) -m course_utils.gpu_run "$(COMMIT)" $(REPORTS)/tests.xml $(REPORTS)/notebooks.xml)
 
 # A third of the kernels, another one after each commit.
 THIRD = $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
 sanitize-gpu: export COURSE_SANITIZED_THIRD = $(THIRD)
 sanitize-gpu: $(READY)  ## a third of the kernels on the GPU, under compute-sanitizer (THIRD=0, 1 or 2)
-	compute-sanitizer --target-processes all --error-exitcode 1 \
+	@rm -rf $(REPORTS)/sanitizer && mkdir -p $(REPORTS)/sanitizer
+	compute-sanitizer --target-processes all --log-file $(REPORTS)/sanitizer/%p.log \
 	    $(ON_GPU) -p no:nbval tests/kernels/test_every_kernel.py -k right_and_clean
+	@# The exit status is that of the first process; the faults are those of its workers.
+	@grep -h 'ERROR SUMMARY' $(REPORTS)/sanitizer/*.log | sort | uniq -c
+	@! grep -l 'ERROR SUMMARY: [1-9]' $(REPORTS)/sanitizer/*.log
 
 # Set-up. install.py compares the lists of packages with those in the stamp, so a newer pyproject.toml
 # alone costs a moment and needs no connection. Python is asked for ensurepip because Debian and

@@ -2,7 +2,7 @@
 
 No machine of continuous integration has a GPU, so ``make test-gpu`` writes down what it counted::
 
-    python -m course_utils.gpu_run COMMIT tests=FILE.xml notebooks=FILE.xml
+    python -m course_utils.gpu_run COMMIT TESTS.xml NOTEBOOKS.xml
 
 ``doctor`` shows the record, and how many commits have been made since.
 """
@@ -22,6 +22,7 @@ from .errors import LessonError
 from .paths import ROOT
 
 FILE = ROOT / "tests" / "gpu_run.json"
+TESTED = ("assets", "chapters", "course_utils", "kernels", "tests")
 
 
 def counts(report: Path) -> dict[str, int]:
@@ -41,16 +42,19 @@ def counts(report: Path) -> dict[str, int]:
     return {"passed": passed, "skipped": total["skipped"]}
 
 
-def write(commit: str, reports: dict[str, Path]) -> None:
-    """Record a run of ``commit`` with its ``reports``, on the GPU at hand.
+def write(commit: str, tests: Path, notebooks: Path) -> None:
+    """Record a run of ``commit`` with its two reports, on the GPU at hand.
 
-    Raises LessonError where there is no GPU, no commit, or anything failed.
+    Raises LessonError where there is no GPU, no commit, files that differ from it, or a failure.
     """
     need_gpu()
     if not commit:
         raise LessonError("Say which commit was tested: make test-gpu COMMIT=HASH.")
+    if changed := _changed():
+        files = f"{len(changed)} files differ from the commit, such as {changed[0]}"
+        raise LessonError(f"Nothing is recorded: {files}.")
     record: dict[str, Any] = {"commit": commit, "date": datetime.date.today().isoformat()}
-    record |= description() | {name: counts(file) for name, file in reports.items()}
+    record |= description() | {"tests": counts(tests), "notebooks": counts(notebooks)}
     FILE.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     print(summary(record))
 
@@ -72,21 +76,29 @@ def summary(record: dict[str, Any]) -> str:
 
 def _commits_since(commit: str) -> int | None:
     """None where git doesn't know, as in a copy of the folder without its history."""
-    command = ["git", "rev-list", "--count", f"{commit}..HEAD"]
+    count = _git("rev-list", "--count", f"{commit}..HEAD")
+    return int(count) if count else None
+
+
+def _changed() -> list[str]:
+    """The files of tests that are not as in the commit; none where git doesn't know."""
+    return _git("diff", "--name-only", "HEAD", "--", *TESTED).split()
+
+
+def _git(*command: str) -> str:
+    """What git answers; nothing where it is missing or fails."""
     try:
-        asked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        asked = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True)
     except OSError:
-        return None
-    return int(asked.stdout) if asked.returncode == 0 else None
+        return ""
+    return asked.stdout if asked.returncode == 0 else ""
 
 
 def main(arguments: list[str]) -> int:
     """Write the record, or say why not; the exit status."""
-    commit, *named = arguments
+    commit, tests, notebooks = arguments
     try:
-        write(
-            commit, {name: Path(file) for name, _, file in (each.partition("=") for each in named)}
-        )
+        write(commit, Path(tests), Path(notebooks))
     except LessonError as error:
         print(error, file=sys.stderr)
         return 1

@@ -27,11 +27,12 @@ def on_gpu(monkeypatch, tmp_path):
     monkeypatch.setattr(gpu_run, "need_gpu", lambda: None)
     monkeypatch.setattr(gpu_run, "description", lambda: {"device": "NVIDIA H200"})
     monkeypatch.setattr(gpu_run, "FILE", tmp_path / "gpu_run.json")
+    monkeypatch.setattr(gpu_run, "_changed", list)
 
 
 def test_a_run_is_written_down_with_its_counts(on_gpu, report, capsys):
     commit = "0" * 40
-    gpu_run.write(commit, {"tests": report(12, 0, 0, 2), "notebooks": report(5, 0, 0, 0)})
+    gpu_run.write(commit, report(12, 0, 0, 2), report(5, 0, 0, 0))
     record = gpu_run.last()
     assert record["tests"] == {"passed": 10, "skipped": 2}
     assert (record["commit"], record["device"]) == (commit, "NVIDIA H200")
@@ -41,17 +42,24 @@ def test_a_run_is_written_down_with_its_counts(on_gpu, report, capsys):
 @pytest.mark.parametrize("numbers", [(3, 1, 0, 0), (3, 0, 1, 0), (3, 0, 0, 3), (0, 0, 0, 0)])
 def test_a_run_that_is_not_green_leaves_the_record_alone(on_gpu, report, numbers):
     with pytest.raises(LessonError, match="Nothing is recorded"):
-        gpu_run.write("0" * 40, {"tests": report(*numbers)})
+        gpu_run.write("0" * 40, report(*numbers), report(1, 0, 0, 0))
     assert gpu_run.last() is None
 
 
 def test_without_a_gpu_or_a_commit_nothing_is_written(on_gpu, report, monkeypatch):
     with pytest.raises(LessonError, match="COMMIT=HASH"):
-        gpu_run.write("", {"tests": report(1, 0, 0, 0)})
+        gpu_run.write("", *[report(1, 0, 0, 0)] * 2)
     monkeypatch.setattr(gpu_run, "need_gpu", properties.need_gpu)
     monkeypatch.setattr(properties, "ON_GPU", False)
     with pytest.raises(LessonError, match="this machine has none"):
-        gpu_run.write("0" * 40, {"tests": report(1, 0, 0, 0)})
+        gpu_run.write("0" * 40, *[report(1, 0, 0, 0)] * 2)
+    assert gpu_run.last() is None
+
+
+def test_files_that_differ_from_the_commit_are_no_run_of_it(on_gpu, report, monkeypatch):
+    monkeypatch.setattr(gpu_run, "_changed", lambda: ["course_utils/paths.py"])
+    with pytest.raises(LessonError, match="course_utils/paths.py"):
+        gpu_run.write("0" * 40, *[report(1, 0, 0, 0)] * 2)
     assert gpu_run.last() is None
 
 
