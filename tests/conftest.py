@@ -21,7 +21,11 @@ FIRST = (
     "figures/test_figures.py",
 )
 # A worker takes the tests of a file together, of these ones those of an exercise, of a kernel.
-SPREAD = ("exercises/test_every_exercise.py", "kernels/test_every_kernel.py")
+SPREAD = (
+    "exercises/test_every_exercise.py",
+    "kernels/test_every_kernel.py",
+    "observing/test_occupancy.py",
+)
 
 
 @pytest.fixture(scope="session")

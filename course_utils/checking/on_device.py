@@ -14,11 +14,13 @@ def difference(actual: Any, expected: Any, rtol: float, atol: float) -> str:
     """How ``actual`` differs from ``expected``, such as "1 of 3 elements are wrong; ..."; empty
     where it is right by :meth:`Tolerance.wrong`, as ``check`` decides.
 
-    Both are arrays of this machine's device or of NumPy, ``actual`` may be a torch tensor, too. The
-    work is done in float64 on the device where one of them lies there: a GPU's arrays are not
-    copied to the host.
+    Both are arrays of this machine's device, of the emulator or of NumPy; ``actual`` may be a torch
+    tensor, too. The work is done in float64 on the device where one of them is there: a GPU's
+    arrays are not copied to the host.
     """
     space = cp if hasattr(actual, "detach") else cp.get_array_module(actual, expected)
+    if space is np:  # beside a GPU, where the emulator's arrays are no arrays of cp
+        actual, expected = (a.get() if hasattr(a, "get") else a for a in (actual, expected))
     got, want = (space.asarray(array).astype(np.float64) for array in (actual, expected))
     if got.shape != want.shape:
         return f"its shape is {got.shape}, expected {want.shape}"

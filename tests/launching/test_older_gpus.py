@@ -120,9 +120,12 @@ RECIPE = {
 def pretended_turing(monkeypatch):
     """The GPU stands in for one of compute capability 7.5."""
     monkeypatch.setenv(compute_capability.PRETEND, "75")
-    compute_capability.pretended.cache_clear()
+    remembered = compute_capability.pretended, kernels._shared_limits
+    for each in remembered:
+        each.cache_clear()
     yield
-    compute_capability.pretended.cache_clear()
+    for each in remembered:
+        each.cache_clear()
 
 
 @pytest.mark.gpu
