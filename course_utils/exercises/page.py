@@ -1,6 +1,6 @@
 """The page of an exercise: what a learner reads, and the wrong answers that must be refused.
 
-``kernels/NN_name/exercises/NAME.md`` lies beside the solution and needs no Python::
+``kernels/NN_name/exercises/NAME.md`` is in the solution's folder and needs no Python::
 
     # A tree in shared memory
 
@@ -38,6 +38,7 @@ from ..paths import shown
 from .spec import Mutant
 
 HINTS, EXPLANATION, WRONG_ANSWERS = "## Hints", "## Explanation", "## Wrong answers"
+FENCE = re.compile(r" *(`{3,}|~{3,})[^`]*")
 WRONG_ANSWER = re.compile(r"- (?P<name>.+?) — (?P<verdict>[a-z ]+):( (?P<change>.+)|\n.+)", re.S)
 Lines = list[tuple[int, str]]  # with their numbers in the file
 
@@ -68,32 +69,39 @@ def parse_page(text: str, file: str) -> Page:
     """The page ``text`` of a ``file``. Raises PageError."""
     lines = list(enumerate(text.splitlines(), 1))
     parts = _parts(lines, file)
-    _, title = lines[0]
-    mutants = tuple(_wrong_answer(item, file) for item in _items(parts[WRONG_ANSWERS], "- ", file))
+    mutants = tuple(
+        _wrong_answer(item, file) for item in _items(parts[WRONG_ANSWERS][1:], "- ", file)
+    )
     names = [each.name for each in mutants]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise PageError(f"{file}: two wrong answers are called {twice!r}.")
     return Page(
-        title=title.removeprefix("# ").strip(),
-        task=_joined(parts[""]).strip(),
-        hints=tuple(_unwrapped(item) for item in _items(parts[HINTS], "- ", file)),
-        explanation=_joined(parts[EXPLANATION]).strip(),
+        title=lines[0][1].removeprefix("# ").strip(),
+        task=_text(parts[""], "task", file),
+        hints=tuple(_hint(item, file) for item in _items(parts[HINTS][1:], "- ", file)),
+        explanation=_text(parts[EXPLANATION], "explanation", file),
         mutants=mutants,
     )
 
 
 def _parts(lines: Lines, file: str) -> dict[str, Lines]:
-    """The lines below each heading; the task has none."""
-    if not lines or not lines[0][1].startswith("# "):
+    """Each heading with the lines below it; the task's is the title."""
+    if not lines or not re.match(r"# +\S", lines[0][1]):
         raise PageError(f"{file}:1: a page begins with its title, `# title`.")
-    parts: dict[str, Lines] = {"": []}
-    heading = ""
+    parts: dict[str, Lines] = {"": lines[:1]}
+    heading = fence = ""
+    opened = 0
     for number, line in lines[1:]:
-        if line in (HINTS, EXPLANATION, WRONG_ANSWERS):
+        if heading in ("", EXPLANATION):
+            inside, fence = bool(fence), _fence(line, fence)
+            opened = opened if inside else number
+        if fence:
+            parts[heading].append((number, line))
+        elif line in (HINTS, EXPLANATION, WRONG_ANSWERS):
             if line in parts:
                 raise PageError(f"{file}:{number}: `{line}` comes twice.")
             heading = line
-            parts[heading] = []
+            parts[heading] = [(number, line)]
         elif line.startswith("## "):
             raise PageError(
                 f"{file}:{number}: the parts of a page are `{HINTS}`, `{EXPLANATION}` and "
@@ -101,17 +109,28 @@ def _parts(lines: Lines, file: str) -> dict[str, Lines]:
             )
         else:
             parts[heading].append((number, line))
+    if fence:
+        raise PageError(f"{file}:{opened}: the code that begins here doesn't end: add `{fence}`.")
     for heading in (HINTS, EXPLANATION):
         if heading not in parts:
             raise PageError(f"{file}: `{heading}` is missing.")
     return {WRONG_ANSWERS: []} | parts
 
 
+def _fence(line: str, fence: str) -> str:
+    """The code fence that is open after ``line``, empty for none, where ``fence`` was before it."""
+    if not fence:
+        opening = FENCE.fullmatch(line)
+        return opening[1] if opening else ""
+    closing = line.strip()
+    return "" if closing.startswith(fence) and not closing.strip(fence[0]) else fence
+
+
 def _items(lines: Lines, mark: str, file: str) -> list[Lines]:
     """The items of a list, each with the lines that follow its first one."""
     items: list[Lines] = []
     for number, line in lines:
-        if line.startswith(mark):
+        if f"{line} ".startswith(mark):
             items.append([(number, line)])
         elif items:
             items[-1].append((number, line))
@@ -124,8 +143,20 @@ def _joined(lines: Lines) -> str:
     return "\n".join(line for _, line in lines)
 
 
-def _unwrapped(item: Lines) -> str:
-    return " ".join(line.strip() for _, line in item).removeprefix("- ").strip()
+def _text(part: Lines, name: str, file: str) -> str:
+    """The text below the heading of a part. Raises PageError where there is none."""
+    text = _joined(part[1:]).strip()
+    if not text:
+        raise PageError(f"{file}:{part[0][0]}: the {name} is empty.")
+    return text
+
+
+def _hint(item: Lines, file: str) -> str:
+    """A hint in one line. Raises PageError where it is empty."""
+    text = " ".join(line.strip() for _, line in item).removeprefix("-").strip()
+    if not text:
+        raise PageError(f"{file}:{item[0][0]}: a hint is empty.")
+    return text
 
 
 def _wrong_answer(item: Lines, file: str) -> Mutant:
@@ -145,4 +176,5 @@ def _wrong_answer(item: Lines, file: str) -> Mutant:
 
 def _listed(item: Lines, file: str) -> list[str]:
     """The changes of a wrong answer that has several, as a list of their own."""
-    return [_joined(each).removeprefix("  - ") for each in _items(item[1:], "  - ", file)]
+    changes = _items(item[1:], "  - ", file)
+    return [_joined(each).removeprefix("  - ").rstrip("\n") for each in changes]

@@ -53,6 +53,20 @@ def test_a_page_is_read_as_it_is_written():
     ]
 
 
+def test_blank_lines_after_a_list_of_changes_are_no_part_of_them():
+    page = parse_page(ONE + "- two — scaled:\n\n  - «a→b» 3\n\n- one — scaled: «c→d»\n\n", "t.md")
+    assert [m.changes for m in page.mutants] == [(("a 3", "b 3"),), (("c", "d"),)]
+
+
+@pytest.mark.parametrize("mark", ["```", "````", "~~~"])
+def test_a_heading_inside_a_code_fence_is_text(mark):
+    code = f"{mark}python\n## Hints\n## X\n``\n{mark}"
+    text = ONE.replace("\nt\n", f"\n{code}\n").replace("\ne\n", f"\n- e\n  {code}\n")
+    page = parse_page(text + "- one — scaled: «c→d»\n", "t.md")
+    assert (page.task, page.explanation) == (code, f"- e\n  {code}")
+    assert (page.hints, len(page.mutants)) == (("h",), 1)
+
+
 def test_a_page_may_have_no_wrong_answers():
     assert parse_page(ONE.partition("## Wrong")[0], "t.md").mutants == ()
 
@@ -62,6 +76,12 @@ def test_a_page_may_have_no_wrong_answers():
     [
         ("", "t.md:1: a page begins with its title"),
         ("Task\n", "t.md:1: a page begins with its title"),
+        (ONE.replace("# t\n", "# \n", 1), "t.md:1: a page begins with its title"),
+        (ONE.replace("\nt\n", "\n"), "t.md:1: the task is empty"),
+        (ONE.replace("\ne\n", "\n"), "t.md:9: the explanation is empty"),
+        (ONE.replace("- h\n", "- h\n- \n"), "t.md:8: a hint is empty"),
+        (ONE.replace("- h\n", "-\n- h\n"), "t.md:7: a hint is empty"),
+        (ONE.replace("\nt\n", "\nt\n```\nx\n"), "t.md:4: the code .* doesn't end: add ```"),
         ("# t\n\n## Hint\n", "t.md:3: the parts of a page are .*not `## Hint`"),
         ("# t\n\n## Hints\n\n- h\n", "`## Explanation` is missing"),
         (ONE.replace("- h", "h"), "t.md:7: an item of the list begins with `- `"),
