@@ -35,7 +35,8 @@ def interruptible(what: str) -> Iterator[None]:
 @contextmanager
 def finished_first(what: str) -> Iterator[None]:
     """A KeyboardInterrupt waits for the end of the ``with``, and is raised there as
-    :class:`Interrupted`, which says ``what``. A second one is raised at once.
+    :class:`Interrupted`, which says ``what``, even if the ``with`` ends with another error. A
+    second one is raised at once.
 
     It is for imports: NumPy, for one, cannot be loaded again after half of it was.
     """
@@ -47,10 +48,12 @@ def finished_first(what: str) -> Iterator[None]:
         waiting.append(number)
 
     with interruptible(what):
-        with _handled_by(wait):
-            yield
-        if waiting:
-            raise KeyboardInterrupt
+        try:
+            with _handled_by(wait):
+                yield
+        finally:
+            if waiting:
+                raise KeyboardInterrupt
 
 
 @contextmanager

@@ -77,6 +77,12 @@ def test_an_import_is_finished_first_and_a_second_interrupt_is_not_waited_with()
     assert done == ["all of it"]
 
 
+def test_an_interrupt_wins_over_the_error_that_the_import_ends_with():
+    with pytest.raises(Interrupted, match="again"), finished_first("again."):
+        interrupt()
+        raise ImportError("half of NumPy")
+
+
 def test_another_thread_and_another_handler_are_left_alone():
     seen = []
     signal.signal(signal.SIGINT, lambda *_: seen.append("theirs"))
