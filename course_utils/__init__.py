@@ -149,6 +149,11 @@ def __getattr__(name: str) -> Any:
     return found
 
 
+def __dir__() -> list[str]:
+    """What is here, with the names that aren't loaded yet: editors and Tab complete them."""
+    return sorted({*globals(), *__all__})
+
+
 def _teach_ipython() -> None:
     """Register the course's magics and the style of its figures where a notebook is running."""
     shell = running_shell()
@@ -169,17 +174,20 @@ def _teach_ipython() -> None:
     shell.register_magic_function(exercise, "cell", "exercise")
 
     def program(language: str) -> Any:
-        with finished_first(_STOPPED):
-            from .host_programs.program_cells import run_cell
+        def run(line: str, cell: str) -> Any:
+            with finished_first(_STOPPED):
+                from .host_programs.program_cells import run_cell
 
-        return lambda line, cell: run_cell(language, line, cell)
+            return run_cell(language, line, cell)
+
+        return run
 
     for language in ("c", "cpp"):
         shell.register_magic_function(program(language), "cell", language)
 
 
 def _without_marks(lines: list[str]) -> list[str]:
-    """A cell without the byte order marks that pasting may bring: nobody sees them."""
+    """A cell without the invisible byte order marks that pasting may bring."""
     from .compiling.source_text import without_marks
 
     return [without_marks(line) for line in lines]

@@ -93,6 +93,24 @@ def test_every_public_name_is_loaded_when_it_is_asked_for():
     assert all(hasattr(course_utils, name) for name in places)
 
 
+def test_tab_completes_names_that_are_not_loaded_yet(monkeypatch):
+    monkeypatch.delitem(vars(course_utils), "load", raising=False)
+    assert {"load", "figures", "__name__"} <= set(dir(course_utils))
+
+
+def test_a_magic_is_loaded_when_a_cell_first_uses_it(monkeypatch):
+    from IPython.core.interactiveshell import InteractiveShell
+
+    late = "course_utils.host_programs.program_cells", "course_utils.exercises.magic"
+    for name in late:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    shell = InteractiveShell()
+    monkeypatch.setattr(course_utils, "running_shell", lambda: shell)
+    course_utils._teach_ipython()
+    assert {"exercise", "c", "cpp"} <= shell.magics_manager.magics["cell"].keys()
+    assert not set(late) & sys.modules.keys()
+
+
 def test_the_package_alone_loads_none_of_its_names():
     code = "import sys, course_utils; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
