@@ -115,7 +115,10 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 (CuPy's own na
 
     @shape.setter
     def shape(self, shape: Any) -> None:
-        self._host = self._host.reshape(shape, copy=False)
+        reshaped = self._host.reshape(shape)
+        if reshaped.size and not np.may_share_memory(reshaped, self._host):
+            raise ValueError("Unable to avoid creating a copy while reshaping.")
+        self._host = reshaped
 
     @property
     def real(self) -> Any:

@@ -209,6 +209,22 @@ def test_an_element_is_a_view():
     assert a.tolist() == [0, 7, 0]
 
 
+def test_a_shape_is_set_only_where_that_copies_nothing():
+    x = cp.zeros((4, 6))
+    pointer = x.data.ptr
+    x.shape = (8, -1)
+    assert (x.shape, x.data.ptr) == ((8, 3), pointer)
+    x.shape = 24
+    none = cp.zeros((0, 6)).T
+    none.shape = (3, 0)
+    assert (x.shape, none.shape) == ((24,), (3, 0))
+    turned = cp.zeros((4, 6)).T
+    for array, shape in ((turned, 24), (x, (5, 5))):
+        with pytest.raises(ValueError, match="copy while reshaping|cannot reshape"):
+            array.shape = shape
+    assert turned.shape == (6, 4)
+
+
 def test_arrays_print_as_numpys_do():
     assert repr(cp.arange(3)) == "array([0, 1, 2])"
     assert f"{cp.ones(1).sum():.2f}" == "1.00"
