@@ -10,5 +10,5 @@ class LessonError(Exception):
     """
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython prints in place of a traceback."""
+        """What IPython prints instead of a traceback."""
         return str(self).splitlines()

@@ -77,7 +77,7 @@ print(json.dumps([sys.version_info[:2], bool(pip), packages]))
 
 
 class SetupError(Exception):
-    """Set-up cannot go on; the message says why and what to do."""
+    """Set-up can't continue; the message says why and what to do."""
 
 
 def set_up(again: bool = False) -> None:
@@ -365,7 +365,7 @@ def prepare(extra: str, why: str, had: Mapping[str, Any] | None) -> None:
         print(f"Set-up, once: in the .venv that is here, with {EXTRAS[extra]}.", flush=True)
     else:
         if HALF_MADE.exists():
-            print("The .venv that is here was never finished: it is made afresh.")
+            print("The .venv that is here was never finished: making a new one.")
         version = f"Python {sys.version.split()[0]}"
         print(f"Set-up, once: {version} in .venv, with {EXTRAS[extra]}.", flush=True)
         clear()
@@ -490,7 +490,7 @@ def main(arguments: list[str]) -> int:
         return 1
     except OSError as error:
         print(
-            f"Set-up cannot go on: {error}. It needs a folder of your own, with some GB left: "
+            f"Set-up can't continue: {error}. It needs a folder of your own, with some GB left: "
             "clone the course into one, and try again.",
             file=sys.stderr,
         )

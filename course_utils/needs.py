@@ -119,7 +119,7 @@ def lacking(token: str) -> str | None:
     if token in PACKAGES:
         return None if find_spec(MODULES.get(token, token)) else PACKAGES[token]
     raise LessonError(
-        f"{MAGIC} {token}: nobody knows what that is. Say gpu, gpus=2, sm_90, sm_90a, cc, c++, c, "
+        f"{MAGIC} {token}: unknown requirement. There are gpu, gpus=2, sm_90, sm_90a, cc, c++, c, "
         f"cpp, a program ({', '.join(PROGRAMS)}), a library ({', '.join(LIBRARIES)}) or a package "
         f"({', '.join(PACKAGES)})."
     )

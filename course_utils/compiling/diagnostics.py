@@ -165,7 +165,7 @@ _REMEDIES = {
         "Two coordinates have one offset, so nothing is left out in a way that strides can tell."
     ),
     r"Dynamic owning tensors not supported": (
-        "A tensor in registers has a shape that the compiler knows: Int<8>{} in place of 8."
+        "A tensor in registers has a shape that the compiler knows: Int<8>{} instead of 8."
     ),
     r"Too many modes in tiler": "The tiler has more parts than the layout has modes.",
 }

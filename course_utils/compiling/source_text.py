@@ -42,7 +42,7 @@ def read_source(file: Path) -> str:
 
 
 def without_marks(text: str) -> str:
-    """``text`` without byte order marks: nobody sees them, and compilers refuse them."""
+    """``text`` without byte order marks: they are invisible, and compilers refuse them."""
     return text.replace(BYTE_ORDER_MARK, "")
 
 

@@ -107,7 +107,9 @@ def complete(spec: BaseExercise, name: str, notebook: str) -> BaseExercise:
     if not spec.source:
         files = [file for file in folder.glob(f"{name}.*") if file.suffix != page.suffix]
         if len(files) != 1:
-            raise LessonError(f"{shown(folder / name)} has {len(files)} solutions, and wants one.")
+            raise LessonError(
+                f"{shown(folder / name)}: found {len(files)} solutions; expected one."
+            )
         values["source"] = files[0].relative_to(KERNELS).as_posix()
     for field in ("kernel", "function"):
         if getattr(spec, field, None) == "":

@@ -109,9 +109,9 @@ class BaseExercise:
     ``bug`` is the verdict on the starter of a "find the bug" exercise: such a starter is run as it
     is.
 
-    An author writes none of the texts here: the registry takes them and the wrong answers from the
-    exercise's page, and its id, its source and the name of what is to be written from its own name,
-    where the spec doesn't give another. ``notebook`` is the notebook's path below ``chapters/``,
+    A spec file has no texts: the registry takes them and the wrong answers from the exercise's
+    page, and its id, its source and the name of what is to be written from its own name, where the
+    spec doesn't give another. ``notebook`` is the notebook's path below ``chapters/``,
     without ``.ipynb``; it follows from the place of the file that holds the exercise.
     """
 

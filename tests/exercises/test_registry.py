@@ -103,7 +103,7 @@ def test_a_file_that_cannot_be_imported_is_named(chapters, text):
 def test_an_exercise_without_a_page_or_with_two_solutions_is_named(chapters):
     folder = chapters({"04_x/01_first.py": spec("a")})
     (folder / "kernels/04_x/exercises/a.cu").touch()
-    with pytest.raises(LessonError, match=r"04_x/exercises/a has 2 solutions"):
+    with pytest.raises(LessonError, match=r"04_x/exercises/a: found 2 solutions; expected one"):
         exercises_below(folder)
     (folder / "kernels/04_x/exercises/a.md").unlink()
     with pytest.raises(LessonError, match=r"04_x/exercises/a\.md is missing"):
