@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -32,19 +33,19 @@ def content_of(nb: NotebookNode, old: dict[str, Any] | None = None) -> dict[str,
     ``old`` file has for it.
     """
     before = old["cells"] if old else {}
-    cells, devices = {}, set()
+    cells, devices = {}, Counter()
     for _, cell in stamp.stamped(nb):
         device = cell.metadata.get(STAMP, {}).get("device", stamp.EMULATOR)
         if device == stamp.EMULATOR or not may_be_skipped(cell.source):
             continue
-        devices.add(device)
         digits = stored_outputs.key(cell.source)
         outputs = list(filter(None, map(_mime_bundle, cell.outputs)))
         if outputs and "".join(outputs[0].get(TEXT, "")).startswith(SKIPPED):
             outputs = before.get(digits, [])
         if outputs:
             cells[digits] = outputs
-    return {"device": max(devices), "cells": cells} if cells else None
+            devices[device] += 1
+    return {"device": devices.most_common(1)[0][0], "cells": cells} if cells else None
 
 
 def as_text(content: dict[str, Any]) -> str:

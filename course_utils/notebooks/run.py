@@ -189,7 +189,12 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
                 note = "  (on the emulator: the GPU is too old)"
             verdict = "FAIL" if outcome.failure else "PASS"
             if machine and not outcome.failure:
-                waiting = write_back(path, nb, machine, args.all)
+                try:
+                    waiting = write_back(path, nb, machine, args.all)
+                except LessonError as error:
+                    waiting, verdict = [], "FAIL"
+                    failed += 1
+                    report.detail(str(error))
                 if waiting:
                     note += f"  (cells {waiting} wait for a GPU: list it in {WAITING})"
             note += f"  ({outcome.skipped} SKIPPED)" if outcome.skipped else ""
@@ -230,10 +235,13 @@ def write_back(path: Path, nb, machine: dict[str, str], renew: bool = False) -> 
     from .stamp import keep_current, stamp
 
     text = path.read_text(encoding="utf-8")
+    old = canonical(read(text))
+    if [cell.source for cell in old.cells] != [cell.source for cell in canonical(nb).cells]:
+        raise LessonError(f"{shown(path)} was edited while it ran: run it again.")
     map_text(nb, without_machine)
     nb = canonical(nb)
     stamp(nb, machine["name"], machine["cuda"])
-    waiting = keep_current(nb, canonical(read(text)), machine["name"], renew)
+    waiting = keep_current(nb, old, machine["name"], renew)
     nb = canonical(nb)
     if dumps(nb) != text:
         path.write_text(dumps(nb), encoding="utf-8", newline="\n")

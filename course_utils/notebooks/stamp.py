@@ -1,8 +1,8 @@
 """The stamp that ties a cell's outputs to the machine and the code that made them.
 
 Each code cell has its own, so an edited cell makes stale only itself and the cells that build on
-it, and the outputs of a GPU stay beside a cell that wasn't touched. A cell that measures has a
-GPU's outputs; any other may be run again on the emulator.
+it, and the outputs of a GPU stay beside a cell that wasn't touched. A cell that gives the same on
+every device may be run again on the emulator; any other has a GPU's outputs.
 """
 
 from __future__ import annotations
@@ -21,8 +21,17 @@ from ..compiling.source_text import read_source
 from ..paths import ROOT
 from ..records.sources import code
 from .canonical import STAMP
-from .cell_order import built_on
-from .cells import Violation, files_named, is_exercise, is_hosted, numbered
+from .cell_dependencies import dependencies
+from .cells import (
+    CHECK_TAG,
+    ERROR_TAG,
+    Violation,
+    files_named,
+    is_exercise,
+    is_hosted,
+    numbered,
+    tags,
+)
 
 UPDATE_COMMAND = (
     "run `python -m course_utils run --update PATH`; a cell that measures needs the GPU machine, "
@@ -31,9 +40,13 @@ UPDATE_COMMAND = (
 C_LIKE = (".cu", ".cuh", ".c", ".h", ".cpp")
 FIELDS = ("device", "cuda", "date", "fingerprint")
 EMULATOR = "emulator"
-SHOWS_SOURCE = re.compile(r"\.source\b|\bshow\(|read_text\(")
+ANYWHERE = "anywhere"  # in the stamp of a cell that gives the same on every device
+SHOWS_LINES = re.compile(
+    r"\.source\b|\b(?:show|read_text|sanitize|trace|profile|print_exc|LaunchFault|CompileError)\b"
+)
 MEASURES = re.compile(
-    r"\b(?:bench|perf_counter|time_ns|timeit|elapsed\w*|get_elapsed_time|median_ms)\b"
+    r"\b(?:bench|perf_counter|time_ns|timeit|elapsed\w*|get_elapsed_time|median_ms|device)\b"
+    r"|\bsize\("
     r"|^%%needs .*\b(?:gpus?|sm_\d+a?|nvcc|ncu|nsys|compute-sanitizer)\b",
     re.M,
 )
@@ -47,29 +60,43 @@ def stamped(nb: NotebookNode) -> Iterator[tuple[int, NotebookNode]]:
             yield number, cell
 
 
-def measures(cell: NotebookNode) -> bool:
-    """Whether the outputs of ``cell`` are a GPU's alone."""
-    return bool(MEASURES.search(cell.source))
+def runs_anywhere(cell: NotebookNode, holds: bool = True) -> bool:
+    """Whether ``cell`` gives on every device what it gives on a GPU.
+
+    A tag promises it. Else it was seen once, on the emulator, and noted in the stamp; a cell that
+    was edited since, whose stamp no longer ``holds``, must not measure. A new cell that measures
+    nothing is taken for one; take the stamp out of the metadata to have a cell taken for new.
+    """
+    if CHECK_TAG in tags(cell):
+        return True
+    mark = cell.metadata.get(STAMP)
+    if mark and (holds or not mark.get(ANYWHERE)):
+        return bool(mark.get(ANYWHERE))
+    return not MEASURES.search(cell.source)
 
 
 def fingerprints(nb: NotebookNode, root: Path = ROOT) -> list[str]:
     """Sixteen digits for each cell of :func:`stamped`, which change with its code, with the files
     that it names (kernels with their headers, programs, data, transcripts) and with the cells that
-    it builds on.
+    it depends on.
 
-    Prose and outputs do not count, and in C and CUDA C++ neither do comments and blank lines,
-    unless the cell shows the source. Raises LessonError for a file that isn't UTF-8.
+    Prose and outputs do not count, and in C and CUDA C++ neither do comments and blank lines, but
+    for a cell that shows sources or names their lines. Raises LessonError for a file that isn't
+    UTF-8.
     """
     cells = [cell for _, cell in stamped(nb)]
     found: list[str] = []
-    for cell, before in zip(cells, built_on(cells), strict=True):
+    files: list[set[Path]] = []  # that a cell and those that it depends on name
+    for cell, needed in zip(cells, dependencies(cells), strict=True):
+        own = _sources([*(cells[at] for at in needed.cells), cell], cell, root)
+        files.append(set(own).union(*(files[at] for at in needed.cells)))
+        shows = SHOWS_LINES.search(cell.source) or ERROR_TAG in tags(cell)
         digest = hashlib.sha256(_text(cell.source.rstrip()))
-        shown = bool(SHOWS_SOURCE.search(cell.source))
-        for path in _sources([*(cells[at] for at in before), cell], cell, root):
+        for path in sorted(files[-1]) if shows else own:
             text = read_source(path)
             digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-            digest.update(_text(code(text) if path.suffix in C_LIKE and not shown else text))
-        digest.update(" ".join(found[at] for at in before).encode())
+            digest.update(_text(text if shows or path.suffix not in C_LIKE else code(text)))
+        digest.update(" ".join([*needed.imports, *(found[at] for at in needed.cells)]).encode())
         found.append(digest.hexdigest()[:16])
     return found
 
@@ -94,8 +121,10 @@ def _sources(cells: list[NotebookNode], cell: NotebookNode, root: Path) -> list[
 def stamp(nb: NotebookNode, device: str, cuda: str, root: Path = ROOT) -> None:
     """Stamp every cell of ``nb``: ``device`` is a GPU's name or "emulator"."""
     today = datetime.date.today().isoformat()
-    for (_, cell), digits in zip(stamped(nb), fingerprints(nb, root), strict=True):
+    both = zip(stamped(nb), current(nb, root), fingerprints(nb, root), strict=True)
+    for (_, cell), holds, digits in both:
         fields = {"device": device, "cuda": cuda, "date": today, "fingerprint": digits}
+        fields |= {ANYWHERE: True} if runs_anywhere(cell, holds) else {}
         cell.metadata[STAMP] = nbformat.from_dict(fields)
 
 
@@ -114,23 +143,26 @@ def keep_current(
     stamped on ``device``, wherever they still hold: those of a GPU, and what is the same again.
 
     With ``renew`` a GPU's outputs are replaced too. Returns the positions of the cells that wait
-    for a GPU: they measure, and what is there is stale.
+    for a GPU: what is there is stale, and the emulator can't give it.
     """
     waiting = []
     both = zip(stamped(nb), stamped(old), current(old, root), strict=True)
     for (number, cell), (_, before), holds in both:
         mark = before.metadata.get(STAMP)
-        waits = bool(mark) and not holds and device == EMULATOR and measures(cell)
+        same = holds and cell.outputs == before.outputs
+        if same and device == EMULATOR != mark["device"]:
+            mark[ANYWHERE] = True
+        gpus = bool(mark) and device == EMULATOR and not runs_anywhere(before, holds)
         better = holds and not renew and (device == EMULATOR or mark["device"] != EMULATOR)
-        if waits:
+        if gpus and not holds:
             waiting.append(number)
-        if waits or better or (holds and cell.outputs == before.outputs):
+        if gpus or same or better:
             cell.outputs, cell.metadata[STAMP] = before.outputs, mark
     return waiting
 
 
 def violations(nb: NotebookNode, root: Path = ROOT) -> list[Violation]:
-    """Cells with no stamp, with a stamp of other code, or that measure and ran on the emulator."""
+    """Cells with no stamp or that of other code, and those of a GPU that ran on the emulator."""
     found = []
     for (number, cell), holds in zip(stamped(nb), current(nb, root), strict=True):
         mark = cell.metadata.get(STAMP, {})
@@ -140,8 +172,8 @@ def violations(nb: NotebookNode, root: Path = ROOT) -> list[Violation]:
             problem = (
                 f"its outputs are stale: its code or what it builds on changed since {mark['date']}"
             )
-        elif mark["device"] == EMULATOR and measures(cell):
-            problem = "it measures, and its outputs were made on the emulator"
+        elif mark["device"] == EMULATOR and not runs_anywhere(cell):
+            problem = "its outputs are a GPU's, and were made on the emulator"
         else:
             continue
         found.append(Violation(number, problem, UPDATE_COMMAND))

@@ -24,7 +24,9 @@ def text_of(path) -> str:
 def to_measure(notebook) -> list[int]:
     """The positions of the cells that have to be run on a GPU."""
     cells = dict(stamp.stamped(notebook))
-    return [v.cell for v in stamp.violations(notebook, ROOT) if stamp.measures(cells[v.cell])]
+    return [
+        v.cell for v in stamp.violations(notebook, ROOT) if not stamp.runs_anywhere(cells[v.cell])
+    ]
 
 
 def report(violations) -> str:

@@ -9,7 +9,7 @@ from course_utils.notebooks.canonical import canonical
 from course_utils.notebooks.stamp import (
     fingerprints,
     keep_current,
-    measures,
+    runs_anywhere,
     sources,
     stamp,
     violations,
@@ -134,6 +134,16 @@ def test_a_comment_counts_only_where_the_cell_shows_the_source(repository, good,
     assert (of_both(repository, good) != before) is changes
 
 
+@pytest.mark.parametrize("shows", ["print(module.source)", "sanitize(module, 1, 32, ())"])
+def test_a_comment_counts_for_a_later_cell_that_shows_it(repository, good, shows):
+    good.cells[2].source = shows
+    repository.write("kernels/01_first/add.cu", "int a;\n")
+    loads, later = of_both(repository, good)
+    repository.write("kernels/01_first/add.cu", "// one\nint a;\n")
+    assert of_both(repository, good)[0] == loads
+    assert of_both(repository, good)[1] != later
+
+
 def test_prose_outputs_and_another_kernel_change_nothing(repository, good):
     before = of_both(repository, good)
     good.cells[0].source += " More words."
@@ -152,7 +162,9 @@ def test_line_endings_change_nothing(repository, good):
 def test_a_fresh_stamp_from_a_gpu_is_accepted(repository, good):
     stamp(good, "NVIDIA H200", "12.9", repository.root)
     assert violations(good, repository.root) == []
-    assert set(good.cells[1].metadata.course) == {"device", "cuda", "date", "fingerprint"}
+    assert set(good.cells[1].metadata.course) == {
+        *("device", "cuda", "date", "fingerprint", "anywhere")
+    }
     assert "course" not in good.cells[4].metadata  # an exercise
     assert canonical(good).cells[1].metadata == good.cells[1].metadata
 
@@ -160,6 +172,7 @@ def test_a_fresh_stamp_from_a_gpu_is_accepted(repository, good):
 def test_no_stamp_a_stale_one_and_a_measurement_of_the_emulator_are_told_apart(repository, good):
     assert "no stamp" in str(violations(good, repository.root))
     good.cells[2].source = "bench(draw)"
+    good.cells[2].outputs = []
     stamp(good, "emulator", "12.9", repository.root)
     (found,) = violations(good, repository.root)
     assert found.cell == 3 and "made on the emulator" in found.message
@@ -178,10 +191,22 @@ def test_no_stamp_a_stale_one_and_a_measurement_of_the_emulator_are_told_apart(r
         ("%%needs torch\nprint(1)", False),
         ("print(check(y, x))", False),
         ('measurements("scan")', False),
+        ("n = size(gpu=9, emulator=2)", True),
     ],
 )
-def test_a_cell_that_measures_is_known(source, expected):
-    assert measures(new_code_cell(source)) is expected
+def test_a_new_cell_that_measures_is_known(source, expected):
+    assert runs_anywhere(new_code_cell(source)) is not expected
+
+
+def test_what_was_the_same_on_both_devices_may_run_anywhere_from_then_on(repository, good):
+    good.cells[2].source = "bench(draw)"
+    stamp(good, "NVIDIA H200", "12.9", repository.root)
+    assert [runs_anywhere(cell) for cell in good.cells[1:3]] == [True, False]
+    good.cells[1].metadata.course.pop("anywhere")
+    again = executed(good, "emulator", "PASS\n", repository.root)
+    keep_current(again, canonical(good), "emulator", root=repository.root)
+    assert [runs_anywhere(cell) for cell in again.cells[1:3]] == [True, False]
+    assert again.cells[1].metadata.course.device == "NVIDIA H200"
 
 
 def executed(nb, device, text, root):
@@ -207,7 +232,7 @@ def test_a_gpu_s_outputs_stay_beside_what_was_not_touched(repository, good):
         assert again.cells[1].metadata.course.device == "NVIDIA H200"
 
 
-def test_an_edited_cell_gets_the_emulator_s_outputs_unless_it_measures(repository, good):
+def test_an_edited_cell_gets_the_emulator_s_outputs_where_it_runs_anywhere(repository, good):
     good.cells[2].source = "bench(draw)"
     stamp(good, "NVIDIA H200", "12.9", repository.root)
     for position in (1, 2):
@@ -216,6 +241,31 @@ def test_an_edited_cell_gets_the_emulator_s_outputs_unless_it_measures(repositor
     assert keep_current(again, canonical(good), "emulator", root=repository.root) == [3]
     assert printed(again) == ["new\n", "picture"]
     assert [found.cell for found in violations(again, repository.root)] == [3]
+
+
+def test_a_cell_that_ran_anywhere_does_so_no_longer_once_it_measures(repository, good):
+    stamp(good, "NVIDIA H200", "12.9", repository.root)
+    assert runs_anywhere(good.cells[2])
+    good.cells[2].source = "bench(draw)"
+    again = executed(good, "emulator", "new\n", repository.root)
+    assert keep_current(again, canonical(good), "emulator", root=repository.root) == [3]
+    assert printed(again)[1] == "picture"
+
+
+def test_a_measured_cell_with_other_words_waits_for_a_gpu(repository, good):
+    good.cells[2].source = "draw(bench)"
+    stamp(good, "NVIDIA H200", "12.9", repository.root)
+    good.cells[2].source = "draw()"
+    again = executed(good, "emulator", "new\n", repository.root)
+    assert keep_current(again, canonical(good), "emulator", root=repository.root) == [3]
+
+
+def test_the_emulator_never_replaces_what_a_gpu_measured(repository, good):
+    good.cells[2].source = "bench(draw)"
+    stamp(good, "NVIDIA H200", "12.9", repository.root)
+    again = executed(good, "emulator", "new\n", repository.root)
+    keep_current(again, canonical(good), "emulator", renew=True, root=repository.root)
+    assert printed(again) == ["new\n", "picture"]
 
 
 def test_a_gpu_renews_the_emulator_s_outputs_and_all_when_asked(repository, good):
