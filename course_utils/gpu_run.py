@@ -50,7 +50,7 @@ def write(commit: str, tests: Path, notebooks: Path) -> None:
     need_gpu()
     if not commit:
         raise LessonError("Say which commit was tested: make test-gpu COMMIT=HASH.")
-    if changed := _changed():
+    if changed := _changed(commit):
         files = f"{len(changed)} files differ from the commit, such as {changed[0]}"
         raise LessonError(f"Nothing is recorded: {files}.")
     record: dict[str, Any] = {"commit": commit, "date": datetime.date.today().isoformat()}
@@ -80,9 +80,9 @@ def _commits_since(commit: str) -> int | None:
     return int(count) if count else None
 
 
-def _changed() -> list[str]:
-    """The files of tests that are not as in the commit; none where git doesn't know."""
-    return _git("diff", "--name-only", "HEAD", "--", *TESTED).split()
+def _changed(commit: str) -> list[str]:
+    """The files of tests that are not as in ``commit``; none where git doesn't know it."""
+    return _git("diff", "--name-only", commit, "--", *TESTED).splitlines()
 
 
 def _git(*command: str) -> str:

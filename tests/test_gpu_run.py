@@ -27,7 +27,7 @@ def on_gpu(monkeypatch, tmp_path):
     monkeypatch.setattr(gpu_run, "need_gpu", lambda: None)
     monkeypatch.setattr(gpu_run, "description", lambda: {"device": "NVIDIA H200"})
     monkeypatch.setattr(gpu_run, "FILE", tmp_path / "gpu_run.json")
-    monkeypatch.setattr(gpu_run, "_changed", list)
+    monkeypatch.setattr(gpu_run, "_changed", lambda commit: [])
 
 
 def test_a_run_is_written_down_with_its_counts(on_gpu, report, capsys):
@@ -57,7 +57,7 @@ def test_without_a_gpu_or_a_commit_nothing_is_written(on_gpu, report, monkeypatc
 
 
 def test_files_that_differ_from_the_commit_are_no_run_of_it(on_gpu, report, monkeypatch):
-    monkeypatch.setattr(gpu_run, "_changed", lambda: ["course_utils/paths.py"])
+    monkeypatch.setattr(gpu_run, "_changed", lambda commit: ["course_utils/paths.py"])
     with pytest.raises(LessonError, match="course_utils/paths.py"):
         gpu_run.write("0" * 40, *[report(1, 0, 0, 0)] * 2)
     assert gpu_run.last() is None

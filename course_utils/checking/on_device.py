@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..devices import emulated_cupy
 from ..devices.selection import cp
 from .tolerance import Tolerance
 
@@ -19,8 +20,11 @@ def difference(actual: Any, expected: Any, rtol: float, atol: float) -> str:
     arrays are not copied to the host.
     """
     space = cp if hasattr(actual, "detach") else cp.get_array_module(actual, expected)
-    if space is np:  # beside a GPU, where the emulator's arrays are no arrays of cp
-        actual, expected = (a.get() if hasattr(a, "get") else a for a in (actual, expected))
+    # Beside a GPU the emulator's arrays are no arrays of cp.
+    actual, expected = (
+        each.get() if space is np and isinstance(each, emulated_cupy.ndarray) else each
+        for each in (actual, expected)
+    )
     got, want = (space.asarray(array).astype(np.float64) for array in (actual, expected))
     if got.shape != want.shape:
         return f"its shape is {got.shape}, expected {want.shape}"
