@@ -17,6 +17,7 @@ ready, is brought up to date or left as it is.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -54,7 +55,7 @@ SOON = {"PIP_RETRIES": "1", "PIP_TIMEOUT": "15"}  # an update can wait for a bet
 HOSTS_OWN = ("jupyterlab", "nbval", "cupy-cuda12x", "torch")
 
 EXTRAS = {
-    "cpu": "the compiler, the emulator and JupyterLab (about a minute, 1.1 GB)",
+    "cpu": "the compiler, the emulator and JupyterLab (a minute or two, 1.2 GB)",
     "gpu": "CuPy, PyTorch and CUDA 12 for your GPU (a few minutes, about 8 GB)",
     "gpu13": "CuPy, PyTorch and CUDA 13 for your GPU (a few minutes, about 8 GB)",
 }
@@ -101,8 +102,11 @@ def set_up(again: bool = False) -> None:
             if had is None or again or absent(had, packages_there()):
                 own = "" if had is not None or HALF_MADE.exists() else OWN
                 raise SetupError(f"{errors}\nSet-up failed: see above. It needs a connection.{own}")
-            said = re.search(r"ERROR: (.*)|$", errors)[1] or errors.splitlines()[-1]
-            print(f"The update failed, and .venv is used as it was: {said}", flush=True)
+            print(
+                f"The update failed, and .venv is used as it was: {cause(errors)}. `make setup` "
+                "tries again.",
+                flush=True,
+            )
             return
         finish(wanted)
         print(f"Set-up done in {time.monotonic() - start:.0f} s.")
@@ -394,7 +398,9 @@ def clear() -> None:
 def make_venv() -> None:
     """An empty environment with pip, of the Python that runs this. Raises SetupError."""
     command = [sys.executable, "-m", "venv", VENV]
-    made = subprocess.run(command, env=variables(), capture_output=True, text=True)
+    # It inherits the lock: one that outlives its make still writes into .venv.
+    piped = {"capture_output": True, "text": True, "close_fds": False}
+    made = subprocess.run(command, env=variables(), **piped)
     if made.returncode:
         said = made.stdout + made.stderr
         raise SetupError(f"{said}\nPython could not make .venv: see above.")
@@ -453,6 +459,15 @@ def pip(*arguments: str, python: str | Path = PYTHON, **settings: str) -> str:
     return (said or f"pip ended with status {running.returncode}") if running.returncode else ""
 
 
+def cause(errors: str) -> str:
+    """What went wrong, in a line, by what pip said."""
+    if re.search(r"from versions: none|Connection|Proxy|Name or service|timed out", errors):
+        return "the package index did not answer"
+    said = re.findall(r"^ *(?:ERROR|error): (.*)$", errors, re.M)
+    own = [line for line in said if "subprocess" not in line and "exit code" not in line]
+    return (own or said or errors.splitlines())[-1].strip().rstrip(".")
+
+
 def variables() -> dict[str, str]:
     """Variables for pip and venv: nothing of other environments, no questions."""
     kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
@@ -489,11 +504,13 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
-        print(
-            f"Set-up can't continue: {error}. It needs a folder of your own, with some GB left: "
-            "clone the course into one, and try again.",
-            file=sys.stderr,
-        )
+        remedy = "The same command starts it again."
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC):
+            remedy = (
+                "It needs a folder of your own, with some GB left: clone the course into one, and "
+                "try again."
+            )
+        print(f"Set-up can't continue: {error}. {remedy}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nSet-up was interrupted: the same command starts it again.", file=sys.stderr)

@@ -322,15 +322,19 @@ def all_notebooks(root: Path = ROOT) -> list[NotebookNeeds]:
 
 
 def wanting(token: str) -> str:
-    """ "wanted by 4 cells of 04_first_kernels/08_profiling_and_debugging", from all notebooks.
+    """ "wanted by 4 cells of 04_first_kernels/08_profiling_and_debugging", from all notebooks; of
+    many it gives the numbers alone.
 
     A cell that lacks something else too is not counted: ``token`` alone would not help it.
     """
     words = lacking(token)
-    found = []
+    found = {}
     for notebook in all_notebooks():
         cells = sum(token in cell and missing(cell) in ([], [words]) for cell in notebook.cells)
         if cells:
-            name = f"{notebook.path.parent.name}/{notebook.path.stem}"
-            found.append(f"{cells} {'cell' if cells == 1 else 'cells'} of {name}")
-    return f"wanted by {', '.join(found) or 'no notebook'}"
+            found[f"{notebook.path.parent.name}/{notebook.path.stem}"] = cells
+    if not found:
+        return "wanted by no notebook"
+    total = sum(found.values())
+    where = f"{len(found)} notebooks" if len(found) > 1 else next(iter(found))
+    return f"wanted by {total} {'cell' if total == 1 else 'cells'} of {where}"

@@ -267,7 +267,7 @@ def test_a_change_that_was_interrupted_is_done_again_and_loses_nothing(
     monkeypatch.setattr(install, "pip", checkout.pip)
     checkout.failing = ("-e",)  # offline
     assert install.main([]) == 0
-    assert "used as it was: no\n" in capsys.readouterr().out
+    assert "used as it was: no. " in capsys.readouterr().out
     checkout.failing = ()
     assert install.main([]) == 0
     assert install.READY.exists() and not install.BEFORE.exists()
@@ -293,6 +293,24 @@ def test_a_package_that_a_killed_pip_left_half_installed_is_installed_again(chec
     assert {path.name for path in found} == {"whole-1.dist-info"}
 
 
+@pytest.mark.parametrize(
+    "errors, expected",
+    [
+        ("ERROR: Could not find a version of x (from versions: none)", "did not answer"),
+        ("WARNING: Retrying after ProxyError\nERROR: No matching x", "did not answer"),
+        ("ERROR: No space left on device", "No space left on device"),
+        (
+            "error: Cannot update time stamp of 'x'\nERROR: pip subprocess to install failed.\n"
+            "note: This error originates from a subprocess, and is likely not a problem with pip.",
+            "Cannot update time stamp of 'x'",
+        ),
+        ("killed", "killed"),
+    ],
+)
+def test_a_failed_update_says_why(errors, expected):
+    assert install.cause(errors).endswith(expected)
+
+
 def test_a_failed_update_goes_on_with_what_is_there(checkout, capsys):
     install.main([])
     checkout.change()
@@ -302,10 +320,9 @@ def test_a_failed_update_goes_on_with_what_is_there(checkout, capsys):
         before = install.READY.read_text()
         assert install.main([]) == 0
         said = capsys.readouterr()
-        assert (
-            said.out.splitlines()[1:] == ["The update failed, and .venv is used as it was: no"]
-            and said.err == ""
-        )
+        (line,) = said.out.splitlines()[1:]
+        assert line.startswith("The update failed, and .venv is used as it was: no. `make setup`")
+        assert said.err == ""
         assert install.READY.read_text() == before
     assert checkout.made == 1 and install.PYTHON.exists()
 
