@@ -74,7 +74,7 @@ def test_a_device_that_cannot_be_had_is_a_line_of_the_report(wanted):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 1 and done.stderr == ""
     assert "!!  kernels run on" in done.stdout and "unset COURSE_DEVICE" in done.stdout
-    assert "compiler (NVRTC)" in done.stdout and "Notebooks" in done.stdout
+    assert "compiler (NVRTC)" in done.stdout and "runs here" not in done.stdout
 
 
 def test_the_report_shows_no_path_of_this_machine(capsys):
@@ -95,3 +95,12 @@ def test_an_unknown_command_lists_the_known_ones(capsys):
     with pytest.raises(SystemExit):
         main(["no-such-command"])
     assert "doctor" in capsys.readouterr().err
+
+
+def test_where_no_kernel_runs_nothing_is_said_to_run(monkeypatch, capsys):
+    monkeypatch.setattr(environment, "PROBLEM", "no GPU was found.")
+    monkeypatch.setattr(environment, "_output", lambda *command: "")
+    assert not environment.doctor()
+    said = capsys.readouterr().out
+    assert "nothing: no GPU was found" in said
+    assert "runs here" not in said and "not needed" not in said.partition("compiler")[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from pathlib import Path
 
@@ -15,13 +16,13 @@ def find_kernel_file(path: str | os.PathLike[str]) -> Path:
     for candidate in (KERNELS / path, ROOT / path, Path(path).absolute()):
         if candidate.is_file():
             return candidate.resolve()
-    name = unnumbered(Path(path).name)
-    elsewhere = [
-        file.relative_to(KERNELS).as_posix()
-        for file in KERNELS.rglob(f"*{name}")
-        if unnumbered(file.name) == name
-    ]
-    hint = " Its path starts below kernels/."
+    names: dict[str, list[str]] = {}
+    for file in KERNELS.rglob("*.cu"):
+        names.setdefault(unnumbered(file.name), []).append(file.relative_to(KERNELS).as_posix())
+    asked = unnumbered(Path(path).with_suffix(".cu").name)
+    closest = difflib.get_close_matches(asked[:100], names, n=1, cutoff=0.8)
+    elsewhere = names.get(closest[0], []) if closest else []
+    hint = " Give its path below kernels/, such as '04_first_kernels/threads/vec_add.cu'."
     if elsewhere:  # in the chapter that was asked for rather than in another
         nearest = max(sorted(elsewhere), key=lambda p: len(os.path.commonprefix([p, str(path)])))
         hint = f" Did you mean {nearest!r}?"

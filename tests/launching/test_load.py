@@ -384,9 +384,11 @@ def test_a_file_that_is_not_there_is_suggested_from_elsewhere():
         ("06_matmul_and_fft/sgemm_naive.cu", "06_matmul_and_fft/sgemm/01_sgemm_naive.cu"),
         ("06_matmul_and_fft/sgemm/07_sgemm_naive.cu", "06_matmul_and_fft/sgemm/01_sgemm_naive.cu"),
         ("04_first_kernels/conv3x3.cu", "04_first_kernels/fusion/conv3x3.cu"),
+        ("04_first_kernels/threads/vec_add", "04_first_kernels/threads/vec_add.cu"),
+        ("04_first_kernels/threads/vecadd.cu", "04_first_kernels/threads/vec_add.cu"),
     ],
 )
-def test_a_path_without_the_topic_or_with_another_rung_is_corrected(path, place):
+def test_a_path_without_the_topic_or_with_a_slip_is_corrected(path, place):
     with pytest.raises(LessonError, match=f"Did you mean '{place}'"):
         load(path)
 
