@@ -121,19 +121,21 @@ def _sources(cells: list[NotebookNode], cell: NotebookNode, root: Path) -> list[
 def stamp(nb: NotebookNode, device: str, cuda: str, root: Path = ROOT) -> None:
     """Stamp every cell of ``nb``: ``device`` is a GPU's name or "emulator"."""
     today = datetime.date.today().isoformat()
-    both = zip(stamped(nb), current(nb, root), fingerprints(nb, root), strict=True)
-    for (_, cell), holds, digits in both:
+    for (_, cell), digits in zip(stamped(nb), fingerprints(nb, root), strict=True):
         fields = {"device": device, "cuda": cuda, "date": today, "fingerprint": digits}
-        fields |= {ANYWHERE: True} if runs_anywhere(cell, holds) else {}
+        fields |= {ANYWHERE: True} if runs_anywhere(cell, _holds(cell, digits)) else {}
         cell.metadata[STAMP] = nbformat.from_dict(fields)
 
 
 def current(nb: NotebookNode, root: Path = ROOT) -> list[bool]:
     """For each cell of :func:`stamped` whether its stamp is that of its code."""
-    return [
-        cell.metadata.get(STAMP, {}).get("fingerprint") == digits
-        for (_, cell), digits in zip(stamped(nb), fingerprints(nb, root), strict=True)
-    ]
+    both = zip(stamped(nb), fingerprints(nb, root), strict=True)
+    return [_holds(cell, digits) for (_, cell), digits in both]
+
+
+def _holds(cell: NotebookNode, digits: str) -> bool:
+    """Whether the stamp of ``cell`` has the fingerprint ``digits``."""
+    return cell.metadata.get(STAMP, {}).get("fingerprint") == digits
 
 
 def keep_current(
