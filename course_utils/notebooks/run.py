@@ -236,10 +236,10 @@ def write_back(path: Path, nb, machine: dict[str, str], renew: bool = False) -> 
 
     text = path.read_text(encoding="utf-8")
     old = canonical(read(text))
-    if [cell.source for cell in old.cells] != [cell.source for cell in canonical(nb).cells]:
-        raise LessonError(f"{shown(path)} was edited while it ran: run it again.")
     map_text(nb, without_machine)
     nb = canonical(nb)
+    if [cell.source for cell in old.cells] != [cell.source for cell in nb.cells]:
+        raise LessonError(f"{shown(path)} was edited while it ran: run it again.")
     stamp(nb, machine["name"], machine["cuda"])
     waiting = keep_current(nb, old, machine["name"], renew)
     nb = canonical(nb)

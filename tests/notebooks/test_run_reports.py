@@ -8,6 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from course_utils.errors import LessonError
 from course_utils.notebooks import cells, execute, output_store, rules, run
 from course_utils.notebooks.canonical import STAMP
 from course_utils.notebooks.cells import Violation, find
@@ -142,3 +143,14 @@ def test_a_kernel_that_does_not_start_is_told_before_the_first_cell(tmp_path, mo
     found = execute.execute(new_notebook(cells=[new_code_cell("x")]), tmp_path, {}, 1)
     assert (found.failure.cell, found.failure.line) == (0, 0)
     assert found.failure.error == "the kernel did not start: no port is free"
+
+
+def test_a_notebook_that_was_edited_while_it_ran_is_left_alone(tmp_path):
+    path = tmp_path / "01_a.ipynb"
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# Title"), new_code_cell("y")]), path)
+    before = path.read_text()
+    with pytest.raises(LessonError, match="edited while it ran"):
+        write_back(
+            path, new_notebook(cells=[new_markdown_cell("# Title"), new_code_cell("x")]), H200
+        )
+    assert path.read_text() == before
