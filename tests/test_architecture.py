@@ -116,10 +116,9 @@ def test_no_modules_import_each_other_in_a_circle():
 
 def test_the_name_of_a_module_is_used_once():
     places = defaultdict(list)
-    for name in modules():
-        leaf = name.rpartition(".")[2]
-        if leaf not in ("", "cli", "__main__"):
-            places[leaf].append(name)
+    for name, file in modules().items():
+        if file.stem not in ("__init__", "cli", "__main__"):
+            places[file.stem].append(name)
     assert not {leaf: names for leaf, names in places.items() if len(names) > 1}
 
 

@@ -10,21 +10,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .machine.gpu_constants import (
-    BANK_BYTES,
-    BANKS,
-    BLOCKS_PER_SM,
-    LOCAL_LIMIT,
-    MAX_THREADS,
-    SECTOR,
-    SHARED_PER_SM,
-    SMS,
-    THREADS_PER_SM,
-    WARP,
-)
-from .machine.memory import GLOBAL
-from .machine.options import ALL_CHECKS, Options, TraceOptions
-from .machine.report import (
+from .findings.options import ALL_CHECKS, Options, TraceOptions
+from .findings.report import (
     ASSERTION,
     BAD_TENSOR_MAP,
     BAD_TEXTURE,
@@ -48,28 +35,42 @@ from .machine.report import (
     Counts,
     Finding,
     KernelFault,
-    LaunchResult,
     LaunchTooLong,
     Location,
     spoken_time,
 )
+from .isa.gpu_constants import (
+    BANK_BYTES,
+    BANKS,
+    BLOCKS_PER_SM,
+    LOCAL_LIMIT,
+    MAX_THREADS,
+    SECTOR,
+    SHARED_PER_SM,
+    SMS,
+    THREADS_PER_SM,
+    WARP,
+)
+from .memory.address_space import GLOBAL
 
 if TYPE_CHECKING:
-    from .machine.emulated_module import EmulatedModule, Entry
-    from .machine.ptx import Address, OperandList, PtxError, Register, Symbol
-    from .machine.ptx_parser import source_files
-    from .machine.tensor_box import Box
-    from .machine.texels import Surface, Texels, Texture
+    from .isa.ptx import Address, OperandList, PtxError, Register, Symbol
+    from .isa.ptx_parser import source_files
+    from .launching.emulated_module import EmulatedModule, Entry
+    from .launching.launch_result import LaunchResult
+    from .memory.tensor_box import Box
+    from .memory.texels import Surface, Texels, Texture
     from .recording.counters import InstructionCounts, Tally, add_up
     from .recording.trace_recorder import WarpAccess, WarpStep
 
 _LATER = {
-    "EmulatedModule": "machine.emulated_module",
-    "Entry": "machine.emulated_module",
-    **dict.fromkeys(("Address", "OperandList", "PtxError", "Register", "Symbol"), "machine.ptx"),
-    "source_files": "machine.ptx_parser",
-    "Box": "machine.tensor_box",
-    **dict.fromkeys(("Surface", "Texels", "Texture"), "machine.texels"),
+    "EmulatedModule": "launching.emulated_module",
+    "Entry": "launching.emulated_module",
+    **dict.fromkeys(("Address", "OperandList", "PtxError", "Register", "Symbol"), "isa.ptx"),
+    "LaunchResult": "launching.launch_result",
+    "source_files": "isa.ptx_parser",
+    "Box": "memory.tensor_box",
+    **dict.fromkeys(("Surface", "Texels", "Texture"), "memory.texels"),
     "InstructionCounts": "recording.counters",
     "Tally": "recording.counters",
     "add_up": "recording.counters",

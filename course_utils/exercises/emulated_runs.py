@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
 from io import StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,9 +15,13 @@ from ..compiling.compiler_process import compile_limit
 from ..devices import emulated_cupy
 from ..devices.emulated_arrays import plain, wrap
 from ..devices.selection import EMULATOR
-from ..emulator import ALL_CHECKS, GLOBAL, Counts, Finding, KernelFault, LaunchResult, Options
+from ..emulator import ALL_CHECKS, GLOBAL, Counts, Finding, KernelFault, Options
 from ..launching.modules import Module, load
 from .spec import Empty, Exercise, Launch, Launched
+
+if TYPE_CHECKING:
+    from ..emulator import LaunchResult
+
 
 COMPILE_SECONDS = 30.0
 

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..emulator import Counts, LaunchResult
+from ..emulator import Counts
+
+if TYPE_CHECKING:
+    from ..emulator import LaunchResult
+
 
 ROUNDING = 1e-9
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 from functools import cache, cached_property
 from numbers import Integral
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..compiling.nvrtc import Compiled
 from ..compiling.signature import Signature
@@ -19,10 +19,14 @@ from ..devices.compute_capability import shared_limit
 from ..devices.emulated_kernels import recorder_options
 from ..devices.limits import LaunchError, Limits, check_residence, check_shape, dimensions
 from ..devices.selection import EMULATOR, cp
-from ..emulator import KernelFault, LaunchResult, LaunchTooLong, Options
+from ..emulator import KernelFault, LaunchTooLong, Options
 from ..errors import LessonError
 from . import older_gpus
 from .arguments import bring_back, carry_over, converted
+
+if TYPE_CHECKING:
+    from ..emulator import LaunchResult
+
 
 Grid = tuple[int, int, int]  # blocks of a grid, or threads of a block, along x, y and z
 

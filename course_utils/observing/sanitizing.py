@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from io import StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..compiling.source_text import shortened
 from ..devices.emulated_arrays import plain
@@ -20,12 +20,15 @@ from ..emulator import (
     WARNING,
     Finding,
     KernelFault,
-    LaunchResult,
     Location,
     Options,
 )
 from ..launching.arguments import bring_back, carry_over
 from ..launching.emulation import on_emulator
+
+if TYPE_CHECKING:
+    from ..emulator import LaunchResult
+
 
 OTHER_SEEDS = (1, 2)  # other moments for asynchronous copies to land
 

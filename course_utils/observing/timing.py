@@ -5,14 +5,18 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..devices import gpu
 from ..devices.emulated_cuda import NoTimesError
 from ..devices.emulated_kernels import recorded_launches
 from ..devices.selection import ON_GPU, cp
-from ..emulator import Counts, LaunchResult, Options
+from ..emulator import Counts, Options
 from ..launching.older_gpus import GpuTooOld
+
+if TYPE_CHECKING:
+    from ..emulator import LaunchResult
+
 
 FLUSH_BYTES = 256 * 2**20  # more than any GPU's L2
 HEAD_START = 600_000  # clocks, 0.3 ms at 2 GHz, in which the host issues what is timed

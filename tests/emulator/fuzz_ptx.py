@@ -90,7 +90,7 @@ def outcome(bug: Bug, text: str, checks) -> str:
         if "f" not in module.entries:
             return "refused"
         options = Options(checks=checks, budget=BUDGET)
-        module.entry("f").launch(bug.grid, bug.block, bug.args(), bug.shared, options=options)
+        module.entry("f").launch(bug.grid, bug.block, bug.arguments(), bug.shared, options=options)
         return "runs"
     except KernelFault as fault:
         assert fault.finding.message

@@ -22,7 +22,7 @@ import numpy as np
 from instruction_forms import CLOSE, EXACT, operands
 
 from course_utils.emulator.instructions import DTYPES, TABLE
-from course_utils.emulator.machine.emulated_module import fpenv
+from course_utils.emulator.launching.emulated_module import fpenv
 
 BLOCKS, THREADS = 2, 128
 LANES = BLOCKS * THREADS

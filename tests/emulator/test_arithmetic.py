@@ -3,8 +3,8 @@
 import pytest
 
 from course_utils.emulator import instructions  # noqa: F401  (each says its work)
-from course_utils.emulator.machine import ptx
-from course_utils.emulator.machine.instruction_set import work_of
+from course_utils.emulator.isa import ptx
+from course_utils.emulator.isa.instruction_set import work_of
 
 
 def work(opcode, modifiers):

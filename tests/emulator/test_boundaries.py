@@ -16,25 +16,29 @@ EMULATOR = PACKAGE / "emulator"
 ROOT = PACKAGE.parent
 NAME = "course_utils.emulator"
 
-# Each may import those before it; from those after it, only what type checkers alone read.
-ROOMS = (("machine",), ("instructions",), ("checks", "recording"))
-# Where the parts of a launch are put together: the instructions fill the machine's tables, and the
-# observers are chosen when a kernel is launched.
-WIRING = {
-    ("machine/emulated_module.py", "instructions"),
-    ("machine/emulated_module.py", "watchers"),
-}
+# A module imports from its own room and from those before it, also for type checkers. Only the last
+# knows all of them.
+ROOMS = (
+    ("isa",),
+    ("numerics",),
+    ("findings",),
+    ("memory",),
+    ("machine",),
+    ("instructions",),
+    ("recording", "checks"),
+    ("launching",),
+)
+# Folders whose modules name each other for types: the state of one machine, one check's tables, a
+# kernel and its launch.
+TOGETHER = {"memory", "machine", "checks.uninitialised", "launching"}
 
 
-def imports(path: Path, types_too: bool = True) -> Iterator[tuple[str, int]]:
-    """(full name, line) of everything that a file imports, names from modules included; without
-    ``types_too`` not what stands under ``if TYPE_CHECKING``."""
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """(full name, line) of everything that a file imports, names from modules included."""
     package = (
         ("course_utils", *path.relative_to(PACKAGE).parts[:-1]) if PACKAGE in path.parents else ()
     )
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    if not types_too:
-        tree.body = [n for n in tree.body if not _is_for_types(n)]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
@@ -42,10 +46,6 @@ def imports(path: Path, types_too: bool = True) -> Iterator[tuple[str, int]]:
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join([*base, *([node.module] if node.module else [])])
             yield from ((f"{module}.{alias.name}", node.lineno) for alias in node.names)
-
-
-def _is_for_types(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def is_within(name: str, package: str) -> bool:
@@ -92,11 +92,54 @@ def test_a_room_of_the_emulator_imports_none_that_comes_after_it():
         for level, rooms in enumerate(ROOMS)
         for room in rooms
         for path in (EMULATOR / room).rglob("*.py")
-        for name, line in imports(path, types_too=False)
+        for name, line in imports(path)
         if is_within(name, NAME) and room_of(name) not in {room, *sum(ROOMS[:level], ())}
-        if (path.relative_to(EMULATOR).as_posix(), room_of(name)) not in WIRING
     ]
     assert not wrong
+
+
+def test_every_folder_of_the_emulator_is_a_room():
+    folders = {path.parent.name for path in EMULATOR.glob("*/__init__.py")}
+    assert folders == set(sum(ROOMS, ()))
+
+
+def modules() -> dict[str, Path]:
+    """Dotted name below the emulator -> file, packages left out."""
+    files = (path for path in EMULATOR.rglob("*.py") if not path.stem.startswith("__"))
+    return {".".join(path.relative_to(EMULATOR).with_suffix("").parts): path for path in files}
+
+
+def reached(start: str, edges: dict[str, set[str]]) -> set[str]:
+    """Every module that ``start`` imports, directly or through others."""
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        for other in edges[waiting.pop()] - found:
+            found.add(other)
+            waiting.append(other)
+    return found
+
+
+def test_modules_that_name_each_other_are_in_one_folder():
+    known = modules()
+    edges = {
+        module: {
+            other
+            for name, _ in imports(path)
+            for other in (
+                name.removeprefix(f"{NAME}."),
+                name.removeprefix(f"{NAME}.").rpartition(".")[0],
+            )
+            if other in known
+        }
+        for module, path in known.items()
+    }
+    below = {module: reached(module, edges) for module in known}
+    circles = {
+        (module, other) for module in known for other in below[module] if module in below[other]
+    }
+    folders = {(a.rpartition(".")[0], b.rpartition(".")[0]) for a, b in circles}
+    assert folders <= {(folder, folder) for folder in TOGETHER}
 
 
 def outsiders() -> list[Path]:

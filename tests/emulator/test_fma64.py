@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from course_utils.emulator.machine import floats
+from course_utils.emulator.numerics import floats
 
 HARD = (
     *(0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan),

@@ -17,7 +17,7 @@ import pytest
 from course_utils import load, profile, sanitize
 from course_utils.devices import emulated_cupy
 from course_utils.emulator import KernelFault
-from course_utils.emulator.machine import fpenv
+from course_utils.emulator.numerics import fpenv
 
 ROOT = Path(__file__).parents[2]
 # Words of fenv_t in glibc: byte offset, type, bits that are settings and not flags of past errors.

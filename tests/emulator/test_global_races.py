@@ -5,8 +5,8 @@ import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import ALL_CHECKS, DATA_RACE, EmulatedModule, Options
-from course_utils.emulator.checks.happens_before import Order
-from course_utils.emulator.machine import emulated_launch
+from course_utils.emulator.checks.races.happens_before import Order
+from course_utils.emulator.launching import emulated_launch
 
 F32 = np.float32
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instruction_cases import bits, check, find, numbers, rounded, run, table
 
-from course_utils.emulator.machine.emulated_module import fpenv
+from course_utils.emulator.launching.emulated_module import fpenv
 
 EXACT = {
     "add": lambda a, b, c: a + b,

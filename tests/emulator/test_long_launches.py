@@ -4,7 +4,7 @@ import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import EmulatedModule, Options, spoken_time
-from course_utils.emulator.machine import emulated_launch
+from course_utils.emulator.launching import emulated_launch
 
 BATCHES = 8 * emulated_launch.BATCH_LANES // 32  # blocks of one warp
 

@@ -18,7 +18,7 @@ from course_utils.emulator import (
     Options,
 )
 from course_utils.emulator.instructions.fragment_layouts import fragment_a, fragment_b, fragment_c
-from course_utils.emulator.machine import floats
+from course_utils.emulator.numerics import floats
 
 F16, F32 = np.float16, np.float32
 WARPS = 3

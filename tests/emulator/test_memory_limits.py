@@ -113,7 +113,7 @@ def local(size: int, place: str = ""):
 @pytest.mark.parametrize("checks", [(), ALL_CHECKS])
 def test_large_local_arrays_run_in_fewer_blocks_at_once(monkeypatch, checks):
     monkeypatch.setattr(block_memory, "LOCAL_IN_FLIGHT", 2**28)
-    monkeypatch.setattr("course_utils.emulator.machine.emulated_launch.LOCAL_IN_FLIGHT", 2**28)
+    monkeypatch.setattr("course_utils.emulator.launching.emulated_launch.LOCAL_IN_FLIGHT", 2**28)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     y = np.zeros(64 * 32, np.int32)
     kernel = module(local(100_000)).entry("run")  # 400 KB a thread, 800 MB in all

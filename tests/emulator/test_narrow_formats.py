@@ -6,7 +6,7 @@ The emulator rounds with ml_dtypes; nothing here does.
 import numpy as np
 import pytest
 
-from course_utils.emulator.machine import floats, fpenv
+from course_utils.emulator.numerics import floats, fpenv
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of casts: inf, NaN
 ALL_BF16 = np.arange(1 << 16, dtype=np.uint16)

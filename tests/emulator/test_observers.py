@@ -11,17 +11,13 @@ from course_utils.emulator import (
     EmulatedModule,
     Options,
 )
-from course_utils.emulator.checks import (
-    early_use,
-    init_check,
-    proxy_check,
-    race_check,
-    sync_check,
-    tensor_memory_check,
-)
+from course_utils.emulator.checks.barriers import early_use, sync_check
+from course_utils.emulator.checks.proxies import proxy_check
+from course_utils.emulator.checks.races import race_check, tensor_memory_check
+from course_utils.emulator.checks.uninitialised import init_check
+from course_utils.emulator.launching.observer_set import CHECKS
 from course_utils.emulator.machine.observer import EVENTS, Observer, Observers, nobody
 from course_utils.emulator.recording import async_recorder, counters, thread_work, trace_recorder
-from course_utils.emulator.watchers import CHECKS
 
 MODULES = (
     early_use,

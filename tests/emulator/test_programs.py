@@ -7,7 +7,7 @@ import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options, TraceOptions
-from course_utils.emulator.machine import emulated_launch
+from course_utils.emulator.launching import emulated_launch
 
 
 def launch(source, name, grid, block, args, shared=0, **options):

@@ -7,7 +7,7 @@ import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import ALL_CHECKS, DATA_RACE, EmulatedModule, Options
-from course_utils.emulator.checks import race_shadow
+from course_utils.emulator.checks.races import race_shadow
 
 THREADS = CELLS = 96
 BARRIERS = {"block": "__syncthreads();", "warp": "__syncwarp();"}

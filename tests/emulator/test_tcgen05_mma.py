@@ -19,7 +19,7 @@ from course_utils.emulator import (
     KernelFault,
 )
 from course_utils.emulator.instructions.fragment_layouts import SMALL
-from course_utils.emulator.machine.floats import to_f16
+from course_utils.emulator.numerics.floats import to_f16
 
 U32, F32 = np.uint32, np.float32
 SEEDS = (0, 1, 2)

@@ -10,7 +10,7 @@ from blackwell import layout, run
 from test_tcgen05_mma import CODES, WAIT, check, high, k_major, operand, places, small
 
 from course_utils.emulator import ALL_CHECKS, TENSOR_MEMORY, UNKNOWN_INSTRUCTION, KernelFault
-from course_utils.emulator.machine.floats import F16_OF_E4M3
+from course_utils.emulator.numerics.floats import F16_OF_E4M3
 
 U32 = np.uint32
 A_SCALES, B_SCALES, SCALE_COLUMNS = 256, 320, 64  # columns of tensor memory

@@ -1,1 +1,1 @@
-"""What finds faults that a run gets away with: races, uninitialised values, misused barriers."""
+"""What finds faults that a run gets away with."""

@@ -5,7 +5,7 @@ Importing this package is what makes the machine know them.
 
 import numpy as np
 
-from ..machine.instruction_set import DTYPES, TABLE, Op
+from ..isa.instruction_set import DTYPES, TABLE, Op
 from . import (  # noqa: F401  (each fills the tables)
     async_copies,
     atomics,

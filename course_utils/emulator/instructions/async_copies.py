@@ -3,7 +3,7 @@
 Source: PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy" and its pages on
 cp.async and groups; what copies more at once is in :mod:`.bulk_copies`.
 
-Here every copy becomes a :class:`~..machine.async_engine.Transfer` that says which elements go
+Here every copy becomes a :class:`~..machine.async_state.Transfer` that says which elements go
 where; the engine decides when.
 """
 
@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine import ptx
-from ..machine.copies_in_flight import Transfer
-from ..machine.instruction_set import Traits, step
+from ..isa import ptx
+from ..isa.instruction_set import Traits, step
+from ..machine.accesses import Site
+from ..machine.async_state import Transfer
 from ..machine.lanes import Group
-from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
+from ..memory.address_space import SHARED_WINDOW
 from .bulk_copies import bulk_copy, bytes_at, tensor_copy
-from .loads_stores import Site, _in_pieces
+from .loads_stores import _in_pieces
 from .mbarrier import BarrierSite
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine import floats, ptx
-from ..machine.instruction_set import DTYPES, TABLE, Traits, step
+from ..isa import ptx
+from ..isa.instruction_set import DTYPES, TABLE, Traits, step
+from ..machine.accesses import Site
 from ..machine.lanes import Group
 from ..machine.program import Builder
-from .loads_stores import Site, _in_pieces
+from ..numerics import floats
+from .loads_stores import _in_pieces
 
 
 def _increment(old, value):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine.instruction_set import DTYPES, Op
+from ..isa.instruction_set import DTYPES, Op
 from .forms import form
 from .integer import I64, U8, U32, U64, UNSIGNED, unsigned
 

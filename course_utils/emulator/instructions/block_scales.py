@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..machine import ptx
+from ..isa import ptx
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from .fragment_layouts import SCALES

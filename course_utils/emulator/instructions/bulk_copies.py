@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine import ptx
-from ..machine.copies_in_flight import KEY_SHIFT, Transfer
-from ..machine.fault_messages import access_fault, where
-from ..machine.floats import to_tf32
-from ..machine.instruction_set import DTYPES, STEPS, step
+from ..findings.fault_messages import access_fault, where
+from ..findings.report import BAD_TENSOR_MAP, BARRIER, MISALIGNED, Finding, KernelFault
+from ..isa import ptx
+from ..isa.instruction_set import DTYPES, STEPS, step
+from ..machine.async_state import KEY_SHIFT, Transfer
 from ..machine.lanes import Group
-from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
-from ..machine.report import BAD_TENSOR_MAP, BARRIER, MISALIGNED, Finding, KernelFault
 from ..machine.runtime_functions import read_bytes
-from ..machine.tensor_box import ENCODED_BYTES, Box, decode
+from ..memory.address_space import SHARED_WINDOW
+from ..memory.tensor_box import ENCODED_BYTES, Box, decode
+from ..numerics.floats import to_tf32
 from .atomics import _operation
 from .mbarrier import BarrierSite
 

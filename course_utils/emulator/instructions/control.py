@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine import ptx
-from ..machine.instruction_set import Traits, ending, step
+from ..findings.report import TRAP, Finding, KernelFault
+from ..isa import ptx
+from ..isa.instruction_set import Traits, ending, step
 from ..machine.lanes import Frame, Group
 from ..machine.program import Builder
-from ..machine.report import TRAP, Finding, KernelFault
 from ..machine.runtime_functions import BUILTINS
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine.floats import (
+from ..isa.instruction_set import DTYPES, Op, instruction
+from ..numerics.floats import (
     BF16_OF_UE8M0,
     F16_OF_E2M1,
     F16_OF_E4M3,
@@ -35,7 +36,6 @@ from ..machine.floats import (
     to_ue8m0,
     two_sum,
 )
-from ..machine.instruction_set import DTYPES, Op, instruction
 from .floating import MODES, mode_of, saturate
 from .half import relu
 

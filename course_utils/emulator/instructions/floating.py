@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine import fpenv
-from ..machine.floats import (
+from ..isa.instruction_set import Op
+from ..numerics import fpenv
+from ..numerics.floats import (
     F32,
     F64,
     TINY32,
@@ -29,7 +30,6 @@ from ..machine.floats import (
     odd_sum,
     to_f32,
 )
-from ..machine.instruction_set import Op
 from .forms import form
 
 MODES = {"rn", "rz", "rm", "rp"}

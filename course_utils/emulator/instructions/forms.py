@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..machine.arithmetic import elementwise
-from ..machine.instruction_set import TABLE, Op, counts_as, instruction
+from ..isa.arithmetic import elementwise
+from ..isa.instruction_set import TABLE, Op, counts_as, instruction
 
 Build = Callable[[str, frozenset[str], str], "Op | None"]
 

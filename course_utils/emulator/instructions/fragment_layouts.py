@@ -10,9 +10,10 @@ from functools import cache
 
 import numpy as np
 
-from ..machine import floats, ptx
+from ..isa import ptx
 from ..machine.lanes import Group
 from ..machine.program import Builder
+from ..numerics import floats
 from .warp import Rows
 
 CHUNK = np.dtype(np.complex128)  # 16 bytes at once; moved, never computed with

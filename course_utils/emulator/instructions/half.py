@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..machine.floats import (
+from ..isa.instruction_set import Op
+from ..numerics.floats import (
     F16,
     F32,
     F64,
@@ -31,7 +32,6 @@ from ..machine.floats import (
     to_f16,
     to_f32,
 )
-from ..machine.instruction_set import Op
 from .floating import WORK, extremum, saturate
 from .forms import form
 from .logic import flush16

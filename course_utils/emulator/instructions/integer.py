@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine.instruction_set import DTYPES, Op, instruction
+from ..isa.instruction_set import DTYPES, Op, instruction
 from .forms import form
 
 U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64

@@ -10,8 +10,8 @@ from functools import cache
 
 import numpy as np
 
-from ..machine.floats import flush_bits, from_bf16
-from ..machine.instruction_set import DTYPES, Op, instruction
+from ..isa.instruction_set import DTYPES, Op, instruction
+from ..numerics.floats import flush_bits, from_bf16
 from .forms import form
 from .integer import INTEGERS, single
 

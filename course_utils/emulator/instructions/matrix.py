@@ -21,10 +21,10 @@ import re
 
 import numpy as np
 
-from ..machine import ptx
-from ..machine.arithmetic import Arithmetic
-from ..machine.gpu_constants import WARP
-from ..machine.instruction_set import Traits, gathers, step
+from ..isa import ptx
+from ..isa.arithmetic import Arithmetic
+from ..isa.gpu_constants import WARP
+from ..isa.instruction_set import Traits, gathers, step
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from .block_scales import NarrowKind, narrow_kind, read_scales

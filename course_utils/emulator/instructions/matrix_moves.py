@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine import ptx
-from ..machine.instruction_set import Traits, step
+from ..isa import ptx
+from ..isa.instruction_set import Traits, step
+from ..machine.accesses import Site
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from .fragment_layouts import (
@@ -23,7 +24,6 @@ from .fragment_layouts import (
     read_registers,
     write_registers,
 )
-from .loads_stores import Site
 from .warp import Rows
 
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine import ptx
+from ..findings.report import BARRIER, Finding, KernelFault
+from ..isa import ptx
+from ..isa.instruction_set import ENDINGS, ending, step
+from ..machine.accesses import Site
+from ..machine.async_state import KEY_SHIFT, Wait
 from ..machine.clusters import RANK_SHIFT, RANKS
-from ..machine.copies_in_flight import KEY_SHIFT, Wait
-from ..machine.instruction_set import ENDINGS, ending, step
 from ..machine.lanes import Group
-from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
-from ..machine.report import BARRIER, Finding, KernelFault
+from ..memory.address_space import SHARED_WINDOW
 from .control import _choose, _go
-from .loads_stores import Site
 
 
 class BarrierSite(Site):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine import ptx
-from ..machine.instruction_set import DTYPES, Traits, step
+from ..isa import ptx
+from ..isa.instruction_set import DTYPES, Traits, step
 from ..machine.lanes import lane_masks
-from ..machine.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
 from ..machine.program import Builder
+from ..memory.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
 
 POLICY = 1 << 60
 CLOCKS = {

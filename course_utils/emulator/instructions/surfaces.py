@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..machine import ptx
-from ..machine.instruction_set import Traits, step
+from ..findings.report import MISALIGNED, OUT_OF_BOUNDS, KernelFault
+from ..isa import ptx
+from ..isa.instruction_set import Traits, step
+from ..machine.accesses import Site
 from ..machine.lanes import Group
 from ..machine.program import Builder
-from ..machine.report import MISALIGNED, OUT_OF_BOUNDS, KernelFault
-from ..machine.texels import Surface, Texels
-from .loads_stores import Site
+from ..memory.texels import Surface, Texels
 from .textures import GEOMETRIES, Objects, coordinates, fault, reach
 
 

@@ -15,16 +15,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..machine import ptx
-from ..machine.copies_in_flight import KEY_SHIFT, Transfer
-from ..machine.instruction_set import Traits, ending, gathers
+from ..isa import ptx
+from ..isa.instruction_set import Traits, ending, gathers
+from ..machine.accesses import Site
+from ..machine.async_state import KEY_SHIFT, Transfer
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..machine.tensor_memory import COLUMNS, LANES, UNIT, Request, TensorWork, warps_of
 from . import tcgen05_copy, tcgen05_mma
 from .control import _choose, _go
 from .fragment_layouts import read_registers, write_registers
-from .loads_stores import Site
 from .mbarrier import BarrierSite
 from .tcgen05_tiles import GROUPS
 from .warp import Rows
@@ -278,7 +278,7 @@ def _load(b: Builder, i: ptx.Instruction):
     """tcgen05.ld.sync.aligned.shape.num{.pack::16b}.b32 r, [taddr]{, immHalfSplitoff};
 
     The registers get their values at once; that they are used before tcgen05.wait::ld is seen in
-    the program itself: see :mod:`..checks.early_use`."""
+    the program itself: see :mod:`..checks.barriers.early_use`."""
     flags = [m for m in i.modifiers if m not in SHAPES and m[:1] != "x"]
     if not {*flags} <= {"ld", "sync", "aligned", "pack::16b", "b32"}:
         return None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine import ptx
+from ..isa import ptx
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..machine.tensor_memory import LANES, UNIT, TensorWork

@@ -14,11 +14,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..machine import ptx
-from ..machine.fault_messages import access_fault
+from ..findings.fault_messages import access_fault
+from ..isa import ptx
 from ..machine.lanes import Group
-from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
+from ..memory.address_space import SHARED_WINDOW
 from .bulk_copies import Piece
 from .fragment_layouts import CHUNK, SMALL, decode
 from .wgmma import chunk_offsets, swizzle

@@ -1,7 +1,7 @@
 """Textures: tex, tld4, and the queries txq and suq.
 
 Source: PTX ISA, "Texture Instructions". What a fetch is worth is worked out in
-:mod:`..machine.texels`. The observers are told the texel nearest to its coordinates.
+:mod:`..memory.texels`. The observers are told the texel nearest to its coordinates.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from copy import copy
 
 import numpy as np
 
-from ..machine import ptx
-from ..machine.fault_messages import where
-from ..machine.instruction_set import DTYPES, Traits, step
+from ..findings.fault_messages import where
+from ..findings.report import BAD_TEXTURE, Finding, KernelFault
+from ..isa import ptx
+from ..isa.instruction_set import DTYPES, Traits, step
+from ..machine.accesses import Site
 from ..machine.lanes import Group
 from ..machine.program import Builder
-from ..machine.report import BAD_TEXTURE, Finding, KernelFault
-from ..machine.texels import Surface, Texels, Texture, object_at, on_cube
-from .loads_stores import Site
+from ..memory.texels import Surface, Texels, Texture, object_at, on_cube
 
 # geometry -> what an object must be, and its coordinates (layers are not counted)
 GEOMETRIES = {

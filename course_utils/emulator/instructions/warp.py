@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine import ptx
-from ..machine.instruction_set import DTYPES, Traits, gathers, step
+from ..isa import ptx
+from ..isa.instruction_set import DTYPES, Traits, gathers, step
 from ..machine.lanes import Group
 from ..machine.observer import nobody
 from ..machine.program import Builder

@@ -11,7 +11,7 @@ descriptors and swizzles do is to say where each chunk lies.
 The multiplication happens at once, where a GPU takes until ``wait_group``. Writing the result late
 would not do: the compiler may put ``mov`` between the instructions of one group, which copy
 accumulators in flight and mean nothing on a GPU. That a result is used too early is seen in the
-program itself instead: see :mod:`..checks.early_use`.
+program itself instead: see :mod:`..checks.barriers.early_use`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..machine import ptx
-from ..machine.fault_messages import access_fault
-from ..machine.instruction_set import PLAIN, Traits, step
+from ..findings.fault_messages import access_fault
+from ..findings.report import BARRIER, UNKNOWN_INSTRUCTION, Finding, KernelFault
+from ..isa import ptx
+from ..isa.instruction_set import PLAIN, Traits, step
 from ..machine.lanes import Group
-from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
-from ..machine.report import BARRIER, UNKNOWN_INSTRUCTION, Finding, KernelFault
+from ..memory.address_space import SHARED_WINDOW
 from .fragment_layouts import (
     ACCUMULATORS,
     CHUNK,

@@ -1,1 +1,1 @@
-"""The PTX machine: from PTX text to lanes that run, with their memory and barriers."""
+"""The machine that runs lanes: scheduling, barriers, clusters and asynchronous copies."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .instruction_set import traits_of
+from ..isa.instruction_set import traits_of
 from .lanes import Group
 from .observer import nobody
 

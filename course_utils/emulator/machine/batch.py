@@ -15,21 +15,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .async_engine import AsyncEngine
-from .barriers import Barriers
-from .block_memory import make_local, shared_memory, shared_size
-from .clusters import RANKS, Clusters
-from .fault_messages import (
+from ..findings.fault_messages import (
     access_fault,
     deadlock,
     emulator_error,
     endless_loop,
     unknown_register,
 )
-from .fusion import FEW_LANES, members
-from .gpu_constants import LOCAL_LIMIT, WARP
-from .lanes import Group, lane_masks
-from .memory import (
+from ..findings.report import KernelFault
+from ..isa.gpu_constants import LOCAL_LIMIT, WARP
+from ..memory.address_space import (
     GLOBAL,
     GLOBAL_WINDOW,
     LOCAL_WINDOW,
@@ -39,15 +34,20 @@ from .memory import (
     Region,
     Regions,
 )
+from .adversarial_schedule import out_of_step
+from .async_proxy import AsyncEngine
+from .barriers import Barriers
+from .block_memory import make_local, shared_memory, shared_size
+from .clusters import RANKS, Clusters
+from .fusion import FEW_LANES, members
+from .lanes import Group, lane_masks
 from .observer import Observer, nobody
-from .out_of_step import out_of_step
-from .report import KernelFault
 from .special_registers import special_register
 from .tensor_memory import TensorMemory
 
 if TYPE_CHECKING:
     from .code import Block
-    from .emulated_launch import EmulatedLaunch
+    from .launch_state import LaunchState
 
 TURN = 64  # basic blocks that a group may run before others get theirs
 BUDGET_LANES = 8192  # for so many lanes a batch has the launch's budget once
@@ -56,7 +56,7 @@ BUDGET_LANES = 8192  # for so many lanes a batch has the launch's budget once
 class Batch:
     """Blocks that run together, one lane per thread."""
 
-    def __init__(self, launch: EmulatedLaunch, first: int, count: int):
+    def __init__(self, launch: LaunchState, first: int, count: int):
         self.launch, self.first, self.block_count = launch, first, count
         self.threads = math.prod(launch.block)
         self.lanes_per_block = -(-self.threads // WARP) * WARP
@@ -104,6 +104,10 @@ class Batch:
         regions = self.regions_of(address)
         region = regions.below(address) if regions else None
         return region if region is not None and address < region.end else None
+
+    def freed_at(self, address: int) -> tuple[int, str] | None:
+        """(start, name) of the freed array that held a generic address."""
+        return GLOBAL.freed_at(address)
 
     def regions_of(self, address: int) -> Regions | None:
         if address >= GLOBAL_WINDOW:

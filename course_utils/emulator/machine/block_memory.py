@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .fault_messages import readable_name
-from .gpu_constants import RESERVED
-from .memory import LOCAL_WINDOW, SHARED_WINDOW, Region, Regions
+from ..isa.gpu_constants import RESERVED
+from ..isa.symbols import readable_name
+from ..memory.address_space import LOCAL_WINDOW, SHARED_WINDOW, Region, Regions
 
 if TYPE_CHECKING:
     from .batch import Batch
-    from .emulated_launch import EmulatedLaunch
+    from .launch_state import LaunchState
 
 LOCAL_IN_FLIGHT = 2**30  # bytes of local memory that threads in flight may have here
 
 
-def shared_size(launch: EmulatedLaunch) -> int:
+def shared_size(launch: LaunchState) -> int:
     """Bytes of shared memory from the beginning of a block's to that of the next."""
     entry = launch.entry
     ends = [offset + size for offset, size in entry.shared.values() if size > 0]
@@ -26,7 +26,7 @@ def shared_size(launch: EmulatedLaunch) -> int:
     return -(-max(ends, default=0) // 1024) * 1024
 
 
-def shared_memory(launch: EmulatedLaunch, blocks: int, stride: int) -> Regions:
+def shared_memory(launch: LaunchState, blocks: int, stride: int) -> Regions:
     """The shared arrays of some blocks, a copy for each; ``stride``: as of :func:`shared_size`."""
     regions = Regions()
     bank = np.full(blocks * stride, 0xFF, np.uint8)

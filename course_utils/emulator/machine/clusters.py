@@ -13,10 +13,10 @@ import math
 
 import numpy as np
 
-from .fault_messages import where
+from ..findings.fault_messages import where
+from ..findings.report import BARRIER, OUT_OF_BOUNDS, Finding, KernelFault
+from ..memory.address_space import SHARED_WINDOW, WINDOW_SIZE
 from .lanes import Group
-from .memory import SHARED_WINDOW, WINDOW_SIZE
-from .report import BARRIER, OUT_OF_BOUNDS, Finding, KernelFault
 
 RANK_SHIFT = 24
 RANKS = 0xFF << RANK_SHIFT

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import ptx
+from ..isa import ptx
+from ..isa.instruction_set import Traits
+from ..isa.ptx import Instruction
 from .fusion import members
-from .instruction_set import Traits
 from .lanes import Group
-from .ptx import Instruction
 
 Step = Callable[[Group], None]
 Ending = Callable[[Group], Group | None]

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from .instruction_set import Op, operation, traits_of
-from .ptx import Address, Function, Instruction, Operand, OperandList, Register
+from ..isa.instruction_set import Op, operation, traits_of
+from ..isa.ptx import Address, Function, Instruction, Operand, OperandList, Register
 
 TYPES = {"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"}
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import ptx
-from .instruction_set import Op
+from ..isa import ptx
+from ..isa.instruction_set import Op
 from .lanes import Group
 
 FEWEST = 3  # instructions that are worth it

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..instructions.loads_stores import Site, Spread
-    from . import ptx
+    from ..findings.report import Counts, Finding
+    from ..isa import ptx
+    from ..memory.address_space import Region
+    from .accesses import Site, Spread
+    from .async_state import MBarrier, Transfer
     from .barriers import BarrierState
     from .batch import Batch
     from .code import Block, Code, Decoded
-    from .copies_in_flight import MBarrier, Transfer
     from .lanes import Group
-    from .memory import Region
-    from .report import Finding, LaunchResult
 
 
 class Observer:
@@ -44,8 +44,9 @@ class Observer:
     def blocks_end(self, batch: Batch, blocks: np.ndarray) -> None:
         """The last threads of some blocks, int64 (n,), have ended."""
 
-    def launch_ends(self, result: LaunchResult) -> None:
-        """The launch has come to its end without a fault; what was found may be entered."""
+    def launch_ends(self, counts: Counts, recorded: dict[str, Any]) -> None:
+        """The launch has ended without a fault. A recorder puts what it has into ``recorded``,
+        under the name of a field of :class:`~course_utils.emulator.LaunchResult`."""
 
     # --- instructions ---
 

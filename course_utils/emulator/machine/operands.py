@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .instruction_set import DTYPES
+from ..isa.instruction_set import DTYPES
 
 if TYPE_CHECKING:
     from .code import Step

@@ -14,17 +14,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from . import ptx
+from ..findings.report import PLEASE_REPORT, UNKNOWN_INSTRUCTION, Finding, KernelFault
+from ..isa import ptx
+from ..isa.instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, operation, traits_of, work_of
+from ..isa.ptx import Immediate, Instruction, Register, Special, Symbol
 from .block_order import places
 from .code import Block, Code, Decoded, Ending, Step, liveness
 from .contraction import contractions
 from .fusion import Computation, Movable, fused
-from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, operation, traits_of, work_of
 from .lanes import blend
 from .observer import nobody
 from .operands import convert, into_register, into_wider, of_constant, of_register, one_result
-from .ptx import Immediate, Instruction, Register, Special, Symbol
-from .report import PLEASE_REPORT, UNKNOWN_INSTRUCTION, Finding, KernelFault
 from .special_registers import WIDE
 
 MOVABLE = {"add", "cvta", "ld", "ldu", "mov", "st"}  # steps that do no more than what they say

@@ -11,10 +11,10 @@ import struct
 
 import numpy as np
 
-from .fault_messages import free_fault, where
+from ..findings.fault_messages import free_fault, where
+from ..findings.report import ASSERTION, Finding, KernelFault
+from ..memory.address_space import GLOBAL
 from .lanes import Group
-from .memory import GLOBAL
-from .report import ASSERTION, Finding, KernelFault
 
 PRINT_LIMIT = 1 << 20  # characters kept of one launch, the size of CUDA's own buffer
 WIDEST = 1000  # characters of one number

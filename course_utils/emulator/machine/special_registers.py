@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .gpu_constants import RESERVED_SHARED, SHARED_UNIT, SMS, WARPS_PER_SM
+from ..isa.gpu_constants import RESERVED_SHARED, SHARED_UNIT, SMS, WARPS_PER_SM
 from .lanes import Group
 
 WIDE = ("gridid", "current_graph_exec")  # registers of 64 bits

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .copies_in_flight import Transfer
-from .fault_messages import where
+from ..findings.fault_messages import where
+from ..findings.report import OUT_OF_BOUNDS, TENSOR_MEMORY, Finding, KernelFault
+from .async_state import Transfer
 from .lanes import Group
-from .report import OUT_OF_BOUNDS, TENSOR_MEMORY, Finding, KernelFault
 
 LANES, COLUMNS = 128, 512
 UNIT = 32  # columns that are allocated together, and lanes that one warp can reach

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from ..machine.copies_in_flight import KEY_SHIFT
-from ..machine.gpu_constants import WARP
+from typing import Any
+
+from ..findings.options import TraceOptions
+from ..findings.report import Counts
+from ..isa.gpu_constants import WARP
+from ..machine.async_state import KEY_SHIFT
 from ..machine.observer import Observer
-from ..machine.options import TraceOptions
 
 Span = tuple[str, str, int, int]
 
@@ -34,11 +37,11 @@ class AsyncRecorder(Observer):
             if batch.block_index(batch.first + slot) == self.block:
                 self._batch, self._slot = batch, slot
 
-    def launch_ends(self, result) -> None:
+    def launch_ends(self, counts: Counts, recorded: dict[str, Any]) -> None:
         waits_first = sorted(
             self.spans, key=lambda span: (not span[0].startswith("warp"), *span[::2])
         )
-        result.spans = waits_first
+        recorded["spans"] = waits_first
 
     def _note(self, row: str, label: str, start: int) -> None:
         if self._batch.issued > start:

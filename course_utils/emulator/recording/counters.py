@@ -11,15 +11,16 @@ Source: Nsight Compute, "Metrics Reference"; CUDA C++ Programming Guide, "Shared
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..machine.gpu_constants import BANK_BYTES, BANKS, SECTOR, WARP
-from ..machine.instruction_set import traits_of, work_of
+from ..findings.report import Counts
+from ..isa.gpu_constants import BANK_BYTES, BANKS, SECTOR, WARP
+from ..isa.instruction_set import traits_of, work_of
+from ..isa.ptx import Instruction
 from ..machine.lanes import Group
 from ..machine.observer import Observer
-from ..machine.ptx import Instruction
-from ..machine.report import Counts, LaunchResult
 from .trace_recorder import WarpAccess, reach
 
 
@@ -254,10 +255,10 @@ class Tally(Observer):
 
     # --- when it has ended ---
 
-    def launch_ends(self, result: LaunchResult) -> None:
-        result.tally = self
-        result.instructions = self.instructions(self._launch.visits)
-        add_up(result.instructions, result.counts)
+    def launch_ends(self, counts: Counts, recorded: dict[str, Any]) -> None:
+        recorded["tally"] = self
+        recorded["instructions"] = self.instructions(self._launch.visits)
+        add_up(recorded["instructions"], counts)
 
     def instructions(self, visits: dict) -> list[InstructionCounts]:
         """What every instruction did; ``visits``: (code, block) -> [threads, warps] that ran it."""

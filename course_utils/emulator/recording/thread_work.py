@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from ..machine.gpu_constants import WARP
-from ..machine.instruction_set import work_of
+from ..findings.report import Counts
+from ..isa.gpu_constants import WARP
+from ..isa.instruction_set import work_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 
@@ -117,11 +119,11 @@ class ThreadWork(Observer):
     def copy_noticed(self, batch, transfer, instruction) -> None:
         self._in_flight[self._at(batch, transfer.lanes)] -= 1
 
-    def launch_ends(self, result) -> None:
+    def launch_ends(self, counts: Counts, recorded: dict[str, Any]) -> None:
         keep = np.arange(len(self.instructions)) % self._row < self._threads
         for name in PER_THREAD:
             setattr(self, name, getattr(self, name)[keep])
-        result.work = self
+        recorded["work"] = self
 
 
 def _is_copy(instruction) -> bool:

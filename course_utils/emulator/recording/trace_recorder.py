@@ -7,13 +7,15 @@ them out of every group that has some, in the order in which the groups run.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..machine.gpu_constants import WARP
-from ..machine.memory import Region
+from ..findings.options import TraceOptions
+from ..findings.report import Counts
+from ..isa.gpu_constants import WARP
 from ..machine.observer import Observer
-from ..machine.options import TraceOptions
+from ..memory.address_space import Region
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +111,8 @@ class TraceRecorder(Observer):
     def instruction_ends(self, group, decoded) -> None:
         self._note(decoded.instruction, self._lanes)
 
-    def launch_ends(self, result) -> None:
-        result.trace = self
+    def launch_ends(self, counts: Counts, recorded: dict[str, Any]) -> None:
+        recorded["trace"] = self
 
     @staticmethod
     def _chosen(guard, group) -> np.ndarray:

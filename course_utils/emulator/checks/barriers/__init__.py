@@ -1,0 +1,1 @@
+"""Misused barriers, and asynchronous results that are read before their wait."""

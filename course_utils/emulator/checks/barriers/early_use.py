@@ -1,0 +1,195 @@
+"""Results in registers that are used before anybody has waited for them, seen in the program.
+
+wgmma and tcgen05.ld fill registers some time after they were issued. The emulator fills them at
+once: the compiler may put ``mov`` between the instruction and the wait, which copy registers in
+flight and mean nothing on a GPU. So it is looked for in the program itself, on every path through a
+function, whether the right wait lies between the instruction and each use of its result.
+
+For tcgen05.ld the manual promises that a use of the very register waits ("Register dependencies,
+same thread"), and nothing else does; no kernel should rest on that, and no library is known to.
+Source: PTX ISA, "wgmma.wait_group", "tcgen05.wait".
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+from ...findings.report import DATA_RACE, Finding
+from ...isa import ptx
+from ...isa.instruction_set import traits_of
+from ...machine.code import Code
+from ...machine.observer import Observer
+
+FILLS = ("fills", "fills in groups")
+_OLDEST = 9  # wait_group takes 0 … 7; older groups are all alike
+
+
+def slots_of(operand: ptx.Operand) -> list[int]:
+    """The registers of an operand."""
+    if isinstance(operand, ptx.Register):
+        return [operand.slot]
+    if isinstance(operand, ptx.OperandList):
+        return [slot for item in operand.items for slot in slots_of(item)]
+    return slots_of(operand.base) if isinstance(operand, ptx.Address) else []
+
+
+_found: WeakKeyDictionary[Code, list[Finding]] = WeakKeyDictionary()  # looked for once
+
+
+class EarlyUseCheck(Observer):
+    """Looks at the program of a launch before it runs."""
+
+    def __init__(self, launch):
+        if launch.code not in _found:
+            _found[launch.code] = unwaited(launch.code) + unfenced(launch.code)
+        for finding in _found[launch.code]:
+            launch.findings.add(("too early", finding.message), finding)
+
+
+def _follow(i: ptx.Instruction, flight: dict, early: dict) -> None:
+    """Bring ``flight`` up to date: register -> (age, what fills it). The age counts the groups of
+    wgmma committed since; 0 is not committed. Uses of what is in flight are entered in ``early``"""
+    traits = traits_of(i)
+    act = traits.registers
+    if act == "commits":
+        flight.update({s: (min(age + 1, _OLDEST), w) for s, (age, w) in flight.items()})
+    elif act == "waits":
+        pending = i.operands[0].value
+        for slot in [s for s, (age, _) in flight.items() if age > pending]:
+            del flight[slot]
+    elif act == "waits for all":
+        flight.clear()
+    else:
+        results = [s for o in i.operands[: traits.results] for s in slots_of(o)]
+        used = [s for o in i.operands[traits.results :] for s in slots_of(o)]
+        carried = [flight.get(slot) for slot in used]
+        if act != "copies":
+            early.update({(i.location, w.location): (i, w) for _, w in filter(None, carried)})
+        for slot in results:
+            flight.pop(slot, None)
+            if act in FILLS:
+                flight[slot] = (0, i)
+            elif act == "copies" and any(carried):
+                flight[slot] = next(filter(None, carried))
+
+
+def _instructions(code: Code) -> list[ptx.Instruction]:
+    return [i for block in code.blocks for i in block.instructions]
+
+
+def unwaited(code: Code) -> list[Finding]:
+    """Instructions that may use the result of a wgmma or a tcgen05.ld for which nobody has waited:
+    on some path through the function no wait lies between."""
+    if not any(traits_of(i).registers in FILLS for i in _instructions(code)):
+        return []
+    at_start: list[dict] = [{} for _ in code.blocks]
+    early: dict = {}
+    todo = set(range(len(code.blocks)))
+    while todo:
+        number = todo.pop()
+        flight = dict(at_start[number])
+        for i in code.blocks[number].instructions:
+            _follow(i, flight, early)
+        for successor in code.blocks[number].successors:
+            known_there = at_start[successor]
+            for slot, entry in flight.items():
+                if slot not in known_there or entry[0] < known_there[slot][0]:
+                    known_there[slot] = entry
+                    todo.add(successor)
+    return [_finding(use, filler) for use, filler in early.values()]
+
+
+def _finding(use: ptx.Instruction, filler: ptx.Instruction) -> Finding:
+    if traits_of(filler).registers == "fills in groups":
+        name, why = "wgmma", "may not be there yet"
+        cure = "wgmma.commit_group and wgmma.wait_group come first"
+    else:
+        name, why = "tcgen05.ld", "is loaded asynchronously"
+        cure = "tcgen05.wait::ld comes first"
+    return Finding(
+        DATA_RACE,
+        f"Result used too early: {use.location} uses a result of the {name} at {filler.location}, "
+        f"which {why}. {cure}.",
+        use.location,
+        other_location=filler.location,
+    )
+
+
+# --- fences that are missing ----------------------------------------------------------------------
+
+
+def _fenced(i: ptx.Instruction, state: dict, missing: dict) -> None:
+    """Bring ``state`` up to date: whether a wgmma.fence has come since the start ("ever") and since
+    the last wait_group ("since"), and which registers were computed since then."""
+    traits = traits_of(i)
+    act = traits.registers
+    if act == "fences":
+        state.clear()
+        state.update(ever=True, since=True)
+    elif act == "waits":
+        ever = state["ever"]
+        state.clear()
+        state.update(ever=ever, since=False)
+    elif act == "fills in groups":
+        used = [s for o in i.operands[:2] if isinstance(o, ptx.OperandList) for s in slots_of(o)]
+        if not state["ever"]:
+            missing.setdefault(i.location, (i, None))
+        elif not state["since"]:
+            changed = next((state[s] for s in used if s in state), None)
+            if changed is not None:
+                missing.setdefault(i.location, (i, changed))
+        for slot in used:
+            state.pop(slot, None)
+    elif traits.results and i.operands:
+        sources = [s for o in i.operands[1:] for s in slots_of(o)]
+        for slot in slots_of(i.operands[0]):
+            if act != "copies":
+                state[slot] = i
+            elif sources and sources[0] in state:
+                state[slot] = state[sources[0]]
+            else:
+                state.pop(slot, None)
+
+
+def unfenced(code: Code) -> list[Finding]:
+    """wgmma instructions that no wgmma.fence comes before: none at all on some path from the start,
+    or none since the last wait_group although registers that they use were computed since. What
+    stands between a fence and its wgmma is left alone: the compiler moves arithmetic about."""
+    if not any(traits_of(i).registers == "fills in groups" for i in _instructions(code)):
+        return []
+    at_start: list[dict | None] = [None] * len(code.blocks)
+    at_start[0] = {"ever": False, "since": False}
+    missing: dict = {}
+    todo = {0}
+    while todo:
+        number = todo.pop()
+        state = dict(at_start[number])
+        for i in code.blocks[number].instructions:
+            _fenced(i, state, missing)
+        for successor in code.blocks[number].successors:
+            known_there = at_start[successor]
+            if known_there is None:
+                at_start[successor] = dict(state)
+                todo.add(successor)
+                continue
+            joined = {**state, **known_there}
+            for flag in ("ever", "since"):
+                joined[flag] = state[flag] and known_there[flag]
+            if joined != known_there:
+                at_start[successor] = joined
+                todo.add(successor)
+    findings = []
+    for i, changed in missing.values():
+        why = "with no wgmma.fence before it"
+        if changed is not None:
+            why = f"with no wgmma.fence since {changed.location} set a register that it uses"
+        findings.append(
+            Finding(
+                DATA_RACE,
+                f"Missing fence: the wgmma at {i.location} starts {why}. wgmma.fence orders what "
+                "threads did to registers before what the tensor cores do to them.",
+                i.location,
+                other_location=None if changed is None else changed.location,
+            )
+        )
+    return findings

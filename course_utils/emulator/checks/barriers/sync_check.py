@@ -1,0 +1,238 @@
+"""Finds misuse of barriers that a run gets away with: wrong counts, wrong masks, work left behind.
+
+Source: PTX ISA, "bar, barrier", "bar.warp.sync", "shfl.sync", "mbarrier"; CUDA C++ Programming
+Guide, "Synchronization Functions", "Warp Shuffle Functions".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...findings.fault_messages import where
+from ...findings.report import BARRIER, ERROR, IN_FLIGHT, WARNING, Finding
+from ...machine.async_state import KEY_SHIFT
+from ...machine.lanes import Group
+from ...machine.observer import Observer
+from ..races.copy_reports import named, told
+from ..races.severity import LEFT_BEHIND
+
+EVERYONE = 0xFFFFFFFF
+
+
+class Numbered(list):
+    """Instructions, each with a number that fits into an array."""
+
+    def __init__(self):
+        self._numbers: dict[int, int] = {}
+
+    def number(self, instruction) -> int:
+        key = id(instruction)
+        if key not in self._numbers:
+            self._numbers[key] = len(self)
+            self.append(instruction)
+        return self._numbers[key]
+
+
+class SyncCheck(Observer):
+    """Watches the barriers of one launch."""
+
+    def __init__(self, launch):
+        self.findings = launch.findings
+        self._instructions = Numbered()
+        self._firsts: dict[tuple, np.ndarray] = {}  # (batch, barrier) -> who came first, by block
+
+    def batch_ends(self, batch) -> None:
+        for key in [key for key in self._firsts if key[0] is batch]:
+            del self._firsts[key]
+
+    def _sites(self, batch, number: int) -> np.ndarray:
+        """For each block the number of the instruction by which a thread first came, else -1."""
+        return self._firsts.setdefault((batch, number), np.full(batch.block_count, -1))
+
+    def _add(self, batch, lane: int, instruction, key: str, text: str, other=None) -> None:
+        thread, block = batch.who(lane)
+        location = instruction.location
+        text = f"Barrier misuse: {where(thread, block)} {text}"
+        finding = Finding(BARRIER, text, location, thread, block, other_location=other)
+        self.findings.add((key, location, other), finding)
+
+    # --- warps ---
+
+    def warps_gather(self, group: Group, block) -> None:
+        """Does each lane that comes to an instruction of a whole warp stand in its member mask?"""
+        mask = block.gather(group.R)
+        if len(mask) == 1 and mask[0] == EVERYONE:
+            return
+        strangers = np.flatnonzero(~(group.full(mask) >> (group.lanes & 31)) & 1)
+        if len(strangers):
+            lane, i = int(group.lanes[strangers[0]]), block.instructions[0]
+            shown = int(group.full(mask)[strangers[0]])
+            self._add(
+                group.batch,
+                lane,
+                i,
+                "member",
+                f"is lane {lane & 31} of its warp, which the mask {shown:#010x} at {i.location} "
+                "does not name. The threads of the mask, and no others, must come there.",
+            )
+
+    # --- the barriers of a block ---
+
+    def barrier_arrives(self, group: Group, i, number: int, threads: int | None, state) -> None:
+        if "cluster" in i.modifiers:
+            return
+        self._some_have_left(group, i, threads)
+        batch, slots = group.batch, group.blocks
+        sites = self._sites(batch, number)
+        lane = int(group.lanes[0])
+        if number > 15:
+            text = f"names barrier {number} at {i.location}. A block has 16, from 0 on."
+            self._add(batch, lane, i, "number", text)
+        if threads and threads % 32:
+            self._add(
+                batch,
+                lane,
+                i,
+                "count",
+                f"waits for {threads} threads at {i.location}. Whole warps arrive at a barrier: "
+                "the count must be a multiple of 32.",
+            )
+        here = self._instructions.number(i)
+        met = slots[(state.arrived[slots] > 0) & (sites[slots] >= 0)]
+        if len(met):
+            slot = int(met[0])
+            lane = int(group.lanes[group.slots == slot][0])
+            first = self._instructions[int(sites[slot])]
+            asked = int(state.asked[slot])
+            if (threads or 0) != asked:
+                self._add(
+                    batch,
+                    lane,
+                    i,
+                    "counts",
+                    f"comes to barrier {number} at {i.location}, where it waits for "
+                    f"{threads or 'all'} threads; others wait there for {asked or 'all'}, at "
+                    f"{first.location}.",
+                    first.location,
+                )
+            elif not threads and first.location != i.location:
+                self._add(
+                    batch,
+                    lane,
+                    i,
+                    "sites",
+                    f"waits at {i.location} while others of its block wait at {first.location}: "
+                    "these are two barriers. Every thread must reach the same __syncthreads().",
+                    first.location,
+                )
+        new = slots[state.arrived[slots] == 0]
+        sites[new] = here
+        if threads:
+            total = state.arrived + np.bincount(group.slots, minlength=batch.block_count)
+            over = np.flatnonzero(total > threads)
+            if len(over):
+                lane = int(group.lanes[group.slots == over[0]][0])
+                self._add(
+                    batch,
+                    lane,
+                    i,
+                    "over",
+                    f"is one of {total[over[0]]} that come to barrier {number} at {i.location}, "
+                    f"which was to be for {threads}.",
+                )
+
+    def _some_have_left(self, group: Group, instruction, threads) -> None:
+        """``__syncthreads()`` is for every thread of a block; some may have left already."""
+        batch = group.batch
+        if threads or instruction.opcode != "bar" or int(batch.alive.min()) == batch.threads:
+            return
+        slots = group.blocks
+        short = slots[batch.alive[slots] < batch.threads]
+        if not len(short):
+            return
+        slot = int(short[0])
+        gone = batch.threads - int(batch.alive[slot])
+        thread, block = batch.who(group.lanes[0])
+        text = (
+            f"Barrier misuse: {gone} of the {batch.threads} threads of block "
+            f"{batch.block_index(batch.first + slot)} had returned before __syncthreads() at "
+            f"{instruction.location}. Every thread must reach it."
+        )
+        finding = Finding(BARRIER, text, instruction.location, thread, block)
+        self.findings.add(("exit", id(instruction)), finding)
+
+    def barrier_let_go(self, batch, slots: np.ndarray, instruction) -> None:
+        """Some returned while others waited: the same mistake, seen from the other side.
+
+        The PTX manual lets the barrier go ("exit"), but the guide of CUDA C++ asks that a condition
+        around ``__syncthreads()`` is the same for all threads of the block.
+        """
+        if instruction.opcode != "bar":
+            return
+        slot = int(slots[0])
+        gone = batch.threads - int(batch.alive[slot])
+        block = batch.block_index(batch.first + slot)
+        text = (
+            f"Barrier misuse: {gone} of the {batch.threads} threads of block {block} returned "
+            f"while others waited at __syncthreads() at {instruction.location}. Every thread must "
+            "reach it."
+        )
+        finding = Finding(BARRIER, text, instruction.location, None, block)
+        self.findings.add(("exit", id(instruction)), finding)
+
+    # --- what a block leaves behind ---
+
+    def _unbalanced(self, batch, lane: int, key: int, barrier) -> None:
+        missing = f"{abs(barrier.tx)} bytes were {'announced' if barrier.tx > 0 else 'copied'}"
+        missing += " that never came" if barrier.tx > 0 else " that nobody had announced"
+        i = barrier.instruction
+        _, block = batch.who(lane)
+        text = (
+            f"Barrier misuse: block {block} ended before {batch.engine.name(key)}, initialised at "
+            f"{i.location}, had completed its phase: {missing} ({barrier.bytes_so_far()})."
+        )
+        self.findings.add(("bytes", i.location), Finding(BARRIER, text, i.location, None, block))
+
+    def blocks_end(self, batch, blocks: np.ndarray) -> None:
+        """The last threads of some blocks have ended."""
+        ended = np.zeros(batch.block_count, bool)
+        ended[blocks] = True
+        for number, state in batch.barriers.states():
+            sites = self._sites(batch, number)
+            for slot in np.flatnonzero(ended & (state.arrived > 0))[:1]:
+                if sites[slot] < 0:
+                    continue
+                i = self._instructions[int(sites[slot])]
+                warp = int(np.flatnonzero(state.joined[slot])[0])
+                lane = int(slot) * batch.lanes_per_block + 32 * warp
+                self._add(
+                    batch,
+                    lane,
+                    i,
+                    "left",
+                    f"arrived at barrier {number} at {i.location}, but its block ended before "
+                    f"{state.asked[slot] or 'all'} threads had: {state.arrived[slot]} came.",
+                )
+        coming = {t.complete[0] for t in batch.engine.flying.values() if t.complete is not None}
+        for key, barrier in batch.engine.barriers.items():
+            slot = key >> KEY_SHIFT
+            if ended[slot] and barrier.tx and key not in coming:
+                self._unbalanced(batch, slot * batch.lanes_per_block, key, barrier)
+        for transfer in (*batch.engine.flying.values(), *batch.engine.landed):
+            slot = int(transfer.lanes[0]) // batch.lanes_per_block
+            if transfer.instruction.opcode == "st":  # from registers: the one it goes to waits
+                slot = transfer.complete[0] >> KEY_SHIFT
+            if ended[slot] and transfer.target is not None:
+                self._left_in_flight(batch, transfer)
+
+    def _left_in_flight(self, batch, transfer) -> None:
+        location = transfer.instruction.location
+        thread, block = batch.who(transfer.lanes[0])
+        what = "" if transfer.queue == "async" else f" ({named(transfer)}{told(batch, transfer)})"
+        text = (
+            f"Copy in flight: thread {thread} of block {block} started an asynchronous copy at "
+            f"{location}{what}, and its block ended without waiting for it."
+        )
+        level = WARNING if transfer.queue == "async" else ERROR
+        finding = Finding(IN_FLIGHT, text, location, thread, block, level=level)
+        self.findings.add(("left", id(transfer.instruction)), finding, LEFT_BEHIND)

@@ -1,0 +1,1 @@
+"""Shared memory written by threads and read by the async proxy without a fence."""

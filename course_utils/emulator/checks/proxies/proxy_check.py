@@ -1,0 +1,204 @@
+"""Finds reads through the asynchronous proxy of what no fence has made visible to it.
+
+Bulk copies, TMA and the tensor cores read shared memory by a way of their own, the *asynchronous
+proxy*. What threads wrote to shared memory the ordinary way is certain to be seen there only once
+``fence.proxy.async`` has come in between: in the thread that wrote, after it wrote, or in the one
+that starts the read, after the two have met.
+Source: PTX ISA, "Async proxy", "Proxies", "membar/fence".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...findings.fault_messages import where
+from ...findings.report import DATA_RACE, Finding
+from ...isa.gpu_constants import WARP
+from ...isa.instruction_set import traits_of
+from ...machine.async_state import MBarrier
+from ...machine.lanes import Group
+from ...machine.observer import Observer
+from ..barriers.sync_check import Numbered
+
+CELL = 4  # bytes of shared memory that are remembered together
+LANE_BITS, NUMBER_BITS = 20, 16
+
+
+def reads_asynchronously(instructions) -> bool:
+    """True when a kernel has anything that reads shared memory through the asynchronous proxy."""
+    return any(traits_of(i).async_proxy for i in instructions)
+
+
+class _BatchState:
+    """``now`` counts fences and meetings of threads. ``fenced``: when each lane fenced last, and
+    ``covers``: when its warp had met others last, by then; ``met``: when each warp has, all int64.
+    ``writes``: for the cells of a shared array when the write was, instruction, lane; ``made``:
+    mbarriers whose lane has not fenced since it made them, by key."""
+
+    def __init__(self, batch):
+        self.now = 0
+        lanes = batch.block_count * batch.lanes_per_block
+        self.fenced, self.covers = np.zeros((2, lanes), np.int64)
+        self.met = np.zeros(lanes // WARP, np.int64)
+        self.writes: dict[object, np.ndarray] = {}
+        self.made: dict[int, MBarrier] = {}
+
+
+class ProxyCheck(Observer):
+    """Remembers who wrote each cell of shared memory last, and when each thread last fenced."""
+
+    def __init__(self, launch):
+        self.findings = launch.findings
+        self._instructions = Numbered()
+        self._batches: dict[object, _BatchState] = {}
+
+    def batch_starts(self, batch) -> None:
+        self._batches[batch] = _BatchState(batch)
+
+    def batch_ends(self, batch) -> None:
+        del self._batches[batch]
+
+    def fence(self, group: Group, instruction) -> None:
+        modifiers = instruction.modifiers
+        state = self._batches[group.batch]
+        if state.made and ("mbarrier_init" in modifiers or "async" in modifiers):
+            lanes = set(group.lanes.tolist())
+            state.made = {k: b for k, b in state.made.items() if b.lane not in lanes}
+        if {"proxy", "async"} <= {*modifiers} and modifiers[-1] != "global":
+            state.now += 1
+            state.fenced[group.lanes] = state.now
+            state.covers[group.lanes] = state.met[group.lanes // WARP]
+
+    def _meet(self, batch, warps) -> None:
+        """Warps know from now on what those that they met have written."""
+        state = self._batches[batch]
+        state.now += 1
+        state.met[warps] = state.now
+
+    def barrier_completes(self, batch, joined: np.ndarray) -> None:
+        self._meet(batch, joined.ravel())
+
+    cluster_barrier_completes = barrier_completes
+
+    def mbarrier_passed(self, batch, barrier: MBarrier, lanes: np.ndarray) -> None:
+        self._meet(batch, lanes // WARP)
+
+    def mbarrier_made(self, batch, barrier: MBarrier) -> None:
+        self._batches[batch].made[barrier.key] = barrier
+
+    def _memory(self, batch, region) -> np.ndarray:
+        writes = self._batches[batch].writes
+        found = writes.get(region)
+        if found is None:
+            cells = region.storage.size // CELL + 4
+            found = writes[region] = np.full(cells, -1, np.int64)
+        return found
+
+    def _entry(self, batch, lanes, instruction):
+        number = self._instructions.number(instruction)
+        return (self._batches[batch].now << NUMBER_BITS | number) << LANE_BITS | lanes
+
+    def access(self, site, group: Group, region, first: int, index, spread) -> None:
+        """Note an ordinary store to shared memory."""
+        writes = site.is_store or site.is_atomic
+        if region.space != "shared" or not writes or site.traits.memory == "copy":
+            return
+        entry = self._entry(group.batch, group.lanes, site.instruction)
+        memory = self._memory(group.batch, region)
+        cells = group.full(index + first) * site.width // CELL
+        for piece in range(-(-site.bytes // CELL)):
+            memory[cells + piece] = entry
+
+    def copy_starts(self, batch, transfer) -> None:
+        """cp.async writes as its thread does; others are asynchronous."""
+        for region, elements, index in transfer.reads:
+            cells = self._cells(elements, index).ravel()
+            self._read(batch, region, cells, int(transfer.lanes[0]), transfer.instruction)
+        if transfer.complete is not None and transfer.instruction.opcode == "cp":
+            self._reports_to(batch, transfer)
+        target, source = transfer.regions
+        if transfer.queue == "async":
+            if target is not None:
+                lanes = transfer.lanes[:, None]
+                entry = self._entry(batch, lanes, transfer.instruction)
+                self._memory(batch, target)[self._cells(transfer.target, transfer.put)] = entry
+            return
+        lane = int(transfer.lanes[0])
+        if source is not None and source.space == "shared":
+            cells = self._cells(transfer.source, transfer.take).ravel()
+            self._read(batch, source, cells, lane, transfer.instruction)
+        if target is not None and target.space == "shared":
+            self._memory(batch, target)[self._cells(transfer.target, transfer.put)] = -1
+
+    def _reports_to(self, batch, transfer) -> None:
+        """A copy starts that will tell an mbarrier of its end."""
+        barrier = self._batches[batch].made.get(transfer.complete[0])
+        if barrier is None:
+            return
+        here, there = transfer.instruction.location, barrier.instruction.location
+        (thread, block), (other, _) = batch.who(transfer.lanes[0]), batch.who(barrier.lane)
+        text = (
+            f"Missing fence: {batch.engine.name(barrier.key)}, block {block}, may not be there yet "
+            f"for the asynchronous proxy:\n"
+            f"  {where(other, block)} initialises it at {there}\n"
+            f"  thread {thread} starts `{_short(transfer.instruction)}`, which tells it of its "
+            f"end, at {here}\n"
+            f"  with no fence.mbarrier_init or fence.proxy.async after the initialisation."
+        )
+        self.findings.add(
+            ("made", there, here),
+            Finding(DATA_RACE, text, here, thread, block, None, None, 0, there, other),
+        )
+
+    def _cells(self, view: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Cells of elements; of those wider than a cell all, shape (lanes, cells)."""
+        size = view.dtype.itemsize
+        if size <= CELL:
+            return index * size // CELL
+        cells = index[..., None] * (size // CELL) + np.arange(size // CELL)
+        return cells.reshape(len(index), -1)
+
+    def tiles_read(self, reader, group: Group, firsts, region, index, inside) -> None:
+        for tile, first in enumerate(firsts):
+            cells = (index[tile][inside[tile]][..., None] * 4 + np.arange(4)).ravel()
+            lane = int(group.lanes[first])
+            self._read(group.batch, region, cells, lane, reader.instruction)
+
+    def _read(self, batch, region, cells: np.ndarray, lane: int, instruction) -> None:
+        """``lane`` starts a read through the asynchronous proxy."""
+        state = self._batches[batch]
+        memory = state.writes.get(region)
+        if memory is None:
+            return
+        cells = cells[memory[cells] >= 0]
+        if not len(cells):
+            return
+        entries = memory[cells]
+        writer = entries & (1 << LANE_BITS) - 1
+        moment = entries >> LANE_BITS + NUMBER_BITS
+        known = (state.covers[lane] > moment) | (writer // WARP == lane // WARP)
+        bad = (state.fenced[writer] <= moment) & ~(known & (state.fenced[lane] > moment))
+        if not bad.any():
+            return
+        at = int(np.argmax(bad))
+        store = self._instructions[int(entries[at]) >> LANE_BITS & (1 << NUMBER_BITS) - 1]
+        other, block = batch.who(writer[at])
+        place = int(cells[at]) * CELL % region.stride
+        here, there = instruction.location, store.location
+        thread = batch.who(lane)[0]
+        text = (
+            f"Missing fence: byte {place} of {region.name} in shared memory, block {block}, may "
+            f"not be there yet for the asynchronous proxy:\n"
+            f"  {where(other, block)} writes it at {there}\n"
+            f"  thread {thread} has it read by `{_short(instruction)}` at {here}\n"
+            f"  with no fence.proxy.async in between. Every thread that wrote executes it, then "
+            f"all meet at a barrier."
+        )
+        self.findings.add(
+            ("proxy", there, here),
+            Finding(DATA_RACE, text, here, thread, block, region.name, None, 0, there, other),
+        )
+
+
+def _short(instruction) -> str:
+    return ".".join((instruction.opcode, *instruction.modifiers[:3]))

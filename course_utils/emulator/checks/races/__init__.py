@@ -1,0 +1,1 @@
+"""Data races, from vector clocks and the order that fences and flags make."""

@@ -1,0 +1,105 @@
+"""What those who arrive at a barrier of a cluster, or at an mbarrier, tell whoever waits there.
+
+An arrival releases: what its warp knows becomes known behind the wait. A relaxed one tells only
+what lay before a fence that reaches the waiting block. Source: PTX ISA, "barrier.cluster",
+"mbarrier.arrive".
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+import numpy as np
+
+from ...isa import ptx
+
+REMEMBERED = 1024  # relaxed arrivals that are remembered for reports
+
+
+@dataclass(eq=False)
+class Relaxed:
+    """A relaxed arrival. ``known``: what it would have told had it released, by warp of the row
+    that begins with warp ``first`` of the launch; ``scope``: of the fence that it lacks;
+    ``waited``: blocks of the batch that have waited for it."""
+
+    known: np.ndarray
+    first: int
+    scope: str
+    instruction: ptx.Instruction
+    waited: set[int] = field(default_factory=set)
+
+    def tells(self, warp: int, time: int, block: int) -> bool:
+        """Whether, but for its being relaxed, a block would know what a warp of the launch did."""
+        place = warp - self.first
+        return block in self.waited and 0 <= place < len(self.known) and self.known[place] > time
+
+    def __str__(self) -> str:
+        i = self.instruction
+        name = ".".join([i.opcode, *takewhile(lambda m: m != "relaxed", i.modifiers)])
+        return (
+            f"and the arrival between them is relaxed ({i.location}): nobody who waits for it is "
+            f"told what came\n  before. Let it be {name}.release, or put a "
+            f"fence.acq_rel.{self.scope} before it."
+        )
+
+
+@dataclass(eq=False)
+class Meeting:
+    """One barrier. ``gathered``: what it has been told so far; ``released``: until the end of its
+    last phase."""
+
+    gathered: np.ndarray | None = None
+    released: np.ndarray | None = None
+    relaxed: list[Relaxed] = field(default_factory=list)  # arrivals of this phase
+    ended: list[Relaxed] = field(default_factory=list)  # and of the last one
+
+    def gather(self, past: np.ndarray) -> None:
+        self.gathered = past if self.gathered is None else np.maximum(self.gathered, past)
+
+    def complete(self) -> None:
+        self.released = self.gathered
+        self.ended, self.relaxed = self.relaxed, []
+
+
+class Meetings:
+    """The barriers of one batch; ``order``: its fences, None where a kernel has none."""
+
+    def __init__(self, batch, clocks):
+        self.batch, self.clocks = batch, clocks
+        self._meetings: dict[object, Meeting] = {}
+        self._relaxed: deque[Relaxed] = deque(maxlen=REMEMBERED)
+
+    def of(self, key) -> Meeting:
+        return self._meetings.setdefault(key, Meeting())
+
+    def arrive(self, key, warps: np.ndarray, past: np.ndarray, instruction, home=None) -> None:
+        """Warps of one row, which know ``past``, arrive. ``home``: the block that waits, where it
+        is a single one."""
+        meeting, clocks = self.of(key), self.clocks
+        if "relaxed" in instruction.modifiers:
+            at_home = warps * 32 // self.batch.lanes_per_block == home
+            row, known = int(warps[0]) // clocks.warps, past[: clocks.warps].copy()
+            first = (clocks.first >> 5) + row * clocks.warps
+            scope = "cta" if at_home.all() else "cluster"
+            relaxed = Relaxed(known, first, scope, instruction)
+            meeting.relaxed.append(relaxed)
+            self._relaxed.append(relaxed)
+            past[: clocks.warps] = 0 if clocks.order is None else clocks.order.told(warps, at_home)
+        meeting.gather(past)
+
+    def passed(self, key, warps: np.ndarray) -> None:
+        """Warps of one row have waited."""
+        meeting = self._meetings.get(key)
+        if meeting is None or meeting.released is None:
+            return
+        self.clocks.acquire(warps, meeting.released)
+        for relaxed in meeting.ended:
+            relaxed.waited |= set((warps * 32 // self.batch.lanes_per_block).tolist())
+
+    def relaxed_between(self, warp: int, time: int, lane: int) -> Relaxed | None:
+        """A relaxed arrival that would have told the block of ``lane`` what ``warp`` (of the
+        launch) did at ``time``."""
+        block = lane // self.batch.lanes_per_block
+        return next((r for r in self._relaxed if r.tells(warp, time, block)), None)

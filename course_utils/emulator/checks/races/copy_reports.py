@@ -1,0 +1,89 @@
+"""What a report says of a copy in flight: which it is, who is told of its end, what comes first."""
+
+from __future__ import annotations
+
+from ...machine.async_state import KEY_SHIFT
+from .race_shadow import cells_of
+
+GROUP = "cp.async.bulk.commit_group and .wait_group, by the thread that started it"
+NOT_READ = (
+    " First come, by the thread that started it,\n  cp.async.bulk.commit_group and .wait_group, "
+    "not .wait_group.read: that waits until the source has been read."
+)
+TWO_BLOCKS = " Two blocks run in any order, or at once."
+KIND = ("reduce", "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d")  # of a copy
+
+
+def copy_at(batch, there, lane: int, region, cell: int, granule: int):
+    """The copy in flight that ``lane`` started at the lines of the instruction ``there`` and that
+    touches a cell of ``region``; None where there is none, or one of ``cp.async``."""
+    for transfer in batch.engine.flying.values():
+        if transfer.instruction.locations != there.locations or lane not in transfer.lanes:
+            continue
+        if transfer.queue == "async":
+            return None
+        sides = (transfer.target, transfer.put), (transfer.source, transfer.take)
+        for side, (elements, index) in zip(transfer.regions, sides, strict=True):
+            if side is region and cell in cells_of(elements, index, granule):
+                return transfer
+    return None
+
+
+def named(transfer) -> str:
+    """The copy in words: its instruction, and its bytes."""
+    i = transfer.instruction
+    name = ".".join((i.opcode, *(m for m in i.modifiers if m in KIND)))
+    size = transfer.put.shape[-1] * transfer.target.itemsize
+    if transfer.complete is not None:
+        size = transfer.complete[1]  # with what lies outside of a tensor
+    return f"{name}, {size} bytes"
+
+
+def landed(instruction, kind: str) -> tuple[str, str]:
+    """What a thread did that started a copy, and what those need who touch its bytes afterwards."""
+    side = "into" if kind == "write" else "out of"
+    return (
+        f"started an asynchronous copy {side} it at {instruction.location}",
+        "\n  The copy has ended, but nobody told this thread: a wait for its mbarrier or its "
+        "group, by it or\n  by a thread that it meets afterwards, comes first.",
+    )
+
+
+def told(batch, transfer) -> str:
+    """Who gets to know of its end."""
+    if transfer.complete is None:
+        return ""
+    key = transfer.complete[0]
+    other = key >> KEY_SHIFT != int(transfer.lanes[0]) // batch.lanes_per_block
+    block = f" of block {batch.block_index(batch.first + (key >> KEY_SHIFT))}" if other else ""
+    return f"; {batch.engine.name(key)}{block} is told of its end"
+
+
+def remedy(batch, transfer) -> str:
+    """What has to come before an access to its bytes."""
+    if transfer.complete is None:
+        return f" First comes {GROUP}." if transfer.queue == "bulk" else ""
+    engine, key = batch.engine, transfer.complete[0]
+    barrier = engine.barriers.get(key)
+    if barrier is None:
+        return ""
+    coming = sum(
+        t.complete[1] for t in engine.flying.values() if t.complete and t.complete[0] == key
+    )
+    if barrier.tx < coming:
+        return (
+            f" But {engine.name(key)} expects {max(barrier.tx, 0)} bytes now, and {coming} are on "
+            "their way: mbarrier.arrive.expect_tx announces them before the phase can end."
+        )
+    return f" First comes a wait for {engine.name(key)}, its phase of parity {barrier.phase & 1}."
+
+
+def copied_by(copy, waited) -> tuple[str, str]:
+    """What a thread did with a copy until it was told of the end, and what that is good for."""
+    name = "a bulk copy" if "bulk" in copy.modifiers else "cp.async"
+    did, end = f"copies into it with {name} at {copy.location} and", waited.location
+    if "mbarrier" in waited.modifiers:
+        rule = "Only a wait for that mbarrier covers the copies of other threads."
+        return f"{did} has an mbarrier told of the end at {end}", f"\n  {rule}"
+    rule = "That wait covers only the thread's own copies: others need a barrier after it."
+    return f"{did} waits for it at {end}", f"\n  {rule}"

@@ -1,0 +1,321 @@
+"""Order between threads that a kernel makes itself, with fences and flags.
+
+A *flag* is a place that threads reach with atomic, volatile or ordered accesses (``ld.acquire``,
+``red.release``...). A thread that sets one hands over what its warp knows, but only the part of it
+that lay before a fence of its own: an atomic alone orders nothing. A thread that reads the flag is
+handed that knowledge, and has it after its own next fence. Barriers pass both on. Accesses with
+``.release`` or ``.acquire`` bring their fence along.
+
+Source: PTX ISA, "Memory Consistency Model": "Release and Acquire Patterns", "Causality Order". In
+one place this is more generous: a fence counts before a barrier as well, so threads may each fence
+their own stores and leave the flag to one of them after ``__syncthreads()``, as is common.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from ...isa.instruction_set import traits_of
+from ...machine.accesses import STRONG
+from ...machine.lanes import Group
+from .flags import Chain, Flags, Release, Seen
+from .vector_clocks import VectorClocks
+
+BLOCK, CLUSTER, GPU = range(3)  # how far a fence reaches
+FLAG_ACCESSES = ("load", "store", "atomic")
+FEW = 64  # places and warps of an access that looks like one of a flag
+
+
+def fences(instructions) -> bool:
+    """Whether a kernel has a fence, by itself or as a part of an access."""
+    return any(
+        traits_of(i).fence or {"acquire", "release", "acq_rel"} & {*i.modifiers}
+        for i in instructions
+    )
+
+
+def makes_order(instructions) -> bool:
+    """Whether a kernel has what flags are made of."""
+    return any(
+        traits_of(i).fence
+        or (traits_of(i).memory == "atomic" and traits_of(i).results)
+        or (traits_of(i).memory in FLAG_ACCESSES and STRONG & {*i.modifiers})
+        for i in instructions
+    )
+
+
+def has_scopes(instructions) -> bool:
+    """Whether a kernel has atomic or ordered accesses of less scope than the GPU."""
+    return any(
+        traits_of(i).memory in FLAG_ACCESSES and reach(i.modifiers) < GPU for i in instructions
+    )
+
+
+def is_strong(site, region) -> bool:
+    """Whether an access does not race with its like: atomics, and volatile or ordered accesses.
+    Volatile ones to shared memory are of little use to a flag, and many a missing ``__syncwarp()``
+    hides behind them: they are treated as any other."""
+    if site.is_atomic:
+        return True
+    return bool(site.order) and (region.space == "global" or site.order != "volatile")
+
+
+def reach(modifiers) -> int:
+    """How far a fence reaches, or an access that brings its own."""
+    return BLOCK if "cta" in modifiers else CLUSTER if "cluster" in modifiers else GPU
+
+
+class Order:
+    """What fences and flags have made known in a batch, beside its clocks."""
+
+    def __init__(self, batch, clocks: VectorClocks, flags: Flags):
+        self.clocks, self.flags = clocks, flags
+        self.shared_flags = Flags(flags.warps, flags.fences)
+        self.before_fence = np.zeros((3, *clocks.known.shape), np.int64)  # by how far it reaches
+        self.fenced_near, _, self.fenced = self.before_fence
+        warps = len(batch.living)
+        self.far = np.full(warps, None, object)
+        self.pending: list[dict[Chain, int]] = [{} for _ in range(warps)]
+        self.seen: list[dict[Chain, Seen]] = [{} for _ in range(warps // clocks.warps)]
+        self.first = clocks.first >> 5
+        self.used = False  # whether there has been a fence
+        self.handed = False  # whether anything was read from a flag
+        self.changes = 0  # times that a warp got to know of fences with no step of its clock
+        self._union: tuple = (None, None, None)
+
+    # --- fences ---
+
+    def fence(self, warps: np.ndarray, reach: int, acquires: bool = True) -> None:
+        """A fence of some warps."""
+        clocks = self.clocks
+        self.used = True
+        clocks.step(warps)
+        if acquires and self.handed:
+            self._take(warps, reach == GPU)
+        rows, places = clocks.place(warps)
+        for table in self.before_fence[: reach + 1]:
+            table[rows, places] = clocks.known[rows, places]
+            table[rows, places, places] = clocks.own[warps]
+
+    def told(self, warps: np.ndarray, at_home: np.ndarray) -> np.ndarray:
+        """What relaxed arrivals tell, by warp of their row: ``at_home`` those where only their own
+        block waits."""
+        rows, places = self.clocks.place(warps)
+        tables = self.before_fence[np.where(at_home, BLOCK, CLUSTER), rows, places]
+        return tables.max(axis=0)
+
+    def _take(self, warps: np.ndarray, wide: bool) -> None:
+        """Warps have what they were handed."""
+        known, size = self.clocks.known, self.clocks.warps
+        for warp in warps.tolist():
+            if not self.pending[warp]:
+                continue
+            row, place = divmod(warp, size)
+            first = self.first + row * size
+            for chain, count in self.pending[warp].items():
+                far = chain.gather(count)
+                near = chain.near.get(first)
+                if near is not None:
+                    np.maximum(known[row, place], near, out=known[row, place])
+                if wide and far is not None:
+                    self.far[warp] = self._both(self.far[warp], far)
+                    np.maximum(known[row, place], far[first : first + size], out=known[row, place])
+            if wide:
+                self.pending[warp] = {}
+
+    def _both(self, a, b):
+        """What is known together; the last answer is kept, since many warps ask the same."""
+        if a is None or a is b:
+            return b
+        if b is None:
+            return a
+        if self._union[0] is not a or self._union[1] is not b:
+            self._union = a, b, np.maximum(a, b)
+        return self._union[2]
+
+    # --- what barriers pass on ---
+
+    def meet(self, joined: np.ndarray) -> None:
+        """Warps marked in ``joined`` (rows, warps) meet at a barrier."""
+        if self.used:
+            chosen = joined[:, :, None]
+            for table in self.before_fence:
+                gathered = np.where(chosen, table, 0).max(axis=1)
+                np.copyto(table, gathered[:, None, :], where=chosen)
+        if self.handed:
+            for row in np.flatnonzero(joined.any(axis=1)):
+                warps = (row * self.clocks.warps + np.flatnonzero(joined[row])).tolist()
+                self._share(warps, warps)
+
+    def inherit(self, warps: np.ndarray, past: np.ndarray) -> None:
+        """Warps get to know ``past``, by warp of their row: from those that are news to them."""
+        if not (self.used or self.handed):
+            return
+        size = self.clocks.warps
+        for warp in warps.tolist():
+            row, place = divmod(warp, size)
+            news = np.flatnonzero(past > self.clocks.known[row, place])
+            if not len(news):
+                continue
+            self.changes += 1
+            for table in self.before_fence:
+                np.maximum(table[row, place], table[row, news].max(axis=0), out=table[row, place])
+            if self.handed:
+                self._share((row * size + news).tolist(), [warp])
+
+    def _share(self, givers: list[int], takers: list[int]) -> None:
+        far, pending = None, {}
+        for warp in givers:
+            far = self._both(far, self.far[warp])
+            for chain, count in self.pending[warp].items():
+                pending[chain] = max(count, pending.get(chain, 0))
+        for warp in takers:
+            if far is not None:
+                self.far[warp] = self._both(far, self.far[warp])
+            if pending:
+                mine = self.pending[warp]
+                more = {chain: max(count, mine.get(chain, 0)) for chain, count in pending.items()}
+                self.pending[warp] = {**mine, **more}
+
+    # --- flags ---
+
+    @staticmethod
+    def concerns(site) -> bool:
+        """Whether an access may be one of a flag; mbarriers go their own way."""
+        return site.traits.memory in FLAG_ACCESSES
+
+    def before(self, site, group: Group) -> None:
+        """An access that brings its own fence and may set a flag."""
+        modifiers = {*site.instruction.modifiers}
+        if modifiers & {"release", "acq_rel"}:
+            self.fence(group.warps, reach(modifiers), acquires=False)
+
+    def after(self, site, group: Group, region, elements: np.ndarray) -> None:
+        """Lanes have read or set flags, or what may be some: ``elements`` of an array."""
+        writes = site.is_store or site.is_atomic
+        flags = self.flags if region.space == "global" else self.shared_flags
+        if writes or region in flags:
+            self._reach(site, group, region, elements * site.width, flags, writes)
+        modifiers = {*site.instruction.modifiers}
+        if self.handed and modifiers & {"acquire", "acq_rel"}:
+            self._take(group.warps, reach(modifiers) == GPU)
+
+    def _reach(self, site, group: Group, region, places, flags: Flags, writes: bool) -> None:
+        lanes, size = group.lanes, self.clocks.warps
+        known = region in flags
+        if not self.used and len(group.warps) > FEW:
+            writes = False  # with no fence before it, it hands over nothing
+        if not (writes or known):
+            return
+        if len(lanes) > len(group.warps):  # one lane speaks for those of a warp at its place
+            _, chosen = np.unique((lanes >> 5 << 48) + places, return_index=True)
+            chosen.sort()
+            lanes, places = lanes[chosen], places[chosen]
+        if not self.used and len(lanes) > FEW:
+            writes = False
+            if not known:
+                return
+        if len(lanes) > max(FEW, 2 * len(group.warps)):  # no flags: the array counts as one
+            _, chosen = np.unique(lanes >> 5, return_index=True)
+            lanes, places = lanes[chosen], itertools.repeat(None)
+        else:
+            places = places.tolist()
+        reads = not site.is_store  # also an atomic: it may be how a thread polls
+        own, level = self.clocks.own, self.clocks.level
+        chains = flags.chains(region)
+        whole = chains.get(None)
+        for lane, place in zip(lanes.tolist(), places, strict=False):
+            warp = lane >> 5
+            if reads:
+                chain = whole or chains.get(place)  # as find(), but many may wait for a flag
+                if chain and chain.count and self.pending[warp].get(chain) != chain.count:
+                    self.pending[warp][chain] = chain.count
+                    self.handed = True
+                    seen = self.seen[warp // size]
+                    seen.pop(chain, None)
+                    seen[chain] = Seen(chain.count, site, lane)
+                    if len(seen) > FEW:
+                        del seen[next(iter(seen))]
+            if writes:
+                chain = flags.of(region, place, over=site.is_store)
+                moment = level if own is None else int(own[warp]), self.changes
+                if chain.last.get(self.first + warp) != moment:  # else it has nothing new to tell
+                    chain.last[self.first + warp] = moment
+                    chain.add(self._release(chain.count, lane, site))
+                chains = flags.chains(region)
+                whole = chains.get(None)
+
+    def _release(self, number: int, lane: int, site) -> Release:
+        clocks, warp = self.clocks, lane >> 5
+        row, place = divmod(warp, clocks.warps)
+        known = clocks.known[row, place].copy()
+        known[place] = time = clocks.level if clocks.own is None else int(clocks.own[warp])
+        return Release(
+            number,
+            self.first + warp,
+            self.first + row * clocks.warps,
+            lane + clocks.first,
+            site,
+            time,
+            known,
+            self.fenced[row, place].copy(),
+            self.fenced_near[row, place].copy(),
+            self.far[warp],
+        )
+
+    # --- questions ---
+
+    def known(self, warps: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """What warps of the batch know of the times of warps of other blocks, by their number in
+        the launch."""
+        times = np.zeros(len(warps), np.int64)
+        if not self.handed:
+            return times
+        tables: dict[int, list[int]] = {}
+        present = np.unique(warps)
+        for warp in present.tolist():
+            if self.far[warp] is not None:
+                tables.setdefault(id(self.far[warp]), []).append(warp)
+        for alike in tables.values():
+            chosen = np.zeros(len(self.far), bool)
+            chosen[alike] = True
+            here = ... if len(alike) == len(present) else chosen[warps]
+            times[here] = self.far[alike[0]][others[here]]
+        return times
+
+    def handed_over(self, lane: int, other: int, time: int) -> bool:
+        """Whether the warp of ``lane`` has read a flag that hands over what ``other`` (a warp of
+        the launch) did at ``time``, though no fence has come since."""
+        warp = lane >> 5
+        first = self.first + warp // self.clocks.warps * self.clocks.warps
+        for chain, count in self.pending[warp].items():
+            far, near = chain.gather(count), chain.near.get(first)
+            if far is not None and far[other] > time:
+                return True
+            if near is not None and 0 <= other - first < len(near) and near[other - first] > time:
+                return True
+        return False
+
+    def observed(self, lane: int, region, place: int, other: int) -> bool:
+        """Whether a thread of the lane's block has read, at a place, what ``other`` (a warp of the
+        launch) put there: then that access lies behind."""
+        flags = self.flags if region.space == "global" else self.shared_flags
+        chain = flags.find(region, place)
+        seen = chain and self.seen[(lane >> 5) // self.clocks.warps].get(chain)
+        return bool(seen) and any(r.warp == other and r.number < seen.count for r in chain.kept)
+
+    def link(self, lane: int, other: int, time: int) -> tuple[Release, Seen] | None:
+        """A flag that a thread of the lane's block has read and that a thread of the block of
+        ``other`` (a warp of the launch) had set after ``time``."""
+        size = self.clocks.warps
+        first = self.first + (other - self.first) // size * size
+        for chain, seen in reversed(self.seen[(lane >> 5) // size].items()):
+            handed = [r for r in chain.kept if r.first == first and r.number < seen.count]
+            covering = [r for r in handed if r.fenced[other - first] > time]
+            later = [r for r in handed if r.warp != other or r.time > time]
+            same = [r for r in handed if r.warp == other and r.time == time]
+            for release in (*covering[:1], *same[-1:], *later[:1]):
+                return release, seen
+        return None

@@ -1,0 +1,398 @@
+"""Finds data races in shared and in global memory, asynchronous copies nobody waited for, misused
+barriers.
+
+The machine runs the lanes of a batch in lockstep, which hides a missing barrier: the result comes
+out right by luck. So memory remembers who touched it (:mod:`.race_shadow`), and warps what they
+know of each other's past (:mod:`.vector_clocks`). An access that meets another thread's access, one
+of them a write, with nothing between them, is a race. Nothing orders two blocks of a launch, unless
+they make an order of their own with flags and fences (:mod:`.happens_before`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from ...isa.instruction_set import traits_of
+from ...machine.accesses import Spread
+from ...machine.async_state import KEY_SHIFT
+from ...machine.lanes import Group
+from ...machine.observer import Observer
+from ..barriers.sync_check import EVERYONE
+from .arrivals import Meetings, Relaxed
+from .cluster_lifetimes import (
+    Visits,
+    left_too_early,
+    not_started,
+    reaches_too_early,
+    touched_late,
+)
+from .conflict import AccessCheck
+from .copy_sides import CopySide, fetched, side_of, sides
+from .flags import Flags
+from .happens_before import GPU, Order, fences, has_scopes, is_strong, makes_order, reach
+from .optimistic_loads import first_looks
+from .race_shadow import (
+    CLOCK_SHIFT,
+    MAX_SITES,
+    SITE,
+    THREAD,
+    RaceShadow,
+    cells_of,
+    meets,
+    number_of,
+    pack,
+    span_of,
+)
+from .severity import Paths
+from .tensor_memory_check import TensorClocks
+from .tile_reads import LateReader, TileRead, TileReads
+from .vector_clocks import VectorClocks
+
+
+@dataclass(eq=False)
+class _BatchState:
+    """What is remembered of one batch. ``past``: what a copy hands over, by its number;
+    ``accesses``: how many there were, and had been when last all arrived for their clusters at
+    once; ``waited``: blocks of which a thread has waited for its cluster."""
+
+    clocks: VectorClocks
+    meetings: Meetings
+    waited: np.ndarray
+    tiles: TileReads
+    shadows: dict[object, RaceShadow] = field(default_factory=dict)
+    past: dict[int, np.ndarray] = field(default_factory=dict)
+    visits: Visits = field(default_factory=Visits)
+    accesses: int = 0
+    at_arrival: int = -1
+
+
+class RaceCheck(Observer):
+    """Watches the memory of one launch, and reports the first race of each pair of source lines,
+    with a count of the rest."""
+
+    def __init__(self, launch):
+        self.launch = launch
+        self.findings = launch.findings
+        self._batches: dict[object, _BatchState] = {}
+        self._numbers: dict[tuple[int, str], int] = {}
+        self._kinds: dict[tuple, int] = {}
+        self._sites: dict[int, object] = {}
+        self._copy_sites: dict = {}
+        self._late: dict[tuple[int, int], LateReader] = {}
+        self._global: dict[object, RaceShadow] = {}
+        self._makes_order = makes_order(launch.entry.forms)
+        self._first_looks = first_looks(launch.entry.forms, launch.entry.instructions())
+        self._flags: Flags | None = None
+        self.reaches = np.full(SITE + 1, GPU, np.int8)  # of strong accesses, by their number
+        self.scopes = has_scopes(launch.entry.forms)
+        self.paths = cache(Paths)  # of the functions in which races were found
+
+    def clocks(self, batch) -> VectorClocks:
+        return self._batches[batch].clocks
+
+    def batch_starts(self, batch) -> None:
+        clocks = (TensorClocks if self.launch.entry.tensor_memory else VectorClocks)(batch)
+        nobody = np.zeros(batch.block_count, bool)
+        tiles = TileReads(batch.block_count * batch.lanes_per_block)
+        self._batches[batch] = _BatchState(clocks, Meetings(batch, clocks), nobody, tiles)
+        if self._makes_order:
+            if self._flags is None:
+                blocks = math.prod(self.launch.grid)
+                warps = blocks * batch.lanes_per_block // 32
+                self._flags = Flags(warps, fences(self.launch.entry.forms))
+            clocks.order = Order(batch, clocks, self._flags)
+
+    def batch_ends(self, batch) -> None:
+        del self._batches[batch]
+
+    # --- order ---
+
+    def barrier_completes(self, batch, joined: np.ndarray) -> None:
+        clocks = self.clocks(batch)
+        size = clocks.span // batch.lanes_per_block
+        if size == 1:
+            clocks.meet(joined)
+            return
+        by_rank = joined.reshape(len(joined) // size, size, -1)
+        for rank in np.flatnonzero(by_rank.any(axis=(0, 2))):
+            only = np.zeros_like(by_rank)
+            only[:, rank] = by_rank[:, rank]
+            clocks.meet(only.reshape(len(by_rank), -1))
+
+    def cluster_arrives(self, group: Group, instruction) -> None:
+        state = self._batches[group.batch]
+        releases = "relaxed" not in instruction.modifiers
+        state.at_arrival = state.accesses if releases and self._all(group) else -1
+        clocks = state.clocks
+        clocks.tick(group.warps)
+        for row, warps in self._rows(group):
+            state.meetings.arrive(row, warps, clocks.past(warps), instruction)
+
+    def cluster_barrier_completes(self, batch, joined: np.ndarray) -> None:
+        for row in np.flatnonzero(joined.any(axis=1)).tolist():
+            self._batches[batch].meetings.of(row).complete()
+
+    def cluster_passed(self, group: Group) -> None:
+        state = self._batches[group.batch]
+        state.waited[group.slots] = True
+        if state.at_arrival == state.accesses and self._all(group):
+            state.clocks.meet(np.ones(state.clocks.known.shape[:2], bool))
+            return
+        for row, warps in self._rows(group):
+            state.meetings.passed(row, warps)
+
+    def _all(self, group: Group) -> bool:
+        """Whether a group has lanes of all warps."""
+        return len(group.warps) == self.clocks(group.batch).known[..., 0].size
+
+    def _rows(self, group: Group):
+        """The warps of a group, cluster by cluster."""
+        rows = group.warps // self.clocks(group.batch).warps
+        for row in np.unique(rows).tolist():
+            yield row, group.warps[rows == row]
+
+    def warps_meet(self, group: Group) -> None:
+        masks = group.full(group.code.blocks[group.block].gather(group.R)).astype(np.uint32)
+        if (masks == EVERYONE).all():
+            self.clocks(group.batch).tick(group.warps)
+        else:  # some lanes wait for a part of their warp only
+            self.clocks(group.batch).lanes_meet(group.lanes, masks)
+
+    def fence(self, group: Group, instruction) -> None:
+        if traits_of(instruction).fence:
+            self.clocks(group.batch).order.fence(group.warps, reach(instruction.modifiers))
+
+    def mbarrier_arrives(self, batch, barrier, lanes: np.ndarray, i, transfer) -> None:
+        """Whoever waits for the mbarrier will know the past of the lanes that arrive; of a copy,
+        that of its start. The end of ``cp.async`` is its own thread's."""
+        state = self._batches[batch]
+        if transfer is None or transfer.queue == "async":
+            home, warps = barrier.key >> KEY_SHIFT, np.unique(lanes >> 5)
+            if lanes[0] // batch.lanes_per_block != home:
+                state.visits.add(batch, state.clocks, barrier.key, lanes, i)
+            state.meetings.arrive(barrier, warps, state.clocks.tick(warps), i, home)
+        else:
+            state.meetings.of(barrier).gather(state.past[transfer.number])
+
+    def mbarrier_completes(self, batch, barrier) -> None:
+        self._batches[batch].meetings.of(barrier).complete()
+
+    def mbarrier_passed(self, batch, barrier, lanes: np.ndarray) -> None:
+        self._batches[batch].meetings.passed(barrier, np.unique(lanes >> 5))
+
+    def relaxed_between(self, batch, entry: int, lane: int) -> Relaxed | None:
+        """A relaxed arrival, but for which a lane would know of an earlier access."""
+        warp, time = (entry & THREAD) >> 5, entry >> CLOCK_SHIFT
+        return self._batches[batch].meetings.relaxed_between(warp, time, lane)
+
+    # --- accesses ---
+
+    def access(self, site, group: Group, region, first: int, index, spread) -> None:
+        shadow = self._shadow(group.batch, region, site.width, site.bytes)
+        if shadow is None:
+            return
+        clocks = self.clocks(group.batch)
+        order = clocks.order
+        flag = order is not None and order.concerns(site) and is_strong(site, region)
+        if flag:
+            order.before(site, group)
+        low, length = first * site.width, spread.high - spread.low
+        span = low, low + length + site.bytes
+        reads = not (site.is_store or site.is_atomic)
+        if not reads or shadow.flying or meets(span, shadow.written):
+            access = AccessCheck(self, site, group, region, shadow, span, group.full(index + first))
+            for piece in range(max(1, site.bytes // shadow.granule)):
+                access.make(piece)
+        if reads:
+            read = first, self.number(site, region), site.width, site.bytes
+            shadow.put_aside(clocks, group.lanes, index, length, read)
+        if flag:
+            order.after(site, group, region, group.full(index + first))
+
+    def _shadow(self, batch, region, width: int, size: int) -> RaceShadow | None:
+        """What is remembered of a region, ready for an access of ``size`` bytes in elements of
+        ``width``; None for a region that is not checked."""
+        self._batches[batch].accesses += 1
+        if region.space == "shared":
+            shadows = self._batches[batch].shadows
+        elif region.space == "global" and not region.read_only:
+            shadows = self._global
+        else:
+            return None
+        shadow = shadows.get(region)
+        if shadow is None:
+            shadow = shadows[region] = RaceShadow(region.storage.size, max(4, width))
+        if region.space == "shared" and shadow.level != self.clocks(batch).level:
+            shadow.forget()
+            shadow.level = self.clocks(batch).level
+        shadow.fit(width, size)
+        return shadow
+
+    def number(self, site, region) -> int:
+        """A number for each kind of access at each line, odd for strong ones; see :meth:`site`."""
+        number = self._numbers.get((id(site), region.space))
+        if number is None:
+            strong = is_strong(site, region) or id(site.instruction) in self._first_looks
+            i = site.instruction
+            waited = getattr(site, "waited", None) and site.waited.locations
+            scope = reach(i.modifiers) if strong else GPU
+            how = site.is_store, site.is_atomic, site.width, site.bytes, strong, scope
+            key = i.locations, *how, waited
+            known = self._kinds.setdefault(key, len(self._kinds))
+            known = min(known, MAX_SITES - 1)  # beyond them a report may name a wrong line
+            self._sites.setdefault(known, site)
+            number = self._numbers[id(site), region.space] = 2 * known + strong
+            self.reaches[number] = min(scope, self.reaches[number])
+        return number
+
+    def site(self, number: int):
+        """The first memory instruction that got this number."""
+        return self._sites[number >> 1]
+
+    # --- asynchronous copies ---
+
+    def copy_starts(self, batch, transfer) -> None:
+        """Check the copy against all accesses before it, and mark its bytes."""
+        clocks = self.clocks(batch)
+        self._fetched_too_early(batch, transfer)
+        for region, view, index, writes in sides(transfer):
+            site = self._copy_site(transfer.instruction, writes)
+            shadow = self._shadow(batch, region, view.itemsize, 4)
+            if shadow is None:
+                continue
+            cells = cells_of(view, index, shadow.granule)
+            owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
+            if transfer.queue != "async":  # cp.async was checked as it is an access of its lanes
+                span = span_of(region, shadow, cells)
+                group = Group(batch, owners, None, 0, None)
+                access = AccessCheck(self, site, group, region, shadow, span)
+                access.make(0, cells)
+                if not writes:
+                    shadow.enter_read(cells, access.entries, span)
+            marks = pack(clocks.threads(owners), 1, self.number(site, region) | writes)
+            shadow.take_off(cells, marks)
+        if transfer.queue != "async":  # cp.async is handed over by its thread, at its wait
+            self._batches[batch].past[transfer.number] = clocks.tick(transfer.lanes[:1] >> 5)
+
+    def _fetched_too_early(self, batch, transfer) -> None:
+        """Report a bulk copy that reads from global memory what another is still writing there."""
+        found = fetched(transfer)
+        shadow = self._global.get(found[0]) if found else None
+        if shadow is None or not shadow.flying or not found[2].size:
+            return
+        region, view, index = found
+        shadow.fit(view.itemsize, 4)
+        cells = cells_of(view, index, shadow.granule)
+        group = Group(batch, np.repeat(transfer.lanes[:1], len(cells)), None, 0, None)
+        site = self._copy_site(transfer.instruction, False)
+        span = span_of(region, shadow, cells)
+        AccessCheck(self, site, group, region, shadow, span).meet_copies(cells)
+
+    def copy_lands(self, batch, transfer) -> None:
+        if transfer.queue != "async":
+            self._touch_down(batch, transfer, "shared")
+
+    def copy_noticed(self, batch, transfer, instruction) -> None:
+        self._touch_down(batch, transfer, "shared", instruction)
+
+    def copy_written(self, batch, transfer, instruction) -> None:
+        self._touch_down(batch, transfer, "global", instruction)
+
+    def past(self, batch, transfer) -> np.ndarray:
+        """What the end of a copy hands over: what its thread knew when it started it."""
+        return self._batches[batch].past[transfer.number]
+
+    def _touch_down(self, batch, transfer, space: str, waited=None) -> None:
+        """A copy has landed in ``space``. ``waited``: the instruction of its threads (of cp.async,
+        and of bulk copies to global memory) that says so; the bytes arrive then, as if each thread
+        stored its own now."""
+        clocks = self.clocks(batch)
+        for region, view, index, writes in sides(transfer):
+            shadow = self._shadow(batch, region, view.itemsize, 4)
+            if region.space != space or shadow is None:
+                continue
+            cells = cells_of(view, index, shadow.granule)
+            shadow.touch_down(cells)
+            if waited is not None:
+                owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
+                threads, now = clocks.threads(owners), clocks.now(owners)
+                site = self._copy_site(transfer.instruction, writes, waited)
+                entries = pack(threads, now, self.number(site, region))
+                shadow.enter_write(cells, entries, span_of(region, shadow, cells))
+
+    def _copy_site(self, instruction, writes: bool, waited=None) -> CopySide:
+        key = (id(instruction), writes, id(waited))
+        return self._copy_sites.setdefault(key, side_of(instruction, writes, waited))
+
+    # --- the end of threads ---
+
+    def blocks_end(self, batch, blocks: np.ndarray) -> None:
+        """The shared memory of blocks ends with them: did all other blocks of the cluster surely
+        finish with it first?"""
+        if batch.clusters is None:
+            return
+        state = self._batches[batch]
+        for region, shadow in state.shadows.items():
+            late = touched_late(batch, state.clocks, region, shadow, blocks.tolist())
+            for block, kind, entry in late:
+                lane = (entry & THREAD) - state.clocks.first
+                told = self.relaxed_between(batch, entry, block * batch.lanes_per_block)
+                i = self.site(int(number_of(entry))).instruction
+                self._left_too_early(batch, block, region.name, kind, lane, i, told)
+        for block in blocks.tolist():
+            for entry, lane, i, name in state.visits.unknown(batch, state.clocks, block):
+                told = self.relaxed_between(batch, entry, block * batch.lanes_per_block)
+                self._left_too_early(batch, block, name, "arrives at", lane, i, told)
+
+    def _left_too_early(self, batch, block: int, name: str, kind: str, lane, i, told) -> None:
+        finding = left_too_early(batch, block, name, kind, int(lane), i, told)
+        self.findings.add(("gone", i.location, kind), finding)
+
+    def remote_access(self, site, group: Group, homes: np.ndarray) -> None:
+        """Is it certain that the block whose shared memory is meant has started?"""
+        state = self._batches[group.batch]
+        at = reaches_too_early(state.clocks, state.waited, group, homes)
+        if at is not None:
+            self.findings.add(("early", id(site)), not_started(site, group, at, int(homes[at])))
+
+    def tiles_read(self, reader, group: Group, firsts, region, index, inside) -> None:
+        """As if the lanes of each warpgroup's first warp read it all: the four warps read together,
+        and kernels let one thread say that the tile is free again."""
+        if not inside.all():
+            return
+        cells = index.reshape(len(index), -1) * (16 // reader.width)
+        lanes = group.lanes[firsts][:, None] + np.arange(cells.shape[1]) % 32
+        shadow = self._shadow(group.batch, region, reader.width, reader.bytes)
+        writers = shadow.writer[shadow.cells(cells, reader.width)]
+        read = TileRead(reader, region, lanes, cells, writers)
+        self._read_tiles(group, read, reader)
+        self._batches[group.batch].tiles.starts(read)
+
+    def products_commit(self, group: Group) -> None:
+        self._batches[group.batch].tiles.commits(group.warps)
+
+    def products_wait(self, group: Group, wait) -> None:
+        """Whoever has written since a tile was read first has overwritten it, whatever is known of
+        that by now."""
+        pending = wait.operands[0].value
+        for read in self._batches[group.batch].tiles.done(group.warps, pending):
+            key, i = (id(read.reader), id(wait)), read.reader.instruction
+            reader = self._late.setdefault(key, LateReader(i, wait, read.reader.width))
+            access = self._read_tiles(group, read, reader)
+            cells = access.shadow.cells(read.cells.ravel(), reader.width)
+            access.overwritten(cells, read.writers.ravel())
+
+    def _read_tiles(self, group: Group, read: TileRead, reader) -> AccessCheck:
+        """The tiles are read, now."""
+        part = Group(group.batch, read.lanes.ravel(), group.code, group.block, group.R)
+        cells, width = read.cells.ravel(), reader.width
+        places = cells * width % read.region.stride
+        first = int(places.min()) // width
+        spread = Spread(places, places)
+        self.access(reader, part, read.region, first, cells - first, spread)
+        shadow = self._shadow(group.batch, read.region, width, reader.bytes)
+        return AccessCheck(self, reader, part, read.region, shadow, (0, 0))

@@ -1,0 +1,94 @@
+"""Tiles that tensor cores of a warpgroup still read: from a wgmma to the wait_group for its group.
+
+The machine reads the tiles of a wgmma at once, where a GPU takes until ``wait_group``. So a read is
+kept here until then, and counts as one of that moment as well: whoever overwrites the tile before
+meets it. Source: PTX ISA, "wgmma.commit_group", "wgmma.wait_group".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...isa.instruction_set import PLAIN
+
+UNCOMMITTED = -1
+
+
+@dataclass(frozen=True)
+class TileRead:
+    """One instruction's read of tiles: (tiles, elements) ``cells`` of a ``region``, each by the
+    (tiles, elements) ``lanes`` of a warp. ``writers``: who had written each before, as entries."""
+
+    reader: Any
+    region: Any
+    lanes: np.ndarray
+    cells: np.ndarray
+    writers: np.ndarray
+
+    def of(self, tiles: np.ndarray) -> TileRead:
+        """Some of the tiles, by their numbers."""
+        if len(tiles) == len(self.lanes):
+            return self
+        lanes, cells, writers = self.lanes[tiles], self.cells[tiles], self.writers[tiles]
+        return TileRead(self.reader, self.region, lanes, cells, writers)
+
+
+@dataclass(eq=False)
+class LateReader:
+    """A wgmma as the reader of a tile until the ``wait`` for its group, for reports."""
+
+    instruction: Any
+    wait: Any
+    width: int
+    bytes: int = 16
+    is_store: bool = False
+    is_atomic: bool = False
+    order: str = ""
+    traits = PLAIN
+
+
+def until(site: Any) -> str:
+    """Until when ``site`` reads, where that is not at once."""
+    if not isinstance(site, LateReader):
+        return ""
+    return (
+        f",\n  and may read it until the wgmma.wait_group at {site.wait.location}: before that the "
+        "tile is not free."
+    )
+
+
+class TileReads:
+    """The reads in flight of one batch, whose lanes are ``lanes`` in number."""
+
+    def __init__(self, lanes: int):
+        self._groups = np.zeros(-(-lanes // 32), np.int64)  # that each warp has committed
+        self._flying: list[tuple[TileRead, np.ndarray]] = []  # with the group of each tile
+
+    def starts(self, read: TileRead) -> None:
+        """Tiles are being read, in a group that is not committed yet."""
+        self._flying.append((read, np.full(len(read.lanes), UNCOMMITTED)))
+
+    def commits(self, warps: np.ndarray) -> None:
+        """``wgmma.commit_group`` by whole warps."""
+        for read, groups in self._flying:
+            mine = (groups == UNCOMMITTED) & np.isin(read.lanes[:, 0] >> 5, warps)
+            groups[mine] = self._groups[read.lanes[mine, 0] >> 5]
+        self._groups[warps] += 1
+
+    def done(self, warps: np.ndarray, pending: int) -> list[TileRead]:
+        """``wgmma.wait_group``: the reads that are over then, which are forgotten."""
+        found, left = [], []
+        for read, groups in self._flying:
+            readers = read.lanes[:, 0] >> 5
+            over = (groups != UNCOMMITTED) & (groups < self._groups[readers] - pending)
+            over &= np.isin(readers, warps)
+            if over.any():
+                found.append(read.of(np.flatnonzero(over)))
+            if not over.all():
+                rest = np.flatnonzero(~over)
+                left.append((read.of(rest), groups[rest]))
+        self._flying = left
+        return found

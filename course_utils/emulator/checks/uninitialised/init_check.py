@@ -1,0 +1,392 @@
+"""Finds uses of uninitialised values: of global, shared and local memory, and of registers.
+
+Reading such a value is often harmless (a padded vector load, a tile's last column), so it is
+reported where it is *used*: stored to global memory, deciding a branch, making up an address. Each
+uninitialised byte of memory has 0xFF in a *shadow*, every other byte 0. Registers into which
+such bytes were loaded carry *marks*, one for each lane, which follow the value from instruction to
+instruction. As long as nothing uninitialised was loaded there are no marks, and nothing to follow.
+
+How marks go through an instruction is in :mod:`.init_rules`, and through a matrix multiplication in
+:mod:`.init_matrix`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...findings.fault_messages import where
+from ...findings.report import UNINITIALISED, Finding
+from ...isa import ptx
+from ...machine.lanes import Group
+from ...machine.observer import Observer
+from ...memory.uninitialised import InitShadow
+from .init_matrix import CopySource, MatrixEcho
+from .init_records import BatchState, Record, blank, byte_mask, first_at_each, of_address
+from .init_rules import BYTES, LANE_SHIFT, RECORD_SHIFT, RULES, over_warps, whole
+
+MOST_RECORDS = 4096  # reads remembered one by one; after that one for each instruction
+
+
+class InitCheck(Observer):
+    """Follows uninitialised values through one launch."""
+
+    def __init__(self, launch):
+        self.findings = launch.findings
+        self._batches: dict[object, BatchState] = {}
+        self.records: list[Record] = []
+        self._last: dict[int, int] = {}  # id of an instruction -> its last record
+        self._global: dict = {}
+        self._matrix = MatrixEcho(self)
+
+    def batch_starts(self, batch) -> None:
+        self._batches[batch] = BatchState()
+
+    def batch_ends(self, batch) -> None:
+        del self._batches[batch]
+
+    def marks(self, batch) -> dict:
+        return self._batches[batch].marks
+
+    def uninitialised(self, batch) -> dict:
+        return self._batches[batch].uninitialised
+
+    # --- memory ---
+
+    def shadow(self, batch, region) -> InitShadow | None:
+        """The shadow of a region; None when all of it has been written."""
+        table = self._global if region.owner == "all" else self.uninitialised(batch)
+        if region not in table:
+            table[region] = self._new_shadow(batch, region)
+        found = table[region]
+        if found is not None and found.complete():
+            found = table[region] = None
+        return found
+
+    def _new_shadow(self, batch, region) -> InitShadow | None:
+        if region.owner == "all":
+            return None if region.unwritten is None else region.unwritten.shadow(region)
+        if region.space not in ("shared", "local") or region.zeroed:
+            return None
+        shadow = blank(batch, region)
+        whole = len(shadow.bytes) // region.stride * region.stride
+        shadow.bytes[:whole].reshape(-1, region.stride)[:, : region.size] = 0xFF
+        return shadow
+
+    def access(self, site, group: Group, region, first: int, index, spread) -> None:
+        traits = site.traits
+        if traits.memory == "copy":
+            return  # see `copy_starts`
+        if traits.matrix and region not in self._matrix.reached:
+            self._matrix.reached.append(region)
+        marks, shadow = self.marks(group.batch), self.shadow(group.batch, region)
+        if shadow is not None and not (marks and site.is_store):
+            start = first * site.width
+            stop = start + spread.high - spread.low + site.bytes
+            if stop <= shadow.low or start > shadow.high:
+                shadow = None  # all is written there
+        if shadow is None and not marks:
+            return
+        cells = group.full(index + first)
+        if traits.matrix:
+            self._matrix.met = self._matrix.met or (0 if shadow is None else site.width)
+            if site.is_store and not marks and shadow is not None:
+                for piece in range(site.bytes // site.width):
+                    shadow.write(cells + piece, site.width, None)
+        elif site.is_atomic:
+            self._update(site, group, region, shadow, cells)
+        elif site.is_store:
+            self._store(site, group, region, shadow, cells)
+        else:
+            self._load(site, group, region, shadow, cells)
+
+    def _load(self, site, group: Group, region, shadow: InitShadow | None, cells) -> None:
+        target = site.instruction.operands[0]
+        for piece, item in enumerate(ptx.items(target)):
+            marks = None
+            if shadow is not None and piece * site.width < site.bytes:  # a texel may have fewer
+                marks = self._read(site, group, region, shadow, cells + piece)
+            if isinstance(item, ptx.Register):
+                if marks is not None and site.kind[0] == "s" and ptx.SIZES[item.type] > site.width:
+                    marks = whole(marks)
+                self.put_marks(group, group.lanes, item.slot, marks)
+
+    def _read(self, site, group: Group, region, shadow: InitShadow, cells) -> np.ndarray | None:
+        """The marks of elements read; None when all are defined."""
+        bits = shadow.view(site.width).take(cells)
+        if not bits.any():
+            return None
+        mask = byte_mask(bits, site.width)
+        record = self.record_read(site, group, region, cells)
+        marks = np.where(mask, record << RECORD_SHIFT | group.lanes << LANE_SHIFT | mask, 0)
+        if shadow.marks is not None:
+            before = shadow.marks[cells * site.width // 4]
+            marks = np.where((before > 0) & (mask > 0), before & ~BYTES | mask, marks)
+        return marks
+
+    def record_read(self, site, group: Group, region, cells) -> int:
+        key = id(site.instruction)
+        if len(self.records) < MOST_RECORDS or key not in self._last:
+            self.records.append(Record(group.batch, group.lanes, site, region, cells))
+            self._last[key] = len(self.records) - 1
+        return self._last[key]
+
+    def _store(self, site, group: Group, region, shadow: InitShadow | None, cells) -> None:
+        source = site.instruction.operands[1]
+        for piece, item in enumerate(ptx.items(source)):
+            marks = self.marks_of(group, item)
+            if marks is not None:
+                every = (1 << min(site.width, 8)) - 1
+                marks = marks & ~BYTES | marks & every
+                marks = np.where(marks & BYTES, marks, 0)
+                if region.space == "global":
+                    whole = marks & BYTES == every
+                    if whole.any():  # parts of a value may be the padding of a structure
+                        index = int(cells[np.argmax(whole)]) + piece
+                        text = f"stores in {region.name}[{index}] a result of"
+                        found = np.where(whole, marks, 0)
+                        self.report_use(group.batch, group.lanes, found, site.instruction, text)
+                    marks = np.where(whole, 0, marks)
+                if not marks.any():
+                    marks = None
+            if marks is not None and shadow is None:
+                shadow = blank(group.batch, region)
+                table = self._global if region.owner == "all" else self.uninitialised(group.batch)
+                table[region] = shadow
+            if shadow is not None:
+                shadow.write(cells + piece, site.width, marks)
+
+    def _update(self, site, group: Group, region, shadow: InitShadow | None, cells) -> None:
+        where_to = f"{region.name}[{int(cells[0])}]" if region.owner == "all" else region.name
+        for operand in site.instruction.operands[1:]:
+            for item in ptx.items(operand):
+                marks = self.marks_of(group, item)
+                if marks is not None and marks.any():
+                    text = f"updates {where_to} with a result of"
+                    self.report_use(group.batch, group.lanes, marks, site.instruction, text)
+        fetched = None
+        for piece in range(0 if shadow is None else site.bytes // site.width):
+            marks = self._read(site, group, region, shadow, cells + piece)
+            if "exch" in site.instruction.modifiers:  # what stood there matters to who uses it
+                fetched = None if marks is None else first_at_each(cells, marks)
+            elif marks is not None:
+                self.report_use(group.batch, group.lanes, marks, site.instruction, "updates")
+            shadow.write(cells + piece, site.width, None)
+        target = site.instruction.operands[0]
+        for item in ptx.items(target):
+            if isinstance(item, ptx.Register):
+                self.put_marks(group, group.lanes, item.slot, fetched)
+
+    def copy_starts(self, batch, transfer) -> None:
+        """A copy defines what it writes, unless its source is not."""
+        target, source = transfer.regions
+        if target is None:  # no copy, or one into tensor memory
+            return
+        width = transfer.target.dtype.itemsize
+        bad = None
+        shadow = None if source is None else self.shadow(batch, source)
+        if shadow is not None:
+            bits = shadow.view(width)[transfer.take]
+            bad = bits != 0
+            if transfer.valid is not None:
+                bad &= transfer.valid
+        here = self.shadow(batch, target)
+        if bad is None or not bad.any():
+            if here is not None:
+                here.view(width)[transfer.put] = 0
+            return
+        row, column = (int(x[0]) for x in np.nonzero(bad))
+        lanes = transfer.lanes[row : row + 1]
+        site = CopySource(transfer.instruction, width)
+        group = Group(batch, lanes, None, 0, None)
+        cells = transfer.take[row : row + 1, column].astype(np.int64)
+        record = self.record_read(site, group, source, cells)
+        mark = np.array([record << RECORD_SHIFT | int(lanes[0]) << LANE_SHIFT | BYTES])
+        if target.space == "global":
+            index = int(transfer.put[row, column])
+            text = f"copies to {target.name}[{index}]"
+            self.report_use(batch, lanes, mark, transfer.instruction, text)
+            return
+        if here is None:
+            here = self.uninitialised(batch)[target] = blank(batch, target)
+        here.low, here.high = 0, here.stride
+        here.view(width)[transfer.put] = np.where(bad, bits, 0)
+
+    def tiles_read(self, reader, group: Group, firsts, region, index, inside) -> None:
+        shadow = self.shadow(group.batch, region)
+        if shadow is not None and not self._matrix.met:
+            self._matrix.met = reader.width if shadow.view(16).take(index[inside]).any() else 0
+
+    # --- registers ---
+
+    def function_starts(self, group: Group) -> None:
+        """Registers that may be read before they are set are uninitialised."""
+        batch, depth = group.batch, len(group.stack)
+        for key in [k for k in self.marks(batch) if k[0] == depth]:
+            self.put_marks(group, group.lanes, key[2], None, key)
+        if group.code.unset:
+            self.records.append(Record(batch, group.lanes))
+            record = len(self.records) - 1
+            for slot in group.code.unset:
+                marks = record << RECORD_SHIFT | group.lanes << LANE_SHIFT | BYTES
+                self.put_marks(group, group.lanes, slot, marks)
+
+    def values_missing(self, group: Group, instruction, target, lanes: np.ndarray) -> None:
+        lanes = group.lanes[lanes]
+        if len(lanes) and isinstance(target, ptx.Register):
+            what = f"a lane that takes no part in the shuffle at {instruction.location}"
+            self.records.append(
+                Record(group.batch, lanes, what=what, location=instruction.location)
+            )
+            record = len(self.records) - 1
+            marks = record << RECORD_SHIFT | lanes << LANE_SHIFT | BYTES
+            self.put_marks(group, lanes, target.slot, marks)
+
+    def registers_pass(self, group: Group, depth: int, code, pairs) -> None:
+        marks = self.marks(group.batch)
+        for there, here in pairs if marks else ():
+            found = marks.get((depth, code, there))
+            self.put_marks(group, group.lanes, here, None if found is None else found[group.lanes])
+
+    def marks_of(self, group: Group, operand) -> np.ndarray | None:
+        """The marks of a register for the lanes of a group; None when it has none."""
+        if not isinstance(operand, ptx.Register):
+            return None
+        found = self.marks(group.batch).get((len(group.stack), group.code, operand.slot))
+        return None if found is None else found[group.lanes]
+
+    def put_marks(self, group: Group, lanes: np.ndarray, slot: int, marks, key=None) -> None:
+        """Give a register its marks; None: it is defined in these lanes."""
+        batch = group.batch
+        key = key or (len(group.stack), group.code, slot)
+        all_marks = self.marks(batch)
+        found = all_marks.get(key)
+        if marks is None or not marks.any():
+            if found is not None:
+                found[lanes] = 0
+                if not found.any():
+                    del all_marks[key]
+            return
+        if found is None:
+            if not all_marks:
+                batch.joining.append(self)
+            found = all_marks[key] = np.zeros(batch.block_count * batch.lanes_per_block, np.int64)
+        found[lanes] = marks
+
+    def follows(self, group: Group, block) -> bool:
+        if self.marks(group.batch):
+            self._forget(group, block)
+            return True
+        return block.matrix
+
+    def instruction_starts(self, group: Group, decoded) -> None:
+        if decoded.traits.matrix:
+            self._matrix.started(group)
+        elif self.marks(group.batch):
+            (self._ending if decoded.ends else self._follow)(group, decoded)
+
+    def instruction_ends(self, group: Group, decoded) -> None:
+        if decoded.traits.matrix:
+            self._matrix.ended(group, decoded)
+
+    def _forget(self, group: Group, block) -> None:
+        """Drop the marks of registers that nothing will read again."""
+        depth, code = len(group.stack), group.code
+        live = code.live[block.number]
+        for key in list(self.marks(group.batch)):
+            if key[0] == depth and key[1] is code and key[2] not in live:
+                self.put_marks(group, group.lanes, key[2], None)
+
+    def _follow(self, group: Group, decoded) -> None:
+        """Bring the marks up to date for an instruction that is about to run."""
+        i, lanes, code = decoded.instruction, group.lanes, group.code
+        marks, depth = self.marks(group.batch), len(group.stack)
+        chosen = None
+        if i.guard is not None:
+            self._decides(group, i.guard, i)
+            guard = group.full(group.R[i.guard.slot]) != i.guard.negated
+            if not guard.all():
+                chosen = np.flatnonzero(guard)
+                lanes = lanes[chosen]
+                if not len(lanes):
+                    return
+        for operand in i.operands:
+            for register in of_address(operand):
+                found = self.marks_of(group, register)
+                found = found if found is None or chosen is None else found[chosen]
+                if found is not None and found.any():
+                    self.report_use(group.batch, lanes, found, i, "works out an address from")
+        if decoded.traits.memory and not decoded.parameter:
+            if (
+                decoded.traits.memory == "load"
+            ):  # of surfaces, lanes that lie outside make no access
+                for slot in decoded.writes:
+                    self.put_marks(group, lanes, slot, None)
+            return
+        sources = [s for s in decoded.reads if (depth, code, s) in marks]
+        if not sources:
+            for slot in decoded.writes:
+                if (depth, code, slot) in marks:
+                    self.put_marks(group, lanes, slot, None)
+            return
+        rule = RULES.get(i.opcode)
+        results = rule(self, group, decoded) if rule is not None else None
+        if results is None:
+            total = np.zeros(group.n, np.int64)
+            for slot in sources:
+                found = marks[depth, code, slot][group.lanes]
+                total = np.where(total, total, found)
+            if decoded.traits.over_warp:
+                total = over_warps(group, total)
+            results = dict.fromkeys(decoded.writes, whole(total))
+        for slot, value in results.items():
+            self.put_marks(group, lanes, slot, value if chosen is None else value[chosen])
+
+    def _ending(self, group: Group, decoded) -> None:
+        i = decoded.instruction
+        if i.guard is not None:
+            self._decides(group, i.guard, i)
+        if decoded.traits.branch == "indexed":
+            self._decides(group, i.operands[0], i)
+        for operand in i.operands:
+            for register in of_address(operand):
+                found = self.marks_of(group, register)
+                if found is not None and found.any():
+                    self.report_use(group.batch, group.lanes, found, i, "works out an address from")
+        for slot in decoded.writes:
+            self.put_marks(group, group.lanes, slot, None)
+
+    def _decides(self, group: Group, register, instruction) -> None:
+        marks = self.marks_of(group, register)
+        if marks is not None and marks.any():
+            self.report_use(group.batch, group.lanes, marks, instruction, "decides a branch by")
+            self.put_marks(group, group.lanes, register.slot, None)
+
+    # --- reports ---
+
+    def report_use(
+        self, batch, lanes: np.ndarray, marks: np.ndarray, instruction, what: str
+    ) -> None:
+        """Report the first of the lanes whose value is marked; ``what`` it does with the value."""
+        at = int(np.argmax(marks & BYTES != 0))
+        mark = int(marks[at])
+        record = self.records[mark >> RECORD_SHIFT]
+        reader = mark >> LANE_SHIFT & ((1 << RECORD_SHIFT - LANE_SHIFT) - 1)
+        thread, block = batch.who(lanes[at])
+        here = instruction.location
+        head = f"Uninitialised read: {where(thread, block)} {what}"
+        if record.site is None:
+            text = f"{head} {record.what}, at {here}."
+            finding = Finding(
+                UNINITIALISED, text, here, thread, block, other_location=record.location
+            )
+            self.findings.add(("uninitialised", record.what, here, what.split()[0]), finding)
+            return
+        name, index = record.of(reader)
+        there, other = record.site.instruction.location, record.batch.who(reader)[0]
+        place = "" if record.region.space == "global" else f" in {record.region.space} memory"
+        text = (
+            f"{head} uninitialised memory, at {here}:\n"
+            f"  {name}[{index}]{place}, read by thread {other} at {there}."
+        )
+        finding = Finding(UNINITIALISED, text, here, thread, block, name, index, 0, there, other)
+        self.findings.add(("uninitialised", there, here, what.split()[0]), finding)

@@ -1,0 +1,72 @@
+"""What the check of uninitialised values remembers, and how it looks at bytes that lack one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...isa import ptx
+from ...memory.uninitialised import InitShadow
+from .init_rules import BYTES
+
+
+@dataclass(eq=False)
+class BatchState:
+    """``marks``: (depth of calls, code, register) -> the mark of every lane; ``uninitialised``:
+    shared or local region -> its shadow, None when all is written."""
+
+    marks: dict = field(default_factory=dict)
+    uninitialised: dict = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Record:
+    """A read of uninitialised memory: ``cells[n]`` is the element that ``lanes[n]`` read."""
+
+    batch: object
+    lanes: np.ndarray
+    site: object = None  # None for what no memory access gave: see `what` and `location`
+    region: object = None
+    cells: np.ndarray | None = None
+    what: str = "a variable that was never given a value"
+    location: object = None
+
+    def of(self, lane: int) -> tuple[str, int]:
+        """The array and the index that a lane read."""
+        at = min(int(np.searchsorted(self.lanes, lane)), len(self.lanes) - 1)
+        cell, width = int(self.cells[at]), self.site.width
+        if self.region.owner != "all":
+            cell = cell * width % self.region.stride // width
+        return self.region.name, cell
+
+
+def blank(batch, region) -> InitShadow:
+    """A shadow of a region in which nothing is uninitialised."""
+    if region.owner == "all":
+        return InitShadow(region.storage.size)
+    copies = batch.block_count * (1 if region.owner == "block" else batch.lanes_per_block)
+    return InitShadow(copies * region.stride, region.stride)
+
+
+def first_at_each(cells: np.ndarray, marks: np.ndarray) -> np.ndarray:
+    """The marks of the first lane at each cell; the others get what a lane before them left."""
+    _, first = np.unique(cells, return_index=True)
+    found = np.zeros_like(marks)
+    found[first] = marks[first]
+    return found
+
+
+def byte_mask(bits: np.ndarray, width: int) -> np.ndarray:
+    """InitShadow elements as masks with a bit for each uninitialised byte; int64."""
+    rows = np.ascontiguousarray(bits).view(np.uint8).reshape(-1, width)
+    if width > 8:
+        return np.where(rows.any(axis=1), BYTES, 0)
+    return (rows & (1 << np.arange(width)).astype(np.uint8)).sum(axis=1, dtype=np.int64)
+
+
+def of_address(operand: ptx.Operand) -> list[ptx.Operand]:
+    """What an address is worked out from: its base, and coordinates."""
+    if not isinstance(operand, ptx.Address):
+        return []
+    return [operand.base, *(item for part in operand.extra for item in ptx.items(part))]

@@ -1,0 +1,1 @@
+"""Findings and faults: what is wrong with a kernel, in words; and a launch's options."""

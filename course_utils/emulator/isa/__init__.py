@@ -1,0 +1,1 @@
+"""PTX itself: its text, its operands, and what is known of each instruction."""

@@ -1,0 +1,1 @@
+"""Modules, kernels and launches: where instructions, machine and observers meet."""

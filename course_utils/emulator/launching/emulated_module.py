@@ -1,0 +1,274 @@
+"""PTX modules and the kernels in them: where their variables lie, and how one is launched."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import cached_property
+
+import numpy as np
+
+from .. import instructions  # noqa: F401  (fills the tables)
+from ..findings.options import Options
+from ..findings.report import PLEASE_REPORT, KernelFault
+from ..isa import ptx, ptx_parser
+from ..isa.gpu_constants import (
+    BLOCKS_PER_SM,
+    MAX_THREADS,
+    RESERVED,
+    RESERVED_SHARED,
+    SHARED_PER_SM,
+    SMS,
+    THREADS_PER_SM,
+)
+from ..isa.ptx_operands import parse_literal
+from ..isa.symbols import readable_name
+from ..machine.code import Code
+from ..machine.program import Builder, unknown
+from ..memory.address_space import FUNCTION_WINDOW, GAP, GLOBAL, PARAM_WINDOW, DeviceHeap, Region
+from ..numerics import fpenv
+from .emulated_launch import EmulatedLaunch
+from .launch_result import LaunchResult
+from .observer_set import observers_of
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Any error about text that should be PTX becomes a PtxError that says so."""
+    try:
+        yield
+    except (ptx.PtxError, KernelFault):
+        raise
+    except Exception as error:
+        raise ptx.PtxError(
+            f"The emulator cannot read {what} ({type(error).__name__}: {error}). If an assembler "
+            f"takes it, {PLEASE_REPORT}."
+        ) from error
+
+
+class EmulatedModule:
+    """A PTX module. Functions are read and decoded when they are first needed.
+
+    Raises :class:`~course_utils.emulator.PtxError` for text that is not PTX.
+    """
+
+    def __init__(self, text: str):
+        with reading("this module"):
+            self.variables, self.functions, self.files = ptx_parser.parse_module(text)
+        self._globals: dict[str, Region] = {}
+        self._entries: dict[str, Entry] = {}
+        self._function_names = list(self.functions)
+        self.heap = DeviceHeap()
+        weakref.finalize(self, self.heap.clear).atexit = False
+
+    @property
+    def entries(self) -> list[str]:
+        return [name for name, f in self.functions.items() if f.is_entry]
+
+    def entry(self, name: str) -> Entry:
+        """The kernel called ``name``. Raises KeyError, naming the kernels there are."""
+        if name not in self.entries:
+            raise KeyError(f"no kernel named {name!r}; this module has {', '.join(self.entries)}")
+        if name not in self._entries:
+            with reading(f"the kernel {name}"):
+                self._entries[name] = Entry(self, self.functions[name])
+        return self._entries[name]
+
+    def global_array(self, name: str) -> np.ndarray:
+        """The bytes of a ``__device__`` or ``__constant__`` variable; a uint8 view, writable."""
+        if name not in self.variables:
+            matches = [v for v in self.variables if readable_name(v) == name]
+            if not matches:
+                raise KeyError(f"no __device__ or __constant__ variable named {name!r}")
+            name = matches[0]
+        return self.region_of(name).storage
+
+    def region_of(self, name: str) -> Region:
+        """The region of a module-level variable, made and initialised when first asked for."""
+        if name not in self._globals:
+            variable = self.variables[name]
+            with reading(f"the variable {name}"):
+                storage = np.zeros(variable.size, np.uint8)
+            region = GLOBAL.add(
+                readable_name(name), storage, variable.align, variable.space == "const"
+            )
+            self._globals[name] = region
+            if variable.initial:
+                with reading(f"the values of {name}"):
+                    self._initialise(variable, storage)
+        return self._globals[name]
+
+    def _initialise(self, variable: ptx.Variable, storage: np.ndarray) -> None:
+        text = variable.initial.strip().replace("{", "").replace("}", "")
+        width = ptx.SIZES[variable.type]
+        for n, part in enumerate(p.strip() for p in text.split(",")):
+            literal = parse_literal(part)
+            if literal is None:
+                symbol = part.removeprefix("generic(").rstrip(")").split("+")
+                value = self.address(symbol[0]) + (int(symbol[1], 0) if len(symbol) > 1 else 0)
+                data = value.to_bytes(width, "little")
+            elif literal.float_bits:
+                data = np.array(literal.value, f"<f{width}").tobytes()
+            else:
+                data = (literal.value % (1 << 8 * width)).to_bytes(width, "little")
+            storage[n * width : (n + 1) * width] = np.frombuffer(data, np.uint8)
+
+    def address(self, name: str) -> int:
+        """The generic address of a module-level variable or function."""
+        if name in self.functions:
+            return FUNCTION_WINDOW + 16 * (self._function_names.index(name) + 1)
+        if name in self.variables:
+            return self.region_of(name).start
+        raise ptx.PtxError(f"unknown symbol {name}")
+
+    def function_at(self, address: int, instruction: ptx.Instruction) -> str:
+        number, rest = divmod(address - FUNCTION_WINDOW, 16)
+        if rest or not 0 < number <= len(self._function_names):
+            raise unknown(instruction)
+        return self._function_names[number - 1]
+
+
+class Entry:
+    """A kernel of a module, ready to be launched.
+
+    ``parameters``: (size in bytes, alignment) of each. ``static_shared``: bytes of ``__shared__``
+    arrays of fixed size. ``max_threads``: from ``__launch_bounds__``, else 1024.
+    """
+
+    def __init__(self, module: EmulatedModule, function: ptx.Function):
+        self.module, self.function, self.name = module, function, function.name
+        if function.body is None:
+            raise ptx.PtxError(f"the kernel {self.name} is declared but has no body")
+        ptx_parser.parse_body(function, module.files)
+        self.shared: dict[str, tuple[int, int]] = {}  # variable -> (offset, size); dynamic: size -1
+        self.static_shared = self._place_shared()
+        self.parameter_addresses: dict[str, int] = {}
+        place = PARAM_WINDOW
+        for parameter in function.parameters:
+            place = -(-place // parameter.align) * parameter.align
+            self.parameter_addresses[parameter.name] = place
+            place += parameter.size
+        bounds = function.attributes.get("maxntid") or function.attributes.get("reqntid")
+        self.max_threads = math.prod(bounds) if bounds else MAX_THREADS
+        cluster = function.attributes.get("reqnctapercluster")
+        self.cluster = (*cluster, 1, 1)[:3] if cluster else None
+        bodies = (f.body or "" for f in module.functions.values())
+        self.tensor_memory = any("tcgen05." in body for body in bodies)
+        self._codes: dict[tuple[str, bool], Code] = {}
+        self.code_for(self.cluster is not None)
+        opcodes = [i.full_opcode for i in function.instructions]
+        self._hardware_ftz = fpenv.suits(opcodes)
+
+    def code_for(self, clustered: bool, name: str | None = None) -> Code:
+        """The decoded body, or that of the function ``name`` as this kernel calls it: shared
+        variables lie where they lie for the kernel. In clusters their addresses carry a rank."""
+        key = name or self.name, clustered
+        if key not in self._codes:
+            function = self.module.functions.get(name) if name else self.function
+            if function is None or function.body is None:
+                raise ptx.PtxError(f"the function {name} is called but has no body")
+            with reading(f"the function {name}") if name else nullcontext():
+                ptx_parser.parse_body(function, self.module.files)
+                builder = Builder(function, self._address, len(self._codes))
+                builder.ranked = frozenset(self.shared) if clustered else frozenset()
+                self._codes[key] = builder.decode()
+        return self._codes[key]
+
+    @property
+    def parameters(self) -> list[tuple[int, int]]:
+        return [(p.size, p.align) for p in self.function.parameters]
+
+    def instructions(self) -> Iterator[ptx.Instruction]:
+        """Those of the kernel and of every function that it could call."""
+        for function in self.module.functions.values():
+            if function is self.function or not function.is_entry:
+                ptx_parser.parse_body(function, self.module.files)
+                yield from function.instructions
+
+    def _called(self) -> list[ptx.Function]:
+        """The functions that the kernel could call, if they declare variables."""
+        called = [
+            f
+            for f in self.module.functions.values()
+            if not f.is_entry and any(space in (f.body or "") for space in (".local", ".shared"))
+        ]
+        for function in called:
+            ptx_parser.parse_body(function, self.module.files)
+        return called
+
+    @cached_property
+    def local_bytes(self) -> int:
+        """Bytes of local arrays of a thread: the kernel's own, and those of what it could call,
+        each counted once."""
+        variables = [v for f in (self.function, *self._called()) for v in f.variables]
+        return sum(v.size for v in variables if v.space == "local")
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether the kernel can start copies, so that ``Options.seed`` may change what it does."""
+        return any("async" in i.modifiers for i in self.forms)
+
+    @cached_property
+    def forms(self) -> list[ptx.Instruction]:
+        """One of :meth:`instructions` for each opcode with its modifiers."""
+        return list({(i.opcode, i.modifiers): i for i in self.instructions()}.values())
+
+    def _place_shared(self) -> int:
+        """Give shared variables their offsets, a gap after each; return the bytes really needed."""
+        own = [v for f in (self.function, *self._called()) for v in f.variables]
+        own = [v for v in own if v.space == "shared"]
+        own += [v for v in self.module.variables.values() if v.space == "shared" and v.size]
+        place, used = 0, 0
+        for variable in own:
+            align = max(variable.align, 16)
+            place = -(-place // align) * align
+            used = -(-used // variable.align) * variable.align + variable.size
+            self.shared[variable.name] = (place, variable.size)
+            place += -(-variable.size // 128) * 128 + GAP
+        self.reserved_offset = place = -(-place // 16) * 16
+        if any("%reserved_smem_offset" in (f.body or "") for f in self.module.functions.values()):
+            self.shared[RESERVED] = (place, RESERVED_SHARED)
+            place += RESERVED_SHARED + GAP
+        self.dynamic_offset = -(-place // 1024) * 1024
+        for variable in self.module.variables.values():
+            if variable.space == "shared" and not variable.size:
+                self.shared[variable.name] = (self.dynamic_offset, -1)
+        return used
+
+    def _address(self, name: str) -> int:
+        if name in self.shared:
+            return self.shared[name][0]
+        if name in self.parameter_addresses:
+            return self.parameter_addresses[name]
+        return self.module.address(name)
+
+    def resident_blocks(self, block: tuple[int, ...], shared: int = 0) -> int:
+        """How many blocks of this shape the multiprocessors hold at once."""
+        each = max(self.static_shared + shared, 1)
+        per_sm = min(THREADS_PER_SM // math.prod(block), BLOCKS_PER_SM, SHARED_PER_SM // each)
+        return SMS * max(per_sm, 1)
+
+    def launch(
+        self,
+        grid: Sequence[int],
+        block: Sequence[int],
+        args: Sequence,
+        shared: int = 0,
+        names: Sequence[str] = (),
+        options: Options | None = None,
+    ) -> LaunchResult:
+        """Run the kernel to its end.
+
+        ``args``: one for each parameter, a NumPy array (passed as a pointer to its first element;
+        what the kernel writes lands in it) or the parameter's value as bytes or NumPy scalar.
+        ``shared``: bytes of dynamic shared memory. ``names``: the parameters' names, for reports.
+        Raises :class:`~course_utils.emulator.KernelFault` for a fault that ends the launch
+        and ValueError when arguments do not fit the parameters.
+        """
+        options = options or Options()
+        launch = EmulatedLaunch(self, grid, block, args, shared, names, options, observers_of)
+        flushing = fpenv.hardware_ftz() if self._hardware_ftz else nullcontext()
+        with np.errstate(all="ignore"), flushing:
+            return launch.run()

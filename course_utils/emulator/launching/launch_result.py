@@ -1,0 +1,31 @@
+"""What a launch leaves: counts, findings, printed text, and what its recorders kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..findings.report import Counts, Finding
+from ..recording.async_recorder import Span
+from ..recording.counters import InstructionCounts, Tally
+from ..recording.thread_work import ThreadWork
+from ..recording.trace_recorder import TraceRecorder
+
+
+@dataclass
+class LaunchResult:
+    """What came of a launch that ran to its end: counts, findings (races) and printf's text.
+
+    ``trace`` holds the steps of one warp where ``Options.trace`` asked for them, and ``spans`` what
+    went on beside the threads of its block; ``tally`` and
+    ``instructions`` what each instruction did where ``Options.counters`` did; ``work`` what each
+    thread did where ``Options.work`` did.
+    """
+
+    counts: Counts
+    findings: list[Finding] = field(default_factory=list)
+    printed: str = ""
+    trace: TraceRecorder | None = None
+    spans: list[Span] = field(default_factory=list)
+    tally: Tally | None = None
+    instructions: list[InstructionCounts] = field(default_factory=list)
+    work: ThreadWork | None = None

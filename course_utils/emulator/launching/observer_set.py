@@ -1,0 +1,57 @@
+"""Which observers a launch gets, by its options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..checks.barriers.early_use import EarlyUseCheck
+from ..checks.barriers.sync_check import SyncCheck
+from ..checks.proxies.proxy_check import ProxyCheck, reads_asynchronously
+from ..checks.races.race_check import RaceCheck
+from ..checks.races.tensor_memory_check import TensorMemoryCheck
+from ..checks.uninitialised.init_check import InitCheck
+from ..machine.observer import Observer
+from ..recording.async_recorder import AsyncRecorder
+from ..recording.counters import Tally
+from ..recording.thread_work import ThreadWork
+from ..recording.trace_recorder import TraceRecorder
+
+if TYPE_CHECKING:
+    from .emulated_launch import EmulatedLaunch
+
+
+def _races(launch: EmulatedLaunch) -> list[Observer]:
+    check = RaceCheck(launch)
+    return [check, TensorMemoryCheck(check)] if launch.entry.tensor_memory else [check]
+
+
+def _proxies(launch: EmulatedLaunch) -> list[Observer]:
+    crosses = reads_asynchronously(launch.entry.forms)
+    return [ProxyCheck(launch)] if crosses else []
+
+
+CHECKS: dict[str, Callable[[EmulatedLaunch], list[Observer]]] = {
+    "early use": lambda launch: [EarlyUseCheck(launch)],
+    "race": _races,
+    "uninitialised": lambda launch: [InitCheck(launch)],
+    "sync": lambda launch: [SyncCheck(launch)],
+    "proxy": _proxies,
+}
+
+
+def observers_of(launch: EmulatedLaunch) -> list[Observer]:
+    """The checks that ``launch.options`` name, and what records. Raises ValueError for a check
+    that there is none of."""
+    options = launch.options
+    unknown = {*options.checks} - CHECKS.keys()
+    if unknown:
+        raise ValueError(f"no check named {', '.join(unknown)}; there are {', '.join(CHECKS)}")
+    observers = [o for name, make in CHECKS.items() if name in options.checks for o in make(launch)]
+    if options.counters:
+        observers.append(Tally(launch))
+    if options.work:
+        observers.append(ThreadWork(launch))
+    if options.trace is not None:
+        observers += TraceRecorder(options.trace), AsyncRecorder(options.trace)
+    return observers

@@ -1,0 +1,365 @@
+"""What goes on beside the threads of a batch: copies in flight, and the mbarriers they report to.
+
+A GPU completes an asynchronous copy some time after it was started, and a kernel that forgets to
+wait often gets away with it. Here a copy lands as late as it can: when somebody waits for it, when
+nobody can go on without it, or after a long delay. A seed other than 0 lets each copy land at a
+random moment instead (``Options.seed``).
+Source: PTX ISA, "Asynchronous Operations", "Asynchronous Data Movement", "mbarrier".
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..findings.fault_messages import where
+from ..findings.report import BARRIER, Finding, KernelFault
+from .async_state import KEY_SHIFT, MBarrier, Transfer, Wait
+from .lanes import Group
+from .observer import SILENT
+
+LATE = 100_000  # instructions until a copy lands by itself
+SOON = 400  # the longest random delay under a seed
+POLL = 2_000  # what a test_wait that fails adds to the time that seems to pass
+TIMEOUTS = 16  # how often every try_wait may give up before that is called a deadlock
+MOST_ACCOUNTS = 4  # mbarriers whose bytes a report of a deadlock lists
+QUEUES = ("async", "bulk", "tensor", "tensor store")
+IN_ORDER = ("async", "tensor")  # queues whose work is done in the order in which it was started
+
+
+@dataclass
+class AsyncEngine:
+    batch: object
+    flying: dict[int, Transfer] = field(default_factory=dict)  # by number
+    due: list[tuple[int, int]] = field(default_factory=list)  # a heap of (due, number)
+    hurried: int = 0  # instructions that seem to have passed while somebody polled in vain
+    landed: list[Transfer] = field(default_factory=list)  # cp.async no thread knows the end of yet
+    stored: list[Transfer] = field(default_factory=list)  # bulk copies to global memory, as well
+    barriers: dict[int, MBarrier] = field(default_factory=dict)
+    waits: list[Wait] = field(default_factory=list)
+    timeouts: int = 0
+    started: int = 0
+
+    def __post_init__(self):
+        batch = self.batch
+        lanes = batch.block_count * batch.lanes_per_block
+        self.committed = {queue: np.zeros(lanes, np.int64) for queue in QUEUES}
+        self.seed = batch.launch.options.seed
+        self._last_due = dict.fromkeys(IN_ORDER, 0)
+        self.observers = batch.launch.observers
+
+    @cached_property
+    def _random(self) -> np.random.Generator:
+        return np.random.default_rng((self.seed, self.batch.first))
+
+    # --- copies ---
+
+    def start(self, transfer: Transfer) -> None:
+        delay = int(self._random.integers(1, SOON)) if self.seed else LATE
+        transfer.due = self._now + delay
+        queue = transfer.queue
+        if queue in IN_ORDER:
+            transfer.due = self._last_due[queue] = max(transfer.due, self._last_due[queue])
+        if transfer.queue and transfer.numbers is None:
+            transfer.numbers = self.committed[transfer.queue][transfer.lanes]
+        self.started += 1
+        transfer.number = self.started
+        self.observers.copy_starts(self.batch, transfer)
+        self.flying[transfer.number] = transfer
+        heapq.heappush(self.due, (transfer.due, transfer.number))
+        self._set_alarm()
+
+    def commit(self, queue: str, lanes: np.ndarray) -> None:
+        self.committed[queue][lanes] += 1
+
+    def wait_group(self, queue: str, lanes: np.ndarray, left: int | None, instruction) -> None:
+        """Land what the lanes wait for: all groups but the last ``left``; None: everything."""
+        limit = np.zeros(len(self.committed[queue]), np.int64)
+        limit[lanes] = self.committed[queue][lanes] + (1 if left is None else -left)
+        for transfer in list(self.flying.values()):
+            if transfer.queue == queue:
+                ready = transfer.numbers < limit[transfer.lanes]
+                if ready.any():
+                    self._land(transfer, ready)
+        if queue == "async":
+            self._notice(limit, instruction)
+        if queue == "bulk" and "read" not in instruction.modifiers:
+            self._written(limit, instruction)
+
+    def _written(self, limit: np.ndarray, instruction) -> None:
+        """Threads get to know that their bulk copies of groups before ``limit`` are written."""
+        for transfer in list(self.stored):
+            if (transfer.numbers < limit[transfer.lanes]).all():  # one lane each
+                self.stored.remove(transfer)
+                self.observers.copy_written(self.batch, transfer, instruction)
+
+    def _notice(self, limit: np.ndarray, instruction) -> None:
+        """Threads get to know, each of its own copies alone, that those of groups before ``limit``
+        (by lane) have landed: by waiting for them, or when an mbarrier is told."""
+        for transfer in list(self.landed):
+            ready = transfer.numbers < limit[transfer.lanes]
+            if ready.any():
+                self.landed.remove(transfer)
+                if not ready.all():
+                    self.landed.append(transfer.rows(~ready))
+                    transfer = transfer.rows(ready)
+                self.observers.copy_noticed(self.batch, transfer, instruction)
+
+    def _land(self, transfer: Transfer, ready: np.ndarray | None = None) -> None:
+        if ready is None or ready.all():
+            del self.flying[transfer.number]
+        else:
+            self.flying[transfer.number] = transfer.rows(~ready)
+            transfer = transfer.rows(ready)
+        transfer.move()
+        noticed = self.observers is not SILENT
+        if noticed and transfer.queue == "async" and transfer.target is not None:
+            self.landed.append(transfer)
+        if noticed and transfer.stores:
+            self.stored.append(transfer)
+        self.observers.copy_lands(self.batch, transfer)
+        if transfer.complete is not None:
+            key, size = transfer.complete
+            barrier = self.find(key, transfer.lanes[0], transfer.instruction)
+            i, lanes = transfer.instruction, transfer.lanes
+            self.observers.mbarrier_arrives(self.batch, barrier, lanes, i, transfer)
+            self.complete_tx(key, size, transfer.lanes[0], transfer.instruction)
+        if transfer.arrivals is not None:
+            if transfer.queue == "async":
+                limit = np.zeros(len(self.committed["async"]), np.int64)
+                limit[transfer.lanes] = transfer.numbers + 1
+                self._notice(limit, transfer.instruction)
+            self.arrive(transfer.arrivals, transfer.lanes, transfer.instruction, transfer=transfer)
+        self._set_alarm()
+
+    @property
+    def _now(self) -> int:
+        return self.batch.issued + self.hurried
+
+    def _next(self) -> Transfer | None:
+        """The copy that is due first; of those due at once, the one started first."""
+        while self.due:
+            transfer = self.flying.get(self.due[0][1])
+            if transfer is not None:
+                return transfer
+            heapq.heappop(self.due)  # it landed because somebody waited for it
+        return None
+
+    def _next_of_blocks(self) -> list[Transfer]:
+        """The first copy in flight of each block."""
+        found: dict[int, Transfer] = {}
+        for transfer in self.flying.values():
+            found.setdefault(int(transfer.lanes[0]) // self.batch.lanes_per_block, transfer)
+        return list(found.values())
+
+    def _set_alarm(self) -> None:
+        budget, first = self.batch.budget, self._next()
+        self.batch.alarm = budget if first is None else min(budget, first.due - self.hurried)
+
+    def ring(self) -> None:
+        """Land what is due."""
+        while (first := self._next()) is not None and first.due <= self._now:
+            self._land(first)
+        self._set_alarm()
+
+    def hurry(self) -> None:
+        """Somebody polls in vain: let time pass."""
+        self.hurried += POLL
+        self._set_alarm()
+
+    def wake(self) -> bool:
+        """Nobody can go on: land the next copy, without a seed of each block, so that blocks go on
+        side by side; or let waits time out. False: a deadlock."""
+        first = self._next()
+        if first is not None:
+            for transfer in [first] if self.seed else self._next_of_blocks():
+                self._land(transfer)
+            return True
+        if not self.waits or self.timeouts >= TIMEOUTS:
+            return False
+        self.timeouts += 1
+        waits, self.waits = self.waits, []
+        for wait in waits:
+            wait.put(wait.group.R, np.zeros(1, bool))
+            self.batch.add(wait.group)
+        return True
+
+    def finish(self) -> None:
+        """The batch has ended: what was never waited for lands now."""
+        for transfer in self.flying.values():
+            transfer.move()
+        self.flying.clear()
+        self.due.clear()
+        self.landed.clear()
+        self.stored.clear()
+
+    # --- mbarriers ---
+
+    def initialise(self, keys, counts, lanes, instruction) -> None:
+        for key, count, lane in zip(keys.tolist(), counts.tolist(), lanes.tolist(), strict=True):
+            old = self.barriers.get(key)
+            if old is not None:
+                self._misuse(
+                    instruction,
+                    lane,
+                    key,
+                    f"initialises {{}} which is in use already, from {old.instruction.location}. "
+                    "One thread must initialise it once, or mbarrier.inval must end its use.",
+                )
+            if not 1 <= count < 1 << 20:
+                self._misuse(
+                    instruction,
+                    lane,
+                    key,
+                    f"initialises {{}} for {count} arrivals: 1 to {(1 << 20) - 1} are possible.",
+                )
+            barrier = self.barriers[key] = MBarrier(key, count, count, instruction, lane)
+            self.observers.mbarrier_made(self.batch, barrier)
+
+    def invalidate(self, keys, lanes, instruction) -> None:
+        for key, lane in zip(keys.tolist(), lanes.tolist(), strict=True):
+            self.find(key, lane, instruction)
+            del self.barriers[key]
+
+    def find(self, key: int, lane: int, instruction) -> MBarrier:
+        barrier = self.barriers.get(int(key))
+        if barrier is None:
+            self._misuse(
+                instruction,
+                lane,
+                key,
+                "uses {}, which was never initialised: mbarrier.init must come first.",
+            )
+        return barrier
+
+    def arrive(
+        self, keys, lanes, instruction, counts=None, expect=None, drop=False, transfer=None
+    ) -> np.ndarray:
+        """One arrival for each lane; returns states: the phase << 32 | arrivals then missing.
+
+        ``transfer``: the one whose end this is, if the lanes do not arrive themselves.
+        """
+        counts = np.ones(len(keys), np.int64) if counts is None else counts
+        states = np.zeros(len(keys), np.uint64)
+        for key in np.unique(keys).tolist():
+            rows = np.flatnonzero(keys == key)
+            barrier = self.find(key, lanes[rows[0]], instruction)
+            self.observers.mbarrier_arrives(self.batch, barrier, lanes[rows], instruction, transfer)
+            whole = int(counts[rows].sum()) <= barrier.pending
+            for part in [rows] if whole else rows[:, None]:
+                total = int(counts[part].sum())
+                if total > barrier.pending:
+                    so_far = f" So far: {self._so_far(barrier)}." if barrier.account else ""
+                    self._misuse(
+                        instruction,
+                        lanes[part[0]],
+                        key,
+                        f"arrives at {{}} {total} times, but its phase waits for "
+                        f"{barrier.pending} more of {barrier.expected} arrivals.{so_far}",
+                    )
+                before = barrier.pending - (np.cumsum(counts[part]) - counts[part])
+                states[part] = (barrier.phase << 32) + before
+                if expect is not None:
+                    barrier.announce(int(expect[part].sum()), instruction)
+                barrier.pending -= total
+                barrier.expected -= total if drop else 0
+                self._settle(barrier)
+        return states
+
+    def expect_tx(self, keys, lanes, sizes, instruction) -> None:
+        for key, lane, size in zip(keys.tolist(), lanes.tolist(), sizes.tolist(), strict=True):
+            self.find(key, lane, instruction).announce(size, instruction)
+
+    def complete_tx(self, key: int, size: int, lane: int, instruction) -> None:
+        barrier = self.find(key, lane, instruction)
+        barrier.receive(size, instruction)
+        self._settle(barrier)
+
+    def _settle(self, barrier: MBarrier) -> None:
+        if barrier.pending or barrier.tx:
+            return
+        barrier.phase += 1
+        barrier.pending = barrier.expected
+        barrier.account.clear()
+        self.timeouts = 0
+        self.observers.mbarrier_completes(self.batch, barrier)
+        waits, self.waits = self.waits, []
+        for wait in waits:
+            if (wait.keys == barrier.key).any():
+                self._resume(wait)
+            else:
+                self.waits.append(wait)
+
+    def passed(self, keys, phases, parity: bool, lanes, instruction) -> np.ndarray:
+        """For each lane: has the phase it names completed? ``phases``: numbers, or parities."""
+        result = np.zeros(len(keys), bool)
+        for key in np.unique(keys).tolist():
+            rows = np.flatnonzero(keys == key)
+            barrier = self.find(key, lanes[rows[0]], instruction)
+            asked = phases[rows]
+            result[rows] = barrier.phase & 1 != asked & 1 if parity else barrier.phase > asked
+            through = rows[result[rows]]
+            if len(through):
+                self.observers.mbarrier_passed(self.batch, barrier, lanes[through])
+        return result
+
+    def _resume(self, wait: Wait) -> None:
+        group = wait.group
+        ready = self.passed(wait.keys, wait.phases, wait.parity, group.lanes, wait.instruction)
+        if ready.any():
+            live = group.code.live[group.block]
+            part = group if ready.all() else group.subset(np.flatnonzero(ready), live)
+            wait.put(part.R, np.ones(1, bool))
+            self.batch.add(part)
+        if not ready.all():
+            if ready.any():
+                wait.group = group.subset(np.flatnonzero(~ready), live)
+                wait.keys, wait.phases = wait.keys[~ready], wait.phases[~ready]
+            self.waits.append(wait)
+
+    def name(self, key: int) -> str:
+        """An mbarrier in words: the variable it is, or its place in an array."""
+        region = self.batch.region_at((key & (1 << KEY_SHIFT) - 1) + (1 << 48))
+        place = (key & (1 << KEY_SHIFT) - 1) + (1 << 48) - region.start
+        if region.size == 8:
+            return f"the mbarrier {region.name}"
+        number = f"{region.name}[{place // 8}]" if region.size % 8 == 0 else region.name
+        return f"the mbarrier {number} (byte {place})"
+
+    def why(self, group: Group) -> str:
+        """What a parked group waits for."""
+        for wait in self.waits:
+            if wait.group is group and int(wait.keys[0]) in self.barriers:
+                b = self.barriers[int(wait.keys[0])]
+                missing = [f"{b.pending} of {b.expected} arrivals"] if b.pending else []
+                if b.tx > 0:
+                    missing.append(f"{b.tx} more bytes")
+                if b.tx < 0:
+                    missing.append(f"{-b.tx} bytes to be expected that came unannounced")
+                return f" for {self.name(b.key)} (missing: {' and '.join(missing)})"
+        memory = self.batch.tensor_memory
+        return memory.why(group) if memory is not None else ""
+
+    def accounts(self) -> list[str]:
+        """Of each mbarrier for whose bytes somebody waits: those announced, and those come."""
+        keys = dict.fromkeys(int(key) for wait in self.waits for key in wait.keys[:1])
+        uneven = [b for key in keys if (b := self.barriers.get(key)) and b.tx]
+        return [f"of {self.name(b.key)}: {self._so_far(b)}" for b in uneven[:MOST_ACCOUNTS]]
+
+    def _so_far(self, barrier: MBarrier) -> str:
+        """Bytes of this phase: announced, come, and on their way."""
+        coming = [
+            f"{t.complete[1]} bytes on their way from {t.instruction.location}"
+            for t in self.flying.values()
+            if t.complete is not None and t.complete[0] == barrier.key
+        ]
+        return ", ".join([*filter(None, [barrier.bytes_so_far()]), *coming])
+
+    def _misuse(self, instruction, lane: int, key: int, text: str) -> None:
+        thread, block = self.batch.who(lane)
+        text = text.format(self.name(int(key)))
+        message = f"Barrier misuse: at {instruction.location} {where(thread, block)} {text}"
+        raise KernelFault(Finding(BARRIER, message, instruction.location, thread, block))

@@ -1,0 +1,1 @@
+"""The generic address space: arrays, tensor maps, textures and bytes never written."""

@@ -1,0 +1,128 @@
+"""The emulator's own tensor maps: 128 bytes that say what a box of a tensor looks like.
+
+On a GPU the driver writes them in a form that NVIDIA does not publish; ours holds the same facts.
+Source: PTX ISA, "Tensors", "Swizzling Modes"; CUDA Driver API, "cuTensorMapEncodeTiled".
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..isa.instruction_set import DTYPES
+
+ENCODED_BYTES = 128
+_LAYOUT = struct.Struct("<4sBBBBQ5I4Q5H5B")
+_MAGIC = b"CTM1"
+KINDS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16")
+
+
+@dataclass(frozen=True)
+class Box:
+    """A decoded tensor map. Everything is listed innermost dimension first.
+
+    ``address`` is generic; ``sizes`` count elements, ``strides`` bytes (the innermost is the
+    element's size); ``box`` counts elements of the tensor, of which every ``steps``-th is copied.
+    ``swizzle`` is the span in bytes, 0 for none. ``tf32``: a load rounds the f32 elements.
+    """
+
+    address: int
+    kind: str
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    steps: tuple[int, ...]
+    swizzle: int
+    fill_nan: bool
+    tf32: bool = False
+
+    @cached_property
+    def unit(self) -> np.dtype:
+        return DTYPES[self.kind]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Elements that are copied, innermost last (as in NumPy)."""
+        return tuple(-(-b // s) for b, s in zip(self.box, self.steps, strict=True))[::-1]
+
+    @cached_property
+    def bytes(self) -> int:
+        """Bytes of shared memory, which an mbarrier is told of whatever lies outside."""
+        return int(np.prod(self.shape)) * self.unit.itemsize
+
+    @property
+    def fill(self):
+        """What lies outside: 0, or the NaN that an H200 writes, which no rounding touches."""
+        return np.frombuffer(b"\xf7\x7f" * 4, self.unit)[0] if self.fill_nan else 0
+
+    def tensor_offsets(self, start: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
+        """(bytes after ``address`` of each element, which of them lie outside: None if none does)
+        for the box whose first element has the coordinates ``start``. Flat, innermost fastest."""
+        offsets, outside = np.zeros((1,) * len(start), np.int64), False
+        for axis, (first, size, stride) in enumerate(
+            zip(start, self.sizes, self.strides, strict=True)
+        ):
+            places = first + np.arange(0, self.box[axis], self.steps[axis])
+            form = [1] * len(start)
+            form[len(start) - 1 - axis] = -1
+            offsets = offsets + (places * stride).reshape(form)
+            outside = outside | ((places < 0) | (places >= size)).reshape(form)
+        flat = np.broadcast_to(outside, self.shape).ravel()
+        return np.broadcast_to(offsets, self.shape).ravel(), flat if flat.any() else None
+
+    def shared_offsets(self, address: int) -> np.ndarray:
+        """Bytes after ``address`` at which each element lies; the swizzle goes by the address."""
+        places = address + np.arange(0, self.bytes, self.unit.itemsize)
+        if self.swizzle:
+            places = places ^ ((places >> 7 & (self.swizzle // 16 - 1)) << 4)
+        return places - address
+
+    def encode(self) -> bytes:
+        rank = len(self.sizes)
+
+        def padded(values, count=5):
+            return (*values, *[0] * (count - len(values)))
+
+        data = _LAYOUT.pack(
+            _MAGIC,
+            rank,
+            KINDS.index(self.kind),
+            self.swizzle,
+            self.fill_nan | self.tf32 << 1,
+            self.address,
+            *padded([s - 1 for s in self.sizes]),
+            *padded(self.strides[1:], 4),
+            *padded(self.box),
+            *padded(self.steps),
+        )
+        return data.ljust(ENCODED_BYTES, b"\0")
+
+
+def decode(data: bytes, rank: int, bad: Callable[[str], None]) -> Box:
+    """The box of a map; ``bad(text)`` is called, and must raise, where there is no map."""
+    if len(data) < ENCODED_BYTES or data[:4] != _MAGIC:
+        bad(
+            "there is no tensor map at that address: pass what tensor_map(...) returns to a "
+            "parameter `const __grid_constant__ CUtensorMap`"
+        )
+    _, own, kind, swizzle, flags, address, *rest = _LAYOUT.unpack_from(data)
+    if own != rank:
+        bad(f"the map has {own} dimensions and the instruction {rank}")
+    kind = KINDS[kind]
+    sizes = tuple(s + 1 for s in rest[:rank])
+    strides = (DTYPES[kind].itemsize, *rest[5 : 4 + rank])
+    return Box(
+        address,
+        kind,
+        sizes,
+        strides,
+        tuple(rest[9 : 9 + rank]),
+        tuple(rest[14 : 14 + rank]),
+        swizzle,
+        bool(flags & 1),
+        bool(flags & 2),
+    )

@@ -1,0 +1,1 @@
+"""Floating-point formats and how the processor rounds and flushes them."""
