@@ -1,6 +1,7 @@
 """The course as a website: every notebook with its stored outputs. `make site` builds it.
 
-The pages are the repository's own files where they lie; nothing is copied, and no notebook runs.
+The pages are the repository's own files and those that course_pages.py draws in build/drawn. No
+notebook runs.
 """
 
 import sys
@@ -22,6 +23,7 @@ include_patterns = [
     "chapters/*/*.ipynb",
     "assets/**/*.md",
     "course_utils/**/*.md",
+    "build/drawn/*.md",
 ]
 nb_execution_mode = "off"
 myst_enable_extensions = []

@@ -1,5 +1,5 @@
 """What the website adds to the repository's files: its contents, the language of cells, words for
-pictures, links into the glossary, and figures of the records."""
+pictures, links into the glossary, figures of the records, and the page of planted bugs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import planted_bugs_page
 from docutils import nodes
 
 from course_utils import figures
@@ -19,6 +20,7 @@ from course_utils.records.readme_table import by_task
 GLOSSARY = "chapters/00_start_here/02_glossary"
 BENCHMARKS = "assets/benchmarks/README"
 DRAWN = ROOT / "build" / "drawn"  # below the sources, as Sphinx wants its pictures
+PLANTED_BUGS = DRAWN / "planted_bugs.md"
 MOST_WORDS = 40  # of the text that stands for a picture
 C_LIKE = re.compile(r"%%c(pp)?\b|%%exercise \S+\n\s*(//|/\*|#include|#define|template|extern)")
 QUIET = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.raw)
@@ -26,6 +28,7 @@ QUIET = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes
 
 def setup(app: Any) -> dict[str, bool]:
     app.connect("builder-inited", draw_records)
+    app.connect("builder-inited", draw_planted_bugs)
     app.connect("source-read", add_contents)
     app.connect("source-read", show_records)
     app.connect("doctree-read", name_languages)
@@ -47,7 +50,7 @@ def add_contents(app: Any, name: str, source: list[str]) -> None:
     if name == "README":
         pages = sorted(folder.glob("chapters/*/README.md"))
         rest = (*folder.glob("assets/**/*.md"), *folder.glob("course_utils/**/*.md"))
-        pages += [*sorted(rest), folder / "CONTRIBUTING.md"]
+        pages += [*sorted(rest), PLANTED_BUGS, folder / "CONTRIBUTING.md"]
     elif re.fullmatch(r"chapters/[^/]+/README", name):
         pages = sorted(folder.glob("*.ipynb"))
     else:
@@ -170,7 +173,15 @@ def _linked(
     yield nodes.Text(text[start:])
 
 
-# --- the records ---
+# --- what is drawn ---
+
+
+def draw_planted_bugs(app: Any) -> None:
+    """The page of planted bugs, by launching each of them."""
+    DRAWN.mkdir(parents=True, exist_ok=True)
+    page = planted_bugs_page.page()
+    if not PLANTED_BUGS.is_file() or PLANTED_BUGS.read_text(encoding="utf-8") != page:
+        PLANTED_BUGS.write_text(page, encoding="utf-8")
 
 
 def draw_records(app: Any) -> None:

@@ -1,0 +1,97 @@
+// Barriers and warps
+
+// # __syncthreads() where half of a warp comes by — barrier misuse
+// says: only some threads of a warp come by
+«if (threadIdx.x < 16)→»
+    __syncthreads(); // !
+x[threadIdx.x] = 1;
+__syncthreads();
+y[threadIdx.x] = x[63 - threadIdx.x];
+
+// # warps at two different __syncthreads() — barrier misuse
+// says: these are two barriers
+// thread: 32
+__shared__ float s[64];
+s[threadIdx.x] = 1;
+if («threadIdx.x→n» < 32) {
+    __syncthreads(); // ?
+    y[threadIdx.x] = s[threadIdx.x ^ 32];
+} else {
+    __syncthreads(); // !
+    y[threadIdx.x] = s[threadIdx.x ^ 32] + 1;
+}
+
+// # threads that returned before __syncthreads() — barrier misuse
+// says: 14 of the 64 threads
+// thread: any
+if (threadIdx.x >= «50→64») return;
+__syncthreads(); // !
+y[threadIdx.x] = 1;
+
+// # a barrier that lets go when the others return — barrier misuse
+// says: 32 of the 64 threads
+// thread: any
+if («threadIdx.x→n» < 32) {
+    y[threadIdx.x] = 1;
+    __syncthreads(); // !
+}
+
+// # a barrier for part of a warp — barrier misuse
+// says: the count must be a multiple of 32
+ASM("bar.sync 1, «48→64»;" ::: "memory"); // !
+y[threadIdx.x] = 1;
+
+// # a barrier that more threads come to than it counts — barrier misuse
+// says: is one of 64 that come to barrier 1
+ASM("bar.sync 1, «32→64»;" ::: "memory"); // !
+y[threadIdx.x] = 1;
+
+// # warps that count differently at one barrier — barrier misuse
+// says: where it waits for 64 threads
+// thread: 32
+// also: deadlock
+// block: 96
+if (threadIdx.x < 32) ASM("bar.arrive 1, 96;" ::: "memory"); // ?
+else if (threadIdx.x < 64) ASM("bar.arrive 1, «64→96»;" ::: "memory"); // !
+else ASM("bar.sync 1, 96;" ::: "memory");
+x[threadIdx.x % 64] = 0;
+
+// # an arrival that nobody waits for — barrier misuse
+// says: its block ended before
+if (threadIdx.x < 32) ASM("bar.arrive 1, 64;" ::: "memory"); // !
+«→else ASM("bar.sync 1, 64;" ::: "memory");»
+y[threadIdx.x] = 1;
+
+// # a barrier that a block does not have — barrier misuse
+// says: names barrier 16
+ASM("bar.sync %0, 64;" :: "r"(«16→15» + n - 3) : "memory"); // !
+y[threadIdx.x] = 1;
+
+// # warps that wait at two named barriers — deadlock
+// says: nobody is left to release them
+if (threadIdx.x < 32) ASM("bar.sync 1, 64;"); // !
+else ASM("bar.sync «2→1», 64;");
+y[threadIdx.x] = 1;
+
+// # a lane that its own mask does not name — barrier misuse
+// says: does not name
+// thread: 16
+// also: uninitialised read
+float v = x[threadIdx.x];
+v += __shfl_xor_sync(«0xffff→~0u», v, 1); // !
+y[threadIdx.x] = v;
+
+// # __syncwarp() with a mask for others — barrier misuse
+// says: does not name
+// thread: 4
+if (threadIdx.x % 32 < 8) __syncwarp(«0xf→0xff»); // !
+y[threadIdx.x] = 1;
+
+// # __syncwarp() for lanes that went another way — barrier misuse
+// says: waiting at kernel.cu:2
+if (threadIdx.x < 16)
+    __syncwarp(«~0u→0xffff»); // !
+else
+    y[threadIdx.x] = 1;
+__syncthreads();
+x[threadIdx.x] = 1;

@@ -1,0 +1,45 @@
+// Functions that some of the kernels call, besides those of asynchrony.py and blackwell.py
+
+// # store_1d
+__device__ void store_1d(const TensorMap* m, int x, const void* from) {
+    ASM("cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%0, {%2}], [%1];"
+        :: "l"(m), "r"(smem(from)), "r"(x) : "memory"); }
+
+// # add_2d
+__device__ void add_2d(const TensorMap* m, int x, int y, const void* from) {
+    ASM("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group"
+        " [%0, {%2, %3}], [%1];"
+        :: "l"(m), "r"(smem(from)), "r"(x), "r"(y) : "memory"); }
+
+// # written
+__device__ void written() { ASM("cp.async.bulk.wait_group 0;" ::: "memory"); }
+
+// # load_and_tell
+__device__ void load_and_tell(void* to, const TensorMap* m, u32 barrier) {
+    ASM("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        " [%0], [%1, {0, 0}], [%2];" :: "r"(smem(to)), "l"(m), "r"(barrier) : "memory"); }
+
+// # load_for_both
+__device__ void load_for_both(void* to, const TensorMap* m, u64* b) {
+    ASM("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".multicast::cluster [%0], [%1, {0, 0}], [%2], 3;"
+        :: "r"(smem(to)), "l"(m), "r"(smem(b)) : "memory"); }
+
+// # wgmma
+__device__ inline void mma(float (&d)[4], const void* tile) {
+    ASM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %4, 1, 1, 1, 0, 0;"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"((u64)(smem(tile) >> 4))); }
+#define FENCE ASM("wgmma.fence.sync.aligned;" ::: "memory")
+#define COMMIT ASM("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define WAIT ASM("wgmma.wait_group.sync.aligned 0;" ::: "memory")
+
+// # tell
+__device__ inline void tell(u64* b) {
+    ASM("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" :: "r"(smem(b)) : "memory"); }
+
+// # cooperative
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+
+// # pair
+struct Pair { char tag; float value; };
