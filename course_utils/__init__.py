@@ -167,7 +167,7 @@ def _teach_ipython() -> None:
 
     def exercise(line: str, cell: str) -> Any:
         with finished_first(_STOPPED):
-            from .exercises.magic import exercise as run
+            from .exercises.student.magic import exercise as run
 
         return run(line, cell)
 

@@ -101,7 +101,7 @@ def test_tab_completes_names_that_are_not_loaded_yet(monkeypatch):
 def test_a_magic_is_loaded_when_a_cell_first_uses_it(monkeypatch):
     from IPython.core.interactiveshell import InteractiveShell
 
-    late = "course_utils.host_programs.program_cells", "course_utils.exercises.magic"
+    late = "course_utils.host_programs.program_cells", "course_utils.exercises.student.magic"
     for name in late:
         monkeypatch.delitem(sys.modules, name, raising=False)
     shell = InteractiveShell()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from course_utils import install
-from course_utils.exercises.registry import find
+from course_utils.exercises.authoring.registry import find
 from course_utils.paths import CHAPTERS, ROOT
 
 SCRIPT = Path(install.__file__)

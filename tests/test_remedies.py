@@ -8,8 +8,9 @@ from course_utils import environment, install, needs, remedies
 from course_utils.compiling import bindings, diagnostics
 from course_utils.compiling.missing_compiler import CompilerMissing
 from course_utils.errors import LessonError
-from course_utils.exercises import kinds, runner
-from course_utils.exercises.registry import find
+from course_utils.exercises import kinds
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging import runner
 from course_utils.paths import ROOT
 
 CUDA_12 = {"nvidia-cuda-nvrtc-cu12": "12.9.86"}

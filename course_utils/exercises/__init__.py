@@ -5,20 +5,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import kinds, means, promises
-from .means import Means
-from .promises import Cases, Promises
-from .spec import (
+from .authoring import kinds, means, promises
+from .authoring.launches import Launch, empty, floats
+from .authoring.means import Means
+from .authoring.promises import Cases, Promises
+from .authoring.spec import (
     Ask,
     Exercise,
     HostExercise,
-    Launch,
     Mutant,
     NumberExercise,
     PythonExercise,
     Target,
-    empty,
-    floats,
     mutant,
 )
 
@@ -53,7 +51,7 @@ _STUDENT_SIDE = ("answer", "hint", "reset", "restore", "solution")
 
 def progress() -> Any:
     """Where you are in the course: done, attempted and next, by chapter."""
-    from .student_work import progress as overview
+    from .student.student_work import progress as overview
 
     return overview()
 
@@ -61,7 +59,7 @@ def progress() -> Any:
 def __getattr__(name: str) -> Any:
     """Load what students call when it is first asked for: importing the course stays fast."""
     if name in _STUDENT_SIDE:
-        from . import magic
+        from .student import magic
 
         return getattr(magic, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..errors import LessonError
 from ..text_tables import Table
-from .registry import all_exercises, find
-from .spec import BaseExercise
+from .authoring.registry import all_exercises, find
+from .authoring.spec import BaseExercise
 
 WHICH = "exercises, or those of a notebook or chapter: 04.saxpy 06_matmul_and_fft"
 
@@ -87,8 +87,8 @@ def _exercises(args: argparse.Namespace) -> int:
 
 
 def _write() -> int:
-    from .chapter_tables import write_tables
-    from .generate import notebook_path, write_notebooks
+    from .authoring.chapter_tables import write_tables
+    from .authoring.generate import notebook_path, write_notebooks
 
     changed = [*write_notebooks(), *write_tables()]
     for path in changed:
@@ -103,8 +103,8 @@ def _write() -> int:
 
 def _verify(chosen: list[BaseExercise], wanted: str, store: bool) -> int:
     from ..devices.selection import CUDA, device
-    from . import proven
-    from .verify import proofs_of_many, table
+    from .judging import proven
+    from .judging.verify import proofs_of_many, table
 
     if wanted == CUDA and device() != CUDA:
         print(
@@ -128,7 +128,7 @@ def _verify(chosen: list[BaseExercise], wanted: str, store: bool) -> int:
 def _progress(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from .student_work import progress
+    from .student.student_work import progress
 
     if args.json:
         print(json.dumps([asdict(line) for line in progress().lines], indent=1))
@@ -138,7 +138,7 @@ def _progress(args: argparse.Namespace) -> int:
 
 
 def _grade(args: argparse.Namespace) -> int:
-    from .grading import grade, to_json, to_junit
+    from .student.grading import grade, to_json, to_junit
 
     try:
         points = _points(args.points)

@@ -6,8 +6,8 @@ from course_utils import load
 from course_utils.compiling.diagnostics import CompileError
 from course_utils.compiling.source_text import WIDEST, read_source
 from course_utils.errors import LessonError
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging.runner import run_source
 
 ONE = 'extern "C" __global__ void f(float* x)\n{\n    x[0] = 1;\n}\n'
 SAXPY = find("04.saxpy")

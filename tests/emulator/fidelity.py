@@ -275,8 +275,8 @@ def exercises(part: int, parts: int) -> Iterator[dict]:
     from course_utils.checking import judge
     from course_utils.devices import emulated_cupy
     from course_utils.devices.selection import cp
-    from course_utils.exercises.registry import all_exercises
-    from course_utils.exercises.spec import Exercise
+    from course_utils.exercises.authoring.registry import all_exercises
+    from course_utils.exercises.authoring.spec import Exercise
 
     found = [e for e in all_exercises() if isinstance(e, Exercise)]
     for exercise in found[part::parts]:
@@ -301,7 +301,7 @@ def exercises(part: int, parts: int) -> Iterator[dict]:
 
 
 def _solve(exercise, given, size, device: str, space) -> dict[str, np.ndarray]:
-    from course_utils.exercises.spec import Empty
+    from course_utils.exercises.authoring.launches import Empty
     from course_utils.launching.modules import load
 
     module = load(source=exercise.solution, defines=exercise.defines, device=device)

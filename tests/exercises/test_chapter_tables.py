@@ -3,8 +3,8 @@
 import pytest
 
 from course_utils.errors import LessonError
-from course_utils.exercises.chapter_tables import MARKS, stale_tables, with_table
-from course_utils.exercises.registry import all_exercises, find
+from course_utils.exercises.authoring.chapter_tables import MARKS, stale_tables, with_table
+from course_utils.exercises.authoring.registry import all_exercises, find
 
 
 def test_the_committed_tables_are_up_to_date():

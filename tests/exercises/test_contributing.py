@@ -6,18 +6,9 @@ from pathlib import Path
 import nbformat
 import numpy as np
 
-from course_utils.exercises import (
-    Exercise,
-    Launch,
-    Promises,
-    empty,
-    floats,
-    means,
-    promises,
-    registry,
-    spec,
-)
-from course_utils.exercises.verify import proofs
+from course_utils.exercises import Exercise, Launch, Promises, empty, floats, means, promises
+from course_utils.exercises.authoring import registry, spec
+from course_utils.exercises.judging.verify import proofs
 from course_utils.notebooks.rules import explains_every_choice_of_a_quiz
 from course_utils.paths import ROOT
 

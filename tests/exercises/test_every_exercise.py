@@ -7,11 +7,12 @@ import pytest
 
 from course_utils.compiling import signature
 from course_utils.exercises import kinds
-from course_utils.exercises.number_answer import counted
-from course_utils.exercises.registry import all_exercises, find
-from course_utils.exercises.runner import run_source
-from course_utils.exercises.spec import Empty, Exercise, NumberExercise
-from course_utils.exercises.verify import Proof, proofs, table
+from course_utils.exercises.authoring.counted_numbers import counted
+from course_utils.exercises.authoring.launches import Empty
+from course_utils.exercises.authoring.registry import all_exercises, find
+from course_utils.exercises.authoring.spec import Exercise, NumberExercise
+from course_utils.exercises.judging.runner import run_source
+from course_utils.exercises.judging.verify import Proof, proofs, table
 
 EXERCISES = {exercise.id: exercise for exercise in all_exercises()}
 UNBROKEN = {name: e for name, e in EXERCISES.items() if not e.bug}

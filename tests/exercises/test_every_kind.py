@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from course_utils.exercises import Exercise, Launch, empty, floats, kinds
-from course_utils.exercises.registry import all_exercises
-from course_utils.exercises.runner import run_source
+from course_utils.exercises.authoring.registry import all_exercises
+from course_utils.exercises.judging.runner import run_source
 
 TILE = """\
 // TODO: nothing

@@ -7,9 +7,9 @@ import time
 import pytest
 
 from course_utils.exercises import kinds
-from course_utils.exercises.python_answer import verdict_of
-from course_utils.exercises.python_process import server
-from course_utils.exercises.registry import find
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging.python_answer import verdict_of
+from course_utils.exercises.judging.python_process import server
 from tests.ended_processes import gone
 from tests.machine_speed import slowness
 

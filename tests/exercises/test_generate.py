@@ -3,9 +3,15 @@
 import nbformat
 import pytest
 
-from course_utils.exercises import generate
-from course_utils.exercises.generate import PARTS, cells, stale_notebooks, starter_cell, write_into
-from course_utils.exercises.registry import all_exercises, find
+from course_utils.exercises.authoring import generate
+from course_utils.exercises.authoring.generate import (
+    PARTS,
+    cells,
+    stale_notebooks,
+    starter_cell,
+    write_into,
+)
+from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.notebooks.canonical import canonical, dumps
 
 SAXPY, CLAMP = find("04.saxpy"), find("04.clamp")

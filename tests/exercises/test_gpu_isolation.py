@@ -10,9 +10,9 @@ import pytest
 from course_utils.compiling.host_compilers import host_compiler
 from course_utils.devices.selection import ON_GPU, cp
 from course_utils.exercises import HostExercise, kinds
-from course_utils.exercises.full_size import run_full
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import check_source, run_source
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging.full_size import run_full
+from course_utils.exercises.judging.runner import check_source, run_source
 
 pytestmark = pytest.mark.skipif(not ON_GPU, reason="needs a CUDA GPU")
 

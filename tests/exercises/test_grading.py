@@ -9,8 +9,8 @@ import pytest
 
 from course_utils.__main__ import main
 from course_utils.errors import LessonError
-from course_utils.exercises import grading
-from course_utils.exercises.registry import find
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.student import grading
 from course_utils.paths import ROOT
 
 ID, OTHER = "04.saxpy", "04.clamp"

@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 
 from course_utils.compiling.host_compilers import host_compiler
-from course_utils.exercises import HostExercise, host_answer, kinds, spec
-from course_utils.exercises.runner import run_source
-from course_utils.exercises.verify import proofs
+from course_utils.exercises import HostExercise, kinds
+from course_utils.exercises.authoring import spec
+from course_utils.exercises.judging import host_answer
+from course_utils.exercises.judging.runner import run_source
+from course_utils.exercises.judging.verify import proofs
 from course_utils.host_programs.building import finds_addresses
 from tests.machine_speed import slowness
 

@@ -20,9 +20,9 @@ from course_utils.devices import emulated_cupy as cp
 from course_utils.devices.selection import EMULATOR
 from course_utils.emulator import KernelFault
 from course_utils.errors import LessonError
-from course_utils.exercises import emulated_runs
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
+from course_utils.exercises.authoring import emulated_runs
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging.runner import run_source
 from course_utils.paths import ROOT
 from tests.machine_speed import slowness
 

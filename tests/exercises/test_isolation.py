@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from course_utils.exercises import full_size, kinds, runner, verify
-from course_utils.exercises.full_size import run_full
-from course_utils.exercises.isolated import Answer, call
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import check_source, run_source
+from course_utils.exercises import kinds
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.isolation.isolated import Answer, call
+from course_utils.exercises.judging import full_size, runner, verify
+from course_utils.exercises.judging.full_size import run_full
+from course_utils.exercises.judging.runner import check_source, run_source
 from course_utils.process_groups import run_group
 from tests.ended_processes import gone
 from tests.machine_speed import slowness

@@ -7,23 +7,13 @@ import numpy as np
 import pytest
 
 from course_utils.checking import judge
-from course_utils.exercises import (
-    Exercise,
-    Launch,
-    PythonExercise,
-    empty,
-    emulated_runs,
-    floats,
-    further_verdicts,
-    kernel_answer,
-    kinds,
-    promises,
-    spec,
-)
-from course_utils.exercises.python_answer import _right, judged
-from course_utils.exercises.python_process import answers
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import check_source
+from course_utils.exercises import Exercise, Launch, PythonExercise, empty, floats, kinds, promises
+from course_utils.exercises.authoring import emulated_runs, spec
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging import further_verdicts, kernel_answer
+from course_utils.exercises.judging.python_answer import _right, judged
+from course_utils.exercises.judging.python_process import answers
+from course_utils.exercises.judging.runner import check_source
 
 SAXPY = find("04.saxpy")
 COALESCED = find("06.coalesced_matmul")

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from course_utils.exercises.late_gpu import EARLY, LATE, OTHERS_FIRST, LateGPU
+from course_utils.exercises.judging.late_gpu import EARLY, LATE, OTHERS_FIRST, LateGPU
 
 
 def test_a_copy_happens_only_when_its_stream_is_waited_for():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.exercises.markers import MarkerError, solution_of, starter_of
+from course_utils.exercises.authoring.markers import MarkerError, solution_of, starter_of
 
 TEXT = """\
 int before;

@@ -3,10 +3,10 @@
 import pytest
 
 from course_utils.exercises import kinds, means
-from course_utils.exercises.emulated_runs import load_answer
-from course_utils.exercises.further_verdicts import counted
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
+from course_utils.exercises.authoring.emulated_runs import load_answer
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging.further_verdicts import counted
+from course_utils.exercises.judging.runner import run_source
 
 SAXPY, BLOCK_MIN, MATMUL = find("04.saxpy"), find("04.block_min"), find("04.batched_matmul")
 

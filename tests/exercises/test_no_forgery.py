@@ -3,9 +3,9 @@
 import pytest
 
 from course_utils.exercises import kinds
-from course_utils.exercises.plain_values import plain, written
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.isolation.plain_values import plain, written
+from course_utils.exercises.judging.runner import run_source
 from course_utils.paths import CHAPTERS, KERNELS
 
 BLOCKS, PIECES, SAXPY = find("04.blocks_for"), find("04.pieces"), find("04.saxpy")
@@ -13,14 +13,14 @@ WAVES, HOST_BUG = find("03.waves"), find("04.find_the_host_bug")
 
 FORGED = {
     "calls the reference": """
-from course_utils.exercises.registry import find
+from course_utils.exercises.authoring.registry import find
 def blocks_for(n, threads):
     return find("04.blocks_for").reference(n, threads)
 """,
     "calls it when it is tried": """
 def blocks_for(n, threads):
     import course_utils
-    return course_utils.exercises.registry.find("04.blocks_for").reference(n, threads)
+    return course_utils.exercises.authoring.registry.find("04.blocks_for").reference(n, threads)
 """,
     "finds it among the modules": """
 import sys
@@ -50,7 +50,7 @@ def blocks_for(n, threads):
     return found[0].reference(n, threads)
 """,
     "changes the reference": """
-import course_utils.exercises.registry as registry
+import course_utils.exercises.authoring.registry as registry
 object.__setattr__(registry.find("04.blocks_for"), "reference", lambda n, threads: 7)
 def blocks_for(n, threads):
     return 7

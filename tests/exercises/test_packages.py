@@ -5,12 +5,14 @@ from dataclasses import replace
 import pytest
 
 from course_utils.checking.verdict import NEUTRAL_COLOUR
-from course_utils.exercises import kinds, python_answer, student_work
-from course_utils.exercises.python_answer import judged
-from course_utils.exercises.python_process import answers
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
-from course_utils.exercises.verify import proofs
+from course_utils.exercises import kinds
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging import python_answer
+from course_utils.exercises.judging.python_answer import judged
+from course_utils.exercises.judging.python_process import answers
+from course_utils.exercises.judging.runner import run_source
+from course_utils.exercises.judging.verify import proofs
+from course_utils.exercises.student import student_work
 
 TRITON = find("04.rms_norm_rows")
 BLOCKS = find("04.blocks_for")

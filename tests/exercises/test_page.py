@@ -3,7 +3,7 @@
 import pytest
 
 from course_utils.choices import after, before
-from course_utils.exercises.page import PageError, parse_page
+from course_utils.exercises.authoring.page import PageError, parse_page
 
 PAGE = """# A tree
 

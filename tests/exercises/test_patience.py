@@ -5,10 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from course_utils.exercises import emulated_runs, kinds, patience
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
-from course_utils.exercises.trials import Trial
+from course_utils.exercises import kinds
+from course_utils.exercises.authoring import emulated_runs
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging import patience
+from course_utils.exercises.judging.runner import run_source
+from course_utils.exercises.judging.trials import Trial
 
 SAXPY, DOT = find("04.saxpy"), find("04.dot")
 LOOP = "volatile float s = 0; for (int k = 0; k < 20000; ++k) s += k;"

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from course_utils.exercises import Launch, Promises, kinds, promises
-from course_utils.exercises.promises import DRAWN, Cases
-from course_utils.exercises.registry import all_exercises, find
-from course_utils.exercises.runner import run_source
-from course_utils.exercises.spec import Exercise
-from course_utils.exercises.trials import Trial, all_cases, drawn_trials, smallest
+from course_utils.exercises.authoring.promises import DRAWN, Cases
+from course_utils.exercises.authoring.registry import all_exercises, find
+from course_utils.exercises.authoring.spec import Exercise
+from course_utils.exercises.judging.runner import run_source
+from course_utils.exercises.judging.trials import Trial, all_cases, drawn_trials, smallest
 
 SAXPY, CLAMP, MATMUL = find("04.saxpy"), find("04.clamp"), find("04.batched_matmul")
 PROMISING = {

@@ -6,9 +6,10 @@ import shutil
 
 import pytest
 
-from course_utils.exercises import kinds, proven
-from course_utils.exercises.registry import all_exercises
-from course_utils.exercises.verify import Proof
+from course_utils.exercises import kinds
+from course_utils.exercises.authoring.registry import all_exercises
+from course_utils.exercises.judging import proven
+from course_utils.exercises.judging.verify import Proof
 from course_utils.paths import CHAPTERS, ROOT
 
 NOTEBOOK = "04_first_kernels/06_reductions"
@@ -53,7 +54,7 @@ def test_the_hash_is_that_of_the_course(course):
         "course_utils/checking/verdict.py",
         "course_utils/compiling/standard_headers/cstdint",
         "course_utils/emulator/instructions/wgmma.py",
-        "course_utils/exercises/trials.py",
+        "course_utils/exercises/judging/trials.py",
         "kernels/04_first_kernels/exercises/argmax_rows.cu",
         "kernels/common/cluster_mbarrier.cuh",
     ],
@@ -124,8 +125,8 @@ def test_no_judge_uses_what_the_hash_leaves_out():
     assert {name for text in specs for name in used.findall(text)} == {allowed}
     simulated = (ROOT / "course_utils" / proven.SIMULATED_GPU).read_text()
     assert not re.search(r"^(from|import) (\.|course_utils)", simulated, re.M)
-    used = re.compile(rf"^from \.\.(?: import )?(?:{rooms})\b", re.M)
-    modules = (ROOT / "course_utils/exercises").glob("*.py")
+    used = re.compile(rf"^from \.\.\.(?: import )?(?:{rooms})\b", re.M)
+    modules = (ROOT / "course_utils/exercises").rglob("*.py")
     users = {file.stem for file in modules if used.search(file.read_text())}
     assert users == {"grading", "outcome"}  # who finds a student's cells; who draws
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from course_utils.exercises import kinds
-from course_utils.exercises.number_answer import counted
-from course_utils.exercises.python_answer import _compare, _right, _show, verdict_of
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
+from course_utils.exercises.authoring import counted_numbers
+from course_utils.exercises.authoring.counted_numbers import counted
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging.python_answer import _compare, _right, _show, verdict_of
+from course_utils.exercises.judging.runner import run_source
 from tests.machine_speed import slowness
 
 BLOCKS = find("04.blocks_for")
@@ -244,7 +245,10 @@ def test_a_wrong_prediction_says_what_was_overlooked_and_not_the_answer():
         ("n = {}\nneighbours = n", kinds.WRONG_TYPE),
         ("def f(): pass\nneighbours = ...", kinds.WRONG_TYPE),
         ("import os\nos._exit(3)\nneighbours = 4", kinds.CRASHED),
-        ("from course_utils.exercises.number_answer import counted\nneighbours = 4", kinds.COPIED),
+        (
+            "from course_utils.exercises.authoring.counted_numbers import counted\nneighbours = 4",
+            kinds.COPIED,
+        ),
         ("neighbours = 0x" + "f" * 5000, kinds.WRONG_TYPE),
         ("neighbours = " + "-" * 5000 + "4", kinds.WRONG_TYPE),
         ("neighbours = " + "1 + " * 20_000 + "1", kinds.WRONG_TYPE),
@@ -265,9 +269,8 @@ def test_only_numbers_and_arithmetic_count_as_predictions(new, kind):
 
 
 def test_the_right_numbers_come_from_the_emulator_s_counters(monkeypatch):
-    from course_utils.exercises import number_answer
 
-    monkeypatch.setattr(number_answer, "_counted", {})
+    monkeypatch.setattr(counted_numbers, "_counted", {})
     monkeypatch.setattr(type(SECTORS), "text", SECTORS.text.replace("stride * i", "i"))
     assert set(counted(SECTORS).values()) == {4.0}
 
@@ -288,13 +291,13 @@ def test_the_kernel_to_count_is_part_of_the_task():
     ],
 )
 def test_a_fraction_may_be_rounded_to_three_digits_and_a_count_may_not(value, right, near):
-    from course_utils.exercises.number_answer import _rounds_to
+    from course_utils.exercises.judging.number_answer import _rounds_to
 
     assert _rounds_to(value, right) == near
 
 
 def test_a_whole_number_is_not_told_to_have_too_few_digits():
-    from course_utils.exercises.number_answer import _wrong
+    from course_utils.exercises.judging.number_answer import _wrong
 
     name = next(iter(SECTORS.asks))
     texts = [str(_wrong(SECTORS, name, value, 1.125).message) for value in (1.0, 1.1)]

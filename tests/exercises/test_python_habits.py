@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import pytest
 
 from course_utils.exercises import kinds
-from course_utils.exercises.kernel_answer import with_warnings
-from course_utils.exercises.python_habits import python_habits
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging.kernel_answer import with_warnings
+from course_utils.exercises.judging.python_habits import python_habits
+from course_utils.exercises.judging.runner import run_source
 from course_utils.paths import KERNELS
 
 SAXPY = find("04.saxpy")

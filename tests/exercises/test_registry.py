@@ -6,9 +6,9 @@ import re
 import pytest
 
 from course_utils.errors import LessonError
-from course_utils.exercises import registry
-from course_utils.exercises.generate import PARTS, TAG, notebook_path
-from course_utils.exercises.registry import all_exercises, exercises_below, find
+from course_utils.exercises.authoring import registry
+from course_utils.exercises.authoring.generate import PARTS, TAG, notebook_path
+from course_utils.exercises.authoring.registry import all_exercises, exercises_below, find
 
 IMPORTS = "from course_utils.exercises import PythonExercise\n"
 COMMON = "CASES = ((1,),)\n"

@@ -3,9 +3,9 @@
 import pytest
 
 from course_utils.compiling.host_compilers import host_compiler
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
-from course_utils.exercises.trials import drawn_trials
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging.runner import run_source
+from course_utils.exercises.judging.trials import drawn_trials
 
 needs_compiler = pytest.mark.skipif(host_compiler("c") is None, reason="no C compiler")
 

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.compiler_process import CompilerStopped
-from course_utils.exercises import Exercise, Launch, empty, emulated_runs, kinds, runner
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
+from course_utils.exercises import Exercise, Launch, empty, kinds
+from course_utils.exercises.authoring import emulated_runs
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging import runner
+from course_utils.exercises.judging.runner import run_source
 from tests.machine_speed import slowness
 
 SAXPY = find("04.saxpy")

@@ -8,10 +8,11 @@ from threading import Thread
 
 import pytest
 
-from course_utils.exercises import hint, kinds, progress, reset, restore, student_work
-from course_utils.exercises import magic as student
-from course_utils.exercises.outcome import Outcome, simple
-from course_utils.exercises.registry import all_exercises, find
+from course_utils.exercises import hint, kinds, progress, reset, restore
+from course_utils.exercises.authoring.registry import all_exercises, find
+from course_utils.exercises.judging.outcome import Outcome, simple
+from course_utils.exercises.student import magic as student
+from course_utils.exercises.student import student_work
 from course_utils.paths import ROOT
 
 SAXPY = find("04.saxpy")
@@ -83,7 +84,7 @@ def test_half_a_character_is_kept_as_it_is():
 
 @pytest.mark.parametrize("name", ["04.saxpy", "04.blocks_for", "04.predict_sectors"])
 def test_half_a_character_is_a_verdict_about_the_cell(name):
-    from course_utils.exercises.runner import run_source
+    from course_utils.exercises.judging.runner import run_source
 
     outcome = run_source(find(name), find(name).solution + "// \ud83d" * 2)
     python = find(name).language == "python"
@@ -180,9 +181,10 @@ def test_notebooks_that_save_at_once_lose_nothing(own_progress):
 
     threads = [Thread(target=save, args=(chosen[n::4],)) for n in range(4)]
     other = f"""
-from course_utils.exercises import kinds, student_work
-from course_utils.exercises.outcome import Outcome, simple
-from course_utils.exercises.registry import find
+from course_utils.exercises import kinds
+from course_utils.exercises.student import student_work
+from course_utils.exercises.judging.outcome import Outcome, simple
+from course_utils.exercises.authoring.registry import find
 for _ in range(40):
     outcome = Outcome("04.saxpy", "t", simple(kinds.WRONG, "wrong"))
     assert not student_work.record(find("04.saxpy"), outcome, {WRONG!r})

@@ -13,31 +13,23 @@ import pytest
 
 from course_utils.checking.verdict import FAIL_COLOUR, PASS_COLOUR
 from course_utils.emulator import Location
-from course_utils.exercises import (
-    cli,
-    generate,
-    kinds,
-    magic,
-    means,
-    outcome,
-    promises,
-    python_answer,
-    python_process,
-    spec,
-    student_work,
-)
-from course_utils.exercises.closed_book import BookClosed, apart, closed_book, refused
-from course_utils.exercises.entry_points import wanted_kernels
-from course_utils.exercises.number_answer import NotANumber, assignments
-from course_utils.exercises.outcome import Outcome, Timing, clip, simple, source_excerpt
-from course_utils.exercises.plain_values import Other, plain
-from course_utils.exercises.promises import Sizes, extents, lengths
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
-from course_utils.exercises.spec import Empty, Launch, describe_size, empty
-from course_utils.exercises.student_work import DONE, OPEN, Line, Progress
-from course_utils.exercises.trials import Trial
-from course_utils.exercises.vectors import BLOCK, SMALL
+from course_utils.exercises import cli, kinds, means, promises
+from course_utils.exercises.authoring import generate, spec
+from course_utils.exercises.authoring.launches import Empty, Launch, empty
+from course_utils.exercises.authoring.promises import Sizes, extents, lengths
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.authoring.spec import describe_size
+from course_utils.exercises.authoring.vectors import BLOCK, SMALL
+from course_utils.exercises.isolation.closed_book import BookClosed, apart, closed_book, refused
+from course_utils.exercises.isolation.plain_values import Other, plain
+from course_utils.exercises.judging import outcome, python_answer, python_process
+from course_utils.exercises.judging.entry_points import wanted_kernels
+from course_utils.exercises.judging.number_answer import NotANumber, assignments
+from course_utils.exercises.judging.outcome import Outcome, Timing, clip, simple, source_excerpt
+from course_utils.exercises.judging.runner import run_source
+from course_utils.exercises.judging.trials import Trial
+from course_utils.exercises.student import magic, student_work
+from course_utils.exercises.student.student_work import DONE, OPEN, Line, Progress
 from course_utils.paths import ROOT
 
 SAXPY = find("04.saxpy")

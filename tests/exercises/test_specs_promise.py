@@ -3,8 +3,8 @@
 import pytest
 
 from course_utils.exercises import Cases, Means, NumberExercise, Promises
-from course_utils.exercises.registry import all_exercises
-from course_utils.exercises.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.registry import all_exercises
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 
 # A prediction is of one launch: there is nothing to draw, and no way to it is wrong.
 EXERCISES = {e.id: e for e in all_exercises() if not isinstance(e, NumberExercise)}

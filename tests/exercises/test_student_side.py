@@ -9,21 +9,12 @@ import pytest
 from course_utils.__main__ import main
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
-from course_utils.exercises import (
-    answer,
-    hint,
-    kinds,
-    progress,
-    proven,
-    reset,
-    restore,
-    solution,
-    student_work,
-    verify,
-)
-from course_utils.exercises import magic as student
-from course_utils.exercises.outcome import ExerciseFailed
-from course_utils.exercises.registry import find
+from course_utils.exercises import answer, hint, kinds, progress, reset, restore, solution
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging import proven, verify
+from course_utils.exercises.judging.outcome import ExerciseFailed
+from course_utils.exercises.student import magic as student
+from course_utils.exercises.student import student_work
 from course_utils.paths import CHAPTERS
 
 SAXPY = find("04.saxpy")

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from course_utils.exercises import kinds
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging.runner import run_source
 from course_utils.notebooks.canonical import read
 from course_utils.paths import CHAPTERS
 
@@ -159,7 +159,7 @@ def test_the_verdict_says_within_what_a_number_has_to_be_right():
 
 
 def test_the_notebook_s_checklist_has_the_words_that_the_checker_takes():
-    from course_utils.exercises import registry
+    from course_utils.exercises.authoring import registry
 
     text = next(
         cell.source for cell in read(NOTEBOOK.read_text("utf-8")).cells if "| word |" in cell.source

@@ -3,8 +3,8 @@
 import pytest
 
 from course_utils.exercises import kinds
-from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging.runner import run_source
 
 SAXPY = find("04.saxpy")
 PARAMETERS = "(float a, const float* x, float* y, int n)"

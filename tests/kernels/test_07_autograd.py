@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from course_utils.errors import LessonError
-from course_utils.exercises.registry import find
+from course_utils.exercises.authoring.registry import find
 from course_utils.paths import KERNELS
 
 FOLDER = KERNELS / "07_pytorch_extensions"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_utils import cp, digits
-from course_utils.exercises.registry import find
+from course_utils.exercises.authoring.registry import find
 from course_utils.paths import ASSETS, KERNELS
 
 pytestmark = pytest.mark.skipif(not find_spec("torch"), reason="compares with PyTorch")

@@ -11,7 +11,7 @@ import pytest
 from nbformat import NotebookNode
 
 import course_utils
-from course_utils.exercises.registry import all_exercises
+from course_utils.exercises.authoring.registry import all_exercises
 from course_utils.notebooks.canonical import read
 from course_utils.notebooks.cells import find, is_exercise, numbered
 from course_utils.notebooks.rules import IMPORT

@@ -12,7 +12,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.vectors import BLOCK, one_thread_each, spare_blocks
+from course_utils.exercises.authoring.vectors import BLOCK, one_thread_each, spare_blocks
 
 
 def doubled(given) -> dict:

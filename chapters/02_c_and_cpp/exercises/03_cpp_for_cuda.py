@@ -18,7 +18,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.vectors import FULL, SMALL, one_thread_each, spare_blocks
+from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
 
 from .common import LARGEST, listed, values_of, whole
 

@@ -17,7 +17,13 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each, spare_blocks
+from course_utils.exercises.authoring.vectors import (
+    BLOCK,
+    FULL,
+    SMALL,
+    one_thread_each,
+    spare_blocks,
+)
 
 
 def crowd(rng: np.random.Generator) -> tuple[int, int, int]:

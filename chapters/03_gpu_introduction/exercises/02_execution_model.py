@@ -20,7 +20,13 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each, spare_blocks
+from course_utils.exercises.authoring.vectors import (
+    BLOCK,
+    FULL,
+    SMALL,
+    one_thread_each,
+    spare_blocks,
+)
 
 ODD_BLOCK = 80  # threads: two warps and a half
 MANY_BLOCKS = 21_847  # the last one's warps have numbers that 16 bits cannot hold

@@ -17,7 +17,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each
+from course_utils.exercises.authoring.vectors import BLOCK, FULL, SMALL, one_thread_each
 
 
 def loads_from(space: str):

@@ -19,7 +19,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.means import WorkDone
+from course_utils.exercises.authoring.means import WorkDone
 
 
 def work_and_machine(rng: np.random.Generator) -> tuple[float, float, float, float]:

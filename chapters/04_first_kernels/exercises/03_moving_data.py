@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import Cases, PythonExercise, kinds
-from course_utils.exercises.late_gpu import ORDERS, LateGPU
+from course_utils.exercises.judging.late_gpu import ORDERS, LateGPU
 
 
 def late_gpu_and_numbers(rng: np.random.Generator) -> tuple:

@@ -19,7 +19,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each, spare_blocks
+from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each, spare_blocks
 
 PREDICT_SECTORS = NumberExercise(
     source="04_first_kernels/exercises/strided_read.cu",

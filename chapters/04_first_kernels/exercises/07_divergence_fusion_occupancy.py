@@ -18,8 +18,8 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.promises import AS_GIVEN, Values
-from course_utils.exercises.vectors import FULL, SMALL, one_thread_each, spare_blocks
+from course_utils.exercises.authoring.promises import AS_GIVEN, Values
+from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
 from course_utils.observing.occupancy_calculator import Occupancy, Resources
 
 

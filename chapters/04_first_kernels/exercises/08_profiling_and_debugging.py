@@ -18,8 +18,14 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.means import WorkDone
-from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each, spare_blocks
+from course_utils.exercises.authoring.means import WorkDone
+from course_utils.exercises.authoring.vectors import (
+    BLOCK,
+    FULL,
+    SMALL,
+    one_thread_each,
+    spare_blocks,
+)
 
 PREDICT_COUNTERS = NumberExercise(
     source="04_first_kernels/exercises/shifted_axpy.cu",

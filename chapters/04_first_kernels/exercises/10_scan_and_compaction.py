@@ -16,8 +16,8 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.promises import Given, Values
-from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each
+from course_utils.exercises.authoring.promises import Given, Values
+from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 
 from .common import orders
 

@@ -19,8 +19,8 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.means import WorkDone
-from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each
+from course_utils.exercises.authoring.means import WorkDone
+from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 
 from .common import orders
 

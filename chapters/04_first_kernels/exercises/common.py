@@ -7,7 +7,7 @@ from typing import Any
 
 from course_utils.emulator import Counts
 from course_utils.exercises import Means
-from course_utils.exercises.means import WorkDone
+from course_utils.exercises.authoring.means import WorkDone
 
 ORDERS = {"acquire", "release", "acq_rel", "sc", "membar"}  # of PTX, also in the names of fences
 

@@ -20,7 +20,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.promises import Given, Values
+from course_utils.exercises.authoring.promises import Given, Values
 
 # --- A status, and which argument it is about ---
 

@@ -16,7 +16,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.promises import Given
+from course_utils.exercises.authoring.promises import Given
 from course_utils.paths import KERNELS
 
 OURS = run_path(str(KERNELS / "07_pytorch_extensions/philox.py"))

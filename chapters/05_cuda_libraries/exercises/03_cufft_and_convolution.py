@@ -17,8 +17,8 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.means import Means
-from course_utils.exercises.promises import Given
+from course_utils.exercises.authoring.means import Means
+from course_utils.exercises.authoring.promises import Given
 
 # --- the other half ---
 

@@ -16,7 +16,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.means import WorkDone
+from course_utils.exercises.authoring.means import WorkDone
 
 from .ranks import FarMatrix, Wire, all_of, rounds_of
 

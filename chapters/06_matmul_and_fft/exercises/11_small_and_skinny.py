@@ -16,7 +16,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.promises import Given, Values
+from course_utils.exercises.authoring.promises import Given, Values
 
 from .common import ORDINARY, chosen, product_of_rows, strange
 

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from course_utils.exercises import Means, Promises, empty, floats, promises
-from course_utils.exercises.promises import Values
+from course_utils.exercises.authoring.promises import Values
 
 
 def matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:

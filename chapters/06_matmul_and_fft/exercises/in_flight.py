@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from course_utils.emulator import Address, OperandList, Register, Symbol
-from course_utils.exercises.means import WorkDone
+from course_utils.exercises.authoring.means import WorkDone
 
 ENOUGH = 0.05  # of all FMAs, between a load and the store of what it loaded
 

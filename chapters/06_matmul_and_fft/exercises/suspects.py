@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from course_utils.benchmarks.simulated_gpu import SimulatedGPU
-from course_utils.exercises.closed_book import apart
+from course_utils.exercises.isolation.closed_book import apart
 
 CHECKLIST = (
     "no wait",

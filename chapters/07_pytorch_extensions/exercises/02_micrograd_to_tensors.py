@@ -20,7 +20,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.vectors import SMALL, one_thread_each, spare_blocks
+from course_utils.exercises.authoring.vectors import SMALL, one_thread_each, spare_blocks
 
 KERNELS = "07_pytorch_extensions/autograd"
 WARPS = 8  # of a block of 256 threads

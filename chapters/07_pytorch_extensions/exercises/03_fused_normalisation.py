@@ -19,7 +19,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.promises import AS_GIVEN, Given, Values
+from course_utils.exercises.authoring.promises import AS_GIVEN, Given, Values
 from course_utils.paths import KERNELS
 
 EPS = np.float32(1e-5)

@@ -14,7 +14,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.promises import Values
+from course_utils.exercises.authoring.promises import Values
 
 WIDTH = 32  # of every row of queries, keys, values and outputs here
 

@@ -14,9 +14,9 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.means import WorkDone
-from course_utils.exercises.promises import AS_GIVEN, Given, Values
-from course_utils.exercises.vectors import one_thread_each
+from course_utils.exercises.authoring.means import WorkDone
+from course_utils.exercises.authoring.promises import AS_GIVEN, Given, Values
+from course_utils.exercises.authoring.vectors import one_thread_each
 
 from .common import most_read
 

@@ -14,7 +14,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.promises import AS_GIVEN, Given, Values
+from course_utils.exercises.authoring.promises import AS_GIVEN, Given, Values
 
 Shape = tuple[int, ...]
 WARPS = 8  # of a block of 256 threads

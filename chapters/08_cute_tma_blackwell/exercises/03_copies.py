@@ -18,7 +18,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.means import WorkDone
+from course_utils.exercises.authoring.means import WorkDone
 
 from .common import bytes_a_copy
 

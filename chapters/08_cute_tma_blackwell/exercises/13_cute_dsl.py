@@ -16,7 +16,7 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.vectors import one_thread_each, spare_blocks
+from course_utils.exercises.authoring.vectors import one_thread_each, spare_blocks
 
 # --- What a tracer leaves ---
 

@@ -22,8 +22,8 @@ from course_utils.exercises import (
     means,
     promises,
 )
-from course_utils.exercises.promises import Values
-from course_utils.exercises.vectors import one_thread_each
+from course_utils.exercises.authoring.promises import Values
+from course_utils.exercises.authoring.vectors import one_thread_each
 
 TYPES = {8: np.dtype(np.uint8), 13: np.dtype(">f4")}
 

@@ -1,0 +1,52 @@
+"""The table of a chapter's exercises in its README, drawn from their pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...errors import LessonError
+from ...paths import CHAPTERS, shown
+from .registry import all_exercises
+from .spec import BaseExercise
+
+MARKS = "<!-- exercises -->\n", "<!-- end of exercises -->"
+HEAD = "| exercise | notebook | what it is about |\n|---|---|---|\n"
+
+
+def table(exercises: list[BaseExercise]) -> str:
+    """The rows of ``exercises``: id, number of the notebook, title."""
+    rows = (f"| `{e.id}` | {e.notebook.partition('/')[2][:2]} | {e.title} |\n" for e in exercises)
+    return HEAD + "".join(rows)
+
+
+def with_table(readme: str, exercises: list[BaseExercise], file: str) -> str:
+    """``readme``, the text of ``file``, with the table between its marks. Raises LessonError where
+    they are missing."""
+    before, mark, rest = readme.partition(MARKS[0])
+    _, end, after = rest.partition(MARKS[1])
+    if not (mark and end):
+        raise LessonError(f"{file} needs `{MARKS[0].strip()}` and `{MARKS[1]}` around its table.")
+    return f"{before}{mark}{table(exercises)}{end}{after}"
+
+
+def stale_tables() -> dict[Path, str]:
+    """The READMEs whose table differs from the pages, with the text that they should have."""
+    chapters: dict[str, list[BaseExercise]] = {}
+    for exercise in all_exercises():
+        chapters.setdefault(exercise.chapter, []).append(exercise)
+    found = {}
+    for chapter, exercises in chapters.items():
+        path = CHAPTERS / chapter / "README.md"
+        text = path.read_text(encoding="utf-8")
+        new = with_table(text, exercises, shown(path))
+        if new != text:
+            found[path] = new
+    return found
+
+
+def write_tables() -> list[Path]:
+    """Bring every table up to date; returns the READMEs that changed."""
+    stale = stale_tables()
+    for path, text in stale.items():
+        path.write_text(text, encoding="utf-8")
+    return list(stale)

@@ -1,0 +1,206 @@
+"""Every kind of verdict an exercise can get, and the next step for those that `check` lacks."""
+
+from __future__ import annotations
+
+from ...checking.error_kinds import (  # noqa: F401 -- exported
+    ALL_ZEROS,
+    EDGES,
+    FIRST_BLOCK,
+    NOT_A_NUMBER,
+    NOTHING_WRITTEN,
+    OFF_BY_ONE,
+    PARTLY_WRITTEN,
+    PASS,
+    PRECISION,
+    REVERSED,
+    SCALED,
+    TRANSPOSED,
+    UNINITIALISED,
+    WRONG,
+    WRONG_DTYPE,
+    WRONG_SHAPE,
+)
+from ...checking.error_kinds import NEXT_STEP as CHECK_STEPS
+from ...compiling.host_compilers import HOW_TO_GET
+from ...emulator import (
+    ASSERTION,
+    BAD_TENSOR_MAP,
+    BAD_TEXTURE,
+    BARRIER,
+    DATA_RACE,
+    DEADLOCK,
+    EMULATOR_ERROR,
+    ENDLESS_LOOP,
+    IN_FLIGHT,
+    MISALIGNED,
+    OUT_OF_BOUNDS,
+    TENSOR_MEMORY,
+    TRAP,
+    UNKNOWN_INSTRUCTION,
+    USE_AFTER_FREE,
+)
+from ...emulator import KINDS as FAULTS
+from ...emulator import NULL_POINTER as NULL_POINTER
+from ...host_programs.host_kinds import (
+    COMPILE_ERROR,
+    CRASHED,
+    MEMORY_LEAK,
+    NO_COMPILER,
+    RESOURCE_LIMIT,
+    STACK_OVERFLOW,
+    TIME_LIMIT,
+    UNDEFINED,
+    WRONG_NAME,
+)
+from ...host_programs.host_kinds import NEXT_STEP as HOST_STEPS
+
+NOT_STARTED = "not started"
+EMPTY = "empty cell"
+WRONG_SIGNATURE = "wrong signature"
+LAUNCH_ERROR = "launch error"
+INPUT_CHANGED = "input changed"
+TARGET_MISSED = "target missed"
+MEANS_MISSING = "means missing"
+COPIED = "copied answer"
+ORDER = "depends on the order"
+TOO_SLOW = "too slow"
+SYNTAX_ERROR = "syntax error"
+EXCEPTION = "exception"
+NOTHING_RETURNED = "nothing returned"
+WRONG_TYPE = "wrong type"
+WRONG_NUMBER = "wrong number"
+NOTHING_PRINTED = "nothing printed"
+WRONG_OUTPUT = "wrong output"
+NO_PACKAGE = "no package"
+OUR_FAULT = "our fault"
+
+NOT_HERE = (NO_COMPILER, NO_PACKAGE)  # the machine lacks something: no answer is judged
+
+RESULTS = tuple(CHECK_STEPS)
+IN_PYTHON = (SYNTAX_ERROR, EXCEPTION, NOTHING_RETURNED, WRONG_TYPE, WRONG_NUMBER)
+IN_C = (
+    NOTHING_PRINTED,
+    WRONG_OUTPUT,
+    USE_AFTER_FREE,
+    MEMORY_LEAK,
+    STACK_OVERFLOW,
+    UNDEFINED,
+    RESOURCE_LIMIT,
+    NO_COMPILER,
+)
+KINDS = (
+    PASS,
+    NOT_STARTED,
+    EMPTY,
+    COMPILE_ERROR,
+    WRONG_NAME,
+    WRONG_SIGNATURE,
+    LAUNCH_ERROR,
+    INPUT_CHANGED,
+    TARGET_MISSED,
+    MEANS_MISSING,
+    ORDER,
+    COPIED,
+    TIME_LIMIT,
+    TOO_SLOW,
+    CRASHED,
+    *IN_PYTHON,
+    *IN_C,
+    NO_PACKAGE,
+    OUR_FAULT,
+    *(kind for kind in FAULTS if kind not in IN_C and kind not in RESULTS),
+    *RESULTS,
+)
+
+# What findings say, and the next step there in place of that of their kind.
+SPECIAL_STEPS = {
+    "a lane that takes no part in the shuffle": "A shuffle brings a value only from a lane that "
+    "executes it, too: let all the lanes that its mask names reach it together, and put the if "
+    "around what is done with the result.",
+    "Result used too early": "An asynchronous instruction fills these registers: the wait that the "
+    "report names belongs before the first line that uses one of them.",
+    "wgmma.fence": "Put a wgmma.fence after the last line that sets a register of the sums, and "
+    "before the first product that adds to them.",
+    "before that the tile is not free": "Wait for the products that read the tile, and say only "
+    "then that it may be overwritten.",
+    "with no tcgen05.fence": "tmem_before_sync belongs into each thread that tells others, "
+    "between what it did and its arrival or barrier, and tmem_after_sync into each that is told, "
+    "behind its wait.",
+    "with no tcgen05.": "The report names the two in the order in which they came. If you mean "
+    "that order, its last line says what belongs between them; if you mean the other one, the one "
+    "that came first has not waited for the other at all.",
+    "starts a copy into block": "Let a copy tell an mbarrier of the block that it fills. One with "
+    ".cta_group::2 (tma_load_pair) may also tell that of the other block of the pair.",
+    "Missing fence": "Let the fence follow the writes, in every thread that wrote, and precede the "
+    "barrier after which one thread starts the copy.",
+    "anybody has waited for the end of the copy": "Wait for the end of the copy, as the report "
+    "says, before anybody touches its bytes.",
+    "for the mbarrier": "Compare the arrivals and the bytes for which that mbarrier waits with "
+    "those that come: who arrives, and how many bytes does each copy bring to this block?",
+    "It is .sync.aligned": "All threads of the warp have to come by together: leave none of them "
+    "out by an if, and put a __syncwarp() behind what one of them does alone.",
+    "arrives at the mbarrier": "Nobody may arrive more often than a phase counts: a thread that "
+    "begins the next lap waits for the stage before it arrives.",
+    "the mbarrier": "One thread initialises an mbarrier once, and a barrier of the block, or of "
+    "the cluster, comes before others use it.",
+    "it is certain that this block has started": "A block reaches into another after a barrier of "
+    "the cluster: cluster_arrive() and then cluster_wait().",
+    "cluster.sync()": "Between blocks of a cluster only a barrier of the cluster makes an order: "
+    "cluster.sync(), or cluster_arrive() and then cluster_wait(). Where both write, give each its "
+    "own element.",
+}
+
+NEXT_STEP: dict[str, str] = {
+    **CHECK_STEPS,
+    **HOST_STEPS,
+    NOT_STARTED: "Fill in what the TODO comments ask for, then run the cell.",
+    EMPTY: 'Bring the starter back with reset("{id}").',
+    WRONG_NAME: "Give it the name that the starter has: that is what gets called.",
+    WRONG_SIGNATURE: "Take the parameter list from the starter: exactly those are passed.",
+    LAUNCH_ERROR: "Compare the kernel's demands with the launch in the comment at its top.",
+    INPUT_CHANGED: "Write only to the output; const in the parameter list helps you to.",
+    TARGET_MISSED: "The result is right; now make it faster.",
+    MEANS_MISSING: "The result is right; read in the task by what means it shall come about.",
+    COPIED: "Write your own; when it passes, compare it with the course's.",
+    ORDER: "A GPU runs blocks and warps in any order. What one thread writes and another reads "
+    "needs a barrier between the two (__syncwarp within a warp, __syncthreads within a block); a "
+    "shuffle names all the lanes that take part, not those that happen to be active.",
+    TOO_SLOW: "No loop is endless: count how often each thread runs its loops, and look for work "
+    "that one pass could do.",
+    CRASHED: "Run it on the emulator, which names the line.",
+    OUT_OF_BOUNDS: "Does that thread own an element? If not, guard the access with a comparison; "
+    "if so, its index or the end of its loop is wrong.",
+    MISALIGNED: "A vector access needs an address that is a multiple of its size, a copy by TMA "
+    "one of 16 bytes.",
+    DATA_RACE: "Two threads access one location, and nothing orders them: give each its own "
+    "element. If both have to use it, a barrier between the two lines orders them: __syncwarp() "
+    "the lanes of a warp, __syncthreads() the threads of a block. Across blocks, or where one line "
+    "reads and writes, it takes an atomic.",
+    IN_FLIGHT: "A block must not end while a copy of its own is in flight, be it one that nobody "
+    "reads: wait for all of them after the loop.",
+    ENDLESS_LOOP: "Check that the loop's variable changes, and in the right direction.",
+    DEADLOCK: "Some threads wait for others that will never come.",
+    BARRIER: "Every thread of the block must reach each __syncthreads(): move it out of the if, "
+    "and let no thread return before it.",
+    ASSERTION: "An assert in the kernel does not hold: see its line.",
+    TRAP: "The kernel stopped itself with a trap.",
+    BAD_TENSOR_MAP: "Compare the tensor map with what the instruction asks of it.",
+    BAD_TEXTURE: "Compare the object, and the array it was made of, with what the function reads.",
+    TENSOR_MEMORY: "Compare the address, the descriptor or the number with what the report says.",
+    UNKNOWN_INSTRUCTION: "The emulator cannot run this yet; on a GPU it would.",
+    EMULATOR_ERROR: "This is a mistake of the course, not yours. Please report it with your cell.",
+    SYNTAX_ERROR: "Python stops at the first place it cannot read; the mistake is there or just "
+    "before.",
+    EXCEPTION: "Read the last line first: it says what Python could not do.",
+    NOTHING_RETURNED: "Which line did this case leave the function by? Every way out of it is a "
+    "return with a value.",
+    WRONG_TYPE: "Compare the type you return with the one expected: whole numbers stay whole with "
+    "//, int() and float() convert, and several results are returned as the task shows them.",
+    WRONG_NUMBER: "Begin with the smallest case that you can count by hand.",
+    NOTHING_PRINTED: "Print the result with printf, and end the line with \\n.",
+    WRONG_OUTPUT: "Follow the first wrong line back to the statement that printed it.",
+    NO_COMPILER: HOW_TO_GET,
+    NO_PACKAGE: "For Triton run %pip install triton in a cell (Linux, 1 GB), for PyTorch make "
+    "torch in a terminal; then restart the kernel.",
+    OUR_FAULT: "This is a mistake of the course, not yours. Please report it with your cell.",
+}

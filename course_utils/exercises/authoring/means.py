@@ -1,0 +1,355 @@
+"""What an exercise is about, counted: a right result that comes by other means is no answer.
+
+The emulator counts one launch of a right answer, thread by thread. Each :class:`Means` compares a
+number of it with what the task asks for, and says what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...emulator import Counts
+
+if TYPE_CHECKING:
+    from ...emulator import LaunchResult
+
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class WorkDone:
+    """What the launches of one run did. ``counts`` are of all launches together; ``launches`` has
+    each one's result, with ``.work`` of every thread; ``results`` and ``result_bytes`` are the
+    elements and bytes of all outputs; ``block_shared`` are the bytes of shared memory that a block
+    takes, in the launch that takes most; ``of_ours()`` is the work of the course's own solution."""
+
+    counts: Counts
+    launches: tuple[LaunchResult, ...]
+    results: int
+    result_bytes: int
+    block_shared: int = 0
+    of_ours: Callable[[], WorkDone] | None = None
+
+    def opcodes(self, *starts: str) -> int:
+        """How often threads ran instructions whose PTX name begins with one of ``starts``."""
+        return sum(n for name, n in self.counts.opcodes.items() if name.startswith(starts))
+
+    def busiest_over_mean(self, of: str = "touched") -> float:
+        """What the busiest thread did, over what a thread did on average; the worst launch."""
+        found = [getattr(launch.work, of) for launch in self.launches]
+        return max((float(x.max() / x.mean()) for x in found if x.any()), default=0.0)
+
+
+@dataclass(frozen=True)
+class Means:
+    """``measure(work)`` must lie from ``at_least`` to ``at_most`` at ``size`` (None: the first of
+    the small ones). ``label`` names the number; ``advice`` says what the task asks for."""
+
+    label: str
+    measure: Callable[[WorkDone], float]
+    at_least: float = -np.inf
+    at_most: float = np.inf
+    advice: str = ""
+    size: Any = None
+
+    def missing(self, work: WorkDone) -> str:
+        """What is wrong with the number; nothing where it is as it should be."""
+        found = self.measure(work)
+        if found > self.at_most * (1 + ROUNDING):
+            return (
+                f"{self.label}: {_figure(found)}, and at most {_figure(self.at_most)} belong here"
+            )
+        if found < self.at_least * (1 - ROUNDING):
+            least = _figure(self.at_least)
+            return f"{self.label}: {_figure(found)}, and at least {least} belong here"
+        return ""
+
+
+def _figure(number: float) -> str:
+    """Four digits, and all of a number that is larger."""
+    return f"{number:,.0f}" if number >= 10_000 else f"{number:.4g}"
+
+
+def work_of(launches: list[LaunchResult], outputs: list[np.ndarray]) -> WorkDone:
+    """The sum of what several launches did."""
+    total = Counts.total(launch.counts for launch in launches)
+    return WorkDone(
+        total, tuple(launches), sum(x.size for x in outputs), sum(x.nbytes for x in outputs)
+    )
+
+
+# --- those that many exercises have ---
+
+
+def one_store_each(at_most: float = 1.0, size: Any = None) -> Means:
+    """Each element of the outputs is stored once. An atomic counts as a store, whatever it does."""
+
+    def stored(work: WorkDone) -> int:
+        counts = work.counts
+        parts = (
+            counts.global_store_bytes,
+            counts.global_atomic_bytes,
+            counts.bulk_global_store_bytes,
+        )
+        return sum(parts)
+
+    return Means(
+        "stores and atomics to global memory for each result",
+        lambda work: stored(work) / max(work.result_bytes, 1),
+        at_most=at_most,
+        advice="Each result needs one store, by the one thread it belongs to: are several threads "
+        "doing the same work? (An atomic counts as a store, also where it only reads.)",
+        size=size,
+    )
+
+
+def _threads_for_a_result(work: WorkDone) -> float:
+    return sum(np.count_nonzero(launch.work.touched) for launch in work.launches) / work.results
+
+
+def a_thread_each(at_least: float = 1.0, size: Any = None) -> Means:
+    """As many threads as there are results have something to do."""
+    return Means(
+        "threads that touch memory, for each result",
+        _threads_for_a_result,
+        at_least,
+        advice="Some threads do nothing, and others do their part: one element, one thread.",
+        size=size,
+    )
+
+
+def no_surplus_threads(at_most: float = 1.0, size: Any = None) -> Means:
+    """No more threads than there are results, or that part of them, have something to do; ``size``
+    is one of which some are left over."""
+    return Means(
+        "threads that touch memory, for each result",
+        _threads_for_a_result,
+        at_most=at_most,
+        advice="Threads beyond the last element have nothing to do: a guard sends them past it.",
+        size=size,
+    )
+
+
+def work_shared_out(at_most: float = 3.0, size: Any = None) -> Means:
+    """No thread does many times the work of the others. What counts is memory: a line that prints
+    something costs one thread many instructions, and is no mistake."""
+    return Means(
+        "bytes of memory that the busiest thread touches, over those of an average one",
+        lambda work: work.busiest_over_mean("touched"),
+        at_most=at_most,
+        advice="One thread does most of the work while the others wait: give each thread its part.",
+        size=size,
+    )
+
+
+def no_extra_work(times: float = 4.0, size: Any = None) -> Means:
+    """All threads together touch no more than some times the memory that the course's solution
+    does."""
+
+    def touched(work: WorkDone) -> int:
+        return sum(int(launch.work.touched.sum()) for launch in work.launches)
+
+    return Means(
+        "bytes of memory that all threads touch, over those of the course's solution",
+        lambda work: touched(work) / touched(work.of_ours() if work.of_ours else work),
+        at_most=times,
+        advice="Threads do again what others have done already: let each do its own part only.",
+        size=size,
+    )
+
+
+def loads_shared_out(at_most: float = 4.0, size: Any = None) -> Means:
+    """No thread reads many times what the others read from global memory."""
+    return Means(
+        "bytes that the busiest thread reads from global memory, over those of an average one",
+        lambda work: work.busiest_over_mean("loaded"),
+        at_most=at_most,
+        advice="One thread reads the data for all: let each thread read its own part.",
+        size=size,
+    )
+
+
+def atomics(
+    space: str, *, at_least: float = 0, at_most: float = np.inf, advice: str, size: Any = None
+) -> Means:
+    """Atomics of all threads on "global" or "shared" memory."""
+    of = "atomics" if space == "global" else "shared_atomics"
+    return Means(
+        f"atomics on {space} memory",
+        lambda work: sum(int(getattr(launch.work, of).sum()) for launch in work.launches),
+        at_least,
+        at_most,
+        advice,
+        size,
+    )
+
+
+def instructions(
+    what: str,
+    *starts: str,
+    at_least: float = 0,
+    at_most: float = np.inf,
+    advice: str,
+    size: Any = None,
+) -> Means:
+    """``what`` names instructions by the beginnings of their PTX names (``"mma.sync"``), counted
+    once for each thread that runs them."""
+    return Means(what, lambda work: work.opcodes(*starts), at_least, at_most, advice, size)
+
+
+def from_header(
+    what: str,
+    header: str,
+    *starts: str,
+    at_least: float = 1,
+    advice: str,
+    size: Any = None,
+) -> Means:
+    """Instructions that come from a header whose path holds ``/header``, counted once for each
+    warp: those whose PTX names begin with one of ``starts``, or all. ``what`` names its library."""
+
+    def measure(work: WorkDone) -> int:
+        return sum(
+            item.warps
+            for launch in work.launches
+            for item in launch.instructions
+            if item.instruction.full_opcode.startswith(starts or "")
+            and any(f"/{header}" in place.file for place in item.instruction.locations)
+        )
+
+    return Means(
+        f"{'/'.join(starts) or 'instructions'} from {what} ({header})",
+        measure,
+        at_least,
+        advice=advice,
+        size=size,
+    )
+
+
+def shuffles(
+    at_least: float = 1, at_most: float = np.inf, *, advice: str, size: Any = None
+) -> Means:
+    """Shuffles, once for each thread."""
+    return instructions(
+        "shuffles", "shfl.", at_least=at_least, at_most=at_most, advice=advice, size=size
+    )
+
+
+def shared_memory(
+    at_least: float = 1, at_most: float = np.inf, *, advice: str, size: Any = None
+) -> Means:
+    """Bytes that threads write to shared memory: stores, atomics and copies."""
+
+    def measure(work: WorkDone) -> float:
+        counts = work.counts
+        return counts.shared_store_bytes + counts.shared_atomic_bytes + counts.shared_copy_bytes
+
+    return Means("bytes written to shared memory", measure, at_least, at_most, advice, size)
+
+
+def no_shared_memory(advice: str, size: Any = None) -> Means:
+    """Shared memory is not used."""
+    return Means(
+        "requests to shared memory",
+        lambda work: (
+            work.counts.shared_load_requests
+            + work.counts.shared_store_requests
+            + work.counts.shared_atomic_requests
+        ),
+        at_most=0,
+        advice=advice,
+        size=size,
+    )
+
+
+def room_in_shared_memory(at_most: int, *, advice: str, size: Any = None) -> Means:
+    """Bytes of shared memory that a block takes, used or not."""
+    return Means(
+        "bytes of shared memory that a block takes",
+        lambda work: work.block_shared,
+        at_most=at_most,
+        advice=advice,
+        size=size,
+    )
+
+
+def no_local_memory(advice: str, size: Any = None) -> Means:
+    """Arrays of a thread lie in registers: no instruction reads or writes local memory."""
+    return instructions(
+        "reads and writes of local memory",
+        "ld.local",
+        "st.local",
+        at_most=0,
+        advice=advice,
+        size=size,
+    )
+
+
+def barriers(
+    at_least: float = 0, at_most: float = np.inf, *, advice: str, size: Any = None
+) -> Means:
+    """Times that a warp comes to a barrier of its block."""
+    return Means(
+        "warps at barriers", lambda work: work.counts.barriers, at_least, at_most, advice, size
+    )
+
+
+def threads_that_start(
+    at_least: float = 0, at_most: float = np.inf, *, advice: str, size: Any = None
+) -> Means:
+    """Threads that start an asynchronous copy or a tcgen05 instruction."""
+    return Means(
+        "threads that start copies or products",
+        lambda work: sum(np.count_nonzero(launch.work.started) for launch in work.launches),
+        at_least,
+        at_most,
+        advice,
+        size,
+    )
+
+
+def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Means:
+    """The part of the arithmetic that is done with a ``cp.async`` still in flight."""
+
+    def measure(work: WorkDone) -> float:
+        flops = sum(launch.work.flops for launch in work.launches)
+        return sum(launch.work.overlapped for launch in work.launches) / max(flops, 1)
+
+    return Means(
+        "part of the arithmetic done while a copy is in flight",
+        measure,
+        at_least,
+        advice=advice,
+        size=size,
+    )
+
+
+def reads(
+    array: str, at_least: float, at_most: float = np.inf, *, advice: str, size: Any = None
+) -> Means:
+    """Bytes that all threads read from one array of global memory, by the parameter's name. Looks
+    at a flag that a thread waits for do not count, where the flag is another array."""
+    return Means(
+        f"bytes read from {array}",
+        lambda work: sum(launch.work.loaded_from.get(array, 0) for launch in work.launches),
+        at_least,
+        at_most,
+        advice=advice,
+        size=size,
+    )
+
+
+def reads_each_once(input_bytes: float, at_most: float = 1.0, size: Any = None) -> Means:
+    """Bytes read from global memory, over those of the inputs (``input_bytes`` at that size)."""
+    return Means(
+        "bytes read from global memory, over those of the input",
+        lambda work: work.counts.global_load_bytes / input_bytes,
+        at_most=at_most,
+        advice="The same data is read several times: keep what you have read.",
+        size=size,
+    )

@@ -1,0 +1,403 @@
+"""What a task promises, as data: the sizes, launches and values that a right answer copes with.
+
+An author writes them with the functions below; :mod:`.trials` draws from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import gcd, prod
+from typing import Any
+
+import numpy as np
+
+from .launches import Empty, Launch
+
+WHOLE = 1024  # a multiple of every block's length, and of a warp's
+DRAWN = 12  # trials, at least; with the fixed ones a judgement has sixteen launches or more
+Given = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Values:
+    """One alternative for the inputs: ``change(given, rng)`` answers with what takes their place.
+
+    It gets the inputs by name and returns some of them anew; they are converted to the dtypes that
+    they had.
+    """
+
+    label: str
+    change: Callable[[Given, np.random.Generator], Mapping[str, Any]]
+
+    def applied(self, given: Given, rng: np.random.Generator) -> Given:
+        changed = {
+            name: _alike(value, given[name]) for name, value in self.change(given, rng).items()
+        }
+        return {**given, **changed}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes to draw from, smallest first, with the names of their extents. ``alone`` are
+    extents longer than all of these, which are tried beside small ones only."""
+
+    names: tuple[str, ...]
+    extents: tuple[tuple[int, ...], ...]
+    alone: Mapping[str, int] = field(default_factory=dict)
+
+    def with_longest(self, **alone: int) -> Sizes:
+        """The same sizes, and each of these extents where the others are small: past any list that
+        somebody may have made long enough for the sizes drawn, at little cost."""
+        for name, n in alone.items():
+            if n <= self.extents[self.names.index(name)][-1]:
+                raise ValueError(f"{name} = {n} is among the sizes drawn, or below them")
+            if name in self.alone:
+                raise ValueError(f"{name} has its longest already, {self.alone[name]}")
+        return replace(self, alone={**self.alone, **alone})
+
+    def label(self, size: Any) -> str:
+        sizes = size if isinstance(size, tuple) else (size,)
+        return ", ".join(f"{name} = {n}" for name, n in zip(self.names, sizes, strict=True))
+
+    def range(self, others: Iterable[Any] = ()) -> str:
+        """``n from 1 to 65,543``, for the task: of these sizes and of ``others``."""
+        sizes = [np.broadcast_to(size, len(self.names)).tolist() for size in others]
+        columns = zip(*sizes, strict=True) if sizes else [()] * len(self.names)
+        limits = zip(self.names, self.extents, self._most(), columns, strict=True)
+        return ", ".join(
+            _from_to(name, (*values, most, *more)) for name, values, most, more in limits
+        )
+
+    def longest(self) -> list[Any]:
+        """For each extent a size with its largest value, and one of the smallest of the others."""
+        short = self._short()
+        return [
+            self._size((*short[:at], most, *short[at + 1 :]))
+            for at, most in enumerate(self._most())
+        ]
+
+    def whole(self) -> list[Any]:
+        """For each extent that takes them the sizes with 64 and with the largest power of two up to
+        WHOLE, and one of the smallest of the others: blocks and warps fit in exactly, and nothing
+        is left over."""
+        short = self._short()
+        found = []
+        for at, values in enumerate(self.extents):
+            largest = 1 << min(values[-1], WHOLE).bit_length() >> 1
+            for power in sorted({largest, min(largest, 64)}):
+                if power >= 32 and power % gcd(*values) == 0:
+                    found.append(self._size((*short[:at], power, *short[at + 1 :])))
+        return found
+
+    def drawn(self, rng: np.random.Generator, count: int) -> list[Any]:
+        """``count`` sizes; each extent takes each of its values as soon as it can."""
+        columns = [in_turns(rng, values, count) for values in self.extents]
+        return [self._size(extents) for extents in zip(*columns, strict=True)]
+
+    def smaller(self, size: Any) -> Iterator[Any]:
+        """Sizes to try in place of ``size``, the smallest first."""
+        now = size if isinstance(size, tuple) else (size,)
+        below = [
+            [n for n in values if n <= most] for values, most in zip(self.extents, now, strict=True)
+        ]
+        few = [values[:6] + values[-1:] if len(now) > 1 else values for values in below]
+        found = sorted(set(product(*few)) - {now}, key=lambda extents: (prod(extents), extents))
+        return (self._size(extents) for extents in found)
+
+    def _short(self) -> list[int]:
+        return [values[min(1, len(values) - 1)] for values in self.extents]
+
+    def _most(self) -> list[int]:
+        return [
+            self.alone.get(name, values[-1])
+            for name, values in zip(self.names, self.extents, strict=True)
+        ]
+
+    def _size(self, extents: tuple[int, ...]) -> Any:
+        return extents[0] if len(self.names) == 1 else tuple(extents)
+
+
+def _from_to(name: str, values: Sequence[int]) -> str:
+    least, most = min(values), max(values)
+    return f"{name} {least:,} to {most:,}" if most > least else f"{name} {most:,}"
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What is drawn: ``sizes`` (None: the exercise's small ones), ``launches(size)`` in place of
+    the exercise's own, and for each of ``values`` one of its alternatives."""
+
+    sizes: Sizes | None = None
+    launches: Callable[[Any], Sequence[Launch | tuple[Launch, ...]]] | None = None
+    values: tuple[tuple[Values, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Cases:
+    """What is drawn for an exercise on the CPU, in Python or C: ``draw(rng)`` gives one more case.
+
+    The cases are tried from the shortest to the longest, so the first that fails is a small one.
+    ``large()`` gives cases that come last and are made when an answer is judged, not before.
+    ``tried`` says at the end of a task in C how far they reach.
+    """
+
+    draw: Callable[[np.random.Generator], Any]
+    count: int = 16
+    large: Callable[[], Sequence[Any]] = tuple
+    tried: str = ""
+
+
+# --- sizes ---
+
+# Around a warp and a block, primes, past what a short index (32,767) and an unsigned short one
+# (65,535) can count.
+LENGTHS = (1, 2, 31, 32, 33, 127, 255, 257, 769, 1025, 2053, 4099, 32771, 65543)
+
+
+def lengths(name: str = "n", *, least: int = 1, most: int = 70_000, of: int = 1) -> Sizes:
+    """Any number of elements from ``least`` to ``most``; multiples of ``of`` where it is given."""
+    return Sizes((name,), (extents(most, least=least, of=of),))
+
+
+def shapes(**values: Sequence[int]) -> Sizes:
+    """Sizes of several extents: ``shapes(rows=extents(70), columns=extents(300))``; their order is
+    that of the size's tuple."""
+    return Sizes(tuple(values), tuple(tuple(sorted(found)) for found in values.values()))
+
+
+def extents(most: int, *, least: int = 1, of: int = 1) -> tuple[int, ...]:
+    """Telling lengths from ``least`` to ``most``; multiples of ``of``, if that is given."""
+    if of > 1:
+        candidates = [of * n for n in (1, 2, 3, 4, 5, 7, 11, 13, 17, 33, 65, 129)]
+    else:
+        candidates = [0, *LENGTHS, 3, 5, 7, 13, 17, 61, 67, 97, 131, 301, 521]
+    return tuple(sorted({n for n in candidates if least <= n <= most}))
+
+
+# --- launches ---
+
+
+def grids(*pairs: tuple[Any, Any], shared: Callable[[Any], int] = lambda block: 0):
+    """Any of these (grid, block) at every size, with ``shared(block)`` bytes of shared memory."""
+    launches = [
+        Launch(_tuple(grid), _tuple(block), shared(prod(_tuple(block)))) for grid, block in pairs
+    ]
+    return lambda size: launches
+
+
+# --- values ---
+
+AS_GIVEN = Values("", lambda given, rng: {})
+
+
+def scalars(name: str, *values: Any) -> tuple[Values, ...]:
+    """The scalar ``name`` takes each of these values, beside those that the inputs give it."""
+    return AS_GIVEN, *(Values(f"{name} = {v:g}", lambda given, rng, v=v: {name: v}) for v in values)
+
+
+def together(*alternatives: Mapping[str, Any]) -> tuple[Values, ...]:
+    """Several inputs take values that belong together: ``together({"low": -1, "high": 0}, …)``."""
+    return AS_GIVEN, *(
+        Values(
+            ", ".join(f"{name} = {v:g}" for name, v in values.items()),
+            lambda given, rng, values=values: values,
+        )
+        for values in alternatives
+    )
+
+
+ArrayChange = tuple[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]]
+
+NEGATIVE: ArrayChange = "all negative", lambda x, rng: -np.abs(x) - _least(x)
+POSITIVE: ArrayChange = "all positive", lambda x, rng: np.abs(x) + _least(x)
+EQUAL: ArrayChange = "all equal", lambda x, rng: np.full_like(x, -3 if _signed(x) else 3)
+TIES: ArrayChange = "with ties", lambda x, rng: rng.integers(-2 if _signed(x) else 0, 3, x.shape)
+RISING: ArrayChange = "rising", lambda x, rng: np.sort(x, axis=None).reshape(x.shape)
+FALLING: ArrayChange = "falling", lambda x, rng: np.sort(x, axis=None)[::-1].reshape(x.shape)
+LARGE: ArrayChange = "large (about 1e30)", lambda x, rng: x.astype(np.float64) * 1e30
+MIDDLING: ArrayChange = "about 1000", lambda x, rng: x.astype(np.float64) * 1000
+SMALL: ArrayChange = "small (about 1e-6)", lambda x, rng: x.astype(np.float64) * 1e-6
+ZEROS: ArrayChange = "all zero", lambda x, rng: np.zeros_like(x)
+# Minus zero equals zero and is not negative, though its sign is.
+ZEROS_OF_BOTH_SIGNS: ArrayChange = (
+    "zeros of both signs",
+    lambda x, rng: np.where(np.arange(x.size) % 5 < 4, -0.0, 0.0).reshape(x.shape),
+)
+LARGE_NEGATIVE: ArrayChange = (
+    "all below -1e30",
+    lambda x, rng: -1e30 * (1 + np.abs(x.astype(np.float64))),
+)
+LARGE_POSITIVE: ArrayChange = (
+    "all above 1e30",
+    lambda x, rng: 1e30 * (1 + np.abs(x.astype(np.float64))),
+)
+MINUS_INFINITY: ArrayChange = "all -inf", lambda x, rng: np.full_like(x, -np.inf)
+PLUS_INFINITY: ArrayChange = "all +inf", lambda x, rng: np.full_like(x, np.inf)
+SOME_INFINITE: ArrayChange = "some ±inf", lambda x, rng: _sprinkled(x, rng, (np.inf, -np.inf))
+SOME_NAN: ArrayChange = "some NaN", lambda x, rng: _sprinkled(x, rng, (np.nan,))
+LAST_INFINITE: ArrayChange = "infinite at the end", lambda x, rng: _with_last(x, np.inf)
+VERY_SMALL: ArrayChange = "very small (1e-15)", lambda x, rng: x.astype(np.float64) * 1e-15
+FAINT: ArrayChange = "hardly more than 0 (1e-25)", lambda x, rng: x.astype(np.float64) * 1e-25
+# Multiples of 2^-122: the sum of two is 0 or no smaller, so nothing is flushed.
+FAINTEST: ArrayChange = (
+    "near the smallest float (1e-35)",
+    lambda x, rng: np.rint(x.astype(np.float64) * 64) * 2.0**-122,
+)
+# No smaller number is sure to be one, on a GPU.
+SMALLEST_NORMAL: ArrayChange = (
+    "near the smallest normal float",
+    lambda x, rng: np.copysign(np.finfo(x.dtype).tiny * rng.uniform(1, 2, x.shape), x),
+)
+VERY_LARGE: ArrayChange = "very large (1e15)", lambda x, rng: x.astype(np.float64) * 1e15
+HUGE: ArrayChange = (
+    "near the largest float",
+    lambda x, rng: np.copysign(np.finfo(x.dtype).max * rng.uniform(0.6, 0.9, x.shape), x),
+)
+LOWEST: ArrayChange = (
+    "-inf and the lowest float",
+    lambda x, rng: rng.choice([-np.inf, np.finfo(x.dtype).min], x.shape),
+)
+# In fp32; not lower, so that their product with log2(e) is a float.
+NEAR_LOWEST: ArrayChange = (
+    "all below -2e38",
+    lambda x, rng: -2e38 * rng.uniform(1, 1.15, x.shape),
+)
+HIGHEST: ArrayChange = (
+    "+inf and the largest float",
+    lambda x, rng: rng.choice([np.inf, np.finfo(x.dtype).max], x.shape),
+)
+
+# For any numbers that a formula can take without overflowing.
+ORDINARY = NEGATIVE, POSITIVE, EQUAL, TIES, RISING, FALLING, MIDDLING, SMALL
+# For kernels that only compare and copy: every finite number is as good as any other.
+ANY_FINITE = *ORDINARY, LARGE, LARGE_NEGATIVE, LARGE_POSITIVE
+ANY_ORDERED = *ANY_FINITE, MINUS_INFINITY, PLUS_INFINITY, SOME_INFINITE
+# (No denormal numbers: kernels are compiled to flush them.)
+# What a formula may meet beside ordinary numbers, where the reference says what comes of it.
+STRANGE = ZEROS_OF_BOTH_SIGNS, VERY_SMALL, SOME_INFINITE, LAST_INFINITE, SOME_NAN
+# For kernels that copy and move: all that there is.
+ANY_FLOAT = *ANY_ORDERED, *STRANGE, HUGE
+
+
+def data(names: str, *classes: ArrayChange) -> tuple[Values, ...]:
+    """The arrays ``names`` (one name, or several separated by spaces) take each class of values."""
+
+    def alternative(label: str, change: Callable[..., np.ndarray]) -> Values:
+        return Values(
+            f"{' and '.join(names.split())} {label}",
+            lambda given, rng: {name: change(given[name], rng) for name in names.split()},
+        )
+
+    return AS_GIVEN, *(alternative(label, change) for label, change in classes)
+
+
+def zero_times_infinity(zero: str, infinite: str) -> Values:
+    """``zero`` is 0 where ``infinite`` has its infinities: their product is no number. Both are
+    arrays of one shape, or ``zero`` is a scalar."""
+
+    def change(given: Given, rng: np.random.Generator) -> Given:
+        x = SOME_INFINITE[1](given[infinite], rng)
+        y = np.where(np.isinf(x), 0, given[zero]) if np.ndim(given[zero]) else 0
+        return {infinite: x, zero: y}
+
+    return Values(f"{zero} = 0 where {infinite} is infinite", change)
+
+
+def zeros_and_infinities(zero: str, infinite: str) -> Values:
+    """About half of ``zero`` is 0, and some of ``infinite`` are infinite, wherever they meet;
+    ``infinite`` may be a scalar."""
+
+    def change(given: Given, rng: np.random.Generator) -> Given:
+        x = given[zero]
+        x = np.where(rng.random(x.shape) < 0.5, 0, x)
+        return {zero: x, infinite: SOME_INFINITE[1](np.asarray(given[infinite]), rng)}
+
+    return Values(f"half of {zero} 0, some of {infinite} infinite", change)
+
+
+def zero_times_infinity_along(zero: str, axis: int, infinite: str, other_axis: int) -> Values:
+    """Somewhere along the axis over which a product sums, all of ``zero`` is 0 and one number of
+    ``infinite`` is infinite. The axes count from the last."""
+
+    def change(given: Given, rng: np.random.Generator) -> Given:
+        x, y = given[zero].copy(), given[infinite].copy()
+        if x.shape[axis]:
+            k = int(rng.integers(x.shape[axis]))
+            np.moveaxis(x, axis, 0)[k] = 0
+            # In the middle: what is wrong at the last place alone looks like a missing guard.
+            place = [(extent - 1) // 2 for extent in y.shape]
+            place[other_axis % y.ndim] = k
+            y[tuple(place)] = np.inf
+        return {zero: x, infinite: y}
+
+    return Values(f"{zero} = 0 where {infinite} is infinite", change)
+
+
+def infinite_at_the_ends(
+    infinite: str, axis: int, factor: str = "", other_axis: int = -1
+) -> Values:
+    """Along the axis of a sum the first and the last number of ``infinite`` are infinite, in one
+    row, and what they meet in ``factor`` is 1. Who loads either again for the threads behind the
+    end, and multiplies it by 0 there, adds NaN. The axes count from the last."""
+
+    def change(given: Given, rng: np.random.Generator) -> Given:
+        x = given[infinite].copy()
+        if not x.size:
+            return {}
+        # In the middle: what is wrong at the last place alone looks like a missing guard.
+        place: list[Any] = [(extent - 1) // 2 for extent in x.shape]
+        place[axis] = [0, -1]
+        x[tuple(place)] = np.inf
+        if not factor:
+            return {infinite: x}
+        y = given[factor].copy()
+        np.moveaxis(y, other_axis, 0)[[0, -1]] = 1
+        return {infinite: x, factor: y}
+
+    return Values(f"{infinite} infinite at both ends of a sum", change)
+
+
+def _with_last(x: np.ndarray, value: float) -> np.ndarray:
+    changed = x.copy()
+    changed.reshape(-1)[-1:] = value
+    return changed
+
+
+def _least(x: np.ndarray) -> Any:
+    return x.dtype.type(1) if x.dtype.kind in "iu" else x.dtype.type(0.5)
+
+
+def _signed(x: np.ndarray) -> bool:
+    return x.dtype.kind != "u"
+
+
+def _sprinkled(x: np.ndarray, rng: np.random.Generator, values: tuple[float, ...]) -> np.ndarray:
+    """``x`` with about a tenth of its elements, one at least, replaced."""
+    changed = x.copy()
+    where = rng.permutation(x.size)[: -(-x.size // 10)]
+    changed.reshape(-1)[where] = rng.choice(values, len(where))
+    return changed
+
+
+def _alike(value: Any, before: Any) -> Any:
+    """``value`` with the dtype of what it takes the place of."""
+    if isinstance(before, Empty) or isinstance(value, Empty):
+        return value
+    with np.errstate(over="ignore"):
+        if isinstance(before, np.ndarray):
+            return np.ascontiguousarray(value, before.dtype)
+        return before.dtype.type(value)
+
+
+def in_turns(rng: np.random.Generator, values: Sequence[Any], count: int) -> list[Any]:
+    """``count`` of ``values`` in random order, none of them again before all had their turn."""
+    found: list[Any] = []
+    while len(found) < count:
+        found += [values[i] for i in rng.permutation(len(values))]
+    return found[:count]
+
+
+def _tuple(value: Any) -> tuple[int, ...]:
+    return value if isinstance(value, tuple) else (value,)

@@ -1,0 +1,120 @@
+"""Finds the exercises: a notebook's are in a file of its name in ``chapters/NN_name/exercises/``.
+
+Each exercise that the file defines counts, in its order; no list is kept. What several notebooks of
+a chapter need is in ``common.py`` beside them, and is imported as from a package:
+``from .common import …``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ...errors import LessonError
+from ...paths import CHAPTERS, KERNELS, SOLUTIONS, is_numbered, shown
+from .counted_numbers import counted
+from .page import read_page
+from .spec import BaseExercise, NumberExercise
+
+SPECS = "[0-9][0-9]_*.py"
+LONGEST = 60  # characters of a name that is asked for; no id has as many
+
+
+@cache
+def all_exercises() -> tuple[BaseExercise, ...]:
+    """Every exercise of the course, by chapter, by notebook, and then as the authors order them."""
+    return exercises_below(CHAPTERS)
+
+
+def exercises_below(chapters: Path) -> tuple[BaseExercise, ...]:
+    """The exercises of a folder of chapters, each in its notebook.
+
+    Raises LessonError where two exercises share an id, or a file can't be imported.
+    """
+    found: dict[str, BaseExercise] = {}
+    for folder in sorted(chapters.glob("*/exercises")):
+        for exercise in _exercises_of(folder) if is_numbered(folder.parent) else ():
+            other = found.setdefault(exercise.id, exercise)
+            if other is not exercise:
+                files = [_spec_file(each, chapters) for each in (other, exercise)]
+                raise LessonError(
+                    f"Two exercises have the id {exercise.id}: in {' and in '.join(files)}. "
+                    "Move your copy out of chapters/, or give its exercises other ids."
+                )
+    return tuple(found.values())
+
+
+def _spec_file(exercise: BaseExercise, chapters: Path) -> str:
+    chapter, _, name = exercise.notebook.partition("/")
+    return shown(chapters / chapter / "exercises" / f"{name}.py")
+
+
+def find(name: str) -> BaseExercise:
+    """The exercise with this id, in capitals or not. Raises KeyError with the closest ids."""
+    asked = name.lower()[:LONGEST]
+    named = {exercise.id: exercise for exercise in all_exercises()}
+    if asked in named:
+        return named[asked]
+    closest = " or ".join(difflib.get_close_matches(asked, named, n=3, cutoff=0.0))
+    raise KeyError(
+        f"no exercise is called {name[:LONGEST]!r}: did you mean {closest}? progress() lists all."
+    )
+
+
+def _exercises_of(folder: Path) -> list[BaseExercise]:
+    """The exercises of a chapter's spec files, which become modules of their own package.
+
+    Raises LessonError, which names the file, where one can't be imported.
+    """
+    chapter = folder.parent.name
+    package = ModuleType(f"exercises_of_{chapter}")
+    package.__path__ = [str(folder)]
+    sys.modules[package.__name__] = package
+    found: list[BaseExercise] = []
+    for path in sorted(folder.glob(SPECS)):
+        if not (is_numbered(path) and path.is_file()):
+            continue
+        try:
+            module = importlib.import_module(f"{package.__name__}.{path.stem}")
+        except LessonError:
+            raise
+        except Exception as error:
+            raise LessonError(
+                f"{shown(path)} can't be imported ({type(error).__name__}: {error}). "
+                "Correct it, or move it away."
+            ) from error
+        for name, value in vars(module).items():
+            if isinstance(value, BaseExercise):
+                found.append(complete(value, name.lower(), f"{chapter}/{path.stem}"))
+    return found
+
+
+def complete(spec: BaseExercise, name: str, notebook: str) -> BaseExercise:
+    """``spec``, the exercise called ``name`` of a ``notebook``, with what follows from its name and
+    what its page says.
+
+    Raises LessonError where it has no page, a page that breaks a rule, or no solution.
+    """
+    chapter = notebook.partition("/")[0]
+    folder = KERNELS / chapter / SOLUTIONS
+    values: dict[str, Any] = {"notebook": notebook, "id": f"{chapter[:2]}.{name}"}
+    page = folder / f"{name}.md"
+    values |= vars(read_page(page))
+    if not spec.source:
+        files = [file for file in folder.glob(f"{name}.*") if file.suffix != page.suffix]
+        if len(files) != 1:
+            raise LessonError(
+                f"{shown(folder / name)}: found {len(files)} solutions; expected one."
+            )
+        values["source"] = files[0].relative_to(KERNELS).as_posix()
+    for field in ("kernel", "function"):
+        if getattr(spec, field, None) == "":
+            values[field] = name
+    if isinstance(spec, NumberExercise):
+        values["counted"] = counted
+    return spec.with_fields(**values)

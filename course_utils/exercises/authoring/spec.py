@@ -1,0 +1,332 @@
+"""What an author writes about an exercise. Everything else is generated or run from it.
+
+The exercises of the notebook ``chapters/NN_name/NN_topic.ipynb`` are in
+``chapters/NN_name/exercises/NN_topic.py``. Inputs, reference, launch shape and sizes are written
+once, there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ...compiling.source_text import read_source
+from ...emulator import Counts
+from ...launching.tensor_maps import tensor_map
+from ...paths import KERNELS
+from .launches import Launch
+from .markers import solution_of, starter_of
+
+if TYPE_CHECKING:
+    from .means import Means
+    from .promises import Cases, Promises
+
+
+PROBE = "test_of_the_cell"  # the name of a probe's file in the compiler's messages
+RTOL = 1e-6  # of a number that a Python function returns, by whatever formula
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong solution: ``changes`` are (old, new) texts; the checker must answer ``kind``."""
+
+    name: str
+    kind: str
+    changes: tuple[tuple[str, str], ...]
+
+    def apply(self, solution: str) -> str:
+        """The solution with the changes made. Raises ValueError where an old text is not unique."""
+        for old, new in self.changes:
+            if solution.count(old) != 1:
+                found = solution.count(old)
+                raise ValueError(f"mutant {self.name!r}: {old!r} occurs {found} times, not once")
+            solution = solution.replace(old, new)
+        return solution
+
+
+def mutant(name: str, kind: str, *changes: tuple[str, str]) -> Mutant:
+    """A :class:`Mutant` from its changes."""
+    return Mutant(name, kind, changes)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A counter to stay under: ``measure(counts) <= at_most`` at ``size``, on the emulator."""
+
+    label: str
+    measure: Callable[[Counts], float]
+    at_most: float
+    advice: str
+    size: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaseExercise:
+    """What every kind of exercise has. ``id`` is the chapter and a name: ``04.saxpy``.
+
+    ``task`` and ``explanation`` are Markdown; ``hints`` rise in strength. ``source`` is the
+    solution file below ``kernels/``, with the markers of :mod:`.markers`.
+    ``bug`` is the verdict on the starter of a "find the bug" exercise: such a starter is run as it
+    is.
+
+    A spec file has no texts: the registry takes them and the wrong answers from the exercise's
+    page, and its id, its source and the name of what is to be written from its own name, where the
+    spec doesn't give another. ``notebook`` is the notebook's path below ``chapters/``,
+    without ``.ipynb``; it follows from the place of the file that holds the exercise.
+    """
+
+    id: str = ""
+    title: str = ""
+    task: str = ""
+    source: str = ""
+    hints: tuple[str, ...] = ()
+    explanation: str = ""
+    mutants: tuple[Mutant, ...] = ()
+    bug: str | None = None
+    notebook: str = field(default="", init=False)
+
+    language = "cpp"
+
+    def with_fields(self, **values: Any) -> Self:
+        """The same exercise with other ``values`` of its fields, ``notebook`` among them."""
+        changed = copy(self)
+        for name, value in values.items():
+            object.__setattr__(changed, name, value)
+        return changed
+
+    @property
+    def chapter(self) -> str:
+        return self.notebook.split("/")[0]
+
+    @property
+    def text(self) -> str:
+        return read_source(KERNELS / self.source)
+
+    @property
+    def starter(self) -> str:
+        return starter_of(self.text, self.source)
+
+    @property
+    def solution(self) -> str:
+        return solution_of(self.text, self.source)
+
+    @property
+    def task_text(self) -> str:
+        """The task as the notebook shows it, in Markdown."""
+        return self.task.strip()
+
+    def is_untouched(self, cell: str) -> bool:
+        """True when ``cell`` is the starter, apart from white space."""
+        return cell.split() == self.starter.split()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launched(BaseExercise):
+    """What is launched on the emulator.
+
+    ``inputs(rng, size)`` gives the arguments by parameter name, in order: arrays, NumPy scalars,
+    and :func:`empty` for outputs. ``launch(size)`` gives one :class:`Launch` or several.
+    ``budget`` bounds the instructions of one batch of blocks; what exceeds it is an endless loop.
+    It should be five times what the solution needs, or more. ``maps`` are the parameters that take
+    a tensor map of their input: the arguments of :func:`~course_utils.tensor_map` for each.
+    ``arch`` is the target of a kernel that one kind of GPU alone can run, such as ``"sm_90a"``.
+    """
+
+    kernel: str = ""
+    inputs: Callable[[np.random.Generator, Any], dict[str, Any]]
+    launch: Callable[[Any], Launch | tuple[Launch, ...]]
+    defines: Mapping[str, Any] = field(default_factory=dict)
+    budget: int = 50_000
+    maps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    arch: str | None = None
+
+    def passed(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """What a launch passes for the inputs, by name: a tensor map for each of ``maps``."""
+        described = {name: tensor_map(arrays[name], **how) for name, how in self.maps.items()}
+        return {**arrays, **described}
+
+    def launches(self, size: Any) -> tuple[Launch, ...]:
+        found = self.launch(size)
+        return (found,) if isinstance(found, Launch) else tuple(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise(Launched):
+    """A kernel to write, or several, in CUDA C++.
+
+    ``reference(inputs)`` gives the expected outputs by name; it may compute in float64. ``small``
+    sizes run on the emulator (odd, prime, 1, no multiple of the block; the most telling first);
+    ``full`` runs on a GPU. ``reduction(size)`` is how many terms an output element sums. With
+    ``within``, a right answer may take at most that many times as long as the solution on a GPU.
+    ``library`` is a rung to compare with: its name, and ``call(cp, values)`` that runs it.
+
+    With ``exact`` the outputs must be equal to the reference's, zeros down to their sign: for
+    kernels that only copy or move.
+
+    ``promises`` says what else a right answer copes with, ``means`` what it has to do it by; either
+    may be a sentence that says why there are none. CONTRIBUTING has a section on them.
+
+    ``probe`` is compiled behind the cell's code: kernels of the course that call what the cell
+    defines, for launches that name them.
+    """
+
+    reference: Callable[[Mapping[str, Any]], dict[str, np.ndarray]]
+    small: tuple[Any, ...]
+    full: Any
+    reduction: Callable[[Any], int] = field(default=lambda size: 1)
+    exact: bool = False
+    target: Target | None = None
+    within: float | None = None
+    library: tuple[str, Callable[[Any, Mapping[str, Any]], Any]] | None = None
+    promises: Promises | str = ""
+    means: tuple[Means, ...] | str = ""
+    probe: str = ""
+
+    def expected(self, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """What the reference makes of ``given``. That it overflows or meets NaN is no news: inputs
+        are promised for that."""
+        with np.errstate(all="ignore"):
+            return self.reference(given)
+
+    @property
+    def means_asked(self) -> tuple[Means, ...]:
+        """The means that a right answer has to work by; none where a sentence says why."""
+        return self.means if isinstance(self.means, tuple) else ()
+
+    def with_probe(self, source: str) -> str:
+        """``source`` as it is compiled."""
+        return f'{source}\n#line 1 "{PROBE}"{self.probe}' if self.probe else source
+
+    @property
+    def task_text(self) -> str:
+        sizes = getattr(self.promises, "sizes", None)
+        if not sizes:
+            return self.task.strip()
+        others = [*self.small, *(m.size for m in self.means_asked if m.size is not None)]
+        return f"{self.task.strip()}\n\nSizes that are tried: {sizes.range(others)}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class PythonExercise(BaseExercise):
+    """A Python function to write. It runs in a process of its own, on the emulator.
+
+    ``cases`` are the argument tuples to try, ``reference(*arguments)`` gives the expected answer:
+    a number, a string, a tuple of them, or an array. ``seconds`` is the limit for all cases.
+    ``promises`` draws more cases. ``means(*arguments)`` gets the arguments as a right answer left
+    them and says in a sentence what it should have done with them and did not; nothing where it
+    did. Either may be a sentence that says why there are none.
+
+    ``needs`` are packages that it takes, as for ``%%needs``. With ``exact`` an array must be equal
+    to the reference's, zeros down to their sign; other numbers have to be within ``rtol`` of it.
+    ``call(function, *arguments)`` runs the answer and returns what is compared; by default it is
+    called with the arguments. ``word`` is how many bits the answer has, where it is a word of
+    fields: it is shown in hexadecimal then, with the bits that are wrong.
+    """
+
+    function: str = ""
+    cases: tuple[tuple[Any, ...], ...]
+    reference: Callable[..., Any]
+    seconds: float = 20.0
+    promises: Cases | str = ""
+    means: Callable[..., str] | str = ""
+    needs: tuple[str, ...] = ()
+    exact: bool = False
+    rtol: float = RTOL
+    call: Callable[..., Any] | None = None
+    word: int = 0
+
+    language = "python"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A number to predict: what ``measure`` finds in the counts of the launch at ``size``.
+
+    ``traps`` maps likely wrong numbers to what was overlooked by whoever gives them.
+    """
+
+    question: str
+    size: Any
+    measure: Callable[[Counts], float]
+    traps: Mapping[float, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberExercise(Launched):
+    """Numbers to predict. The right ones are counted on the emulator, never written down.
+
+    ``source`` is the kernel that is shown and counted; ``asks`` gives a name to each number. The
+    registry supplies ``counted``, which launches the kernel.
+    """
+
+    asks: Mapping[str, Ask]
+    counted: Callable[[NumberExercise], dict[str, float]] = field(repr=False, default=dict)
+
+    language = "python"
+
+    @property
+    def task_text(self) -> str:
+        return f"{self.task.strip()}\n\n```cpp\n{self.text.rstrip()}\n```"
+
+    @property
+    def starter(self) -> str:
+        return self._cell(dict.fromkeys(self.asks, "..."))
+
+    @property
+    def solution(self) -> str:
+        return self._cell({name: f"{value:.12g}" for name, value in self.counted(self).items()})
+
+    def _cell(self, values: Mapping[str, str]) -> str:
+        lines = [f"# {ask.question}\n{name} = {values[name]}" for name, ask in self.asks.items()]
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostExercise(BaseExercise):
+    """A function or a program to write in C or C++, for the CPU.
+
+    ``standard`` is the compiler's: ``gnu17``, ``c++17``. ``driver`` is a file below ``kernels/``
+    with the ``main`` that calls the student's function and prints, after the call, with plain
+    ``printf`` alone; without one the cell is a whole program. The program gets each of ``cases`` as
+    its input and must print what ``reference(case)`` returns. ``seconds`` is the limit for each
+    case. ``promises`` draws more cases, or says why it does not.
+
+    A cell may hold a ``main`` beside the function, for the student to try it with. Then ``probe``
+    is code that is compiled behind the cell's, with functions through which the driver reaches what
+    the cell defines, macros and structs too. The cell's own ``main`` is not run.
+    ``before`` is compiled ahead of the cell, and ``flags`` are more options for its compiler.
+    """
+
+    cases: tuple[str, ...]
+    reference: Callable[[str], str]
+    standard: str = "gnu17"  # what gcc takes when it is told nothing
+    driver: str = ""
+    probe: str = ""
+    before: str = ""
+    flags: tuple[str, ...] = ()
+    seconds: float = 5.0
+    promises: Cases | str = ""
+
+    @property
+    def language(self) -> str:
+        return "cpp" if "++" in self.standard else "c"
+
+    @property
+    def task_text(self) -> str:
+        parts = [self.task.strip()]
+        if self.driver and self.probe:
+            parts.append(
+                "A program of the course calls what you write; main shows how, and is not run."
+            )
+        if tried := getattr(self.promises, "tried", ""):
+            parts.append(f"Tried: {tried}.")
+        return "\n\n".join(parts)
+
+
+def describe_size(size: Any) -> str:
+    """A size in words: ``1000`` or ``33 x 17 x 5``."""
+    return " x ".join(map(str, size)) if isinstance(size, tuple) else str(size)

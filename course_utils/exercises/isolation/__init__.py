@@ -1,0 +1,1 @@
+"""Learners' code in a process of its own, with limits."""

@@ -1,0 +1,107 @@
+"""Keeps a student's Python code away from the course's own answers while it runs.
+
+In its process the specs with their references are loaded, and the solutions lie on the disk. None
+of it is out of reach for who insists; an answer that calls the reference shall just not pass by the
+shortest way.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from ...paths import ROOT
+
+FOLDER = "exercises"  # of specs, of solutions and of the checker itself
+COURSE = __package__.partition(".")[0]
+CLOSED_FOLDERS = FOLDER, ".git"  # in whichever copy of the course
+LOOKS_AROUND = ("gc.get_objects", "gc.get_referrers", "sys._current_frames")
+# Another program would not be stopped, and a second name hides whose file it is.
+GOES_ROUND = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.link")
+JOB_FILES = ("job.json", "answer.json", "answer.new")
+OWN_ANSWERS = "the course's own answers are closed while yours is tried"
+_closed = False
+_refused: list[str] = []
+
+
+class BookClosed(PermissionError):
+    """A student's code looked for the course's answer."""
+
+
+@contextmanager
+def closed_book() -> Iterator[None]:
+    """Within it, nothing of the exercises can be imported or opened by code of this process."""
+    global _closed
+    _listen()
+    _refused.clear()
+    package = sys.modules[COURSE]
+    hidden = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_ours(name)}
+    attribute = vars(package).pop(FOLDER, None)
+    _closed = True
+    try:
+        yield
+    finally:
+        _closed = False
+        sys.modules.update(hidden)
+        if attribute is not None:
+            setattr(package, FOLDER, attribute)
+
+
+def apart(function: Callable, *arguments: Any) -> Any:
+    """``function(*arguments)``, in a thread: no frame below it belongs to the checker, whose
+    variables hold the spec and the expected values."""
+    found: list[tuple[Any, BaseException | None]] = []
+
+    def run() -> None:
+        try:
+            found.append((function(*arguments), None))
+        except BaseException as error:
+            found.append((None, error))
+
+    thread = Thread(target=run)
+    thread.start()
+    thread.join()
+    value, error = found[0]
+    if error is not None:
+        raise error
+    return value
+
+
+def _is_ours(module: str) -> bool:
+    return f"{module}.".startswith((f"{COURSE}.{FOLDER}.", "exercises_of_"))
+
+
+@cache
+def _listen() -> None:
+    """Ask to be told of every file that is opened; this cannot be taken back."""
+    sys.addaudithook(_hook)
+
+
+def refused() -> str:
+    """What the code was refused while the book was last closed; it may have kept it to itself."""
+    return _refused[0] if _refused else ""
+
+
+def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _closed:
+        return
+    if event in LOOKS_AROUND:
+        _refuse("the checker's own variables are closed while your answer is tried")
+    if event in GOES_ROUND:
+        _refuse("your answer may start no other program and make no links")
+    if event == "open" and isinstance(arguments[0], (str, bytes, os.PathLike)):
+        path = Path(os.path.realpath(os.fsdecode(arguments[0])))
+        closed = path.suffix == ".ipynb" or not set(CLOSED_FOLDERS).isdisjoint(path.parent.parts)
+        if closed or path.name in JOB_FILES or path.is_relative_to(ROOT / "tests"):
+            _refuse(OWN_ANSWERS)
+
+
+def _refuse(why: str) -> None:
+    _refused.append(why)
+    raise BookClosed(why)

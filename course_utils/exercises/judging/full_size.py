@@ -1,0 +1,134 @@
+"""The last step of a right answer on a GPU: full size, in a process of its own, timed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...checking.verdict import Verdict
+from ..authoring import kinds
+from ..authoring.launches import Empty
+from ..authoring.registry import find
+from ..authoring.spec import Exercise, describe_size
+from ..isolation.isolated import call, serve
+from .outcome import Outcome, Timing, simple
+
+SECONDS = 60.0  # for everything: start, compile, inputs, reference, run and timing
+
+
+def run_full(
+    exercise: Exercise, source: str, outcome: Outcome, size: Any = None, seconds: float = SECONDS
+) -> Outcome:
+    """``outcome`` with the verdict and the timing of the full size (or of ``size``)."""
+    size = exercise.full if size is None else size
+    job = {"id": exercise.id, "source": source, "size": size}
+    answer = call("course_utils.exercises.judging.full_size", job, seconds)
+    where = f"at full size ({describe_size(size)})"
+    if answer.timed_out:
+        message = f"{exercise.id} was still running {where} after {seconds:g} seconds."
+        return replace(outcome, verdict=simple(kinds.TIME_LIMIT, message))
+    if answer.result is None:
+        tail = "\n".join(answer.output.strip().splitlines()[-3:])
+        message = f"{exercise.id} ended its process {where} (status {answer.status})."
+        return replace(outcome, verdict=simple(kinds.CRASHED, message, excerpt=tail))
+    result = answer.result
+    if result["kind"] != kinds.PASS:
+        message = f"{result['message']}\n  ({where})"
+        return replace(outcome, verdict=simple(result["kind"], message))
+    if not result["timing"]:
+        return outcome
+    library = result["timing"]["library"]
+    timing = Timing(**{**result["timing"], "library": library and tuple(library)})
+    return replace(outcome, timing=timing, verdict=_judge_time(exercise, timing, outcome.verdict))
+
+
+def _judge_time(exercise: Exercise, timing: Timing, verdict: Verdict) -> Verdict:
+    """Missed where the answer takes more than ``exercise.within`` times the solution's time."""
+    ratio = timing.rungs["yours"] / timing.rungs["ours"]
+    if exercise.within is None or ratio <= exercise.within:
+        return verdict
+    message = (
+        f"the result is right, but it takes {ratio:.1f} times as long as the course's solution; "
+        f"the target is {exercise.within:g} times."
+    )
+    advice = exercise.target.advice if exercise.target else ""
+    return simple(kinds.TARGET_MISSED, message, hint=advice)
+
+
+def work(job: dict[str, Any]) -> dict[str, Any]:
+    """Launch, compare and time one answer; runs in the separate process."""
+    from ...checking import judge
+    from ...devices.properties import device_name
+    from ...devices.selection import ON_GPU, cp
+    from ...errors import LessonError
+    from ...observing import timing as clock
+
+    exercise = find(job["id"])
+    size = tuple(job["size"]) if isinstance(job["size"], list) else job["size"]
+    given = exercise.inputs(np.random.default_rng(1), size)
+    try:
+        arrays = _launch(exercise, job["source"], given, size, cp)()
+    except LessonError as error:
+        return {"kind": kinds.CRASHED, "message": str(error)}
+    for name, want in exercise.expected(given).items():
+        before = given[name].fill if isinstance(given[name], Empty) else given[name]
+        verdict = judge(
+            arrays[name], want, name=name, reduction=exercise.reduction(size), initial=before
+        )
+        if not verdict.passed:
+            return {"kind": verdict.kind, "message": "\n  ".join([verdict.message, *verdict.facts])}
+    if not ON_GPU:
+        return {"kind": kinds.PASS, "timing": None}
+    texts = {"yours": job["source"], "ours": exercise.solution}
+    if exercise.target is not None:  # its starter is right, and slow
+        texts = {"starter": exercise.starter, **texts}
+    rungs = {
+        label: clock.bench(_launch(exercise, text, given, size, cp)).median_ms
+        for label, text in texts.items()
+    }
+    library = None
+    if exercise.library is not None:
+        label, routine = exercise.library
+        values = {key: _on_device(value, cp) for key, value in given.items()}
+        library = (label, clock.bench(lambda: routine(cp, values)).median_ms)
+    timing = {
+        "device": device_name(),
+        "size": describe_size(size),
+        "rungs": rungs,
+        "library": library,
+    }
+    return {"kind": kinds.PASS, "timing": timing}
+
+
+def _launch(exercise: Exercise, source: str, given: dict[str, Any], size: Any, cp: Any):
+    """A function that launches every kernel of the exercise and returns its arrays."""
+    from ...launching.modules import load
+    from .entry_points import declare_kernels
+
+    module = load(source=exercise.with_probe(source), defines=exercise.defines, arch=exercise.arch)
+    declare_kernels(exercise, module)
+    values = {name: _on_device(value, cp) for name, value in given.items()}
+    passed = exercise.passed(values)
+
+    def launch() -> dict[str, Any]:
+        for step in exercise.launches(size):
+            arguments = tuple(passed[name] for name in step.arguments or passed)
+            kernel = module[step.kernel or exercise.kernel]
+            kernel(step.grid, step.block, arguments, shared_mem=step.shared)
+        return values
+
+    return launch
+
+
+def _on_device(value: Any, cp: Any) -> Any:
+    if isinstance(value, Empty):
+        array = cp.empty(value.shape, value.dtype)
+        array.fill(value.fill)
+        return array
+    return cp.array(value) if isinstance(value, np.ndarray) else value
+
+
+if __name__ == "__main__":
+    serve(work)

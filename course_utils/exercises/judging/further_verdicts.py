@@ -1,0 +1,180 @@
+"""The second half of a judgement: by what means, for whatever is promised, and in any order.
+
+The fixed sizes have been right. Now one launch is counted; then come the trials drawn from the
+exercise's promises, one launch with warps and one with lanes out of step, and a small one of the
+code as it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...checking.verdict import Verdict
+from ...emulator import Finding, Options
+from ...launching.modules import Module
+from ..authoring import emulated_runs, kinds
+from ..authoring.means import WorkDone, work_of
+from ..authoring.spec import Exercise
+from .entry_points import declare_kernels
+from .outcome import from_finding, means_missing, simple
+from .trials import MOST_STEPS, Trial, drawn_trials, smallest
+
+
+class Stopped(Exception):
+    """A launch that was to be counted did not finish; ``finding`` says why."""
+
+    def __init__(self, finding: Finding):
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+Tried = tuple[Verdict | None, emulated_runs.Run]
+Try = Callable[[Trial], Tried]  # the verdict on one trial; None where it is right
+SCHEDULES = ("warps", "lanes")
+SLOW = (kinds.ENDLESS_LOOP, kinds.DEADLOCK)  # each failing launch takes a while
+FEW_STEPS = 3
+NOT_OPTIMISED = ("-G",)
+AS_WRITTEN_BUDGET = 20  # times as many instructions, where every variable lies in memory
+OUT_OF_STEP_BUDGET = 4  # times as many instructions: the two sides of a batch run apart
+
+
+def drawn_verdict(
+    exercise: Exercise, attempt: Try
+) -> tuple[Verdict, Trial, emulated_runs.Run] | None:
+    """The first wrong one of the drawn trials, made smaller, and its run; None where all are
+    right."""
+    for trial in drawn_trials(exercise):
+        verdict, run = attempt(trial)
+        if verdict is None:
+            continue
+        kind, least = verdict.kind, trial
+
+        def fails(candidate: Trial, kind: str = kind) -> bool:
+            nonlocal verdict, least, run
+            found, found_run = attempt(candidate)
+            if found is None or found.kind != kind:
+                return False
+            verdict, least, run = found, candidate, found_run
+            return True
+
+        smallest(exercise, trial, fails, FEW_STEPS if kind in SLOW else MOST_STEPS)
+        return verdict, least, run
+    return None
+
+
+def order_verdict(
+    exercise: Exercise, module: Module, judge_run: Callable[..., Verdict]
+) -> Verdict | None:
+    """What comes of it where blocks, warps and lanes run in another order; None if it is right."""
+    size = exercise.small[0]
+    for number, schedule in enumerate(SCHEDULES, 1):
+        given = exercise.inputs(np.random.default_rng(number), size)
+        budget = OUT_OF_STEP_BUDGET * exercise.budget
+        options = Options(schedule=schedule, budget=budget, seed=number)
+        run = emulated_runs.run(exercise, module, given, size, number, options=options)
+        if run.fault is not None:
+            message = run.fault.message
+        else:
+            verdict = judge_run(exercise, run, given, size)
+            if verdict.passed:
+                continue
+            message = "\n  ".join([verdict.message, *verdict.facts])
+        parts = "warps of a block" if schedule == "warps" else "lanes of a warp"
+        return simple(
+            kinds.ORDER,
+            "right only while threads run in lockstep and blocks start in the order of their "
+            f"numbers. With the last blocks first, and some {parts} ahead of the others:\n"
+            f"  {message}",
+        )
+    return None
+
+
+def overrun_verdict(exercise: Exercise, source: str, filename: str) -> Verdict | None:
+    """An access past the end of an array that the compiler has left out, because nothing comes of
+    it; None where there is none. One small launch of the code as it is written, not optimised.
+
+    Where the course's own solution cannot run so (too slowly, or headers that take too long to
+    compile), nothing is said.
+    """
+    if '"cute/' in source or "<cute/" in source:
+        return None
+    found = _as_written(exercise, source, filename)
+    if found is None or found.kind != kinds.OUT_OF_BOUNDS:
+        return None
+    if _as_written(exercise, exercise.solution, filename) is not None:
+        return None
+    verdict = from_finding(found, source, filename)
+    message = (
+        f"{verdict.message}\n  Nothing comes of it, so the compiler leaves it out: that is luck."
+    )
+    return replace(verdict, message=message)
+
+
+def _as_written(exercise: Exercise, source: str, filename: str) -> Finding | None:
+    """The fault of a small launch of ``source``, compiled without optimisation."""
+    size = exercise.small[-2:][0]
+    module = emulated_runs.load_answer(exercise, source, filename, NOT_OPTIMISED)
+    declare_kernels(exercise, module)
+    given = exercise.inputs(np.random.default_rng(1), size)
+    options = Options(budget=AS_WRITTEN_BUDGET * exercise.budget)
+    return emulated_runs.run(exercise, module, given, size, 1, options=options).fault
+
+
+_ours: dict[tuple[str, str, str], WorkDone] = {}
+
+
+def work_of_solution(exercise: Exercise, size: Any) -> WorkDone:
+    """The work of the course's own solution; counted once a session."""
+    key = exercise.id, exercise.solution, repr(size)
+    if key not in _ours:
+        module = emulated_runs.load_answer(exercise, exercise.solution, f"{exercise.id}.cu")
+        _ours[key] = counted(exercise, module, size)
+    return _ours[key]
+
+
+def counted(exercise: Exercise, module: Module, size: Any) -> WorkDone:
+    """What the launches of one run at ``size`` did. Raises :class:`Stopped`."""
+    given = exercise.inputs(np.random.default_rng(1), size)
+    options = Options(counters=True, work=True, budget=OUT_OF_STEP_BUDGET * exercise.budget)
+    run = emulated_runs.run(exercise, module, given, size, 1, options=options)
+    if run.fault is not None:
+        raise Stopped(run.fault)
+    expected = exercise.expected(given)
+    outputs = [np.asarray(run.arrays[name]) for name in expected]
+    shared = max(
+        module[launch.kernel or exercise.kernel].attributes["shared_size_bytes"] + launch.shared
+        for launch in exercise.launches(size)
+    )
+    return replace(work_of(run.results, outputs), block_shared=shared)
+
+
+class Works:
+    """What the launches of an answer do at a size, each size counted once: for its target and for
+    its means."""
+
+    def __init__(self, exercise: Exercise, module: Module):
+        self._exercise, self._module = exercise, module
+        self._found: dict[str, WorkDone] = {}
+
+    def at(self, size: Any) -> WorkDone:
+        """Raises :class:`Stopped`."""
+        key = repr(size)
+        if key not in self._found:
+            self._found[key] = counted(self._exercise, self._module, size)
+        return self._found[key]
+
+
+def means_verdict(exercise: Exercise, works: Works) -> tuple[Verdict, Any] | None:
+    """Which of the means that the exercise is about is missing, and the size at which it was
+    counted; None where none is."""
+    for means in exercise.means_asked:
+        size = exercise.small[0] if means.size is None else means.size
+        work = replace(works.at(size), of_ours=lambda size=size: work_of_solution(exercise, size))
+        missing = means.missing(work)
+        if missing:
+            return means_missing(f"{missing}.", means.advice), size
+    return None

@@ -1,0 +1,182 @@
+"""Judges a student's C or C++: built and run by `host_programs`, its output compared.
+
+What the course's own main function prints stands between words drawn anew for each judgement: what
+a student's function prints beside it is shown, and is no part of the answer. Where the cell has a
+main of its own, for the student, that one is renamed and never runs.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from ...checking.excerpts import clip
+from ...checking.verdict import Verdict
+from ...compiling.host_compilers import HostCompiler, host_compiler
+from ...host_programs.building import build, compile_error, failed, warnings
+from ...host_programs.faults import fault_of
+from ...host_programs.running import run_program
+from ...paths import KERNELS, is_solution
+from ...process_groups import Ended
+from ..authoring import kinds
+from ..authoring.spec import HostExercise
+from .outcome import clip_printed, copied, right, simple
+from .trials import all_cases
+
+TEST_PROGRAM = "the test program"
+BEFORE, PROBE = "before_the_cell.h", "test_of_the_cell.h"
+FROM_A_FUNCTION = (
+    "The test program prints what it finds when it calls your code: work that case out by hand."
+)
+SEALED = """\
+#ifdef __cplusplus
+#include <cstdio>
+#endif
+#include <stdio.h>
+#define printf(...) (fputs("{0}<", stdout), printf(__VA_ARGS__), fputs(">{0}", stdout))
+"""
+
+
+def verdict_of(exercise: HostExercise, source: str) -> Verdict:
+    """Compile ``source``, run every case, compare what it prints."""
+    compiler = host_compiler(exercise.language)
+    if compiler is None:
+        name = "C++" if exercise.language == "cpp" else "C"
+        message = f"this exercise needs a {name} compiler (gcc or clang); this machine has none."
+        return simple(kinds.NO_COMPILER, message)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        name = f"{exercise.id}.{'cpp' if exercise.language == 'cpp' else 'c'}"
+        seal = secrets.token_hex(16) if exercise.driver else ""
+        built = _compile(exercise, compiler, source, folder, name, seal)
+        if failed(built):
+            return _not_built(built, name)
+        if file := _included_answer(folder):
+            return copied(file)
+        for case in all_cases(exercise):
+            verdict = _try_case(exercise, case, source, folder, name, seal)
+            if verdict is not None:
+                break
+        else:
+            verdict = right(exercise.id, "in every case")
+    told = warnings(built)
+    return replace(verdict, excerpt="\n\n".join(filter(None, (verdict.excerpt, told))))
+
+
+def _compile(
+    exercise: HostExercise,
+    compiler: HostCompiler,
+    source: str,
+    folder: Path,
+    name: str,
+    seal: str,
+) -> Ended:
+    files = [name]
+    if exercise.driver:
+        built = _compile_driver(exercise, compiler, folder, seal)
+        if failed(built):
+            return built
+        files.append(f"{Path(exercise.driver).stem}.o")
+    (folder / BEFORE).write_text(exercise.before, encoding="utf-8")
+    (folder / PROBE).write_text(exercise.probe, encoding="utf-8")
+    flags = ["-MD", *exercise.flags]
+    if exercise.probe:
+        source = f'{source}\n#include "{PROBE}"\n'
+        flags += ["-Dmain=main_of_the_cell", "-include", BEFORE]
+    (folder / name).write_text(source, encoding="utf-8")
+    return build(compiler, files, folder, exercise.standard, flags)
+
+
+def _not_built(built: Ended, name: str) -> Verdict:
+    """Why there is no program: by the cell's first error, or by what the probe does not find."""
+    verdict = compile_error(built, [name])
+    in_probe = re.search(rf"{PROBE}:\d+:\d+: (?:fatal )?error: (?P<text>[^\[\n]*)", built.output)
+    if in_probe is None or re.search(rf"^{re.escape(name)}:\d+:\d+: error", built.output, re.M):
+        return verdict
+    message = f"{TEST_PROGRAM} cannot use what this cell defines: {in_probe['text'].strip()}."
+    hint = "Leave the names, the parameters and the types as the starter has them."
+    return simple(kinds.WRONG_NAME, message, hint=hint)
+
+
+def _compile_driver(
+    exercise: HostExercise, compiler: HostCompiler, folder: Path, seal: str
+) -> Ended:
+    """The course's main function, with ``seal`` around all that it prints. Nothing that a cell
+    could include is left of it."""
+    sealed, driver = folder / "sealed.h", folder / Path(exercise.driver).name
+    sealed.write_text(SEALED.format(seal), encoding="utf-8")
+    shutil.copy(KERNELS / exercise.driver, driver)
+    flags = ["-D_GNU_SOURCE", "-include", sealed.name]  # a driver may ask the system for anything
+    built = build(compiler, [driver.name], folder, exercise.standard, flags, link=False)
+    sealed.unlink()
+    driver.unlink()
+    return built
+
+
+def _included_answer(folder: Path) -> str:
+    """The name of a file of the course's exercises that the compiler read; nothing without one."""
+    for file in folder.glob("*.d"):  # what the compiler notes of the files that it opened
+        words = re.split(r"(?<!\\)\s+", file.read_text(encoding="utf-8", errors="replace"))
+        for word in words:  # as make reads them: a blank in a name has a backslash before it
+            path = (folder / word.replace("\\ ", " ")).resolve()
+            if is_solution(path):
+                return path.name
+    return ""
+
+
+def _try_case(
+    exercise: HostExercise, case: str, source: str, folder: Path, name: str, seal: str
+) -> Verdict | None:
+    """What is wrong in this case; None when it is right."""
+    ended = run_program(folder, exercise.seconds, given=case)
+    who = TEST_PROGRAM if exercise.driver else "the program"
+    answer, shown = _unsealed(ended.output, seal) if seal else (ended.output, ended.output)
+    if fault := fault_of(ended, [name], exercise.seconds):
+        verdict: Verdict | None = fault.verdict({name: source})
+    else:
+        verdict = _compare(answer, exercise.reference(case), who)
+    if verdict is None:
+        return None
+    message = verdict.message
+    if case.strip():
+        message += f"\n  (input {clip(case.strip(), 3, 120)!r})"
+    elif any(given.strip() for given in exercise.cases):
+        message += "\n  (input: none at all)"
+    return replace(verdict, message=message, printed=clip_printed(shown))
+
+
+def _unsealed(output: str, seal: str) -> tuple[str, str]:
+    """What stands between the seals, and the whole output without them."""
+    answer = re.findall(f"{seal}<(.*?)>{seal}", output, re.DOTALL)
+    return "".join(answer), re.sub(f"{seal}<|>{seal}", "", output)
+
+
+def _compare(output: str, expected: str, who: str) -> Verdict | None:
+    """``who`` prints the output: the student's program, or the course's that calls a function."""
+    got, want = (
+        [line.rstrip() for line in text.rstrip().splitlines()] for text in (output, expected)
+    )
+    if got == want:
+        return None
+    if not got:
+        if who == TEST_PROGRAM:
+            message = f"{who} came to no answer: does your function end it, as exit() does?"
+            hint = "A function gives its result back, and its caller says whether it is right."
+            return simple(kinds.NOTHING_PRINTED, message, hint=hint)
+        return simple(kinds.NOTHING_PRINTED, f"{who} printed nothing.")
+    for number, line in enumerate(want, 1):
+        shown = repr(got[number - 1][:200]) if number <= len(got) else "nothing"
+        if number > len(got) or got[number - 1] != line:
+            message = f"line {number} that {who} prints is {shown}, expected {line[:200]!r}."
+            if who == TEST_PROGRAM and ", expected " in shown:  # it has compared by itself
+                message = f"{who} finds: {got[number - 1][:200]}."
+            break
+    else:
+        further = repr(got[len(want)][:200])
+        message = f"line {len(want) + 1} that {who} prints is {further}, expected no such line."
+    hint = FROM_A_FUNCTION if who == TEST_PROGRAM else ""
+    return simple(kinds.WRONG_OUTPUT, message, hint=hint)

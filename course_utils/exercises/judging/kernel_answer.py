@@ -1,0 +1,286 @@
+"""Judges a student's kernels on the emulator.
+
+Order: does it compile, is it the kernel we launch, then every small size with two seeds (bounds
+checked, races checked, outputs poisoned, instructions budgeted), then the target's counters, and
+then what :mod:`.further_verdicts` asks of a right result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...checking import judge
+from ...checking.excerpts import source_excerpt
+from ...checking.verdict import Verdict
+from ...compiling import signature
+from ...compiling.assembly import has_assembly, refused_assembly
+from ...compiling.compiler_process import CompilerStopped
+from ...compiling.diagnostics import CompileError
+from ...compiling.missing_compiler import CompilerMissing
+from ...devices.limits import LaunchError
+from ...emulator import ERROR, GLOBAL, Finding
+from ...errors import LessonError
+from ...launching.modules import Module
+from ..authoring import emulated_runs, kinds
+from ..authoring.launches import Empty
+from ..authoring.spec import PROBE, Exercise, Target
+from .entry_points import entry_problem
+from .further_verdicts import (
+    Stopped,
+    Tried,
+    Works,
+    counted,
+    drawn_verdict,
+    means_verdict,
+    order_verdict,
+    overrun_verdict,
+)
+from .outcome import (
+    Outcome,
+    clip_printed,
+    from_compile_error,
+    from_finding,
+    right,
+    simple,
+    with_context,
+)
+from .patience import ran_out, slow_or_endless
+from .trials import Trial
+
+SEEDS = (1, 2)
+VECTOR = re.compile("_*[a-z]+([234])")  # float2, __half2, int4
+MOST_WARNINGS = 3
+UNUSED = ("was declared but never referenced", "was set but never used")  # starters have many
+
+
+def outcome_of(exercise: Exercise, source: str) -> Outcome:
+    """Compile ``source`` and try it on the emulator, at full size on no GPU."""
+    filename = f"{exercise.id}.cu"
+    try:
+        module = emulated_runs.load_answer(exercise, source, filename)
+        target = (exercise.arch or "sm_90a").removeprefix("sm_")
+        if has_assembly(source) and (refused := refused_assembly(module.compiled, target)):
+            raise refused
+    except CompilerStopped as error:
+        message, _, hint = str(error).partition("\n")
+        return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
+    except CompileError as error:
+        return _outcome(exercise, _explain_compile_error(error, source))
+    except CompilerMissing:
+        raise
+    except LessonError as error:  # of a header that the cell includes
+        return _outcome(exercise, simple(kinds.COMPILE_ERROR, str(error)))
+    problem = entry_problem(exercise, module, source)
+    if problem:
+        return _outcome(exercise, problem)
+    try:
+        outcome = _try_everything(exercise, module, source, filename)
+        return outcome if outcome.passed else with_warnings(outcome, module)
+    except LaunchError as error:
+        verdict = simple(kinds.LAUNCH_ERROR, str(error))
+    except Stopped as error:
+        verdict = from_finding(error.finding, source, filename)
+    return _outcome(exercise, verdict)
+
+
+def _try_everything(exercise: Exercise, module: Module, source: str, filename: str) -> Outcome:
+    """The fixed sizes, the target and the means, then what the task promises, then another order
+    of the threads, and at last the code as it is written."""
+
+    def attempt(trial: Trial, zeros: bool = True) -> Tried:
+        given = trial.given(exercise)
+        launches = trial.launches(exercise)
+        run = emulated_runs.run(exercise, module, given, trial.size, trial.seed, launches=launches)
+        finding = _first_cause(run)
+        if finding:
+            verdict = from_finding(finding, source, filename)
+        else:
+            verdict = _judge(exercise, run, given, trial.size, zeros)
+        return (None if verdict.passed else verdict), run
+
+    def looked_into(verdict: Verdict, run: emulated_runs.Run, trial: Trial) -> Verdict:
+        if run.fault is None or not ran_out(run.fault):
+            return verdict
+        return slow_or_endless(exercise, module, trial, run, source, filename)
+
+    verdict = _try_small_sizes(exercise, attempt, looked_into)
+    outcome = _outcome(exercise, verdict)
+    works = Works(exercise, module)
+    if outcome.passed and exercise.target:
+        outcome = _try_target(exercise, works, verdict)
+    if not outcome.passed:
+        return outcome
+    if missing := means_verdict(exercise, works):
+        problem, size = missing
+        trial = Trial(size, SEEDS[0])
+        wrong, run = attempt(trial)  # nobody has looked at the result that the means were of
+        stopped = run.fault is not None and ran_out(run.fault)  # counted, it may run for longer
+        found = None if wrong is None or stopped else (wrong, trial, run)
+    else:
+        problem, found = None, drawn_verdict(exercise, attempt)
+    if found:
+        wrong, trial, run = found
+        wrong = looked_into(wrong, run, trial)
+        return _outcome(exercise, with_context(wrong, trial.label(exercise), run.printed))
+    problem = problem or order_verdict(exercise, module, _judge)
+    problem = problem or overrun_verdict(exercise, source, filename)
+    if problem:
+        return replace(outcome, verdict=replace(problem, printed=verdict.printed))
+    return outcome
+
+
+def _of_a_header(warning: str) -> bool:
+    """Whether a ``warning`` is of a header, of CUB's for instance: no mistake of the student's."""
+    return Path(warning.partition("(")[0]).is_absolute()
+
+
+def with_warnings(outcome: Outcome, module: Module) -> Outcome:
+    """The same outcome, with what the compiler warned of: it may be the very mistake."""
+    lines = module.warnings.splitlines()
+    warnings = [line for line in lines if ": warning #" in line and not _of_a_header(line)]
+    told = [line for line in warnings if not line.endswith(UNUSED)]
+    if not told:
+        return outcome
+    text = "\n".join(["the compiler warns:", *told[:MOST_WARNINGS]])
+    excerpt = f"{outcome.verdict.excerpt}\n{text}".lstrip()
+    return replace(outcome, verdict=replace(outcome.verdict, excerpt=excerpt))
+
+
+def _try_small_sizes(
+    exercise: Exercise,
+    attempt: Callable[..., Tried],
+    looked_into: Callable[[Verdict, emulated_runs.Run, Trial], Verdict],
+) -> Verdict:
+    """The most telling verdict: a fault at once, then a race, then the first wrong result."""
+    wrong: Verdict | None = None
+    printed = ""
+    for size in exercise.small:
+        for seed in SEEDS:
+            trial = Trial(size, seed)
+            verdict, run = attempt(trial, zeros=False)
+            printed = printed or clip_printed(run.printed)
+            if verdict is None or (wrong and not _first_cause(run)):
+                continue
+            if _first_cause(run):
+                verdict = looked_into(verdict, run, trial)
+                return with_context(verdict, trial.label(exercise), run.printed)
+            verdict = with_context(verdict, trial.label(exercise), run.printed)
+            wrong = verdict
+    return wrong or replace(right(exercise.id, "at every size"), printed=printed)
+
+
+def _first_cause(run: emulated_runs.Run) -> Finding | None:
+    """The fault, unless that very line computed with uninitialised values; or the first error; or
+    the first warning: what comes out right by luck is no answer.
+
+    An output read by a later kernel and written by none is told by :func:`_judge`, and better.
+    """
+    found = [f for f in run.findings if f.kind != kinds.UNINITIALISED or _touched(run, f.array)]
+    if run.fault is None:
+        return next((f for f in found if f.level == ERROR), found[0] if found else None)
+    causes = (f for f in found if f.kind == kinds.UNINITIALISED)
+    return next((f for f in causes if f.location == run.fault.location), run.fault)
+
+
+def _touched(run: emulated_runs.Run, name: str | None) -> bool:
+    return name not in run.arrays or not GLOBAL.untouched(run.arrays[name])
+
+
+def _judge(
+    exercise: Exercise, run: emulated_runs.Run, given: dict[str, Any], size: Any, zeros: bool = True
+) -> Verdict:
+    """Every input against what it was, then every output against the reference, which may be all
+    ``zeros`` or not."""
+    expected = exercise.expected(given)
+    for name, array in run.arrays.items():
+        if name not in expected and array.tobytes() != run.before[name].tobytes():
+            return simple(kinds.INPUT_CHANGED, f"the kernel wrote to its input {name}.")
+    verdicts = (
+        judge(
+            run.arrays[name],
+            want,
+            name=name,
+            reduction=exercise.reduction(size),
+            initial=run.before[name],
+            zeros=zeros,
+            poisoned=isinstance(given[name], Empty),
+            exact=exercise.exact,
+        )
+        for name, want in expected.items()
+        if np.size(want)
+    )
+    wrong = next((v for v in verdicts if not v.passed), None)
+    if wrong is None:
+        return simple(kinds.PASS, "every output is right.")
+    if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
+        return replace(wrong, message=f"{wrong.name} holds what it held before the launch.")
+    return _with_member(exercise, wrong)
+
+
+def _with_member(exercise: Exercise, wrong: Verdict) -> Verdict:
+    """The same verdict; of an array of float2 or float4 it names the first wrong member, too."""
+    kernels = signature.kernels(exercise.solution).values()
+    types = (p.c_type for kernel in kernels for p in kernel.parameters if p.name == wrong.name)
+    vector = VECTOR.fullmatch(next(types, ""))
+    if vector is None or wrong.first is None or len(wrong.first.index) != 1:
+        return wrong
+    at, member = divmod(wrong.first.index[0], int(vector[1]))
+    first = replace(wrong.first, member=f"{wrong.name}[{at}].{'xyzw'[member]}")
+    return replace(wrong, first=first)
+
+
+def _try_target(exercise: Exercise, works: Works, verdict: Verdict) -> Outcome:
+    """Count one launch at the target's size and compare with the target."""
+    target = exercise.target
+    counts = works.at(target.size).counts
+    measured = target.measure(counts)
+    if measured > target.at_most:
+        message = f"the result is right, but {target.label} is {measured:.2f}."
+        verdict = simple(kinds.TARGET_MISSED, message, hint=target.advice)
+    figures = (target.label, measured, target.at_most)
+    outcome = _outcome(exercise, verdict)
+    return replace(outcome, counts=counts, target=figures, before=_before(exercise))
+
+
+_starters: dict[tuple[str, Target], float] = {}
+
+
+def _before(exercise: Exercise) -> float:
+    """What the target measures for the starter; counted once a session."""
+    key = exercise.starter, exercise.target
+    if key not in _starters:
+        starter = emulated_runs.load_answer(exercise, exercise.starter, f"{exercise.id}.cu")
+        counts = counted(exercise, starter, exercise.target.size).counts
+        _starters[key] = exercise.target.measure(counts)
+    return _starters[key]
+
+
+PYTHON_WORDS = ("import ", "def ", "from ", "print(", "%", "!")
+
+
+def _explain_compile_error(error: CompileError, source: str) -> Verdict:
+    """Say so when the cell is not C++ at all, or when the course cannot use what it defines."""
+    verdict = from_compile_error(error)
+    if error.file == PROBE:
+        message = "a kernel of the course, which calls what this cell defines, does not compile."
+        hint = "Leave the names, the parameters and the types as the starter has them."
+        return replace(verdict, kind=kinds.WRONG_NAME, message=message, hint=hint)
+    first = next(line.strip() for line in source.splitlines() if line.strip())
+    if first.startswith(PYTHON_WORDS):
+        hint = "This cell is compiled as CUDA C++, but it begins like Python."
+        number = next(n for n, line in enumerate(source.splitlines(), 1) if line.strip())
+        return replace(verdict, hint=hint, excerpt=source_excerpt(source, [number]))
+    if "__global__" not in source:
+        hint = f"{verdict.hint} There is no __global__ function here: is this the right cell?"
+        return replace(verdict, hint=hint)
+    return verdict
+
+
+def _outcome(exercise: Exercise, verdict: Verdict) -> Outcome:
+    return Outcome(exercise.id, exercise.title, verdict)

@@ -1,0 +1,188 @@
+"""Predictions: the right numbers are counted on the emulator, the student's are compared."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+
+import numpy as np
+
+from ...checking import difference
+from ...checking.excerpts import source_excerpt
+from ...checking.verdict import Verdict
+from ..authoring import kinds
+from ..authoring.spec import NumberExercise
+from ..isolation.plain_values import Other, read
+from .outcome import simple
+
+HOW_TO_START = "Put your numbers in place of the dots, then run the cell; a guess is welcome."
+LARGEST_POWER = 64
+RTOL = 1e-6  # of a prediction
+SECONDS = 10.0  # for a cell that computes its numbers
+LEAST_DIGITS = 3  # of one that is rounded
+MEMORY_WORDS = re.compile(r"sector|request|wavefront|bank", re.I)
+DRAW_THE_WARP = "Draw the 32 threads of a warp and write under each the address it touches."
+OPERATIONS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+FUNCTIONS = {"abs": abs, "int": int, "max": max, "min": min, "round": round}
+
+
+class NotANumber(ValueError):
+    """A line that is no number or simple arithmetic; the message is for the reader."""
+
+
+class NotSimple(NotANumber):
+    """A line of some other Python, which only running the cell can tell about."""
+
+
+def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
+    """Compare every prediction with the count."""
+    try:
+        given = assignments(source)
+    except NotSimple:
+        found = _by_running(exercise, source)
+        if isinstance(found, Verdict):
+            return found
+        given = found
+    except (RecursionError, MemoryError):
+        message = "a line is nested too deeply to be read."
+        return simple(kinds.WRONG_TYPE, message, hint="A number, or arithmetic such as 32 * 4.")
+    except SyntaxError as error:
+        message = f"line {error.lineno} is not `name = number`."
+        return simple(kinds.SYNTAX_ERROR, message, excerpt=source_excerpt(source, [error.lineno]))
+    except NotANumber as error:
+        return simple(kinds.WRONG_TYPE, str(error), hint="A number, or arithmetic such as 32 * 4.")
+    missing = [name for name in exercise.asks if name not in given]
+    if missing:
+        message = f"there is no line that begins with {missing[0]} = "
+        return simple(kinds.WRONG_NAME, message)
+    for name, right in exercise.counted(exercise).items():
+        value = given[name]
+        if value is not None and not math.isfinite(value):
+            message = f"{name} = {value} is no finite number."
+            return simple(kinds.WRONG_TYPE, message, hint="Every count is a finite number.")
+        if value is None:
+            message = f"{name} still waits for your number."
+            return simple(kinds.WRONG_TYPE, message, hint="Replace the dots; a guess is welcome.")
+        if difference(value, right, rtol=RTOL, atol=0.0) and not _rounds_to(value, right):
+            return _wrong(exercise, name, value, right)
+    numbers = ", ".join(f"{name} = {given[name]:.12g}" for name in exercise.asks)
+    message = f"{exercise.id} is right: the emulator counts {numbers}."
+    return simple(kinds.PASS, message, hint=f'solution("{exercise.id}") explains the numbers.')
+
+
+def assignments(source: str) -> dict[str, float | None]:
+    """Names and values of lines such as ``sectors = 32 * 4``; None for dots.
+
+    Raises SyntaxError for what Python cannot read, and NotANumber for anything but arithmetic.
+    """
+    found: dict[str, float | None] = {}
+    for line in ast.parse(source).body:
+        names = line.targets if isinstance(line, ast.Assign) else [None]
+        if not all(isinstance(name, ast.Name) for name in names):
+            raise NotSimple(f"line {line.lineno} is not `name = number`.")
+        value = _value(line.value, found)
+        found |= {name.id: value for name in names}
+    return found
+
+
+def _value(node: ast.expr, known: dict[str, float | None]) -> float | None:
+    if isinstance(node, ast.Constant) and node.value is Ellipsis:
+        return None
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return _in_range(node.value, node)
+    if isinstance(node, ast.Name) and known.get(node.id) is not None:
+        return known[node.id]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_number(node.operand, known)
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
+        left, right = _number(node.left, known), _number(node.right, known)
+        if isinstance(node.op, ast.Pow) and not -LARGEST_POWER <= right <= LARGEST_POWER:
+            raise NotANumber(f"line {node.lineno}: that power is too large.")
+        try:
+            return _in_range(OPERATIONS[type(node.op)](left, right), node)
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise NotANumber(f"line {node.lineno}: {error}.") from None
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in FUNCTIONS:
+        arguments = [_number(argument, known) for argument in node.args]
+        try:
+            return _in_range(FUNCTIONS[node.func.id](*arguments), node)
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise NotANumber(f"line {node.lineno}: {error}.") from None
+    message = f"line {node.lineno}: `{ast.unparse(node)[:60]}` is no number."
+    raise (NotANumber if isinstance(node, (ast.Constant, ast.Name)) else NotSimple)(message)
+
+
+def _by_running(exercise: NumberExercise, source: str) -> dict[str, float | None] | Verdict:
+    """The numbers that the cell, run as a program, gives the names; or why it gives none."""
+    from .python_process import problem_of, run_answer, unanswered
+
+    answer = run_answer(exercise, source, SECONDS, names=tuple(exercise.asks))
+    if answer.result is None:
+        return unanswered(answer, "the cell", SECONDS)
+    if problem := problem_of(answer.result):
+        return problem
+    found: dict[str, float | None] = {}
+    for name, value in answer.result["values"].items():
+        number = read(value)
+        if isinstance(number, Other) and number.type_name == "ellipsis":
+            found[name] = None
+            continue
+        try:
+            if isinstance(number, bool) or not isinstance(number, (int, float, np.number)):
+                raise TypeError
+            found[name] = float(number)
+        except (OverflowError, TypeError):
+            message = f"{name} is `{str(number)[:60]}`, which is no number to compare with."
+            return simple(kinds.WRONG_TYPE, message, hint="A count, or arithmetic that gives one.")
+    return found
+
+
+def _in_range(value: float, node: ast.expr) -> float:
+    """``value``, which is neither complex nor too large for what is done with it next."""
+    try:
+        float(value)
+    except (OverflowError, TypeError) as error:
+        raise NotANumber(f"line {node.lineno}: {error}.") from None
+    return value
+
+
+def _number(node: ast.expr, known: dict[str, float | None]) -> float:
+    value = _value(node, known)
+    if value is None:
+        raise NotANumber(f"line {node.lineno} still has dots.")
+    return value
+
+
+def _rounds_to(value: float, right: float, digits: range = range(LEAST_DIGITS, 16)) -> bool:
+    """Is it the right number, no whole one, with as few digits: three, or more?"""
+    if float(right).is_integer():
+        return False
+    return any(value == float(f"{right:.{few}g}") for few in digits)
+
+
+def _wrong(exercise: NumberExercise, name: str, value: float, right: float) -> Verdict:
+    """Too many or too few, and what the student overlooked where the author foresaw it."""
+    counts = float(right).is_integer()
+    rounded = not float(value).is_integer() and _rounds_to(value, right, range(1, LEAST_DIGITS))
+    if not counts and rounded:
+        message = f"{name} = {value:.12g} has too few digits to tell."
+        hint = f"Give {LEAST_DIGITS} digits or more, or the arithmetic itself."
+        return simple(kinds.WRONG_NUMBER, message, hint=hint)
+    more, less = ("too many", "too few") if counts else ("too much", "too little")
+    much = more if value > right else less
+    message = f"{name} = {value:.12g} is {much}."
+    ask = exercise.asks[name]
+    hint = ask.traps.get(value, "")
+    if not hint and MEMORY_WORDS.search(ask.question):
+        hint = f"{kinds.NEXT_STEP[kinds.WRONG_NUMBER]} {DRAW_THE_WARP}"
+    return simple(kinds.WRONG_NUMBER, message, hint=hint)

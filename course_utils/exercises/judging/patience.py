@@ -1,0 +1,92 @@
+"""Is a kernel that was stopped endless, or only slow? It is run once more, and for longer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...checking import raw_bytes
+from ...checking.verdict import Verdict
+from ...emulator import Finding, Options
+from ...launching.modules import Module
+from ..authoring import emulated_runs, kinds
+from ..authoring.spec import Exercise
+from .outcome import from_finding, simple
+from .trials import Trial
+
+LESS = 8  # the part of a judgement's instructions after which a long launch is looked at, too
+TIMES = 5  # the instructions of a judgement's launch; without its checks they take no longer
+MUCH_MORE = 1.5  # of the instructions of the course's solution: fewer make no kernel slow
+SHARE = "Share the work out: does one thread go through what others could do meanwhile?"
+MOST_SECONDS = 4.0  # of the launch that was stopped: a longer one is not run again
+
+
+def ran_out(finding: Finding) -> bool:
+    """Whether the launch was stopped because it had run its number of instructions."""
+    return finding.kind == kinds.ENDLESS_LOOP and "is still running after" in finding.message
+
+
+def slow_or_endless(
+    exercise: Exercise,
+    module: Module,
+    trial: Trial,
+    stopped: emulated_runs.Run,
+    source: str,
+    name: str,
+) -> Verdict:
+    """The verdict on a launch that ran out of instructions: TOO SLOW where it ends after some more
+    of them, or writes more elements with more of them; else ENDLESS LOOP. ``name`` is what its
+    source is called."""
+
+    def run(tried: Module, budget: int = TIMES * exercise.budget) -> emulated_runs.Run:
+        given, launches = trial.given(exercise), trial.launches(exercise)
+        options = Options(budget=budget)
+        return emulated_runs.run(
+            exercise, tried, given, trial.size, trial.seed, launches=launches, options=options
+        )
+
+    if stopped.seconds < MOST_SECONDS:
+        sooner, yours = stopped, run(module)
+    else:
+        sooner, yours = run(module, exercise.budget // LESS), stopped
+    ours = _instructions(
+        run(emulated_runs.load_answer(exercise, exercise.solution, f"{exercise.id}.cu"))
+    )
+    if yours.fault is None:
+        times = _instructions(yours) / ours
+        many = f"{_instructions(yours):,} instructions"
+        if times < MUCH_MORE:
+            message = (
+                f"the kernel finishes late: its threads run {many}, not many more than the "
+                f"{ours:,} of the course's solution, but share them badly."
+            )
+            return simple(kinds.TOO_SLOW, message, hint=SHARE)
+        message = (
+            f"the kernel finishes, but its threads run {many}, {times:.3g} times the {ours:,} of "
+            "the course's solution."
+        )
+        return simple(kinds.TOO_SLOW, message)
+    verdict = from_finding(yours.fault, source, name)
+    if not ran_out(yours.fault):
+        return verdict
+    if _changed(sooner) < (many := _changed(yours)):
+        message = (
+            f"the kernel was stopped before its end. It had written {many:,} elements, and was "
+            f"still writing. All threads of the course's solution run {ours:,} instructions."
+        )
+        return simple(kinds.TOO_SLOW, message, hint=SHARE)
+    message, _, _ = verdict.message.partition(" If it does,")
+    more = f"Or is it only slow? All threads of the course's solution run {ours:,} instructions."
+    return replace(verdict, message=f"{message} {more}")
+
+
+def _changed(run: emulated_runs.Run) -> int:
+    """How many elements of its arrays a launch has changed."""
+    pairs = ((run.arrays[name], before) for name, before in run.before.items())
+    return sum(
+        int((raw_bytes(now) != raw_bytes(before)).any(axis=-1).sum()) for now, before in pairs
+    )
+
+
+def _instructions(run: emulated_runs.Run) -> int:
+    """What all threads ran, in all launches."""
+    return sum(result.counts.thread_instructions for result in run.results)

@@ -1,0 +1,139 @@
+"""Which notebooks' exercises are proved already: a hash of all that their proofs depend on.
+
+A proof comes out as it did before until the judge, the emulator, a spec, a wrong answer or a kernel
+changes. So ``exercises --verify --store`` notes that hash for each notebook whose proofs all hold,
+in a file that is not committed, and skips it next time. ``make test`` runs the starter, the
+solution and one wrong answer of each exercise all the same; a workflow runs everything once a week,
+since the hash leaves out Python, its packages, the compilers and ``assets/data``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from ...compiling.includes import included_files
+from ...paths import CHAPTERS, KERNELS, ROOT
+from ..authoring.registry import SPECS, all_exercises
+from ..authoring.spec import BaseExercise
+from .verify import Proof
+
+STORE = ROOT / "build" / "proven.json"
+# What no judgement uses, but for the simulated GPU on which chapter 06 judges benchmarks.
+NO_JUDGES = (
+    "benchmarks/",
+    "environment.py",
+    "figures/",
+    "install.py",
+    "kernel_tool/",
+    "notebooks/",
+    "records/",
+)
+SIMULATED_GPU = "benchmarks/simulated_gpu.py"
+A_KERNEL = re.compile(r"\d\d_\w+(?:/\w+)*/\w+\.\w+")
+
+
+def is_proven(exercise: BaseExercise, store: Path = STORE) -> bool:
+    """Whether every proof of the exercise held, with all that it depends on as it is now."""
+    return stored(store).get(exercise.notebook) == proof_hash(exercise.notebook)
+
+
+def stored(store: Path = STORE) -> dict[str, str]:
+    """The hash by notebook, as ``04_first_kernels/06_reductions``; empty without a file."""
+    return json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
+
+
+def note(proofs: Iterable[Proof], store: Path = STORE) -> None:
+    """Note the notebooks with ``proofs`` of all their exercises that all held, and forget the
+    others that have some.
+
+    What this machine could not run does not count as proved. Notebooks that are no more are
+    forgotten, too. Ask :func:`is_proven` before the proofs run: the hash that it takes is the one
+    that is noted, so what changes meanwhile is not taken for proved.
+    """
+    tried: dict[str, bool] = {}
+    for proof in proofs:
+        held = proof.holds and not proof.skipped
+        tried[proof.exercise_id] = tried.get(proof.exercise_id, True) and held
+    exercises = all_exercises()
+    asked = {exercise.notebook for exercise in exercises if exercise.id in tried}
+    good = asked - {e.notebook for e in exercises if not tried.get(e.id)}
+    others = {exercise.notebook for exercise in exercises} - asked
+    kept = {name: old for name, old in stored(store).items() if name in others}
+    kept |= {name: proof_hash(name) for name in good}
+    store.parent.mkdir(exist_ok=True)
+    store.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
+
+
+@cache
+def proof_hash(notebook: str, root: Path = ROOT) -> str:
+    """Sixteen digits that change with any file that a proof of this notebook's exercises may read.
+
+    These are the judge with the emulator, the notebook's specs and what they may import, the wrong
+    answers, its chapter's kernels with the headers of all, kernels of other chapters that the specs
+    name, and what any of these kernels include.
+    """
+    chapter, _, name = notebook.partition("/")
+    specs = root / CHAPTERS.name / chapter / "exercises"
+    others = set(specs.glob("*.py")) - set(specs.glob(SPECS))
+    texts = {specs / f"{name}.py", *others}
+    named = {
+        root / KERNELS.name / found
+        for text in texts
+        for found in A_KERNEL.findall(text.read_text(encoding="utf-8"))
+    }
+    kernels = _with_included(filter(Path.is_file, named), root) | _kernels_of(chapter, root)
+    digest = hashlib.sha256(_of_judge(root).encode())
+    for path in sorted(texts | kernels):
+        digest.update(_named(path, root))
+    wrong_answers = [(e.id, e.mutants) for e in all_exercises() if e.notebook == notebook]
+    digest.update(repr(wrong_answers).encode())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _kernels_of(chapter: str, root: Path) -> set[Path]:
+    kernels = root / KERNELS.name
+    return _with_included([*_sources(kernels / chapter), *_sources(kernels / "common")], root)
+
+
+def _with_included(files: Iterable[Path], root: Path) -> set[Path]:
+    found = set(files)
+    for file in tuple(found):
+        text = file.read_text(encoding="utf-8", errors="replace")  # a program that nvcc has built
+        found.update(included_files(text, file.parent, root / KERNELS.name))
+    return found
+
+
+@cache
+def _of_judge(root: Path) -> str:
+    package = root / "course_utils"
+    digest = hashlib.sha256()
+    for path in _sources(package):
+        place = path.relative_to(package).as_posix()
+        if place == SIMULATED_GPU or not place.startswith(NO_JUDGES):
+            digest.update(_named(path, root))
+    return digest.hexdigest()
+
+
+def _sources(folder: Path) -> list[Path]:
+    """The files below ``folder`` that are not prose, not hidden, and that nothing has made."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and path.suffix != ".md"
+        and not any(
+            part[0] == "." or part == "__pycache__" for part in path.relative_to(folder).parts
+        )
+    )
+
+
+def _named(path: Path, root: Path) -> bytes:
+    """A file's place and text, whatever the ends of its lines."""
+    text = path.read_bytes().replace(b"\r\n", b"\n")
+    return path.relative_to(root).as_posix().encode() + b"\0" + text + b"\0"

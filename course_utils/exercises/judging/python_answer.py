@@ -1,0 +1,298 @@
+"""Judges a student's Python function by what it returned in a process of its own."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...checking import difference, judge
+from ...checking.excerpts import source_excerpt
+from ...checking.verdict import Verdict, format_value
+from ...needs import missing, skip_line
+from ..authoring import kinds
+from ..authoring.spec import RTOL, PythonExercise
+from ..isolation.plain_values import Other, plain, read, written
+from .outcome import clip_printed, means_missing, right, simple
+from .python_process import compiled, problem_of, run_answer, unanswered
+from .trials import all_cases
+
+ATOL = 1e-12  # of a number that is returned, by whatever formula
+BY_HAND = "Work this case out by hand, line by line."
+SMALLER = "Call your function in a cell of its own, on a case so small that you know its result."
+STEPS = {  # where a kernel's step speaks of threads
+    kinds.ALL_ZEROS: BY_HAND,
+    kinds.EDGES: "Work out the first wrong element by hand: what makes it different from those "
+    "that are right?",
+    kinds.TRANSPOSED: "Two dimensions have changed places: compare the order of the result's "
+    "dimensions with the one that is asked for.",
+}
+ITERATORS = ("generator", "map", "filter", "zip", "range", "enumerate", "reversed")
+# Complex NaN of a function is computed; an array that was just made holds NumPy's own.
+NO_NAN_OF_OURS = np.array([0x7FF8DEADDEADDEAD], np.uint64).view(np.float64)[0]
+SHOWN = 200  # characters of a value in a message
+SHOWN_ARRAY = 80  # characters of an array that is written out
+
+
+def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = None) -> Verdict:
+    """Run ``source`` and every case of ``exercise``; the time limit covers all of it."""
+    try:
+        compiled(source, exercise)
+    except SyntaxError as error:
+        return _syntax_error(error, source)
+    except (RecursionError, MemoryError):
+        message = "this cell holds an expression that is nested too deeply to be read."
+        return simple(kinds.SYNTAX_ERROR, message)
+    except ValueError as error:  # a zero byte
+        return simple(kinds.SYNTAX_ERROR, f"Python cannot read this cell: {error}.")
+    if lacking := missing(exercise.needs):
+        return simple(kinds.NO_PACKAGE, skip_line(lacking))
+    seconds = exercise.seconds if seconds is None else seconds
+    printed = ""
+    # What is wrong in the fixed cases is told before the drawn ones, which may be large, begin.
+    for first in (0, len(exercise.cases)):
+        answer = run_answer(exercise, source, seconds, first=first, packages=exercise.needs)
+        if answer.result is None:
+            verdict = unanswered(answer, exercise.function, seconds)
+            if not answer.timed_out:
+                return verdict  # what it printed is its excerpt
+        else:
+            verdict = judged(exercise, answer.result, first)
+        printed = printed or clip_printed(answer.output)
+        if not verdict.passed:
+            break
+    return replace(verdict, printed=printed)
+
+
+def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> Verdict:
+    """The verdict on what :func:`.python_process.answers` found, from case ``first`` on."""
+    cases = all_cases(exercise)[first:]
+    for arguments, call in zip(cases, found["calls"], strict=False):
+        shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
+        value, expected = read(call["value"]), exercise.reference(*arguments)
+        if exercise.word and _type(value) == _type(expected) == "int":
+            verdict = _compare_words(int(value), int(expected), shown, exercise.word)
+        else:
+            verdict = _compare(value, expected, shown, exercise.exact, exercise.rtol)
+        if verdict is not None and value is None and _may_be_none(exercise, found):
+            message = f"{shown} returned None, expected {_show(expected)}."
+            verdict = simple(kinds.WRONG, message, hint=_next_step(shown))
+        if verdict is not None and call["advice"]:  # what is missing is the likely cause
+            verdict = replace(verdict, hint=call["advice"])
+        if verdict is None and (changed := _changed(arguments, call["left"])):
+            message = f"{shown} changed its argument number {changed}, which is its caller's."
+            hint = "Work on a copy, or make a new one."
+            verdict = simple(kinds.INPUT_CHANGED, message, hint=hint)
+        if verdict is None and call["advice"]:
+            verdict = means_missing(call["advice"])
+        if verdict is not None:
+            return verdict
+    if problem := problem_of(found):
+        if problem.kind == kinds.EXCEPTION and not problem.message.startswith("running"):
+            arguments = cases[len(found["calls"])]
+            shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
+            problem = replace(problem, message=f"{shown}: {problem.message}")
+        return problem
+    return right(exercise.id, "in every case")
+
+
+def _may_be_none(exercise: PythonExercise, found: dict[str, Any]) -> bool:
+    """Whether None is the right answer in one of the fixed cases, and not all that was returned."""
+    values = (read(call["value"]) for call in found["calls"])
+    right = (exercise.reference(*arguments) for arguments in exercise.cases)
+    return any(value is not None for value in values) and any(each is None for each in right)
+
+
+def _changed(arguments: tuple, left: list[Any]) -> int:
+    """The first of ``arguments``, from 1 on, that is no longer what it was; 0 where all are. What
+    is no number, text, list or array has its own ways to tell (``means``)."""
+    after = left[1]
+    for number, (before, now) in enumerate(zip(arguments, after, strict=True), 1):
+        if not isinstance(plain(before), Other) and written(before) != now:
+            return number
+    return 0
+
+
+def _compare(
+    got: Any, want: Any, shown: str, exact: bool = False, limit: float = RTOL
+) -> Verdict | None:
+    """What is wrong with ``got``; None when it is right."""
+    if got is None and want is not None:
+        return simple(kinds.NOTHING_RETURNED, f"{shown} returned None.")
+    if isinstance(want, np.ndarray):
+        if not isinstance(got, np.ndarray):
+            return _wrong_type(got, want, shown)
+        rtol = limit if want.dtype.kind in "fc" else None
+        initial = NO_NAN_OF_OURS if want.dtype.kind == "c" else None
+        verdict = judge(
+            got, want, rtol=rtol, name="result", zeros=True, exact=exact, initial=initial
+        )
+        message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
+        kind = kinds.WRONG if verdict.kind == kinds.FIRST_BLOCK else verdict.kind  # has no blocks
+        hint = _next_step(shown) if kind == kinds.WRONG else STEPS.get(kind, verdict.hint)
+        return None if verdict.passed else simple(kind, message, hint=hint)
+    if _type(got) != _type(want):
+        return _wrong_type(got, want, shown)
+    if _right(got, want, limit):
+        return None
+    if _equal(got, want):
+        message = f"{shown} returned {_show(got)}: equal to {_show(want)}, but of another type."
+        return simple(kinds.WRONG_TYPE, message)
+    within = f", within {100 * limit:g} %" if limit > RTOL else ""
+    message = f"{shown} returned {_show(got)}, expected {_show(want)}{within}."
+    if _show(got).endswith("...") or _show(want).endswith("..."):  # the cut may hide it
+        message += f"\n  first wrong: {_first_wrong(got, want, limit)}"
+    return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{_next_step(shown)}")
+
+
+def _compare_words(got: int, want: int, shown: str, bits: int) -> Verdict | None:
+    """What is wrong with a word of fields, bit by bit; None when it is right."""
+    if got == want:
+        return None
+    texts = [f"0x{x:0{bits // 4}x}" if x >= 0 else f"-0x{-x:x}" for x in (got, want)]
+    message = f"{shown} returned {texts[0]}, expected {texts[1]}."
+    differ = got ^ want
+    if differ >> bits:
+        which = f"it does not fit {bits} bits"
+    else:
+        which = f"wrong bits: {_runs([bit for bit in range(bits) if differ >> bit & 1])}"
+    hint = "Which field of the word do these bits belong to? Work that one out by hand."
+    return simple(kinds.WRONG, f"{message}\n  {which}", hint=hint)
+
+
+def _runs(numbers: list[int]) -> str:
+    """``[1, 4, 5, 6]`` as "1, 4 to 6"."""
+    ends = [n for n in numbers if n + 1 not in numbers]
+    firsts = [n for n in numbers if n - 1 not in numbers]
+    pairs = zip(firsts, ends, strict=True)
+    return ", ".join(f"{a} to {b}" if b > a else f"{a}" for a, b in pairs)
+
+
+def _first_wrong(got: Any, want: Any, limit: float, place: str = "result") -> str:
+    """Where nested tuples and lists, and arrays in them, differ first:
+    ``result[1][0], expected 2, got 3``."""
+    if all(isinstance(x, (tuple, list)) for x in (got, want)) and len(got) == len(want):
+        for k, (g, w) in enumerate(zip(got, want, strict=True)):
+            if not _right(g, w, limit):
+                return _first_wrong(g, w, limit, f"{place}[{k}]")
+    if isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and got.shape == want.shape:
+        near = _near(want, limit)
+        for index in np.ndindex(want.shape) if got.dtype == want.dtype else ():
+            g, w = got[index], want[index]
+            if difference(g, w, 0.0, near) if near else g != w:
+                expected, found = format_value(w), format_value(g)
+                return f"{place}{list(index)}, expected {expected}, got {found}"
+    return f"{place}, expected {_show(want)}, got {_show(got)}"
+
+
+def _near(want: np.ndarray, limit: float) -> float:
+    """How far off an element of an array may be: sums cancel in places; 0 where all is exact."""
+    if want.dtype.kind != "f" or limit <= RTOL:
+        return 0.0
+    return limit * np.abs(want[np.isfinite(want)]).max(initial=0)
+
+
+def _about_the_items(got: Any, want: Any) -> str:
+    """That a tuple or list is too long or too short, or that it or one in it is out of order."""
+    if not isinstance(want, (tuple, list)):
+        return ""
+    if len(got) != len(want):
+        return f"Its length is {len(got)}, and {len(want)} was expected. "
+    for inner, wanted in ((got, want), *zip(got, want, strict=True)):
+        if isinstance(inner, (tuple, list)) and isinstance(wanted, (tuple, list)):
+            same_items = sorted(map(repr, inner)) == sorted(map(repr, wanted))
+            if same_items and not _right(inner, wanted):
+                kind = "list" if isinstance(wanted, list) else "tuple"
+                return f"The items of a {kind} are right, and their order is not. "
+    return ""
+
+
+def _next_step(shown: str) -> str:
+    """What to do about a wrong result: a case that is not shown whole cannot be worked out."""
+    return SMALLER if "array of shape" in shown or "..." in shown else BY_HAND
+
+
+def _right(got: Any, want: Any, limit: float = RTOL) -> bool:
+    """Numbers within ``limit`` of what is wanted, those in tuples and lists too; the rest equal,
+    and of one type."""
+    if isinstance(want, (tuple, list)):
+        if not isinstance(got, (tuple, list)) or len(got) != len(want):
+            return False
+        return all(_right(g, w, limit) for g, w in zip(got, want, strict=True))
+    if isinstance(want, np.ndarray) and want.dtype.kind == "f" and limit > RTOL:
+        if _type(got) != _type(want) or got.dtype != want.dtype or got.shape != want.shape:
+            return False
+        return not difference(got, want, 0.0, _near(want, limit))
+    if isinstance(want, float):
+        return isinstance(got, numbers.Real) and not difference(float(got), want, limit, ATOL)
+    return _type(got) == _type(want) and bool(np.all(got == want))
+
+
+def _equal(got: Any, want: Any) -> bool:
+    """Are the numbers in tuples and lists equal, whatever their types?"""
+    if isinstance(want, (tuple, list)):
+        same = isinstance(got, (tuple, list)) and len(got) == len(want)
+        return same and all(map(_equal, got, want))
+    return isinstance(got, numbers.Real) and isinstance(want, numbers.Real) and got == want
+
+
+def _type(value: Any) -> str:
+    """Types by what they mean: NumPy's integers are integers, and lists may stand for tuples."""
+    if isinstance(value, (bool, np.bool_)):
+        return "bool"
+    if isinstance(value, numbers.Integral):
+        return "int"
+    if isinstance(value, numbers.Real):
+        return "float"
+    return "tuple" if isinstance(value, (tuple, list)) else type(value).__name__
+
+
+def _wrong_type(got: Any, want: Any, shown: str) -> Verdict:
+    names = [x.type_name if isinstance(x, Other) else _type(x) for x in (got, want)]
+    if isinstance(want, list):
+        names[1] = "list"
+    if isinstance(got, list):
+        names[0] = "list"
+    message = f"{shown} returned the {names[0]} {_show(got)}, expected a value of type {names[1]}."
+    hint = ""
+    if names[0] in ITERATORS and isinstance(want, (list, tuple)):
+        hint = f"A {names[0]} only promises its items: `{names[1]}(...)` collects them."
+    return simple(kinds.WRONG_TYPE, message, hint=hint)
+
+
+def _syntax_error(error: SyntaxError, source: str) -> Verdict:
+    line = error.lineno or 1
+    excerpt = source_excerpt(source, [line], around=0)
+    if excerpt and error.offset:
+        excerpt += "\n" + " " * (len("->   1 | ") + error.offset - 1) + "^"
+    hint = ""
+    if "__global__" in source:
+        hint = "This exercise is answered in Python, and the cell looks like CUDA C++."
+    return simple(kinds.SYNTAX_ERROR, f"line {line}: {error.msg}.", hint=hint, excerpt=excerpt)
+
+
+def _show(value: Any) -> str:
+    """``value`` as Python writes it, as far as it can and as far as a reader will follow."""
+    try:
+        text = _written_out(value)
+    except ValueError:  # Python writes integers of at most 4,300 digits
+        digits = value.bit_length() * math.log10(2) if isinstance(value, int) else math.nan
+        return f"<an integer of about {digits:,.0f} digits>"
+    except RecursionError:
+        return f"<a deeply nested {type(value).__name__}>"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def _written_out(value: Any) -> str:
+    """``repr(value)``, with each array on one line: a large one as its type and its shape, which
+    say more than the numbers that it begins with."""
+    if isinstance(value, np.ndarray):
+        text = " ".join(repr(value).split())
+        return text if len(text) <= SHOWN_ARRAY else f"<{value.dtype} array of shape {value.shape}>"
+    if isinstance(value, (list, tuple)) and any(isinstance(x, np.ndarray) for x in value):
+        inner = ", ".join(map(_written_out, value))
+        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
+    return repr(value)

@@ -1,0 +1,206 @@
+"""Runs a student's Python in a process of its own, which knows no right answer.
+
+What it computed goes back as plain values; whether they are right is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import inspect
+import os
+import secrets
+import sys
+import traceback
+from functools import cache, partial
+from importlib import import_module
+from types import CodeType, ModuleType
+from typing import Any
+
+from ...checking.excerpts import source_excerpt
+from ...checking.verdict import Verdict
+from ..authoring import kinds
+from ..authoring.registry import all_exercises, find
+from ..authoring.spec import BaseExercise, PythonExercise
+from ..isolation.closed_book import apart, closed_book, refused
+from ..isolation.fork_server import ForkServer, serve_forks
+from ..isolation.isolated import Answer
+from ..isolation.plain_values import written
+from .outcome import simple
+from .trials import all_cases
+
+OWN_NAMES = vars(builtins)
+OWN_FUNCTIONS = OWN_NAMES.copy()
+MEMORY = 8 * 2**30  # bytes of address space
+PACKAGES = "COURSE_PACKAGES"  # what a server imports before it forks, in its environment
+
+
+@cache
+def server(packages: tuple[str, ...] = ()) -> ForkServer:
+    """The process that forks for each answer which needs ``packages``; Triton interprets there."""
+    environment = {"COURSE_DEVICE": "emulator", "TRITON_INTERPRET": "1"}
+    return ForkServer(__name__, {**environment, PACKAGES: " ".join(packages)})
+
+
+def run_answer(
+    exercise: BaseExercise,
+    source: str,
+    seconds: float,
+    *,
+    names: tuple[str, ...] = (),
+    first: int = 0,
+    packages: tuple[str, ...] = (),
+) -> Answer:
+    """What :func:`answers` gives for ``source``: to the fixed cases, or to those from ``first`` on;
+    or :func:`variables`, where ``names`` are wanted.
+
+    Without a result the process ended by itself, or its time was up.
+    """
+    secret = secrets.token_hex()  # what the student's code writes in our name lacks it
+    job = {"id": exercise.id, "source": source, "secret": secret, "names": names, "first": first}
+    answer = server(packages).call(job, seconds, memory=MEMORY)
+    if answer.result is None or answer.result.pop("secret", "") != secret:
+        return Answer(None, answer.timed_out, answer.status, answer.output)
+    return answer
+
+
+def unanswered(answer: Answer, what: str, seconds: float) -> Verdict:
+    """The verdict on a process that gave no result; ``what`` was running in it."""
+    if answer.timed_out:
+        return simple(kinds.TIME_LIMIT, f"{what} was still running after {seconds:g} seconds.")
+    message = f"the cell ended its process (status {answer.status})."
+    hint = "Leave the process running: return the value, and call no exit()."
+    return simple(kinds.CRASHED, message, hint=hint, excerpt=answer.output[-600:].strip())
+
+
+def problem_of(found: dict[str, Any]) -> Verdict | None:
+    """The verdict on what went wrong in the process itself; None where nothing did."""
+    return Verdict(**found["problem"]) if found["problem"] else None
+
+
+def work(job: dict[str, Any]) -> dict[str, Any]:
+    """One answer; runs in the separate process."""
+    secret, names, first = (job.pop(name) for name in ("secret", "names", "first"))
+    exercise = find(job["id"])
+    if names:
+        found = variables(exercise, job["source"], names)
+    else:
+        cases = all_cases(exercise)
+        chosen = slice(first, None) if first else slice(len(exercise.cases))
+        found = answers(exercise, job["source"], cases[chosen])
+    return {**found, "secret": secret}
+
+
+def variables(exercise: BaseExercise, source: str, names: list[str]) -> dict[str, Any]:
+    """The values of these names after the cell has run, where it gives them one."""
+    run = partial(_values, compiled(source, exercise), names)
+    values, problem = _tried(run, exercise, source, "running the cell")
+    return {"values": values or {}, "problem": problem}
+
+
+def answers(
+    exercise: PythonExercise, source: str, cases: tuple[Any, ...] | None = None
+) -> dict[str, Any]:
+    """What the student's function returns in each case, of all or of these, up to the first that
+    fails: with the arguments as it left them, and what the exercise's means say of those."""
+    namespace = _module()
+    cases = all_cases(exercise) if cases is None else cases  # before the student's code runs
+    calls: list[dict[str, Any]] = []
+
+    def answer(problem: dict[str, Any] | None = None) -> dict[str, Any]:
+        return {"calls": calls, "problem": problem}
+
+    run = partial(exec, compiled(source, exercise), namespace)
+    _, problem = _tried(run, exercise, source, "running the cell")
+    if problem:
+        return answer(problem)
+    function = namespace.get(exercise.function)
+    if not callable(function):
+        message = f"this cell defines no function {exercise.function}."
+        return answer(_told(simple(kinds.WRONG_NAME, message)))
+    for arguments in cases:
+        if exercise.call is None:
+            try:
+                inspect.signature(function).bind(*arguments)
+            except TypeError as error:
+                message = f"{exercise.function} is called with {len(arguments)} arguments: {error}."
+                return answer(_told(simple(kinds.WRONG_SIGNATURE, message)))
+        used = copy.deepcopy(arguments)
+        run = partial(_called, exercise.call, function, used)
+        value, problem = _tried(run, exercise, source, "")
+        if problem:
+            return answer(problem)
+        advice = exercise.means(*used) if callable(exercise.means) else ""
+        calls.append({"value": value, "left": written(used), "advice": advice})
+    return answer()
+
+
+def compiled(source: str, exercise: BaseExercise) -> CodeType:
+    """The cell's code, with no feature of this file's ``from __future__``."""
+    return compile(source, exercise.id, "exec", dont_inherit=True)
+
+
+def _module() -> dict[str, Any]:
+    """The names of a new module for the cell, which ``sys.modules`` has, as dataclasses want it."""
+    module = sys.modules["exercise"] = ModuleType("exercise")
+    return vars(module)
+
+
+# What stands in the frames below the student's: neither the exercise nor the other cases.
+def _values(code: CodeType, names: list[str]) -> dict[str, Any]:
+    namespace = _module()
+    exec(code, namespace)
+    _restore_builtins()
+    return {name: written(namespace[name]) for name in names if name in namespace}
+
+
+def _called(call: Any, function: Any, arguments: tuple) -> list[Any]:
+    value = call(function, *arguments) if call else function(*arguments)
+    _restore_builtins()
+    return written(value)
+
+
+def _restore_builtins() -> None:
+    """Python's own functions as they were, whatever the cell has made of them."""
+    OWN_NAMES.update(OWN_FUNCTIONS)
+
+
+def _tried(run: Any, exercise: BaseExercise, source: str, doing: str) -> tuple[Any, Any]:
+    """What ``run()`` returns, with the book closed, and None; or None and the verdict on it."""
+    value, verdict = None, None
+    try:
+        with closed_book():
+            try:
+                value = apart(run)
+            finally:
+                _restore_builtins()
+    except BaseException as error:
+        verdict = _raised(error, exercise, source, doing)
+    if why := refused():
+        hint = kinds.NEXT_STEP[kinds.COPIED]
+        verdict = simple(kinds.COPIED, f"{why}.", hint=hint)
+    return value, verdict and _told(verdict)
+
+
+def _told(verdict: Verdict) -> dict[str, str]:
+    """The verdict in words, as it goes to the other process."""
+    return {name: getattr(verdict, name) for name in ("kind", "message", "hint", "excerpt")}
+
+
+def _raised(error: BaseException, exercise: BaseExercise, source: str, doing: str) -> Verdict:
+    """An exception, with the last line of the student's cell on its way."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == exercise.id]
+    text = "".join(traceback.format_exception_only(error)).strip()
+    return simple(
+        kinds.EXCEPTION,
+        f"{doing}: {text[:1000]}" if doing else text[:1000],
+        excerpt=source_excerpt(source, lines[-1:]),
+    )
+
+
+if __name__ == "__main__":
+    all_exercises()  # once, for every job
+    for package in os.environ[PACKAGES].split():
+        import_module(package)
+    serve_forks(work)

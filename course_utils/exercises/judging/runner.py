@@ -1,0 +1,123 @@
+"""Runs a student's cell and says what came of it.
+
+Is there anything to run? Then each kind of exercise has its judge: :mod:`.kernel_answer`,
+:mod:`.python_answer`, :mod:`.number_answer` or :mod:`.host_answer`. On a machine with a GPU a right
+kernel also runs at full size.
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import replace
+from functools import singledispatch
+
+from ...checking.verdict import Verdict
+from ...compiling.missing_compiler import CompilerMissing
+from ...compiling.source_text import without_marks
+from ...needs import lacking
+from ..authoring import kinds
+from ..authoring.spec import BaseExercise, Exercise, HostExercise, NumberExercise, PythonExercise
+from . import kernel_answer, number_answer
+from .outcome import Outcome, simple
+from .python_habits import python_habits
+
+
+def run_source(
+    exercise: BaseExercise, source: str, *, first_line: int = 1, gpu: bool = False
+) -> Outcome:
+    """The outcome of ``source`` as an answer to ``exercise``; never raises.
+
+    ``first_line`` is the number of the source's first line for the reader (2 in a notebook cell,
+    below its magic line). With ``gpu`` a right answer also runs at full size on the GPU.
+    """
+    source = without_marks(source)
+    if not source.strip():
+        message = "there is nothing in this cell."
+        hint = kinds.NEXT_STEP[kinds.EMPTY].format(id=exercise.id)
+        return _outcome(exercise, simple(kinds.EMPTY, message, hint=hint))
+    if exercise.is_untouched(source) and not exercise.bug:
+        hint = number_answer.HOW_TO_START if isinstance(exercise, NumberExercise) else ""
+        message = "this is the starter, unchanged."
+        return _outcome(exercise, simple(kinds.NOT_STARTED, message, hint=hint))
+    if not _is_text(source):
+        message = "this cell holds half a character (a lone surrogate), which no compiler reads."
+        hint = "It comes from pasting: type the line that looks odd anew."
+        kind = kinds.SYNTAX_ERROR if exercise.language == "python" else kinds.COMPILE_ERROR
+        return _outcome(exercise, simple(kind, message, hint=hint))
+    outcome = check_source(exercise, "\n" * (first_line - 1) + source)
+    if not outcome.passed and isinstance(exercise, (Exercise, HostExercise)):
+        outcome = _with_habits(outcome, "\n" * (first_line - 1) + source)
+    if gpu and outcome.passed and isinstance(exercise, Exercise) and _runs_here(exercise):
+        from .full_size import run_full
+
+        return run_full(exercise, source, outcome)
+    return outcome
+
+
+def _runs_here(exercise: Exercise) -> bool:
+    """Whether this machine's GPU is of the kind that the exercise is written for."""
+    return exercise.arch is None or lacking(exercise.arch) is None
+
+
+def _with_habits(outcome: Outcome, source: str) -> Outcome:
+    """The same outcome, with a word on what looks like Python in the cell."""
+    found = python_habits(source)
+    if not found:
+        return outcome
+    number, remark = found[0]
+    hint = f"In line {number}, {remark}. {outcome.verdict.hint}".rstrip()
+    return replace(outcome, verdict=replace(outcome.verdict, hint=hint))
+
+
+def _is_text(source: str) -> bool:
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_source(exercise: BaseExercise, source: str) -> Outcome:
+    """Run ``source`` on the emulator, be it the starter or not; never raises."""
+    try:
+        return _run(exercise, source)
+    except CompilerMissing as error:
+        message, _, hint = str(error).partition("\n")
+        return _outcome(exercise, simple(kinds.NO_COMPILER, message, hint=hint))
+    except Exception as error:
+        lines = traceback.format_exception(error)[-4:]
+        verdict = simple(kinds.OUR_FAULT, f"the checker failed: {error}", excerpt="".join(lines))
+        return _outcome(exercise, verdict)
+
+
+@singledispatch
+def _run(exercise: BaseExercise, source: str) -> Outcome:
+    raise TypeError(f"no runner for exercises of type {type(exercise).__name__}")
+
+
+@_run.register
+def _run_kernel(exercise: Exercise, source: str) -> Outcome:
+    return kernel_answer.outcome_of(exercise, source)
+
+
+@_run.register
+def _run_python(exercise: PythonExercise, source: str) -> Outcome:
+    from .python_answer import verdict_of
+
+    return _outcome(exercise, verdict_of(exercise, source))
+
+
+@_run.register
+def _run_numbers(exercise: NumberExercise, source: str) -> Outcome:
+    return _outcome(exercise, number_answer.verdict_of(exercise, source))
+
+
+@_run.register
+def _run_host(exercise: HostExercise, source: str) -> Outcome:
+    from .host_answer import verdict_of
+
+    return _outcome(exercise, verdict_of(exercise, source))
+
+
+def _outcome(exercise: BaseExercise, verdict: Verdict) -> Outcome:
+    return Outcome(exercise.id, exercise.title, verdict)

@@ -1,0 +1,169 @@
+"""The trials of an exercise: drawn from what its task promises, and made smaller where they fail.
+
+An exercise's ``small`` sizes are tried first. Then some more trials are *drawn* from its promises:
+each takes another size, another launch and other values, so that every alternative of every promise
+is met. The draw depends on the exercise alone: one cell always gets one verdict. A failing trial is
+made smaller before it is shown.
+
+(Drawn by hand and not by the `hypothesis` library: sixteen launches shall meet every alternative at
+least once, which random examples do not; the smallest failing one shall be found in some twenty
+launches, not in hundreds; and a student's installation shall not need the library.)
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import chain
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..authoring.launches import Launch
+from ..authoring.promises import DRAWN, Cases, Given, Promises, Values, in_turns
+from ..authoring.spec import Exercise, HostExercise, PythonExercise, describe_size
+
+MOST_STEPS = 24  # launches to make a failing trial smaller
+
+
+def all_cases(exercise: PythonExercise | HostExercise) -> tuple[Any, ...]:
+    """The fixed cases of an exercise, in their order, and then those drawn."""
+    if not isinstance(exercise.promises, Cases):
+        return exercise.cases
+    rng = np.random.default_rng(zlib.crc32(exercise.id.encode()))
+    drawn = [exercise.promises.draw(rng) for _ in range(exercise.promises.count)]
+    by_length = sorted(drawn, key=lambda case: len(repr(case)))
+    return *exercise.cases, *by_length, *exercise.promises.large()
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One launch of an exercise: its size, the seed of its inputs, and how it differs from them."""
+
+    size: Any
+    seed: int
+    launch: int = 0  # a number of ``launches(size)``; 0 is the exercise's own
+    changes: tuple[Values, ...] = ()
+
+    def given(self, exercise: Exercise) -> Given:
+        given = exercise.inputs(np.random.default_rng(self.seed), self.size)
+        for change in self.changes:
+            given = change.applied(given, np.random.default_rng((self.seed, 7)))
+        return given
+
+    def launches(self, exercise: Exercise) -> tuple[Launch, ...]:
+        own = exercise.launches(self.size)
+        if not self.launch:
+            return own
+        others = exercise.promises.launches(self.size)
+        found = others[(self.launch - 1) % len(others)]
+        return (found,) if isinstance(found, Launch) else tuple(found)
+
+    def label(self, exercise: Exercise) -> str:
+        """``n = 33, grid 2, block 96, x all negative``."""
+        sizes = exercise.promises.sizes if isinstance(exercise.promises, Promises) else None
+        parts = [sizes.label(self.size) if sizes else f"size {describe_size(self.size)}"]
+        if self.launch:
+            parts += [_describe_launch(launch) for launch in self.launches(exercise)]
+        return ", ".join(parts + [change.label for change in self.changes])
+
+
+def drawn_trials(exercise: Exercise) -> list[Trial]:
+    """The trials drawn from the exercise's promises; none where it has none."""
+    promises = exercise.promises
+    if not isinstance(promises, Promises):
+        return []
+    rng = np.random.default_rng(zlib.crc32(exercise.id.encode()))
+    longest = max((len(values) for values in promises.values), default=0)
+    if promises.sizes:
+        longest = max(longest, *map(len, promises.sizes.extents))
+    count = max(DRAWN, longest)
+    if promises.sizes:
+        sizes = promises.sizes.drawn(rng, count)
+    else:
+        sizes = in_turns(rng, exercise.small, count)
+    changes = [in_turns(rng, values, count) for values in promises.values]
+    trials = []
+    for number in range(count):
+        launch = number + 1 if promises.launches else 0
+        chosen = (column[number] for column in changes)
+        differing = tuple(values for values in chosen if values.label)
+        trials.append(Trial(sizes[number], 10 + number, launch, differing))
+    more = _other_values(exercise), _whole(exercise), _longest(exercise)
+    return [*_other_launches(exercise), *trials, *chain(*more)]
+
+
+def _other_launches(exercise: Exercise) -> list[Trial]:
+    """Each of the other launches at the most telling fixed size, which has work for all of it."""
+    if not exercise.promises.launches:
+        return []
+    size = exercise.small[0]
+    return [Trial(size, 1, n + 1) for n in range(len(exercise.promises.launches(size)))]
+
+
+def _other_values(exercise: Exercise) -> list[Trial]:
+    """Each of the other values there too: a draw may give them to a single element, where much is
+    right that is wrong elsewhere."""
+    size = exercise.small[0]
+    alternatives = (values for one in exercise.promises.values for values in one if values.label)
+    return [Trial(size, 2, changes=(values,)) for values in alternatives]
+
+
+def _whole(exercise: Exercise) -> list[Trial]:
+    """Sizes of which nothing is left over, with the exercise's own values and launch."""
+    sizes = exercise.promises.sizes
+    return [Trial(size, 4) for size in sizes.whole()] if sizes else []
+
+
+def _longest(exercise: Exercise) -> list[Trial]:
+    """The longest sizes with the exercise's own values: in a long row of equal numbers a wrong
+    index is not seen. Also with the fewest threads, which go through their loops most often."""
+    sizes, launches = exercise.promises.sizes, exercise.promises.launches
+    if not sizes:
+        return []
+    trials = []
+    for size in sizes.longest():
+        trials.append(Trial(size, 3))
+        threads = [_threads(launch) for launch in launches(size)] if launches else []
+        if threads and min(threads) < _threads(exercise.launches(size)):
+            trials.append(Trial(size, 3, threads.index(min(threads)) + 1))
+    return trials
+
+
+def _threads(launches: Launch | tuple[Launch, ...]) -> int:
+    found = (launches,) if isinstance(launches, Launch) else launches
+    return sum(prod(launch.grid) * prod(launch.block) for launch in found)
+
+
+def smallest(
+    exercise: Exercise, trial: Trial, fails: Callable[[Trial], bool], steps: int = MOST_STEPS
+) -> Trial:
+    """The failing ``trial`` with all taken away that it does not take to fail; a few steps."""
+    tried = 0
+
+    def still(candidate: Trial) -> bool:
+        nonlocal tried
+        tried += 1
+        return tried <= steps and fails(candidate)
+
+    if exercise.promises.sizes:
+        room = steps - len(trial.changes) - 1
+        for size in exercise.promises.sizes.smaller(trial.size):
+            if tried >= room:
+                break
+            if still(replace(trial, size=size)):
+                trial = replace(trial, size=size)
+                break
+    if trial.launch and still(replace(trial, launch=0)):
+        trial = replace(trial, launch=0)
+    for change in trial.changes:
+        without = replace(trial, changes=tuple(c for c in trial.changes if c is not change))
+        if still(without):
+            trial = without
+    return trial
+
+
+def _describe_launch(launch: Launch) -> str:
+    return f"grid {describe_size(launch.grid)}, block {describe_size(launch.block)}"

@@ -1,0 +1,106 @@
+"""Proves the exercises: the starter compiles and does not pass, the solution passes, and every
+mutant is rejected with its diagnosis."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+
+from ...text_tables import Table
+from ..authoring import kinds
+from ..authoring.registry import find
+from ..authoring.spec import BaseExercise, Exercise, HostExercise
+from .runner import check_source, run_source
+
+NOT_PASS = "not pass"
+NOT_A_STARTER = (kinds.PASS, kinds.COMPILE_ERROR, kinds.SYNTAX_ERROR, kinds.OUR_FAULT)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One text that was run: what it should have got and what it got."""
+
+    exercise_id: str
+    text: str  # "starter", "solution" or the mutant's name
+    expected: str
+    got: str
+    detail: str
+    seconds: float
+
+    @property
+    def skipped(self) -> bool:
+        """True where the machine lacks what the exercise needs."""
+        return self.got in kinds.NOT_HERE
+
+    @property
+    def holds(self) -> bool:
+        if self.skipped:
+            return True
+        if self.text == "starter" and self.expected == NOT_PASS:
+            return self.got not in NOT_A_STARTER
+        return self.got == self.expected
+
+
+FULL_SIZE = "solution, full size"
+
+
+def proofs(
+    exercise: BaseExercise, gpu: bool = False, mutants: int | None = None
+) -> Iterator[Proof]:
+    """Run the starter, the solution and every mutant of one exercise on the emulator, or only the
+    first ``mutants`` of them.
+
+    With ``gpu`` the solution of a kernel exercise also runs at full size there, as for a student.
+    """
+    if isinstance(exercise, HostExercise):  # one that never ends is stopped sooner than a reader's
+        exercise = replace(exercise, seconds=2.0)
+    texts = [
+        ("starter", exercise.starter, exercise.bug or NOT_PASS),
+        ("solution", exercise.solution, kinds.PASS),
+        *([(FULL_SIZE, exercise.solution, kinds.PASS)] if gpu and _has_full_size(exercise) else []),
+        *((m.name, m.apply(exercise.solution), m.kind) for m in exercise.mutants[:mutants]),
+    ]
+    for name, text, expected in texts:
+        start = time.perf_counter()
+        if name == FULL_SIZE:
+            outcome = run_source(exercise, text, gpu=True)
+        else:
+            outcome = check_source(exercise, text)
+        seconds = time.perf_counter() - start
+        yield Proof(exercise.id, name, expected, outcome.kind, str(outcome), seconds)
+
+
+def proofs_of_many(exercises: Sequence[BaseExercise], gpu: bool = False) -> Iterator[Proof]:
+    """:func:`proofs` of one exercise after the other; without a GPU, on all cores at once."""
+    if gpu or len(exercises) == 1:
+        for exercise in exercises:
+            yield from proofs(exercise, gpu)
+        return
+    with ProcessPoolExecutor() as pool:
+        for found in pool.map(_proofs_by_name, [exercise.id for exercise in exercises]):
+            yield from found
+
+
+def _proofs_by_name(name: str) -> list[Proof]:
+    """For another process, which gets no functions of a spec."""
+    return list(proofs(find(name)))
+
+
+def _has_full_size(exercise: BaseExercise) -> bool:
+    return isinstance(exercise, Exercise)
+
+
+def table(found: list[Proof]) -> str:
+    """The proofs as aligned text with a line of totals."""
+    headings = ("exercise", "text", "expected", "got", "s", "")
+    rows = []
+    for p in found:
+        mark = "skipped" if p.skipped else "ok" if p.holds else "FAILS"
+        rows.append((p.exercise_id, p.text, p.expected, p.got, p.seconds, mark))
+    exercises = len({p.exercise_id for p in found})
+    mutants = sum(p.text not in ("starter", "solution", FULL_SIZE) for p in found)
+    good = sum(p.holds for p in found)
+    totals = f"{exercises} exercises, {mutants} mutants: {good} of {len(found)} hold"
+    return f"{Table(headings, rows, left=headings[:4] + headings[5:])}\n\n{totals}"

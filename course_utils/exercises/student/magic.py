@@ -1,0 +1,107 @@
+"""What a student types: ``%%exercise``, ``hint``, ``solution``, ``reset`` and the like."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+
+from ...errors import LessonError
+from ...interrupts import interruptible
+from ...shell import running_shell
+from ..authoring.generate import starter_cell
+from ..authoring.registry import find
+from ..authoring.spec import BaseExercise
+from ..judging.outcome import ExerciseFailed, Outcome
+from ..judging.runner import run_source
+from . import student_work
+
+CELL_LINE = 2  # the body of a cell begins below its magic line
+
+
+@dataclass(frozen=True)
+class Note:
+    """Text that shows as Markdown in a notebook and prints as it is elsewhere."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_markdown_(self) -> str:
+        return self.text
+
+
+def exercise(line: str, cell: str) -> Outcome:
+    """``%%exercise 04.saxpy``: run the cell below as an answer to that exercise.
+
+    Never raises for anything in the cell, so a notebook with unsolved exercises runs to its end;
+    with COURSE_STRICT=1 every verdict but PASS raises :class:`ExerciseFailed`.
+    """
+    with interruptible(f"{line.strip()} was not judged, and this try does not count."):
+        chosen = _find(line)
+        outcome = run_source(chosen, cell, first_line=CELL_LINE, gpu=_on_gpu())
+    outcome = replace(outcome, note=student_work.record(chosen, outcome, cell))
+    if os.environ.get("COURSE_STRICT") == "1" and not outcome.passed:
+        raise ExerciseFailed(outcome)
+    return outcome
+
+
+def hint(name: str) -> Note:
+    """The next hint of an exercise; each call shows one more, and the last one stays."""
+    chosen = _find(name)
+    number = student_work.next_hint(chosen)
+    return Note(f"**Hint {number} of {len(chosen.hints)}.** {chosen.hints[number - 1].strip()}")
+
+
+def solution(name: str) -> Note:
+    """The course's solution of an exercise, with its explanation."""
+    chosen = _find(name)
+    code = f"```{chosen.language}\n{chosen.solution.rstrip()}\n```"
+    return Note(f"{code}\n\n{chosen.explanation.strip()}")
+
+
+def answer(name: str) -> str | None:
+    """What of yours passed last, as text, whatever you tried after it; None before it passed."""
+    return student_work.passing_work(_find(name))
+
+
+def reset(name: str) -> Note:
+    """Bring the starter back in a new cell below, and count the exercise as open again."""
+    chosen = _find(name)
+    kept = student_work.forget(chosen)
+    message = f"The starter of {chosen.id} is in the cell below. {kept}".rstrip()
+    return _new_cell(starter_cell(chosen), message)
+
+
+def restore(name: str) -> Note:
+    """Bring back, in a new cell below, what you ran last."""
+    chosen = _find(name)
+    work = student_work.saved_work(chosen)
+    if work is None:
+        return Note(f"You have not tried {chosen.id} yet.")
+    text = f"%%exercise {chosen.id}\n{work}"
+    return _new_cell(text, f"Your last try at {chosen.id} is in the cell below.")
+
+
+def _find(name: str) -> BaseExercise:
+    name = name.strip()
+    if not name:
+        raise LessonError("Name the exercise, as in %%exercise 04.saxpy")
+    try:
+        return find(name)
+    except KeyError as error:
+        raise LessonError(error.args[0]) from None
+
+
+def _new_cell(text: str, message: str) -> Note:
+    shell = running_shell()
+    if shell is None:
+        return Note(text)
+    shell.set_next_input(text, replace=False)
+    return Note(message)
+
+
+def _on_gpu() -> bool:
+    from ...devices.selection import ON_GPU
+
+    return ON_GPU
