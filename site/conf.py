@@ -19,6 +19,9 @@ source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 include_patterns = [
     "README.md",
     "CONTRIBUTING.md",
+    "kernels/README.md",
+    "site/README.md",
+    "tests/README.md",
     "chapters/*/README.md",
     "chapters/*/*.ipynb",
     "assets/**/*.md",

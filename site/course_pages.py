@@ -50,7 +50,8 @@ def add_contents(app: Any, name: str, source: list[str]) -> None:
     if name == "README":
         pages = sorted(folder.glob("chapters/*/README.md"))
         rest = (*folder.glob("assets/**/*.md"), *folder.glob("course_utils/**/*.md"))
-        pages += [*sorted(rest), PLANTED_BUGS, folder / "CONTRIBUTING.md"]
+        authors = ("CONTRIBUTING", "kernels/README", "tests/README", "site/README")
+        pages += [*sorted(rest), PLANTED_BUGS, *(folder / f"{name}.md" for name in authors)]
     elif re.fullmatch(r"chapters/[^/]+/README", name):
         pages = sorted(folder.glob("*.ipynb"))
     else:

@@ -35,7 +35,7 @@ from .cells import (
 
 UPDATE_COMMAND = (
     "run `python -m course_utils run --update PATH`; a cell that measures needs the GPU machine, "
-    "CONTRIBUTING.md says what to do without one"
+    "course_utils/notebooks/README.md says how to go on without one"
 )
 C_LIKE = (".cu", ".cuh", ".c", ".h", ".cpp")
 FIELDS = ("device", "cuda", "date", "fingerprint")

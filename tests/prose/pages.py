@@ -62,7 +62,7 @@ def prose(name: str, source: str) -> list[Text]:
         return _of_module(source)
     if suffix in KERNELS:
         return _of_kernel(source)
-    if "/exercises/" in name:
+    if name.startswith("kernels/") and "/exercises/" in name:
         source = source.partition("\n## Wrong answers")[0]
     return [Text(without_code(source), 1)]
 

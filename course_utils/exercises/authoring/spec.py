@@ -168,7 +168,7 @@ class Exercise(Launched):
     kernels that only copy or move.
 
     ``promises`` says what else a right answer copes with, ``means`` what it has to do it by; either
-    may be a sentence that says why there are none. CONTRIBUTING has a section on them.
+    may be a sentence that says why there are none. AUTHORING.md explains both.
 
     ``probe`` is compiled behind the cell's code: kernels of the course that call what the cell
     defines, for launches that name them.

@@ -1,18 +1,15 @@
-"""What CONTRIBUTING shows is a complete exercise and a quiz that keeps the rule."""
+"""The exercise that AUTHORING.md shows is complete, and proves itself."""
 
 import re
-from pathlib import Path
 
-import nbformat
 import numpy as np
 
 from course_utils.exercises import Exercise, Launch, Promises, empty, floats, means, promises
 from course_utils.exercises.authoring import registry, spec
 from course_utils.exercises.judging.verify import proofs
-from course_utils.notebooks.rules import explains_every_choice_of_a_quiz
 from course_utils.paths import ROOT
 
-TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "course_utils" / "exercises" / "AUTHORING.md").read_text(encoding="utf-8")
 
 
 def block(language, word):
@@ -40,26 +37,3 @@ def test_the_exercise_it_shows_is_complete_in_few_lines_and_proves_itself(tmp_pa
     assert len(found) == 5
     for proof in found:
         assert proof.holds, f"{proof.text}: {proof.detail}"
-
-
-def quiz(text):
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)])
-    return [str(violation) for violation in explains_every_choice_of_a_quiz(book, Path(), ROOT)]
-
-
-def test_the_quiz_it_shows_keeps_the_rule():
-    assert quiz(block("markdown", "**Quiz.**")) == []
-
-
-def test_a_choice_without_an_explanation_breaks_the_rule():
-    text = block("markdown", "**Quiz.**")
-    reason = "Wrong: three warps are 96 threads, and the last four need a warp too."
-    for poor in ("Wrong.", "Three warps are 96 threads, so no."):
-        assert "does not explain the choice “3”" in quiz(text.replace(reason, poor))[0]
-
-
-def test_a_quiz_has_exactly_one_right_choice():
-    text = block("markdown", "**Quiz.**")
-    assert "2 choices, 0 of them right" in quiz(text.replace("Right:", "Wrong:"))[0]
-    assert "2 choices, 2 of them right" in quiz(text.replace("Wrong:", "Right:"))[0]
-    assert "0 choices" in quiz("**Quiz.** Why?")[0]
