@@ -14,14 +14,13 @@ from .shell import running_shell
 
 if TYPE_CHECKING:  # for editors, which complete names and show their docstrings
     from . import figures, layouts
-    from .benchmarks import autotune
-    from .benchmarks.baselines.cublas_library import cublas_libraries
-    from .benchmarks.baselines.cudnn_descriptors import cudnn_library
-    from .benchmarks.baselines.cudnn_graph import CudnnGraph
-    from .benchmarks.baselines.lt_products import LtProduct
-    from .benchmarks.microbenchmarks import hardware
-    from .benchmarks.profilers import spans, step_spans
-    from .benchmarks.simulated_gpu import SimulatedGPU
+    from .benchmarks.experiments import autotune, hardware
+    from .benchmarks.experiments.profilers import spans, step_spans
+    from .benchmarks.harness.simulated_gpu import SimulatedGPU
+    from .benchmarks.libraries.cublas_library import cublas_libraries
+    from .benchmarks.libraries.cudnn_descriptors import cudnn_library
+    from .benchmarks.libraries.cudnn_graph import CudnnGraph
+    from .benchmarks.libraries.lt_products import LtProduct
     from .checking import check
     from .data.image_sets import digits
     from .data.sheets import data_sheets
@@ -96,19 +95,19 @@ __all__ = [
 
 _STOPPED = "run the cell again to finish loading the course."
 _MODULES = {  # the names that are modules
-    "autotune": "benchmarks.autotune",
+    "autotune": "benchmarks.experiments.autotune",
     "figures": "figures",
-    "hardware": "benchmarks.microbenchmarks.hardware",
+    "hardware": "benchmarks.experiments.hardware",
     "layouts": "layouts",
     "trees": "observing.trees",
 }
 _HOMES = {  # the modules that define the others
-    "benchmarks.baselines.cublas_library": "cublas_libraries",
-    "benchmarks.baselines.cudnn_descriptors": "cudnn_library",
-    "benchmarks.baselines.cudnn_graph": "CudnnGraph",
-    "benchmarks.baselines.lt_products": "LtProduct",
-    "benchmarks.profilers": "spans step_spans",
-    "benchmarks.simulated_gpu": "SimulatedGPU",
+    "benchmarks.libraries.cublas_library": "cublas_libraries",
+    "benchmarks.libraries.cudnn_descriptors": "cudnn_library",
+    "benchmarks.libraries.cudnn_graph": "CudnnGraph",
+    "benchmarks.libraries.lt_products": "LtProduct",
+    "benchmarks.experiments.profilers": "spans step_spans",
+    "benchmarks.harness.simulated_gpu": "SimulatedGPU",
     "checking": "check",
     "data.image_sets": "digits",
     "data.sheets": "data_sheets",

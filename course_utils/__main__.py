@@ -21,7 +21,7 @@ COMMANDS = {
     "bench": ("measure the emulator, or the kernels on a GPU", "benchmarks.cli"),
     "prove-blackwell": (
         "run and time the kernels for sm_100a on a B200",
-        "benchmarks.prove_blackwell",
+        "benchmarks.tools.prove_blackwell",
     ),
 }
 

@@ -101,6 +101,29 @@ def test_a_module_imports_only_from_its_room_and_those_above(name):
     assert not too_low, f"course_utils.{name} imports {', '.join(sorted(too_low))}"
 
 
+# The folders of a room, in the order in which they may import each other. Those of the emulator
+# have a test beside it.
+FOLDERS = {
+    "exercises": ("authoring", "isolation", "judging", "student"),
+    "benchmarks": ("harness", "libraries", "cases", "experiments", "tools"),
+}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folder_of_a_room_imports_none_that_comes_after_it(name):
+    folders = FOLDERS[name]
+    assert {path.parent.name for path in (PACKAGE / name).glob("*/__init__.py")} == {*folders}
+    wrong = [
+        f"{module} imports {other}"
+        for level, folder in enumerate(folders)
+        for module in modules()
+        if module.startswith(f"{name}.{folder}.")
+        for other in imports(module)
+        if other.startswith(tuple(f"{name}.{later}" for later in folders[level + 1 :]))
+    ]
+    assert not wrong
+
+
 def test_no_modules_import_each_other_in_a_circle():
     waiting = {name: imports(name, at_once=True) & modules().keys() for name in modules()}
     for name, others in waiting.items():

@@ -8,7 +8,7 @@ make the other files of ``assets/benchmarks``.
 from typing import Any
 
 from . import cases
-from .case import Case, KernelCall, Work
+from .harness.case import Case, KernelCall, Work
 
 __all__ = ["CASES", "Case", "KernelCall", "Work"]
 CASES: tuple[Case, ...]

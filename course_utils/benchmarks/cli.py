@@ -21,11 +21,11 @@ from ..paths import shown
 from ..records import kernel_records, readme_table
 from ..records.measured_files import REFERENCE
 from ..text_tables import Column, Columns
-from .baselines import cub, cublas_library
-from .case import Case
 from .cases import CASES
-from .measure import ceilings, emulate, measure
-from .producers import PRODUCERS, Producer, stale
+from .harness.case import Case
+from .harness.measure import ceilings, emulate, measure
+from .libraries import cub, cublas_library
+from .tools.producers import PRODUCERS, Producer, stale
 
 NAMES = [case.name for case in CASES]
 ON_EMULATOR = Columns(

@@ -7,7 +7,6 @@ and the host has nothing to do but to start it. On the emulator the same kernels
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +19,7 @@ import numpy as np
 
 from course_utils import cp, device, load
 from course_utils.devices.properties import sm_count
+from course_utils.launching.early_launch import launch_early
 from course_utils.launching.older_gpus import GpuTooOld
 
 plain = SimpleNamespace(**run_path(str(Path(__file__).with_name("network.py"))))
@@ -82,36 +82,8 @@ class Launch:
         values = self.kernel.check(*shape, self.arguments, self.shared)
         raw = self.kernel.raw
         if early:
-            return lambda: _launch_early(raw, *shape, values, self.shared)
+            return lambda: launch_early(raw, *shape, values, self.shared)
         return lambda: raw(*shape, values, shared_mem=self.shared)
-
-
-def _launch_early(
-    raw: Any, grid: tuple[int, ...], block: tuple[int, ...], values: Any, shared: int
-) -> None:
-    """Launch with programmatic stream serialization, which CuPy has no word for."""
-    from cuda.bindings import driver
-
-    config, attribute = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
-    config.gridDimX, config.gridDimY, config.gridDimZ = grid
-    config.blockDimX, config.blockDimY, config.blockDimZ = block
-    config.sharedMemBytes = shared
-    config.hStream = driver.CUstream(cp.cuda.get_current_stream().ptr)
-    attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-    attribute.value.programmaticStreamSerializationAllowed = 1
-    config.attrs, config.numAttrs = [attribute], 1
-    arrays = [hasattr(value, "data") and hasattr(value.data, "ptr") for value in values]
-    pairs = list(zip(values, arrays, strict=True))
-    numbers = tuple(value.data.ptr if array else value.item() for value, array in pairs)
-    types = tuple(
-        ctypes.c_void_p if array else np.ctypeslib.as_ctypes_type(value.dtype)
-        for value, array in pairs
-    )
-    (error,) = driver.cuLaunchKernelEx(
-        config, driver.CUfunction(raw.kernel.ptr), (numbers, types), 0
-    )
-    if error:
-        raise RuntimeError(f"cuLaunchKernelEx: {error.name}")
 
 
 def _ceil(n: int, d: int) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils import autotune, cp, load, measurements, profile
-from course_utils.benchmarks.autotune import Tiles, why_not
+from course_utils.benchmarks.experiments.autotune import Tiles, why_not
 
 FILE_SIZES = Tiles(128, 256, 8, 8, 16, 3)
 SHAPES = [FILE_SIZES, Tiles(64, 128, 16, 16, 8, 2), Tiles(64, 64, 32, 8, 8, 4)]

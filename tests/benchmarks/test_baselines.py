@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from course_utils import cp
-from course_utils.benchmarks.baselines import (
+from course_utils.benchmarks.cases.convolution import convolved
+from course_utils.benchmarks.cases.matmul import FACTORS, from_bf16, to_bf16, to_e4m3
+from course_utils.benchmarks.libraries import (
     cub,
     cublas,
     cublas_library,
@@ -14,8 +16,6 @@ from course_utils.benchmarks.baselines import (
     curand,
     lt_products,
 )
-from course_utils.benchmarks.cases.convolution import convolved
-from course_utils.benchmarks.cases.matmul import FACTORS, from_bf16, to_bf16, to_e4m3
 from course_utils.checking import difference
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError

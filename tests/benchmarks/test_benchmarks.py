@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks import Case, KernelCall, Work, nsight_compute, profilers, sass
-from course_utils.benchmarks.case import PEAKS
-from course_utils.benchmarks.microbenchmarks import sums
-from course_utils.benchmarks.single_launch import launch_of
+from course_utils.benchmarks import Case, KernelCall, Work
+from course_utils.benchmarks.experiments import profilers, sums
+from course_utils.benchmarks.experiments.single_launch import launch_of
+from course_utils.benchmarks.harness import nsight_compute, sass
+from course_utils.benchmarks.harness.case import PEAKS
 from course_utils.checking import difference, judge
 from course_utils.errors import LessonError
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from course_utils import CudnnGraph, cp, cudnn_library
-from course_utils.benchmarks import cudnn_engines
-from course_utils.benchmarks.baselines import cudnn_descriptors
-from course_utils.benchmarks.baselines.cudnn_graph import MODES, strides_of
 from course_utils.benchmarks.cases.convolution import convolved
+from course_utils.benchmarks.experiments import cudnn_engines
+from course_utils.benchmarks.libraries import cudnn_descriptors
+from course_utils.benchmarks.libraries.cudnn_graph import MODES, strides_of
 from course_utils.checking import difference
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError

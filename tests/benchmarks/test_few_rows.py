@@ -4,7 +4,7 @@ import pytest
 
 from course_utils import cp
 from course_utils.benchmarks.cases import few_rows
-from course_utils.benchmarks.tile_orders import BANDS, BM, BN, SIZE
+from course_utils.benchmarks.experiments.tile_orders import BANDS, BM, BN, SIZE
 
 OF_A_MULTIPROCESSOR = 228 * 1024  # bytes of shared memory; a block takes 1 KB more than it asks for
 STATIC = 16  # bytes that a block has beside those of its launch

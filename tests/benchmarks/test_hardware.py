@@ -3,7 +3,7 @@
 import pytest
 
 from course_utils import hardware, measurements
-from course_utils.benchmarks.microbenchmarks import memories
+from course_utils.benchmarks.experiments import memories
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 

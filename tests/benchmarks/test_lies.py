@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.benchmarks import lies
+from course_utils.benchmarks.experiments import lies
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 from course_utils.paths import KERNELS

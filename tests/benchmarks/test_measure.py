@@ -6,8 +6,9 @@ from itertools import count, cycle
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks import CASES, Case, KernelCall, Work, measure, nvml, sustained
+from course_utils.benchmarks import CASES, Case, KernelCall, Work
 from course_utils.benchmarks.cases.matmul import grid_for
+from course_utils.benchmarks.harness import measure, nvml, sustained
 from course_utils.devices.selection import ON_GPU
 from course_utils.launching.older_gpus import GpuTooOld
 from course_utils.observing.timing import Bench

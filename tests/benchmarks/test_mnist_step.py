@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from course_utils import digits, measurements
-from course_utils.benchmarks import mnist_race, mnist_step
-from course_utils.benchmarks.mnist_step import BATCHES, RACED, WAYS, StepPlan
+from course_utils.benchmarks.experiments import mnist_race, mnist_step
+from course_utils.benchmarks.experiments.mnist_step import BATCHES, RACED, WAYS, StepPlan
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 from course_utils.paths import KERNELS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course_utils.benchmarks.microbenchmarks import overlap
+from course_utils.benchmarks.experiments import overlap
 from course_utils.records.measured_files import measurements
 
 

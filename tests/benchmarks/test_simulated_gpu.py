@@ -5,7 +5,7 @@ from statistics import median
 import pytest
 
 from course_utils import SimulatedGPU
-from course_utils.benchmarks.simulated_gpu import DIRTY, LAUNCH_MS, QUEUE, WARM
+from course_utils.benchmarks.harness.simulated_gpu import DIRTY, LAUNCH_MS, QUEUE, WARM
 
 
 def timed(gpu, run):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from course_utils.benchmarks import six_ways
-from course_utils.benchmarks.case import softmax_of
+from course_utils.benchmarks.experiments import six_ways
+from course_utils.benchmarks.harness.case import softmax_of
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 from course_utils.paths import KERNELS

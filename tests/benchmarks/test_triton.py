@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from course_utils import check, cp, load, load_ptx, profile, sanitize
-from course_utils.benchmarks.triton_comparison import next_power, shortened_ir, shortened_ptx
+from course_utils.benchmarks.libraries.triton_comparison import (
+    next_power,
+    shortened_ir,
+    shortened_ptx,
+)
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.errors import LessonError
 from course_utils.launching import ptx_files

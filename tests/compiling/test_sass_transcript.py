@@ -3,7 +3,7 @@
 import pytest
 
 from course_utils import load
-from course_utils.benchmarks import sass
+from course_utils.benchmarks.harness import sass
 from course_utils.errors import LessonError
 from course_utils.paths import ROOT
 

@@ -50,7 +50,7 @@ def test_the_hash_is_that_of_the_course(course):
     [
         "chapters/04_first_kernels/exercises/06_reductions.py",
         "chapters/04_first_kernels/exercises/common.py",
-        "course_utils/benchmarks/simulated_gpu.py",
+        "course_utils/benchmarks/harness/simulated_gpu.py",
         "course_utils/checking/verdict.py",
         "course_utils/compiling/standard_headers/cstdint",
         "course_utils/emulator/instructions/wgmma.py",

@@ -4,7 +4,7 @@ import numpy as np
 from launchers import Chapter, work
 
 from course_utils import cp
-from course_utils.benchmarks.case import blocks
+from course_utils.benchmarks.harness.case import blocks
 
 CHAPTER = Chapter("00_start_here")
 

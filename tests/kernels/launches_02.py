@@ -6,7 +6,7 @@ import numpy as np
 from launchers import Chapter, InPlace, draw, work
 
 from course_utils import cp, load
-from course_utils.benchmarks.case import blocks
+from course_utils.benchmarks.harness.case import blocks
 from course_utils.paths import kernel_file
 
 CHAPTER = Chapter("02_c_and_cpp")

@@ -6,7 +6,7 @@ import numpy as np
 from launchers import Chapter, draw, work
 
 from course_utils import cp, hardware
-from course_utils.benchmarks.case import Work, blocks
+from course_utils.benchmarks.harness.case import Work, blocks
 
 CHAPTER = Chapter("03_gpu_introduction")
 kernel = CHAPTER.kernel

@@ -7,11 +7,11 @@ import numpy as np
 from launchers import Chapter, Demonstration, InPlace, draw, work
 
 from course_utils import cp
-from course_utils.benchmarks.case import KernelCall, Work, blocks, double
 from course_utils.benchmarks.cases.first_kernels.scans_and_sorts import SCAN_THREADS, SELECT_TILE
-from course_utils.benchmarks.microbenchmarks.cooperation import smoothed
-from course_utils.benchmarks.microbenchmarks.litmus import ALL as LITMUS
-from course_utils.benchmarks.microbenchmarks.litmus import WEAK
+from course_utils.benchmarks.experiments.cooperation import smoothed
+from course_utils.benchmarks.experiments.litmus import ALL as LITMUS
+from course_utils.benchmarks.experiments.litmus import WEAK
+from course_utils.benchmarks.harness.case import KernelCall, Work, blocks, double
 
 CHAPTER = Chapter("04_first_kernels")
 kernel = CHAPTER.kernel

@@ -9,9 +9,9 @@ import numpy as np
 from launchers import Addressed, Chapter, InPlace, draw, work
 
 from course_utils import cp, pointers
-from course_utils.benchmarks.baselines.cudnn_graph import strides_of
-from course_utils.benchmarks.case import KernelCall, Work, blocks
 from course_utils.benchmarks.cases.filters import window_bytes
+from course_utils.benchmarks.harness.case import KernelCall, Work, blocks
+from course_utils.benchmarks.libraries.cudnn_graph import strides_of
 from course_utils.paths import KERNELS
 
 CHAPTER = Chapter("05_cuda_libraries")

@@ -9,11 +9,11 @@ import numpy as np
 from launchers import Chapter, InPlace, draw, work
 
 from course_utils import cp
-from course_utils.benchmarks.case import KernelCall, Work, blocks
 from course_utils.benchmarks.cases import few_rows, fft
 from course_utils.benchmarks.cases.convolution import BF16_SHARED, PIPELINE_SHARED, convolved
 from course_utils.benchmarks.cases.matmul import specialized_arguments
 from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL, bytes_of_tiles
+from course_utils.benchmarks.harness.case import KernelCall, Work, blocks
 
 CHAPTER = Chapter("06_matmul_and_fft")
 kernel = CHAPTER.kernel

@@ -5,8 +5,7 @@ from launchers import Chapter, InPlace, draw, work
 from ml_dtypes import bfloat16
 
 from course_utils import cp, tensor_map
-from course_utils.benchmarks import blackwell, block_scaled
-from course_utils.benchmarks.case import Work, normal
+from course_utils.benchmarks.cases import blackwell, block_scaled
 from course_utils.benchmarks.cases.hopper import RUNGS, hopper_call, small_m_call
 from course_utils.benchmarks.cases.hopper_attention import (
     attention_call,
@@ -15,6 +14,7 @@ from course_utils.benchmarks.cases.hopper_attention import (
 )
 from course_utils.benchmarks.cases.matmul import Bf16Work, from_bf16, to_bf16
 from course_utils.benchmarks.cases.pytorch_extensions.attention import attention, gradients_of
+from course_utils.benchmarks.harness.case import Work, normal
 from course_utils.layouts import Layout
 
 CHAPTER = Chapter("08_cute_tma_blackwell")

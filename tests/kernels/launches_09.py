@@ -13,7 +13,7 @@ from launchers import Chapter, InPlace, draw, work
 from taps_09 import convolved, taps
 
 from course_utils import cp
-from course_utils.benchmarks.case import KernelCall, Work, blocks
+from course_utils.benchmarks.harness.case import KernelCall, Work, blocks
 from course_utils.checking.on_device import difference
 
 CHAPTER = Chapter("09_mnist_cnn")

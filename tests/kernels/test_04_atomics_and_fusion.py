@@ -8,7 +8,7 @@ from launchers import draw
 from launches_04 import CHAPTER
 
 from course_utils import cp, load, profile, sanitize
-from course_utils.benchmarks.case import blocks
+from course_utils.benchmarks.harness.case import blocks
 
 kernel = CHAPTER.kernel
 

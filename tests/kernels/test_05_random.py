@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load, needs
-from course_utils.benchmarks.baselines.curand import uniform_floats
+from course_utils.benchmarks.libraries.curand import uniform_floats
 from course_utils.paths import KERNELS
 
 FOLDER = "05_cuda_libraries/random"

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 import pytest
 
 from course_utils import measurements
-from course_utils.benchmarks.microbenchmarks import several_gpus
-from course_utils.benchmarks.microbenchmarks.several_gpus import start_ranks
+from course_utils.benchmarks.experiments import several_gpus
+from course_utils.benchmarks.experiments.several_gpus import start_ranks
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 

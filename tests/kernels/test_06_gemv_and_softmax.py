@@ -5,12 +5,12 @@ import pytest
 from launchers import Chapter
 
 from course_utils import cp
-from course_utils.benchmarks.case import KernelCall
 from course_utils.benchmarks.cases.gemv_and_softmax import (
     KEEP_THE_ROW,
     backward_share,
     row_share,
 )
+from course_utils.benchmarks.harness.case import KernelCall
 from course_utils.errors import LessonError
 
 CHAPTER = Chapter("06_matmul_and_fft")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from course_utils import cp
-from course_utils.benchmarks.case import KernelCall, course_kernel
 from course_utils.benchmarks.cases.pytorch_extensions import cross_entropy as losses
 from course_utils.benchmarks.cases.pytorch_extensions import normalisation as norms
+from course_utils.benchmarks.harness.case import KernelCall, course_kernel
 from course_utils.paths import KERNELS
 
 IGNORED = losses.IGNORED

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks import blackwell, block_scaled, prove_blackwell
+from course_utils.benchmarks.cases import blackwell, block_scaled
+from course_utils.benchmarks.tools import prove_blackwell
 from course_utils.compiling.headers import cute_header_paths
 from course_utils.needs import lacking
 

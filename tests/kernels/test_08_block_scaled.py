@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks.block_scaled import reference_formats
+from course_utils.benchmarks.cases.block_scaled import reference_formats
 from course_utils.compiling.headers import cute_header_paths
 
 CUTE = r"""

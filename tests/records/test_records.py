@@ -8,7 +8,7 @@ import pytest
 
 from course_utils import hardware, measurements, stored
 from course_utils.benchmarks import CASES, cli
-from course_utils.benchmarks.producers import PRODUCERS, Producer, stale
+from course_utils.benchmarks.tools.producers import PRODUCERS, Producer, stale
 from course_utils.devices import properties
 from course_utils.errors import LessonError
 from course_utils.paths import README, ROOT
@@ -408,7 +408,7 @@ def test_every_file_has_a_producer_and_every_producer_a_file(capsys):
 
 
 def test_a_producer_writes_its_file_with_the_hashes_of_its_sources(folder, monkeypatch):
-    monkeypatch.setattr("course_utils.benchmarks.producers.need_gpu", lambda: None)
+    monkeypatch.setattr("course_utils.benchmarks.tools.producers.need_gpu", lambda: None)
     producer = Producer("overlap", "", lambda: {"ms": 1.5}, lambda: {"a.cu": "1"})
     content = json.loads(producer.write().read_text())
     assert content["ms"] == 1.5 and content["sources"] == {"a.cu": "1"}

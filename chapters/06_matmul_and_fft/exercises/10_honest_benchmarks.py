@@ -7,7 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
-from course_utils.benchmarks.simulated_gpu import DIRTY, WARM
+from course_utils.benchmarks.harness.simulated_gpu import DIRTY, WARM
 from course_utils.exercises import Cases, PythonExercise
 
 from .suspects import Suspect, tried, truth

@@ -8,7 +8,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from course_utils.benchmarks.simulated_gpu import SimulatedGPU
+from course_utils.benchmarks.harness.simulated_gpu import SimulatedGPU
 from course_utils.exercises.isolation.closed_book import apart
 
 CHECKLIST = (

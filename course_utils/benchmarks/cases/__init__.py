@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from ..case import Case
+from ..harness.case import Case
 
 MODULES = (
     "gpu_introduction",

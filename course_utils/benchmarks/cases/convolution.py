@@ -16,8 +16,8 @@ from ...checking.tolerance import tolerance_for, unit_roundoff
 from ...devices.selection import cp
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..baselines import cudnn
-from ..case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
+from ..libraries import cudnn
 from .matmul import Bf16Work, from_bf16, sms_for_tiles, to_bf16
 
 CHAPTER = "06_matmul_and_fft"

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...devices.selection import cp
 from ...paths import kernel_file
-from ..baselines.curand import uniform_floats
-from ..case import Case, KernelCall, Work, blocks, course_kernel, program, torch_on_gpu
+from ..harness.case import Case, KernelCall, Work, blocks, course_kernel, program, torch_on_gpu
+from ..libraries.curand import uniform_floats
 from .first_kernels.common import as_tensors
 
 CHAPTER = "05_cuda_libraries"

@@ -10,7 +10,7 @@ from typing import Any
 from ...devices.selection import ON_GPU, cp
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Work, blocks, course_kernel, double, normal
 from .first_kernels.transposes import transpose_call, transpose_libraries
 from .matmul import nt_case, nt_work, pipeline_call, specialized_call
 

@@ -12,8 +12,8 @@ from ...devices.selection import cp
 from ...launching.modules import Kernel
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..baselines import cublas
-from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Work, blocks, course_kernel, double, normal
+from ..libraries import cublas
 from .matmul import FACTORS, SUM_ERROR, Bf16Work, by_torch, from_bf16, sms_for_tiles, to_bf16
 
 CHAPTER = "06_matmul_and_fft"

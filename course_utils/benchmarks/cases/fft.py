@@ -17,8 +17,8 @@ import numpy as np
 from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
 from ...paths import kernel_file
-from ..baselines import cufft
-from ..case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
+from ..libraries import cufft
 
 CHAPTER = "06_matmul_and_fft"
 _kernel = partial(course_kernel, CHAPTER)

@@ -15,8 +15,8 @@ import numpy as np
 
 from ...devices.selection import ON_GPU, cp
 from ...paths import kernel_file
-from ..baselines import filter_libraries
-from ..case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
+from ..libraries import filter_libraries
 from .fft import Split, in_pairs
 
 CHAPTER = "05_cuda_libraries"

@@ -12,8 +12,7 @@ import numpy as np
 from ...devices.selection import cp
 from ...errors import LessonError
 from ...paths import kernel_file
-from ..baselines import cublas
-from ..case import (
+from ..harness.case import (
     Case,
     KernelCall,
     Work,
@@ -24,6 +23,7 @@ from ..case import (
     softmax_of,
     torch_on_gpu,
 )
+from ..libraries import cublas
 from .first_kernels.common import as_tensors, compiled
 
 CHAPTER = "06_matmul_and_fft"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...devices.selection import cp
 from ...launching.modules import load
-from ..case import Case, KernelCall, Work, double, normal, softmax_of
+from ..harness.case import Case, KernelCall, Work, double, normal, softmax_of
 
 FOLDER = "03_gpu_introduction/roofline"
 

@@ -13,8 +13,8 @@ from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..baselines import cublas
-from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Work, blocks, course_kernel, double, normal
+from ..libraries import cublas
 from .matmul import (
     FACTORS,
     SUM_ERROR,

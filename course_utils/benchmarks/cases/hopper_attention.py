@@ -15,7 +15,7 @@ from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..case import Case, KernelCall, Work, blocks, course_kernel, normal, torch_on_gpu
+from ..harness.case import Case, KernelCall, Work, blocks, course_kernel, normal, torch_on_gpu
 from .matmul import from_bf16, to_bf16
 from .pytorch_extensions.attention import (
     BF16_LIBRARIES,

@@ -14,8 +14,17 @@ from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..baselines import cublas
-from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
+from ..harness.case import (
+    Case,
+    KernelCall,
+    Work,
+    blocks,
+    course_kernel,
+    double,
+    normal,
+    torch_on_gpu,
+)
+from ..libraries import cublas
 from .stream_k import bytes_of_tiles, plan
 
 CHAPTER = "06_matmul_and_fft"

@@ -33,7 +33,7 @@ NO_JUDGES = (
     "notebooks/",
     "records/",
 )
-SIMULATED_GPU = "benchmarks/simulated_gpu.py"
+SIMULATED_GPU = "benchmarks/harness/simulated_gpu.py"
 A_KERNEL = re.compile(r"\d\d_\w+(?:/\w+)*/\w+\.\w+")
 
 

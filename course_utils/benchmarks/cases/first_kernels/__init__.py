@@ -1,6 +1,6 @@
 """The benchmarks of chapter 04: memory is what they have in common."""
 
-from ...case import Case
+from ...harness.case import Case
 from . import (
     branches,
     chains,

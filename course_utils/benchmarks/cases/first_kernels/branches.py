@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....devices.selection import cp
-from ...case import Case, KernelCall, Work, blocks, double, normal
+from ...harness.case import Case, KernelCall, Work, blocks, double, normal
 from .common import files_of, kernel_named
 
 SERIES_STEPS = 256

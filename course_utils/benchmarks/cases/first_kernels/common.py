@@ -8,7 +8,7 @@ from typing import Any
 
 from ....devices.properties import sm_count, threads_per_sm
 from ....paths import kernel_file
-from ...case import blocks, course_kernel, torch_on_gpu
+from ...harness.case import blocks, course_kernel, torch_on_gpu
 
 CHAPTER = "04_first_kernels"
 kernel_named = partial(course_kernel, CHAPTER)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....devices.selection import cp
-from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
 from .common import as_tensors, compiled, files_of, kernel_named
 
 

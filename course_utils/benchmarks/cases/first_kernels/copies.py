@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....devices.selection import ON_GPU, cp
-from ...case import Case, KernelCall, Work, blocks, double, normal
+from ...harness.case import Case, KernelCall, Work, blocks, double, normal
 from .common import files_of, kernel_named
 
 

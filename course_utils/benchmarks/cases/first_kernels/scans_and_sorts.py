@@ -9,8 +9,8 @@ import numpy as np
 
 from ....devices.properties import sm_count
 from ....devices.selection import cp
-from ...baselines import cub
-from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from ...libraries import cub
 from .common import as_tensors, files_of, kernel_named, resident_grid
 
 SCAN_THREADS, SCAN_TILE, LOOK_BACK_TILE, SELECT_TILE = (

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ....devices.selection import ON_GPU, cp
-from ...baselines import cub
-from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from ...libraries import cub
 from .common import as_tensors, files_of, kernel_named, resident_grid
 
 

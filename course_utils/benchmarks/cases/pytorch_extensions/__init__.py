@@ -1,6 +1,6 @@
 """The benchmarks of chapter 07: operators that PyTorch has too, a module a topic."""
 
-from ...case import Case
+from ...harness.case import Case
 from . import (
     activation,
     attention,

@@ -7,7 +7,16 @@ from typing import Any
 
 from ....devices.selection import cp
 from ....paths import kernel_file
-from ...case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
+from ...harness.case import (
+    Case,
+    KernelCall,
+    Work,
+    blocks,
+    course_kernel,
+    double,
+    normal,
+    torch_on_gpu,
+)
 from ..first_kernels.common import as_tensors, compiled
 
 CHAPTER = "07_pytorch_extensions"

@@ -13,7 +13,16 @@ import numpy as np
 
 from ....devices.selection import cp
 from ....paths import kernel_file
-from ...case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
+from ...harness.case import (
+    Case,
+    KernelCall,
+    Work,
+    blocks,
+    course_kernel,
+    double,
+    normal,
+    torch_on_gpu,
+)
 from ..first_kernels.common import as_tensors
 from ..matmul import from_bf16, to_bf16
 

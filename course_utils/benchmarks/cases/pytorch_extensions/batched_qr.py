@@ -17,8 +17,8 @@ import numpy as np
 from ....devices.selection import ON_GPU, cp
 from ....errors import LessonError
 from ....paths import kernel_file
-from ...baselines.cublas_library import cublas_libraries
-from ...case import Case, KernelCall, Work, blocks, course_kernel, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Work, blocks, course_kernel, normal, torch_on_gpu
+from ...libraries.cublas_library import cublas_libraries
 from ..first_kernels.common import as_tensors
 
 CHAPTER = "07_pytorch_extensions"

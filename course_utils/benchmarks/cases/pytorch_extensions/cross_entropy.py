@@ -11,7 +11,7 @@ import numpy as np
 from ....devices.selection import cp
 from ....errors import LessonError
 from ....paths import kernel_file
-from ...case import Case, KernelCall, Work, blocks, course_kernel, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Work, blocks, course_kernel, normal, torch_on_gpu
 from .normalisation import CHAPTER, KINDS, TEST_SIZES, Kind, KindWork, Shape, by_torch_compile
 
 IGNORED = -100  # the target of a row that does not count, as in PyTorch

@@ -19,8 +19,17 @@ from ....devices.properties import sm_count
 from ....devices.selection import cp
 from ....errors import LessonError
 from ....paths import kernel_file
-from ...baselines import cublas
-from ...case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
+from ...harness.case import (
+    Case,
+    KernelCall,
+    Work,
+    blocks,
+    course_kernel,
+    double,
+    normal,
+    torch_on_gpu,
+)
+from ...libraries import cublas
 from ..first_kernels.common import as_tensors, compiled
 
 CHAPTER = "07_pytorch_extensions"

@@ -16,9 +16,18 @@ from ....devices.properties import sm_count
 from ....devices.selection import cp
 from ....errors import LessonError
 from ....paths import kernel_file
-from ...baselines import cub
-from ...case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
-from ...case import program as python_program
+from ...harness.case import (
+    Case,
+    KernelCall,
+    Work,
+    blocks,
+    course_kernel,
+    double,
+    normal,
+    torch_on_gpu,
+)
+from ...harness.case import program as python_program
+from ...libraries import cub
 from ..first_kernels.common import as_tensors, compiled
 
 CHAPTER = "07_pytorch_extensions"

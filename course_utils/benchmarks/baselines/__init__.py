@@ -1,5 +1,0 @@
-"""What the course's kernels are measured against: the strongest calls of NVIDIA's libraries.
-
-Each function returns callables by name, as :attr:`.case.Work.libraries` holds them, and none where
-there is no GPU. Nothing is compiled, searched or allocated before the first call.
-"""

@@ -1,0 +1,156 @@
+"""Products of Blackwell's tensor cores with a scale for each block along K: MXFP8 and NVFP4.
+
+Sources: OCP, "Microscaling Formats (MX) Specification"; PTX ISA, "Block Scaling". No GPU that has
+them was at hand; :mod:`.prove_blackwell` runs them on one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from runpy import run_path
+from types import SimpleNamespace
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from ...devices.selection import cp
+from ...launching.tensor_maps import tensor_map
+from ...paths import KERNELS
+from ..harness.case import KernelCall, Work, blocks
+from .blackwell import ROW_BYTES, ROWS, Shape, blackwell_kernel
+from .matmul import SUM_ERROR
+
+FOLDER = "08_cute_tma_blackwell/block_scaled"
+TENSOR_SCALE = np.float32(0.75)  # of NVFP4's results, in these works
+
+
+@dataclass(frozen=True)
+class BlockFormat:
+    """Blocks of ``block`` numbers share a scale. ``steps`` numbers fill 128 bytes of a row, and
+    their scales ``tiles`` tiles of 512 bytes. Scales are drawn from ``low`` to ``high``, codes."""
+
+    define: int
+    block: int
+    steps: int
+    tiles: int
+    low: int
+    high: int
+
+
+FORMATS = {
+    "mxfp8": BlockFormat(0, 32, 128, 1, 125, 130),  # UE8M0: 1/4 to 8
+    "nvfp4": BlockFormat(1, 16, 256, 4, 0x30, 0x47),  # UE4M3: 1/2 to 3.75
+}
+
+
+@lru_cache(1)
+def reference_formats() -> SimpleNamespace:
+    """The narrow formats in NumPy, as chapter 07 has them."""
+    file = KERNELS / "07_pytorch_extensions" / "low_precision" / "formats.py"
+    return SimpleNamespace(**run_path(str(file)))
+
+
+@dataclass(frozen=True)
+class ScaledFactor:
+    """A random matrix (rows, k) of a format: ``codes`` (rows, bytes) and ``scales`` in tiles."""
+
+    form: str
+    rows: int
+    k: int
+    seed: int
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        rng = np.random.default_rng(self.seed)
+        if self.form == "nvfp4":
+            return rng.integers(0, 256, (self.rows, self.k // 2), np.uint8)
+        magnitudes = rng.integers(0, 0x48, (self.rows, self.k), np.uint8)  # up to 3.75
+        return magnitudes | rng.integers(0, 2, magnitudes.shape, np.uint8) << 7
+
+    @cached_property
+    def block_scales(self) -> np.ndarray:
+        """Their codes, (rows, blocks)."""
+        form = FORMATS[self.form]
+        rng = np.random.default_rng(self.seed + 1)
+        return rng.integers(form.low, form.high + 1, (self.rows, self.k // form.block), np.uint8)
+
+    @cached_property
+    def scales(self) -> np.ndarray:
+        formats = reference_formats()
+        shape = self.block_scales.shape
+        tiles = np.zeros(formats.room_for_scales(*shape), np.uint8)
+        tiles[formats.scale_places(*shape)] = self.block_scales
+        return tiles
+
+    def values(self) -> np.ndarray:
+        """The numbers that it stands for, float64 (rows, k)."""
+        if self.form == "nvfp4":
+            halves = np.stack([self.codes & 15, self.codes >> 4], -1)
+            numbers = halves.view(ml_dtypes.float4_e2m1fn).astype(float)
+            scales = self.block_scales.view(ml_dtypes.float8_e4m3fn).astype(float)
+        else:
+            numbers = self.codes.view(ml_dtypes.float8_e4m3fn).astype(float)
+            scales = 2.0 ** (self.block_scales - 127.0)
+        return numbers.reshape(self.rows, self.k) * scales.repeat(FORMATS[self.form].block, 1)
+
+
+def _maps(a: Any, b: Any, columns: int) -> tuple:
+    return tuple(
+        tensor_map(x, (rows, ROW_BYTES), swizzle=ROW_BYTES) for x, rows in ((a, ROWS), (b, columns))
+    )
+
+
+def scaled_call(
+    form: str, a: Any, b: Any, d: Any, k: int, *, scale: Any, bn: int = 128, stages: int = 4
+) -> KernelCall:
+    """The call of ``scaled_gemm`` for D = scale A B^T; ``a`` and ``b`` are pairs of codes (rows,
+    bytes) and tiles of scales on the device, d is (M, N) in fp32."""
+    kind = FORMATS[form]
+    kernel = blackwell_kernel("03_scaled_gemm.cu", FOLDER, NVFP4=kind.define, BN=bn, STAGES=stages)
+    m, n = d.shape
+    maps, shared = _maps(a[0], b[0], bn), stages * ((ROWS + bn) * ROW_BYTES + 1024 * kind.tiles)
+    arguments = (*maps, a[1], b[1], scale, d, m, n, k)
+    return KernelCall(kernel, (blocks(n, bn), blocks(m, ROWS)), 192, arguments, shared)
+
+
+def _factors(form: str, m: int, n: int, k: int, seed: int) -> tuple:
+    """Both factors, their pairs on the device, and the scale of the result."""
+    both = tuple(ScaledFactor(form, rows, k, seed + at) for at, rows in ((0, m), (2, n)))
+    pairs = tuple((cp.asarray(x.codes), cp.asarray(x.scales)) for x in both)
+    return both, pairs, TENSOR_SCALE if form == "nvfp4" else np.float32(1)
+
+
+def _work(call: KernelCall, d: Any, both: tuple, scale: Any) -> Work:
+    a, b = both
+    most = {"mxfp8": (3.75 * 8) ** 2, "nvfp4": (6 * 3.75) ** 2}[a.form]  # of a product
+    return Work(
+        (call,),
+        output=d,
+        expected=lambda: cp.asarray(float(scale) * (a.values() @ b.values().T)),
+        rtol=2**-20,
+        atol=a.k * SUM_ERROR * most / 16,
+        same_bits=False,  # how tensor cores add up is not documented
+    )
+
+
+def scaled_work(form: str, shape: Shape, seed: int = 0, **launch: int) -> Work:
+    """The product of ``scaled_gemm`` for random factors of ``shape`` (M, N, K), beside float64."""
+    m, n, k = shape
+    both, pairs, scale = _factors(form, m, n, k, seed)
+    d = cp.empty((m, n), cp.float32)
+    return _work(scaled_call(form, *pairs, d, k, scale=scale, **launch), d, both, scale)
+
+
+def scaled_tile_work(form: str, columns: int = 64, seed: int = 0) -> Work:
+    """The one tile of ``mxfp8_tile`` or ``nvfp4_tile``: 128 x ``columns`` results in fp32."""
+    k = FORMATS[form].steps
+    both, pairs, scale = _factors(form, ROWS, columns, k, seed)
+    d = cp.empty((ROWS, columns), cp.float32)
+    file = {"mxfp8": "01_mxfp8_tile.cu", "nvfp4": "02_nvfp4_tile.cu"}[form]
+    kernel = blackwell_kernel(file, FOLDER, COLUMNS=columns)
+    (a, scales_a), (b, scales_b) = pairs
+    whole = (scale,) if form == "nvfp4" else ()
+    arguments = (*_maps(a, b, columns), scales_a, scales_b, *whole, d)
+    return _work(KernelCall(kernel, 1, ROWS, arguments), d, both, scale)

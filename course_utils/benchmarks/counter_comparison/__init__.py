@@ -1,1 +1,0 @@
-"""The emulator's counters beside Nsight Compute's, launch by launch."""
