@@ -1,7 +1,14 @@
-"""``python -m course_utils.emulator FILE.cu``: see :mod:`course_utils.kernel_tool.command`."""
+"""``python -m course_utils.emulator FILE.cu``, or ``python -m cuda_emulator FILE.ptx`` where this
+package is installed by itself.
+
+The course's command (:mod:`course_utils.kernel_tool.command`) also knows a kernel's C++ signature.
+"""
 
 import sys
 
-from course_utils.kernel_tool.command import main
+if __package__ == "course_utils.emulator":
+    from course_utils.kernel_tool.command import main
+else:
+    from .command_line import main
 
 sys.exit(main())
