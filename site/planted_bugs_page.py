@@ -18,7 +18,7 @@ def page() -> str:
     lines = [
         "# Planted bugs, and what the sanitizer says",
         "",
-        "Every row is a kernel with one mistake, run with no GPU, and the report it gets; the same "
+        "Every row is a kernel with one mistake, run with no GPU, and the report it gets. The same "
         "kernel without the mistake gets none. They are in `tests/emulator/planted`, where a test "
         "runs both.",
     ]

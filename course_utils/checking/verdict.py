@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..emulator import Cause
+from ..integers import ceil_div
 from .error_kinds import PASS
 
 RIGHT, PARTLY, ALL_WRONG, UNWRITTEN = ".", "x", "#", "?"
@@ -66,7 +68,8 @@ class Verdict:
 
     ``kind`` is one of :mod:`course_utils.checking.error_kinds` (exercises add theirs);
     ``message`` says what is wrong in one or two sentences, ``hint`` one next step, ``excerpt`` the
-    source lines it is about. ``wrong`` counts wrong elements out of ``total``.
+    source lines it is about. ``cause`` is that of a finding of the emulator, None without one.
+    ``wrong`` counts wrong elements out of ``total``.
     """
 
     kind: str
@@ -79,6 +82,7 @@ class Verdict:
     heat: HeatMap | None = None
     excerpt: str = ""
     printed: str = ""
+    cause: Cause | None = None
 
     @property
     def passed(self) -> bool:
@@ -188,7 +192,7 @@ def heat_map(
     flat = wrong.reshape(-1, wrong.shape[-1]) if wrong.ndim > 1 else wrong.reshape(1, -1)
     bare = unwritten.reshape(flat.shape)
     high, wide = flat.shape
-    step = -(-high // rows), -(-wide // columns)
+    step = ceil_div(high, rows), ceil_div(wide, columns)
     number = _pool(np.ones(flat.shape, int), step)
     bad, empty = _pool(flat.astype(int), step), _pool(bare.astype(int), step)
     marks = np.where(bad == 0, RIGHT, np.where(bad < number, PARTLY, ALL_WRONG))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .findings.causes import Cause
 from .findings.options import ALL_CHECKS, Options, TraceOptions
 from .findings.report import (
     ASSERTION,
@@ -54,6 +55,7 @@ from .isa.gpu_constants import (
 from .memory.address_space import GLOBAL
 
 if TYPE_CHECKING:
+    from .findings.fault_messages import ONLY_SLOW
     from .isa.ptx import Address, OperandList, PtxError, Register, Symbol
     from .isa.ptx_parser import source_files
     from .launching.emulated_module import EmulatedModule, Entry
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from .recording.trace_recorder import WarpAccess, WarpStep
 
 _LATER = {
+    "ONLY_SLOW": "findings.fault_messages",
     "EmulatedModule": "launching.emulated_module",
     "Entry": "launching.emulated_module",
     **dict.fromkeys(("Address", "OperandList", "PtxError", "Register", "Symbol"), "isa.ptx"),
@@ -99,6 +102,7 @@ __all__ = [
     "MAX_THREADS",
     "MISALIGNED",
     "NULL_POINTER",
+    "ONLY_SLOW",
     "OUT_OF_BOUNDS",
     "SECTOR",
     "SHARED_PER_SM",
@@ -113,6 +117,7 @@ __all__ = [
     "WARP",
     "Address",
     "Box",
+    "Cause",
     "Counts",
     "EmulatedModule",
     "Entry",

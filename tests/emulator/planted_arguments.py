@@ -21,7 +21,7 @@ MAPPED = np.arange(64, dtype=np.float32).reshape(8, 8)  # a map holds its addres
 
 
 def arguments(text: str) -> tuple[Any, ...]:
-    """What ``text`` describes, made anew. Raises ValueError for what is no number and no call."""
+    """The arguments of ``text``, made anew. Raises ValueError for a part that is neither."""
     return tuple(_argument(part) for part in text.split(", "))
 
 

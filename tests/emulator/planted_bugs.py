@@ -4,7 +4,7 @@ They are in ``planted/``, a family to a file. The first line of a file is the fa
 each kernel begins with its header::
 
     // # an mbarrier initialised twice — barrier misuse
-    // says: in use already
+    // cause: MBARRIER_INITIALISED_TWICE
     // thread: 1
     __shared__ u64 bar;
     if (threadIdx.x < «2→1») init(&bar, 64); // !
@@ -34,6 +34,7 @@ from course_utils.emulator import (
     ALL_CHECKS,
     ERROR,
     KINDS,
+    Cause,
     EmulatedModule,
     Finding,
     KernelFault,
@@ -53,17 +54,17 @@ FIELD = re.compile(r"// (\w+): (.*)")
 class Bug:
     """A kernel with one mistake, or a correct one, whose ``kind`` is empty.
 
-    The report must have the ``kind``, the ``level`` and the words ``says``, and name the thread
-    ``thread`` of its block; None allows any. ``other`` is the second thread that it must name.
-    ``also`` are the kinds of what follows from the mistake. ``args`` are the kernel's arguments as
-    ``planted_arguments`` reads them, ``shared`` bytes of dynamic shared memory, ``cluster`` the
-    blocks of a cluster, ``helper`` a name in ``planted/helpers.cuh``.
+    The report must have the ``kind``, the ``cause`` and the ``level``, and name the thread
+    ``thread`` of its block. None allows any. ``other`` is the second thread that it must name.
+    ``also`` are the kinds of further reports that follow from the mistake. ``args`` are the
+    kernel's arguments as ``planted_arguments`` reads them, ``shared`` bytes of dynamic shared
+    memory, ``cluster`` the blocks of a cluster, ``helper`` a name in ``planted/helpers.cuh``.
     """
 
     name: str
     kind: str
     body: str
-    says: str = ""
+    cause: Cause | None = None
     thread: int | None = 0
     other: int | None = None
     level: str = ERROR
@@ -130,14 +131,14 @@ def _findings(bug: Bug, kernel: Any, seed: int) -> list[Finding]:
 
 
 def read(file: Path) -> tuple[str, list[Bug]]:
-    """The title of a file's family and its kernels. Raises ValueError for a header with a field or
-    a kind that there is not."""
+    """The title of a file's family and its kernels. Raises ValueError or KeyError for a header with
+    a field, a kind or a cause that there is not."""
     title, *parts = _parts(file)
     return title.removeprefix("// ").strip(), [_bug(part) for part in parts]
 
 
 def _parts(file: Path) -> list[str]:
-    """What comes before the first header of a file, then each header with what follows it."""
+    """The lines before the first header of a file, then each header with its kernel."""
     return BEGINNING.split(file.read_text(encoding="utf-8"))
 
 
@@ -146,24 +147,25 @@ def _bug(part: str) -> Bug:
     name, _, kind = head.partition(" — ")
     if kind not in ("", *KINDS):
         raise ValueError(f"{name}: {kind!r} is no kind of report")
-    fields: dict[str, list[str]] = {}
+    fields: dict[str, str] = {}
     while lines and (found := FIELD.fullmatch(lines[0])):
-        fields.setdefault(found[1], []).append(found[2])
+        fields[found[1]] = found[2]
         del lines[0]
     if unknown := fields.keys() - READERS.keys():
         raise ValueError(f"{name}: unknown field {', '.join(sorted(unknown))}")
-    given = {field: READERS[field]("\n".join(values)) for field, values in fields.items()}
+    given = {field: READERS[field](value) for field, value in fields.items()}
     return Bug(name, kind, "\n".join(lines).strip("\n"), **given)
 
 
 def _number(text: str) -> int | None:
-    """A number; None for ``any`` and ``none``."""
+    """A number, or None for ``any`` and ``none``."""
     return None if text in ("any", "none") else int(text)
 
 
 READERS = {
-    **dict.fromkeys(("says", "level", "parameters", "args", "target", "helper"), str),
+    **dict.fromkeys(("level", "parameters", "args", "target", "helper"), str),
     **dict.fromkeys(("thread", "other", "grid", "block", "shared", "cluster", "budget"), _number),
+    "cause": Cause.__getitem__,
     "also": lambda text: tuple(text.split(", ")),
 }
 

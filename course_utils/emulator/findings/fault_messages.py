@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..isa import ptx
 from ..isa.instruction_set import traits_of
+from .causes import Cause
 from .report import (
     BARRIER,
     DEADLOCK,
@@ -20,6 +21,7 @@ from .report import (
     KernelFault,
 )
 
+ONLY_SLOW = " If it does, let the emulator do less: try a smaller size."
 UNSIGNED = 2**32  # values of an unsigned index
 MOST_BELOW = 2**20
 
@@ -56,24 +58,27 @@ def access_fault(batch, site, group, position: int, address: int, region) -> Ker
             f"into {region.name}. An access of {size} must start at a multiple of {site.bytes}."
         )
         kind, name, past = MISALIGNED, region.name, 0
+        cause = Cause.ADDRESS_MISALIGNED
     elif region is not None and address + site.bytes <= region.end:
         index, past = (address - region.start) // site.width, 0
         text = f"Write to read-only memory: {who} writes {size} to {region.name}{at}."
-        kind, name = OUT_OF_BOUNDS, region.name
+        kind, name, cause = OUT_OF_BOUNDS, region.name, Cause.READ_ONLY_MEMORY
     elif 0 <= address < 4096 or address >= 2**64 - 4096:
         text = (
             f"Null pointer: {who} {verb} {size} through a pointer that is NULL{at}. Was the "
             "array passed to the kernel, and has it any elements?"
         )
         kind, name, index, past = NULL_POINTER, None, None, 0
+        cause = Cause.NULL_POINTER
     elif region is None and (freed := batch.freed_at(address)) is not None:
         index, name, past = (address - freed[0]) // site.width, freed[1], 0
         text = f"Use after free: {who} {verb} {name}[{index}]{at}, which was freed before."
-        kind = USE_AFTER_FREE
+        kind, cause = USE_AFTER_FREE, Cause.ARRAY_FREED
     else:
         text, name, index, past = _outside(batch, site, address, region, who, verb, at, space)
-        kind = OUT_OF_BOUNDS
-    return KernelFault(Finding(kind, text, i.location, thread, block, name, index, past))
+        kind, cause = OUT_OF_BOUNDS, Cause.OUTSIDE_ARRAY
+    finding = Finding(kind, text, i.location, thread, block, name, index, past, cause=cause)
+    return KernelFault(finding)
 
 
 def free_fault(batch, lane: int, instruction, address: int) -> KernelFault:
@@ -85,7 +90,10 @@ def free_fault(batch, lane: int, instruction, address: int) -> KernelFault:
         f"Use after free: {where(thread, block)} frees an address{_at(instruction.location)} that "
         f"{why}."
     )
-    return KernelFault(Finding(USE_AFTER_FREE, text, instruction.location, thread, block))
+    cause = Cause.FREED_TWICE if gone else Cause.NOT_FROM_MALLOC
+    return KernelFault(
+        Finding(USE_AFTER_FREE, text, instruction.location, thread, block, cause=cause)
+    )
 
 
 def _outside(batch, site, address: int, region, who, verb, at, space):
@@ -132,16 +140,20 @@ def _is_wrapped(index: int) -> bool:
     return -MOST_BELOW <= index - UNSIGNED < 0
 
 
-def endless_loop(batch, group, what: str | None = None) -> KernelFault:
+def endless_loop(batch, group, *, recursion: bool = False) -> KernelFault:
+    """A launch that has run its budget of instructions, or a function that calls itself."""
     location = group.code.blocks[group.block].instructions[0].location
     thread, block = batch.who(group.lanes[0])
-    only_slow = "" if what else " If it does, let the emulator do less: try a smaller size."
-    what = what or f"is still running after {batch.budget:,} instructions"
+    cause, what, more = Cause.STEP_BUDGET_EXCEEDED, "is still running after", ONLY_SLOW
+    what += f" {batch.budget:,} instructions"
+    if recursion:
+        cause, more = Cause.ENDLESS_RECURSION, ""
+        what = "calls itself without end: the stack is full"
     text = (
         f"Endless loop: the kernel {what}; {where(thread, block)} is{_at(location)}. "
-        f"Does the condition of that loop ever become false?{only_slow}"
+        f"Does the condition of that loop ever become false?{more}"
     )
-    return KernelFault(Finding(ENDLESS_LOOP, text, location, thread, block))
+    return KernelFault(Finding(ENDLESS_LOOP, text, location, thread, block, cause=cause))
 
 
 def unknown_register(code, name: str) -> KernelFault:
@@ -150,7 +162,8 @@ def unknown_register(code, name: str) -> KernelFault:
     location = next((i.location for i in asks), None)
     where_ = f" ({location})" if location else ""
     text = f"The emulator does not know the special register %{name}{where_}."
-    return KernelFault(Finding(UNKNOWN_INSTRUCTION, text, location))
+    cause = Cause.UNKNOWN_INSTRUCTION
+    return KernelFault(Finding(UNKNOWN_INSTRUCTION, text, location, cause=cause))
 
 
 def emulator_error(error: Exception, instruction=None, group=None) -> KernelFault:
@@ -158,12 +171,14 @@ def emulator_error(error: Exception, instruction=None, group=None) -> KernelFaul
     location = None if instruction is None else instruction.location
     what = "" if instruction is None else f"\n  {instruction.text}"
     thread, block = (None, None) if group is None else group.batch.who(group.lanes[0])
-    kind, text = EMULATOR_ERROR, f"{type(error).__name__}: {error}"
+    kind, cause = EMULATOR_ERROR, Cause.EMULATOR_ERROR
+    text = f"{type(error).__name__}: {error}"
     blame = "This is a mistake of the emulator and no sign of one in the kernel:"
     if isinstance(error, ptx.PtxError):
-        kind, text, blame = UNKNOWN_INSTRUCTION, str(error), "If an assembler takes it,"
+        kind, cause = UNKNOWN_INSTRUCTION, Cause.UNKNOWN_INSTRUCTION
+        text, blame = str(error), "If an assembler takes it,"
     text = f"{kind.capitalize()}{_at(location)}: {text}.{what}\n{blame} {PLEASE_REPORT}."
-    return KernelFault(Finding(kind, text, location, thread, block))
+    return KernelFault(Finding(kind, text, location, thread, block, cause=cause))
 
 
 BARRIER_MISSED = {
@@ -210,14 +225,18 @@ def deadlock(batch) -> KernelFault:
     if split and not held:
         kind = BARRIER
         head = BARRIER_MISSED["warp" if split == "warp" else "block"]
+        warp = split == "warp"
+        cause = Cause.SYNCWARP_NOT_REACHED if warp else Cause.BARRIER_NOT_REACHED
     elif first_stalled is not None and first_stalled.opcode == "tcgen05" and not held:
-        kind = TENSOR_MEMORY
+        kind, cause = TENSOR_MEMORY, Cause.WARP_INCOMPLETE
         head = f"Tensor memory misuse: tcgen05.{first_stalled.modifiers[0]} stands where only some "
         head += "threads of a warp come by. It is .sync.aligned: all of them execute it together."
     elif any(group.code.blocks[group.block].warpgroup for group in stalled) and not held:
-        kind = BARRIER
+        kind, cause = BARRIER, Cause.WARPGROUP_INCOMPLETE
         head = "Barrier misuse: a wgmma is for the four warps of a warpgroup together, at one "
         head += "place in the code, and some of them wait elsewhere."
     else:
         kind, head = DEADLOCK, "Deadlock: every thread waits, and nobody is left to release them."
-    return KernelFault(Finding(kind, "\n".join([head, *lines]), location, thread, block_index))
+        cause = next(filter(None, map(batch.engine.cause, parked)), Cause.NEVER_RELEASED)
+    text = "\n".join([head, *lines])
+    return KernelFault(Finding(kind, text, location, thread, block_index, cause=cause))

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 
 from ..isa.location import Location
+from .causes import Cause
 
 ERROR, WARNING = "error", "warning"
 
@@ -20,8 +21,9 @@ ERROR, WARNING = "error", "warning"
 class Finding:
     """One fault in a kernel.
 
-    ``kind`` is one of the constants in :data:`KINDS`; ``level`` is ERROR or WARNING; ``message`` is
-    the whole report, ready to print, that of a warning with how likely it is and what mends it.
+    ``kind`` is one of the constants in :data:`KINDS`, ``cause`` a more precise reason, ``level``
+    ERROR or WARNING. ``message`` is the whole report, ready to print, that of a warning with how
+    likely it is and how to fix it.
     ``thread`` and ``block`` are (x, y, z). ``index`` counts elements of the access's type
     from the start of ``array``; ``past`` is how many elements lie between the array's last element
     and the one accessed (1 for the first one past the end, 0 when inside). ``repeats`` says how
@@ -40,6 +42,7 @@ class Finding:
     other_thread: tuple[int, int, int] | None = None
     repeats: int = 0
     level: str = ERROR
+    cause: Cause = field(kw_only=True)
 
 
 OUT_OF_BOUNDS = "out of bounds"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..findings.fault_messages import access_fault, where
 from ..findings.report import BAD_TENSOR_MAP, BARRIER, MISALIGNED, Finding, KernelFault
 from ..isa import ptx
@@ -61,7 +62,8 @@ def _aligned(group: Group, n: int, i, what: str, value: int, to: int) -> None:
             f"Misaligned copy: {where(thread, block)} starts a copy at {i.location} whose {what} "
             f"is no multiple of {to} bytes: {value & 0xFFFFFFFF:#x}."
         )
-        raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block))
+        cause = Cause.ADDRESS_MISALIGNED
+        raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block, cause=cause))
 
 
 def _aligned_box(group: Group, n: int, i, first: int, size: int) -> None:
@@ -74,7 +76,8 @@ def _aligned_box(group: Group, n: int, i, first: int, size: int) -> None:
             f"begins at {first} along the tensor's last axis: that must be a multiple of "
             f"{16 // size} elements (16 bytes)."
         )
-        raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block))
+        cause = Cause.ADDRESS_MISALIGNED
+        raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block, cause=cause))
 
 
 def _barrier_beside(group: Group, n: int, i, key: int, home: int) -> None:
@@ -91,7 +94,8 @@ def _barrier_beside(group: Group, n: int, i, key: int, home: int) -> None:
         f"that tells an mbarrier of block {of}. Only a copy with .cta_group::2 may tell one of "
         "another block, and that of its pair alone."
     )
-    raise KernelFault(Finding(BARRIER, text, i.location, thread, block))
+    cause = Cause.COPY_SIGNALS_OTHER_BLOCK
+    raise KernelFault(Finding(BARRIER, text, i.location, thread, block, cause=cause))
 
 
 class _Place:
@@ -290,7 +294,8 @@ def _rounded_to_tf32(loaded: np.ndarray) -> np.ndarray:
 def _bad_map(group: Group, n: int, i, text: str) -> None:
     thread, block = group.batch.who(group.lanes[n])
     message = f"Bad tensor map: {where(thread, block)} uses one at {i.location}, but {text}."
-    raise KernelFault(Finding(BAD_TENSOR_MAP, message, i.location, thread, block))
+    cause = Cause.TENSOR_MAP_INVALID
+    raise KernelFault(Finding(BAD_TENSOR_MAP, message, i.location, thread, block, cause=cause))
 
 
 _plain_store = STEPS["st"]

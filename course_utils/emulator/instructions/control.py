@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..findings.report import TRAP, Finding, KernelFault
 from ..isa import ptx
 from ..isa.instruction_set import Traits, ending, step
@@ -199,6 +200,7 @@ def trap(b: Builder, i: ptx.Instruction):
                 i.location,
                 thread,
                 block,
+                cause=Cause.TRAP,
             )
         )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..findings.report import BARRIER, Finding, KernelFault
 from ..isa import ptx
 from ..isa.instruction_set import ENDINGS, ending, step
@@ -145,7 +146,8 @@ def _wait_operands(b: Builder, i: ptx.Instruction):
                 f"Barrier misuse: thread {thread} of block {block} waits at {i.location} for an "
                 "mbarrier of another block. A block can arrive there, but wait only for its own."
             )
-            raise KernelFault(Finding(BARRIER, text, i.location, thread, block))
+            cause = Cause.MBARRIER_OF_OTHER_BLOCK
+            raise KernelFault(Finding(BARRIER, text, i.location, thread, block, cause=cause))
         return keys, value if parity else value >> 32
 
     return put, look, parity

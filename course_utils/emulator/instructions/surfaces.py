@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..findings.report import MISALIGNED, OUT_OF_BOUNDS, KernelFault
+from ..findings.causes import Cause
+from ..findings.report import KernelFault
 from ..isa import ptx
 from ..isa.instruction_set import Traits, step
 from ..machine.accesses import Site
@@ -88,14 +89,14 @@ class SurfaceAccess:
             f"{self._what()} of a surface at {', '.join(places)} @; it has {', '.join(sizes)}. The "
             "x of a surface counts bytes: column * sizeof(element)."
         )
-        return fault(group, n, self.instruction, OUT_OF_BOUNDS, text)
+        return fault(group, n, self.instruction, Cause.OUTSIDE_SURFACE, text)
 
     def _misaligned(self, group: Group, n: int, x: int) -> KernelFault:
         text = (
             f"{self._what()} of a surface at x = {x} @. The x of a surface counts bytes, and must "
             f"be a multiple of the {self.site.bytes} that are accessed at once."
         )
-        return fault(group, n, self.instruction, MISALIGNED, text)
+        return fault(group, n, self.instruction, Cause.ADDRESS_MISALIGNED, text)
 
 
 _CACHED = {"ca", "cg", "cs", "cv", "wb", "wt"}

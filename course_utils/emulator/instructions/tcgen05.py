@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..isa import ptx
 from ..isa.instruction_set import Traits, ending, gathers
 from ..machine.accesses import Site
@@ -219,16 +220,16 @@ class TensorCells:
         if not rows.here.all():
             row = int(np.argwhere(~rows.here)[0][0])
             lane = int(group.lanes[group.lanes >> 5 == group.warps[row]][0])
-            raise memory.misuse(i, lane, f"{verb} tensor memory without all 32 threads of a warp.")
+            text = f"{verb} tensor memory without all 32 threads of a warp."
+            raise memory.misuse(i, lane, Cause.WARP_INCOMPLETE, text)
         first = int(self.column.min())
         count = int(self.column.max()) + 1 - first
         at, column = np.zeros((2, rows.count), np.int64)
         for row, (position, block) in enumerate(warps_of(group)):
             lane, own = int(group.lanes[position]), addresses[row]
             if (own != own[0]).any():
-                raise memory.misuse(
-                    i, lane, "gives another address than other threads of its warp."
-                )
+                text = "gives another address than other threads of its warp."
+                raise memory.misuse(i, lane, Cause.ADDRESSES_DIFFER, text)
             at[row], column[row] = divmod(int(own[0]), 1 << 16)
             reach = UNIT * (int(group.warps[row]) % (batch.lanes_per_block // 32) % 4)
             at[row] = self._reachable(memory, i, lane, int(at[row]), reach, verb)
@@ -260,11 +261,11 @@ class TensorCells:
         )
         own = at % LANES if memory.pairs and at < 2 * LANES else at
         if own % UNIT % self.lanes or not (own < UNIT or reach <= own < reach + UNIT):
-            raise memory.misuse(i, lane, text)
+            raise memory.misuse(i, lane, Cause.LANES_OF_OTHER_WARP, text)
         if own != at:
             text += f" Each block of a pair has its own {LANES} lanes, from 0 on."
         if own < reach or own != at:
-            memory.report(i, lane, text)
+            memory.report(i, lane, Cause.LANES_OF_OTHER_WARP, text)
         return reach + own % UNIT
 
 

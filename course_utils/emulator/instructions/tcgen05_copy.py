@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..isa import ptx
 from ..machine.lanes import Group
 from ..machine.program import Builder
@@ -61,10 +62,12 @@ def copy(b: Builder, i: ptx.Instruction):
         memory, lane = group.batch.tensor_memory, int(group.lanes[n])
         first, column = divmod(address(group, n), 1 << 16)
         if first > (31 if rows == 4 else 0):
-            raise memory.misuse(i, lane, f"copies to lane {first}; the copy starts at lane 0.")
+            text = f"copies to lane {first}; the copy starts at lane 0."
+            raise memory.misuse(i, lane, Cause.TENSOR_OPERAND_INVALID, text)
         tile = SharedTile.of(descriptor(group, n))
         if isinstance(tile, str):
-            raise memory.misuse(i, lane, f"copies from a shared memory descriptor {tile}.")
+            text = f"copies from a shared memory descriptor {tile}."
+            raise memory.misuse(i, lane, Cause.TENSOR_OPERAND_INVALID, text)
         addresses = tile.chunks(rows, 0, 1, False, chunks)
         blocks = memory.blocks_of(i, lane, pair)
         tiles = [Tile(group, n, i, addresses, block) for block in blocks]
@@ -101,9 +104,8 @@ def shift(b: Builder, i: ptx.Instruction):
         memory, lane = group.batch.tensor_memory, int(group.lanes[n])
         first, column = divmod(address(group, n), 1 << 16)
         if first % UNIT:
-            raise memory.misuse(
-                i, lane, f"shifts from lane {first} on; it must be a multiple of {UNIT}."
-            )
+            text = f"shifts from lane {first} on; it must be a multiple of {UNIT}."
+            raise memory.misuse(i, lane, Cause.TENSOR_OPERAND_INVALID, text)
         blocks, columns = memory.blocks_of(i, lane, pair), slice(column, column + OPERAND_COLUMNS)
         memory.use(i, lane, "tensor", blocks, np.arange(LANES), columns, True)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..isa import ptx
 from ..machine.lanes import Group
 from ..machine.program import Builder
@@ -244,7 +245,8 @@ class Multiplication:
                 )
 
     def _wrong(self, text: str):
-        return self.memory.misuse(self.i, self.lane, f"issues a tcgen05.mma {text}")
+        text = f"issues a tcgen05.mma {text}"
+        return self.memory.misuse(self.i, self.lane, Cause.TENSOR_OPERAND_INVALID, text)
 
     def _tile(self, name, descriptor: int, element: str, size: int, mn_major: bool, block: int):
         tile = SharedTile.of(descriptor)

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..findings.fault_messages import access_fault
 from ..isa import ptx
 from ..machine.lanes import Group
@@ -46,6 +47,7 @@ def one_by_one(i: ptx.Instruction, start):
             group.batch.tensor_memory.report(
                 i,
                 int(group.lanes[0]),
+                Cause.ISSUED_BY_SEVERAL_THREADS,
                 f"issues tcgen05.{i.modifiers[0]}, and so do others of its warp: each starts one "
                 "of its own. Let one thread do it, such as the one that elect.sync picks.",
             )

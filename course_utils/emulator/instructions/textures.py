@@ -11,8 +11,9 @@ from copy import copy
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..findings.fault_messages import where
-from ..findings.report import BAD_TEXTURE, Finding, KernelFault
+from ..findings.report import BAD_TEXTURE, MISALIGNED, OUT_OF_BOUNDS, Finding, KernelFault
 from ..isa import ptx
 from ..isa.instruction_set import DTYPES, Traits, step
 from ..machine.accesses import Site
@@ -32,14 +33,20 @@ GEOMETRIES = {
 }
 _LEVELS = ("base", "level", "grad")  # of detail; there is one, and so they tell nothing
 _CHANNELS = ("r", "g", "b", "a")
+KIND_OF = {
+    Cause.OUTSIDE_SURFACE: OUT_OF_BOUNDS,
+    Cause.ADDRESS_MISALIGNED: MISALIGNED,
+    Cause.TEXTURE_INVALID: BAD_TEXTURE,
+}
 
 
-def fault(group: Group, n: int, i: ptx.Instruction, kind: str, text: str) -> KernelFault:
+def fault(group: Group, n: int, i: ptx.Instruction, cause: Cause, text: str) -> KernelFault:
     """What the lane at position ``n`` may not do."""
+    kind = KIND_OF[cause]
     thread, block = group.batch.who(group.lanes[n])
     line = f" at {i.location}" if i.location else ""
     text = f"{kind.capitalize()}: {where(thread, block)} {text.replace(' @', line)}"
-    return KernelFault(Finding(kind, text, i.location, thread, block))
+    return KernelFault(Finding(kind, text, i.location, thread, block, cause=cause))
 
 
 def reach(site: Site, group: Group) -> tuple:
@@ -72,7 +79,7 @@ class Objects:
                     f"names a {self.name} @ by a number that stands for none{other}. "
                     "Pass the object itself as the argument, and keep it until the kernel has run."
                 )
-                raise fault(group, int(index[0]), self.instruction, BAD_TEXTURE, text)
+                raise fault(group, int(index[0]), self.instruction, Cause.TEXTURE_INVALID, text)
             yield found, index
 
     def check(self, group: Group, n: int, texels: Texels, geometry: str) -> None:
@@ -81,7 +88,7 @@ class Objects:
         if wanted == given or (self.kind is Surface and geometry == "a2d" and texels.cube):
             return
         text = f"accesses a {wanted} {self.name} @, and the object is of a {given} array."
-        raise fault(group, n, self.instruction, BAD_TEXTURE, text)
+        raise fault(group, n, self.instruction, Cause.TEXTURE_INVALID, text)
 
 
 def coordinates(b: Builder, i: ptx.Instruction, geometry: str, kind: str):
@@ -143,7 +150,9 @@ class Fetch:
                     "reads plain memory by a floating-point coordinate @: a texture of linear "
                     "memory is read with tex1Dfetch alone."
                 )
-                raise fault(group, int(index[0]), self.site.instruction, BAD_TEXTURE, text)
+                raise fault(
+                    group, int(index[0]), self.site.instruction, Cause.TEXTURE_INVALID, text
+                )
             at = [group.full(get(group.R))[index] for get in self.at]
             layer = _layer_of(texels, self.layer, group, index)
             if texels.cube:

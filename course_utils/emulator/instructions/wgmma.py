@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..findings.fault_messages import access_fault
 from ..findings.report import BARRIER, UNKNOWN_INSTRUCTION, Finding, KernelFault
 from ..isa import ptx
@@ -131,7 +132,8 @@ def _incomplete(group: Group, why: str) -> KernelFault:
     thread, block = group.batch.who(group.lanes[0])
     instruction = group.code.blocks[group.block].instructions[0]
     text = f"wgmma at {instruction.location} needs all 128 threads of a warpgroup, but {why}."
-    return KernelFault(Finding(BARRIER, text, instruction.location, thread, block))
+    cause = Cause.WARPGROUP_INCOMPLETE
+    return KernelFault(Finding(BARRIER, text, instruction.location, thread, block, cause=cause))
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,7 @@ def _operand(b: Builder, i: ptx.Instruction, operand, kind: str, size: int, mn_m
                     "The emulator knows no matrix descriptor with a base offset: start swizzled "
                     f"tiles at multiples of 1024 bytes ({i.location}).",
                     i.location,
+                    cause=Cause.UNKNOWN_INSTRUCTION,
                 )
             )
         addresses = chunk_addresses(descriptors, size, k, mn_major)

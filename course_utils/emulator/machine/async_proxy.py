@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..findings.fault_messages import where
 from ..findings.report import BARRIER, Finding, KernelFault
 from .async_state import KEY_SHIFT, MBarrier, Transfer, Wait
@@ -206,6 +207,7 @@ class AsyncEngine:
                     instruction,
                     lane,
                     key,
+                    Cause.MBARRIER_INITIALISED_TWICE,
                     f"initialises {{}} which is in use already, from {old.instruction.location}. "
                     "One thread must initialise it once, or mbarrier.inval must end its use.",
                 )
@@ -214,6 +216,7 @@ class AsyncEngine:
                     instruction,
                     lane,
                     key,
+                    Cause.MBARRIER_COUNT_INVALID,
                     f"initialises {{}} for {count} arrivals: 1 to {(1 << 20) - 1} are possible.",
                 )
             barrier = self.barriers[key] = MBarrier(key, count, count, instruction, lane)
@@ -231,6 +234,7 @@ class AsyncEngine:
                 instruction,
                 lane,
                 key,
+                Cause.MBARRIER_NOT_INITIALISED,
                 "uses {}, which was never initialised: mbarrier.init must come first.",
             )
         return barrier
@@ -257,6 +261,7 @@ class AsyncEngine:
                         instruction,
                         lanes[part[0]],
                         key,
+                        Cause.MBARRIER_TOO_MANY_ARRIVALS,
                         f"arrives at {{}} {total} times, but its phase waits for "
                         f"{barrier.pending} more of {barrier.expected} arrivals.{so_far}",
                     )
@@ -331,17 +336,29 @@ class AsyncEngine:
 
     def why(self, group: Group) -> str:
         """What a parked group waits for."""
-        for wait in self.waits:
-            if wait.group is group and int(wait.keys[0]) in self.barriers:
-                b = self.barriers[int(wait.keys[0])]
-                missing = [f"{b.pending} of {b.expected} arrivals"] if b.pending else []
-                if b.tx > 0:
-                    missing.append(f"{b.tx} more bytes")
-                if b.tx < 0:
-                    missing.append(f"{-b.tx} bytes to be expected that came unannounced")
-                return f" for {self.name(b.key)} (missing: {' and '.join(missing)})"
+        if b := self._awaited(group):
+            missing = [f"{b.pending} of {b.expected} arrivals"] if b.pending else []
+            if b.tx > 0:
+                missing.append(f"{b.tx} more bytes")
+            if b.tx < 0:
+                missing.append(f"{-b.tx} bytes to be expected that came unannounced")
+            return f" for {self.name(b.key)} (missing: {' and '.join(missing)})"
         memory = self.batch.tensor_memory
         return memory.why(group) if memory is not None else ""
+
+    def cause(self, group: Group) -> Cause | None:
+        """Why a parked group waits for ever, if it waits for an mbarrier."""
+        if barrier := self._awaited(group):
+            if barrier.pending:
+                return Cause.MBARRIER_ARRIVALS_MISSING
+            more = barrier.tx > 0
+            return Cause.MBARRIER_BYTES_MISSING if more else Cause.MBARRIER_BYTES_UNEXPECTED
+        return None
+
+    def _awaited(self, group: Group) -> MBarrier | None:
+        """The mbarrier that a parked group waits for."""
+        keys = (int(wait.keys[0]) for wait in self.waits if wait.group is group)
+        return next((self.barriers[key] for key in keys if key in self.barriers), None)
 
     def accounts(self) -> list[str]:
         """Of each mbarrier for whose bytes somebody waits: those announced, and those come."""
@@ -358,8 +375,10 @@ class AsyncEngine:
         ]
         return ", ".join([*filter(None, [barrier.bytes_so_far()]), *coming])
 
-    def _misuse(self, instruction, lane: int, key: int, text: str) -> None:
+    def _misuse(self, instruction, lane: int, key: int, cause: Cause, text: str) -> None:
         thread, block = self.batch.who(lane)
         text = text.format(self.name(int(key)))
         message = f"Barrier misuse: at {instruction.location} {where(thread, block)} {text}"
-        raise KernelFault(Finding(BARRIER, message, instruction.location, thread, block))
+        raise KernelFault(
+            Finding(BARRIER, message, instruction.location, thread, block, cause=cause)
+        )

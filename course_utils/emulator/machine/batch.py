@@ -156,7 +156,7 @@ class Batch:
         self.launch.observers.function_starts(group)
 
     def _stack_is_full(self, group: Group) -> KernelFault:
-        return endless_loop(self, group, "calls itself without end: the stack is full")
+        return endless_loop(self, group, recursion=True)
 
     def block_index(self, number: int) -> tuple[int, int, int]:
         """(x, y, z) of a block; blocks are numbered cluster by cluster. Arrays do as well."""

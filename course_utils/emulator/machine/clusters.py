@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..findings.fault_messages import where
 from ..findings.report import BARRIER, OUT_OF_BOUNDS, Finding, KernelFault
 from ..memory.address_space import SHARED_WINDOW, WINDOW_SIZE
@@ -75,9 +76,11 @@ class Clusters:
         who = where(*batch.who(group.lanes[at]))
         if wrong[at]:
             rank = int(homes[at] - first[at])
+            cause = Cause.RANK_NOT_IN_CLUSTER
             why = f"of rank {rank}, but its cluster has {self.size} blocks"
         else:
             block = batch.block_index(batch.first + int(homes[at]))
+            cause = Cause.BLOCK_HAS_ENDED
             why = (
                 f"of block {block}, which has ended. Let no block leave before all have finished "
                 "reading: cluster.sync() at the end"
@@ -85,7 +88,7 @@ class Clusters:
         verb = "writes" if site.is_store or site.is_atomic else "reads"
         text = f"Out of bounds: {who} {verb} shared memory at {i.location} {why}."
         thread, block = batch.who(group.lanes[at])
-        raise KernelFault(Finding(OUT_OF_BOUNDS, text, i.location, thread, block))
+        raise KernelFault(Finding(OUT_OF_BOUNDS, text, i.location, thread, block, cause=cause))
 
     # --- the barrier ---
 
@@ -105,7 +108,10 @@ class Clusters:
                 f"{instruction.location} without having arrived: barrier.cluster.arrive must "
                 "come first."
             )
-            raise KernelFault(Finding(BARRIER, text, instruction.location, thread, block))
+            cause = Cause.CLUSTER_WAIT_WITHOUT_ARRIVAL
+            raise KernelFault(
+                Finding(BARRIER, text, instruction.location, thread, block, cause=cause)
+            )
         self.parked.append((group, instruction))
         resumed = self._resume()
         if len(resumed) == 1:

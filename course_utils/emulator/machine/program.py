@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..findings.report import PLEASE_REPORT, UNKNOWN_INSTRUCTION, Finding, KernelFault
 from ..isa import ptx
 from ..isa.instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, operation, traits_of, work_of
@@ -38,7 +39,8 @@ def unknown(instruction: Instruction) -> KernelFault:
     text += f"  {instruction.text}"
     if instruction.trouble:
         text += f"\nIf an assembler takes it, {PLEASE_REPORT}."
-    return KernelFault(Finding(UNKNOWN_INSTRUCTION, text, instruction.location))
+    cause = Cause.UNKNOWN_INSTRUCTION
+    return KernelFault(Finding(UNKNOWN_INSTRUCTION, text, instruction.location, cause=cause))
 
 
 def constant(literal: Immediate, kind: str) -> np.ndarray:

@@ -11,6 +11,7 @@ import struct
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..findings.fault_messages import free_fault, where
 from ..findings.report import ASSERTION, Finding, KernelFault
 from ..memory.address_space import GLOBAL
@@ -105,7 +106,8 @@ def assertfail(group: Group, instruction, arguments) -> None:
     line = int(group.full(arguments[2])[0])
     thread, block = group.batch.who(lane)
     text = f"Assertion failed: {message} at {file}:{line}, {where(thread, block)}."
-    raise KernelFault(Finding(ASSERTION, text, instruction.location, thread, block))
+    cause = Cause.ASSERTION_FAILED
+    raise KernelFault(Finding(ASSERTION, text, instruction.location, thread, block, cause=cause))
 
 
 def malloc(group: Group, instruction, arguments) -> np.ndarray:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..findings.causes import Cause
 from ..findings.fault_messages import where
 from ..findings.report import OUT_OF_BOUNDS, TENSOR_MEMORY, Finding, KernelFault
 from .async_state import Transfer
@@ -75,15 +76,15 @@ class TensorMemory:
         """(group, instruction) of the warps that wait for columns."""
         return [(r.group, r.instruction) for r in self.waiting]
 
-    def misuse(self, i, lane: int, text: str) -> KernelFault:
+    def misuse(self, i, lane: int, cause: Cause, text: str) -> KernelFault:
         """What ``lane`` did wrong; ``text`` goes on from "at file:line thread … of block …"."""
         thread, block = self.batch.who(lane)
         message = f"Tensor memory misuse: at {i.location} {where(thread, block)} {text}"
-        return KernelFault(Finding(TENSOR_MEMORY, message, i.location, thread, block))
+        return KernelFault(Finding(TENSOR_MEMORY, message, i.location, thread, block, cause=cause))
 
-    def report(self, i, lane: int, text: str) -> None:
+    def report(self, i, lane: int, cause: Cause, text: str) -> None:
         """What is wrong and yet has a meaning to go on with: a finding for those who look."""
-        self.batch.launch.observers.misuse_tolerated(self.misuse(i, lane, text).finding)
+        self.batch.launch.observers.misuse_tolerated(self.misuse(i, lane, cause, text).finding)
 
     def blocks_of(self, i, lane: int, pair: bool) -> list[int]:
         """The blocks (of the batch) that an instruction works on: one, or a pair, even one first.
@@ -95,7 +96,10 @@ class TensorMemory:
             self.pairs = pair
         if self.pairs != pair:
             raise self.misuse(
-                i, lane, "mixes .cta_group::1 and .cta_group::2: a kernel must stay with one."
+                i,
+                lane,
+                Cause.CTA_GROUPS_MIXED,
+                "mixes .cta_group::1 and .cta_group::2: a kernel must stay with one.",
             )
         if not pair:
             return [block]
@@ -104,11 +108,17 @@ class TensorMemory:
             raise self.misuse(
                 i,
                 lane,
+                Cause.NO_PAIR_OF_BLOCKS,
                 "uses .cta_group::2, which needs a pair of blocks: launch clusters of an even "
                 "number of blocks.",
             )
         if not self.batch.alive[block ^ 1]:
-            raise self.misuse(i, lane, "uses .cta_group::2, but the other block has ended.")
+            raise self.misuse(
+                i,
+                lane,
+                Cause.NO_PAIR_OF_BLOCKS,
+                "uses .cta_group::2, but the other block has ended.",
+            )
         return [block & ~1, block | 1]
 
     def whole_warps(self, group: Group, i) -> list[tuple[int, int]]:
@@ -121,7 +131,7 @@ class TensorMemory:
             if end - first < wanted:
                 text = f"executes a tcgen05.{i.modifiers[0]} with {end - first} of the {wanted} "
                 text += "threads of its warp there. It is .sync.aligned: all of them have to."
-                raise self.misuse(i, int(group.lanes[first]), text)
+                raise self.misuse(i, int(group.lanes[first]), Cause.WARP_INCOMPLETE, text)
         return found
 
     # --- allocation ---
@@ -133,6 +143,7 @@ class TensorMemory:
             raise self.misuse(
                 i,
                 lane,
+                Cause.COLUMN_COUNT_INVALID,
                 f"allocates {columns} columns: the number must be a power of two from {UNIT} to "
                 f"{COLUMNS}.",
             )
@@ -141,6 +152,7 @@ class TensorMemory:
             raise self.misuse(
                 i,
                 lane,
+                Cause.ALLOCATION_RELINQUISHED,
                 "allocates columns, but a thread of its block has given up the right to do so, by "
                 f"tcgen05.relinquish_alloc_permit at {given_up.location}.",
             )
@@ -163,6 +175,7 @@ class TensorMemory:
                     raise self.misuse(
                         request.instruction,
                         int(request.group.lanes[0]),
+                        Cause.COLUMN_COUNTS_DIFFER,
                         f"allocates {request.columns} columns and its pair "
                         f"{together[1].columns}: both must ask for the same number.",
                     )
@@ -194,6 +207,7 @@ class TensorMemory:
             raise self.misuse(
                 i,
                 lane,
+                Cause.COLUMNS_NOT_ALLOCATED,
                 f"gives back {columns} columns from address {address:#x}, which is no allocation: "
                 f"its block has {have or 'none'}.",
             )
@@ -216,6 +230,7 @@ class TensorMemory:
             raise self.misuse(
                 allocation.instruction,
                 lane,
+                Cause.COLUMNS_NOT_FREED,
                 f"was the last of its block to end, and the {allocation.columns} columns allocated "
                 f"there (address {start:#x}) were never given back: tcgen05.dealloc is missing.",
             )
@@ -264,4 +279,5 @@ class TensorMemory:
             f"{columns.stop - 1} of tensor memory of block {at} at {i.location}, but the block has "
             f"allocated {'columns ' + ', '.join(have) if have else 'none'}."
         )
-        raise KernelFault(Finding(OUT_OF_BOUNDS, text, i.location, thread, own, "tensor memory"))
+        cause, name = Cause.OUTSIDE_ALLOCATED_COLUMNS, "tensor memory"
+        raise KernelFault(Finding(OUT_OF_BOUNDS, text, i.location, thread, own, name, cause=cause))

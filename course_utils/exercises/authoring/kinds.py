@@ -38,6 +38,7 @@ from ...emulator import (
     TRAP,
     UNKNOWN_INSTRUCTION,
     USE_AFTER_FREE,
+    Cause,
 )
 from ...emulator import KINDS as FAULTS
 from ...emulator import NULL_POINTER as NULL_POINTER
@@ -112,42 +113,65 @@ KINDS = (
     *RESULTS,
 )
 
-# What findings say, and the next step there in place of that of their kind.
-SPECIAL_STEPS = {
-    "a lane that takes no part in the shuffle": "A shuffle brings a value only from a lane that "
-    "executes it, too: let all the lanes that its mask names reach it together, and put the if "
-    "around what is done with the result.",
-    "Result used too early": "An asynchronous instruction fills these registers: the wait that the "
-    "report names belongs before the first line that uses one of them.",
-    "wgmma.fence": "Put a wgmma.fence after the last line that sets a register of the sums, and "
-    "before the first product that adds to them.",
-    "before that the tile is not free": "Wait for the products that read the tile, and say only "
-    "then that it may be overwritten.",
-    "with no tcgen05.fence": "tmem_before_sync belongs into each thread that tells others, "
-    "between what it did and its arrival or barrier, and tmem_after_sync into each that is told, "
-    "behind its wait.",
-    "with no tcgen05.": "The report names the two in the order in which they came. If you mean "
-    "that order, its last line says what belongs between them; if you mean the other one, the one "
-    "that came first has not waited for the other at all.",
-    "starts a copy into block": "Let a copy tell an mbarrier of the block that it fills. One with "
-    ".cta_group::2 (tma_load_pair) may also tell that of the other block of the pair.",
-    "Missing fence": "Let the fence follow the writes, in every thread that wrote, and precede the "
-    "barrier after which one thread starts the copy.",
-    "anybody has waited for the end of the copy": "Wait for the end of the copy, as the report "
-    "says, before anybody touches its bytes.",
-    "for the mbarrier": "Compare the arrivals and the bytes for which that mbarrier waits with "
-    "those that come: who arrives, and how many bytes does each copy bring to this block?",
-    "It is .sync.aligned": "All threads of the warp have to come by together: leave none of them "
+# The next step for a cause, where it is another than that for its kind.
+CAUSE_STEPS = {
+    Cause.LANE_NOT_IN_SHUFFLE: "A shuffle brings a value only from a lane that executes it, too: "
+    "let all the lanes that its mask names reach it together, and put the if around what is done "
+    "with the result.",
+    Cause.REGISTER_READ_BEFORE_WAIT: "An asynchronous instruction fills these registers: the "
+    "wait that the report names belongs before the first line that uses one of them.",
+    Cause.WGMMA_FENCE_MISSING: "Put a wgmma.fence after the last line that sets a register of "
+    "the sums, and before the first product that adds to them.",
+    Cause.TILE_STILL_READ: "Wait for the products that read the tile, and say only then that it "
+    "may be overwritten.",
+    Cause.TENSOR_MEMORY_FENCE_MISSING: "tmem_before_sync belongs into each thread that tells "
+    "others, between what it did and its arrival or barrier, and tmem_after_sync into each that "
+    "is told, behind its wait.",
+    Cause.TENSOR_MEMORY_WAIT_MISSING: "The report names the two in the order in which they came. "
+    "If you mean that order, its last line says what belongs between them; if you mean the other "
+    "one, the one that came first has not waited for the other at all.",
+    Cause.COPY_SIGNALS_OTHER_BLOCK: "Let a copy tell an mbarrier of the block that it fills. One "
+    "with .cta_group::2 (tma_load_pair) may also tell that of the other block of the pair.",
+    **dict.fromkeys(
+        (Cause.PROXY_FENCE_MISSING, Cause.MBARRIER_INIT_FENCE_MISSING),
+        "Let the fence follow the writes, in every thread that wrote, and precede the barrier "
+        "after which one thread starts the copy.",
+    ),
+    Cause.COPY_NOT_AWAITED: "Wait for the end of the copy, as the report says, before anybody "
+    "touches its bytes.",
+    **dict.fromkeys(
+        (
+            Cause.MBARRIER_ARRIVALS_MISSING,
+            Cause.MBARRIER_BYTES_MISSING,
+            Cause.MBARRIER_BYTES_UNEXPECTED,
+        ),
+        "Compare the arrivals and the bytes for which that mbarrier waits with those that come: "
+        "who arrives, and how many bytes does each copy bring to this block?",
+    ),
+    Cause.WARP_INCOMPLETE: "All threads of the warp have to come by together: leave none of them "
     "out by an if, and put a __syncwarp() behind what one of them does alone.",
-    "arrives at the mbarrier": "Nobody may arrive more often than a phase counts: a thread that "
-    "begins the next lap waits for the stage before it arrives.",
-    "the mbarrier": "One thread initialises an mbarrier once, and a barrier of the block, or of "
-    "the cluster, comes before others use it.",
-    "it is certain that this block has started": "A block reaches into another after a barrier of "
-    "the cluster: cluster_arrive() and then cluster_wait().",
-    "cluster.sync()": "Between blocks of a cluster only a barrier of the cluster makes an order: "
-    "cluster.sync(), or cluster_arrive() and then cluster_wait(). Where both write, give each its "
-    "own element.",
+    Cause.MBARRIER_TOO_MANY_ARRIVALS: "Nobody may arrive more often than a phase counts: a "
+    "thread that begins the next lap waits for the stage before it arrives.",
+    **dict.fromkeys(
+        (Cause.MBARRIER_NOT_INITIALISED, Cause.MBARRIER_INITIALISED_TWICE),
+        "One thread initialises an mbarrier once, and a barrier of the block, or of the cluster, "
+        "comes before others use it.",
+    ),
+    Cause.MBARRIER_COUNT_INVALID: "An mbarrier waits for 1 to 1,048,575 arrivals per phase: "
+    "initialise it with the number of threads that arrive, or with 1 where a single thread does.",
+    **dict.fromkeys(
+        (Cause.EXPECTED_BYTES_NEVER_CAME, Cause.BYTES_NEVER_EXPECTED),
+        "Compare the bytes that expect_tx expects with the bytes of the copies: they must be "
+        "equal in each phase.",
+    ),
+    Cause.BLOCK_NOT_STARTED: "A block reaches into another after a barrier of the cluster: "
+    "cluster_arrive() and then cluster_wait().",
+    **dict.fromkeys(
+        (Cause.NO_ORDER_IN_CLUSTER, Cause.BLOCK_MAY_END, Cause.BLOCK_HAS_ENDED),
+        "Between blocks of a cluster only a barrier of the cluster makes an order: "
+        "cluster.sync(), or cluster_arrive() and then cluster_wait(). Where both write, give each "
+        "its own element.",
+    ),
 }
 
 NEXT_STEP: dict[str, str] = {

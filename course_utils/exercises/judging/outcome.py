@@ -12,7 +12,7 @@ from ... import figures
 from ...checking.excerpts import clip, source_excerpt
 from ...checking.verdict import FAIL_COLOUR, NEUTRAL_COLOUR, PASS_COLOUR, Verdict, panel, paragraph
 from ...compiling.diagnostics import CompileError
-from ...emulator import Counts, Finding, Location
+from ...emulator import Cause, Counts, Finding, Location
 from ..authoring import kinds
 
 MOST_LINES = 12  # of what a kernel printed
@@ -57,6 +57,11 @@ class Outcome:
     @property
     def kind(self) -> str:
         return self.verdict.kind
+
+    @property
+    def cause(self) -> Cause | None:
+        """The cause of the finding that the verdict is about; None without a finding."""
+        return self.verdict.cause
 
     @property
     def facts(self) -> list[str]:
@@ -128,9 +133,12 @@ class ExerciseFailed(AssertionError):
         return str(self).splitlines()
 
 
-def simple(kind: str, message: str, *, hint: str = "", excerpt: str = "") -> Verdict:
+def simple(
+    kind: str, message: str, *, hint: str = "", excerpt: str = "", cause: Cause | None = None
+) -> Verdict:
     """A verdict without arrays."""
-    return Verdict(kind, message, hint or kinds.NEXT_STEP.get(kind, ""), excerpt=excerpt)
+    hint = hint or kinds.NEXT_STEP.get(kind, "")
+    return Verdict(kind, message, hint, excerpt=excerpt, cause=cause)
 
 
 def right(name: str, tried: str) -> Verdict:
@@ -166,9 +174,9 @@ def from_finding(finding: Finding, source: str, filename: str) -> Verdict:
     message = clip(finding.message, 7, MOST_MESSAGE, MOST_MESSAGE)
     if message.lower().startswith(finding.kind):  # the headline says it already
         message = message[len(finding.kind) :].lstrip(": ")
-    steps = kinds.SPECIAL_STEPS.items()  # of all that was found, also of what is cut off above
-    hint = next((step for said, step in steps if said in finding.message), "")
-    return simple(finding.kind, message, hint=hint, excerpt=source_excerpt(source, lines))
+    hint = kinds.CAUSE_STEPS.get(finding.cause, "")
+    excerpt = source_excerpt(source, lines)
+    return simple(finding.kind, message, hint=hint, excerpt=excerpt, cause=finding.cause)
 
 
 def with_context(verdict: Verdict, trial: str, printed: str) -> Verdict:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...checking import raw_bytes
 from ...checking.verdict import Verdict
-from ...emulator import Finding, Options
+from ...emulator import ONLY_SLOW, Cause, Finding, Options
 from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
 from ..authoring.spec import Exercise
@@ -22,7 +22,7 @@ MOST_SECONDS = 4.0  # of the launch that was stopped: a longer one is not run ag
 
 def ran_out(finding: Finding) -> bool:
     """Whether the launch was stopped because it had run its number of instructions."""
-    return finding.kind == kinds.ENDLESS_LOOP and "is still running after" in finding.message
+    return finding.cause == Cause.STEP_BUDGET_EXCEEDED
 
 
 def slow_or_endless(
@@ -74,7 +74,7 @@ def slow_or_endless(
             f"still writing. All threads of the course's solution run {ours:,} instructions."
         )
         return simple(kinds.TOO_SLOW, message, hint=SHARE)
-    message, _, _ = verdict.message.partition(" If it does,")
+    message = verdict.message.removesuffix(ONLY_SLOW)
     more = f"Or is it only slow? All threads of the course's solution run {ours:,} instructions."
     return replace(verdict, message=f"{message} {more}")
 

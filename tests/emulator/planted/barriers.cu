@@ -1,7 +1,7 @@
 // Barriers and warps
 
 // # __syncthreads() where half of a warp comes by — barrier misuse
-// says: only some threads of a warp come by
+// cause: BARRIER_NOT_REACHED
 «if (threadIdx.x < 16)→»
     __syncthreads(); // !
 x[threadIdx.x] = 1;
@@ -9,7 +9,7 @@ __syncthreads();
 y[threadIdx.x] = x[63 - threadIdx.x];
 
 // # warps at two different __syncthreads() — barrier misuse
-// says: these are two barriers
+// cause: BARRIERS_DIFFER
 // thread: 32
 __shared__ float s[64];
 s[threadIdx.x] = 1;
@@ -22,14 +22,14 @@ if («threadIdx.x→n» < 32) {
 }
 
 // # threads that returned before __syncthreads() — barrier misuse
-// says: 14 of the 64 threads
+// cause: THREADS_RETURNED
 // thread: any
 if (threadIdx.x >= «50→64») return;
 __syncthreads(); // !
 y[threadIdx.x] = 1;
 
 // # a barrier that lets go when the others return — barrier misuse
-// says: 32 of the 64 threads
+// cause: THREADS_RETURNED
 // thread: any
 if («threadIdx.x→n» < 32) {
     y[threadIdx.x] = 1;
@@ -37,17 +37,17 @@ if («threadIdx.x→n» < 32) {
 }
 
 // # a barrier for part of a warp — barrier misuse
-// says: the count must be a multiple of 32
+// cause: BARRIER_COUNT_INVALID
 ASM("bar.sync 1, «48→64»;" ::: "memory"); // !
 y[threadIdx.x] = 1;
 
 // # a barrier that more threads come to than it counts — barrier misuse
-// says: is one of 64 that come to barrier 1
+// cause: BARRIER_TOO_MANY_THREADS
 ASM("bar.sync 1, «32→64»;" ::: "memory"); // !
 y[threadIdx.x] = 1;
 
 // # warps that count differently at one barrier — barrier misuse
-// says: where it waits for 64 threads
+// cause: BARRIER_COUNTS_DIFFER
 // thread: 32
 // also: deadlock
 // block: 96
@@ -57,24 +57,24 @@ else ASM("bar.sync 1, 96;" ::: "memory");
 x[threadIdx.x % 64] = 0;
 
 // # an arrival that nobody waits for — barrier misuse
-// says: its block ended before
+// cause: BARRIER_NOT_COMPLETED
 if (threadIdx.x < 32) ASM("bar.arrive 1, 64;" ::: "memory"); // !
 «→else ASM("bar.sync 1, 64;" ::: "memory");»
 y[threadIdx.x] = 1;
 
 // # a barrier that a block does not have — barrier misuse
-// says: names barrier 16
+// cause: BARRIER_NUMBER_INVALID
 ASM("bar.sync %0, 64;" :: "r"(«16→15» + n - 3) : "memory"); // !
 y[threadIdx.x] = 1;
 
 // # warps that wait at two named barriers — deadlock
-// says: nobody is left to release them
+// cause: NEVER_RELEASED
 if (threadIdx.x < 32) ASM("bar.sync 1, 64;"); // !
 else ASM("bar.sync «2→1», 64;");
 y[threadIdx.x] = 1;
 
 // # a lane that its own mask does not name — barrier misuse
-// says: does not name
+// cause: LANE_NOT_IN_MASK
 // thread: 16
 // also: uninitialised read
 float v = x[threadIdx.x];
@@ -82,13 +82,13 @@ v += __shfl_xor_sync(«0xffff→~0u», v, 1); // !
 y[threadIdx.x] = v;
 
 // # __syncwarp() with a mask for others — barrier misuse
-// says: does not name
+// cause: LANE_NOT_IN_MASK
 // thread: 4
 if (threadIdx.x % 32 < 8) __syncwarp(«0xf→0xff»); // !
 y[threadIdx.x] = 1;
 
 // # __syncwarp() for lanes that went another way — barrier misuse
-// says: waiting at kernel.cu:2
+// cause: SYNCWARP_NOT_REACHED
 if (threadIdx.x < 16)
     __syncwarp(«~0u→0xffff»); // !
 else

@@ -1,7 +1,7 @@
 // Clusters
 
 // # reaching into a block that may not have started — barrier misuse
-// says: before it is certain that this block has started
+// cause: BLOCK_NOT_STARTED
 // thread: any
 // also: data race
 // grid: 2
@@ -14,7 +14,7 @@ y[blockIdx.x * 32 + threadIdx.x] = load_remote(map_rank(&s[threadIdx.x], rank() 
 cluster_sync(); // 3
 
 // # an arrival for the cluster, and no wait before another block is reached — barrier misuse
-// says: before it is certain that this block has started
+// cause: BLOCK_NOT_STARTED
 // thread: any
 // grid: 2
 // block: 32
@@ -30,7 +30,7 @@ cluster_sync();
 y[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];
 
 // # a copy that tells an mbarrier of another block than the one it fills — barrier misuse
-// says: starts a copy into block (1, 0, 0) that tells an mbarrier of block (0, 0, 0)
+// cause: COPY_SIGNALS_OTHER_BLOCK
 // parameters: const __grid_constant__ TensorMap map, float* y
 // args: tensor_map(), zeros(128)
 // grid: 2
@@ -48,7 +48,7 @@ y[blockIdx.x * 64 + threadIdx.x] = s[threadIdx.x];
 cluster_sync();
 
 // # a block that may end while others read it — data race
-// says: may end, and its s with it
+// cause: BLOCK_MAY_END
 // thread: any
 // grid: 2
 // block: 32
@@ -60,7 +60,7 @@ y[blockIdx.x * 32 + threadIdx.x] = load_remote(map_rank(&s[threadIdx.x], rank() 
 «→cluster_sync();»
 
 // # a block that may end before another arrives at its mbarrier — data race
-// says: may end, and its bar with it
+// cause: BLOCK_MAY_END
 // thread: any
 // grid: 2
 // block: 32
@@ -77,7 +77,7 @@ if (rank() == 1) {
 «→cluster_sync();»
 
 // # reaching into a block that has ended — out of bounds
-// says: which has ended
+// cause: BLOCK_HAS_ENDED
 // thread: any
 // grid: 2
 // block: 32
@@ -91,7 +91,7 @@ if (rank() == 0) y[threadIdx.x] = load_remote(map_rank(&s[threadIdx.x], 1)); // 
 «→cluster_sync();»
 
 // # a rank that the cluster does not have — out of bounds
-// says: of rank 2, but its cluster has 2 blocks
+// cause: RANK_NOT_IN_CLUSTER
 // thread: any
 // grid: 2
 // block: 32
@@ -103,7 +103,7 @@ y[threadIdx.x] = load_remote(map_rank(&s[threadIdx.x], «2→1»)); // !
 cluster_sync();
 
 // # writing what a neighbouring block still reads — data race
-// says: write after read
+// cause: NO_ORDER_IN_CLUSTER
 // thread: any
 // grid: 2
 // block: 32
@@ -117,7 +117,7 @@ cluster_sync();
 y[blockIdx.x * 32 + threadIdx.x] = v + s[threadIdx.x];
 
 // # a relaxed arrival after what the other block reads — data race
-// says: Let it be barrier.cluster.arrive.release, or put a fence.acq_rel.cluster before it.
+// cause: ARRIVAL_RELAXED
 // other: 0
 // grid: 2
 // block: 32
@@ -131,7 +131,7 @@ ASM("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 y[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x]; // !
 
 // # a relaxed arrival at an mbarrier, and a fence for too few — data race
-// says: Let it be mbarrier.arrive.release, or put a fence.acq_rel.cluster before it.
+// cause: ARRIVAL_RELAXED
 // other: 0
 // grid: 2
 // block: 32
@@ -152,7 +152,7 @@ if (rank() == 1) {
 cluster_sync();
 
 // # waiting for the cluster without an arrival — barrier misuse
-// says: without having arrived
+// cause: CLUSTER_WAIT_WITHOUT_ARRIVAL
 // thread: any
 // grid: 2
 // block: 32

@@ -1,7 +1,7 @@
 // Asynchronous copies
 
 // # cp.async and no wait — data race
-// says: started an asynchronous copy into it
+// cause: COPY_NOT_AWAITED
 // other: 63
 // args: numbers(256), zeros(64), 0
 __shared__ alignas(16) float s[256];
@@ -12,7 +12,7 @@ y[threadIdx.x] = s[255 - threadIdx.x]; // !
 «wait_group<0>();→»
 
 // # cp.async waited for, but no barrier after it — data race
-// says: read after write
+// cause: NO_ORDER_IN_BLOCK
 // other: 63
 // args: numbers(256), zeros(64), 0
 __shared__ alignas(16) float s[256];
@@ -22,10 +22,7 @@ commit(); wait_group<0>();
 y[threadIdx.x] = s[255 - threadIdx.x]; // !
 
 // # cp.async waited for behind the barrier — data race
-// says: and waits for it at kernel.cu:3
-// says:   thread (0, 0, 0) reads it at kernel.cu:4
-// says:   with no __syncthreads() in between.
-// says:   That wait covers only the thread's own copies
+// cause: NO_ORDER_IN_BLOCK
 // other: 63
 // args: numbers(256), zeros(64), 0
 __shared__ alignas(16) float s[256];
@@ -34,7 +31,7 @@ cp16(&s[4 * threadIdx.x], x + 4 * threadIdx.x); commit(); // ?
 y[threadIdx.x] = s[255 - threadIdx.x]; // !
 
 // # cp.async in two stages, the wait of a step behind its barrier — data race
-// says: That wait covers only the thread's own copies
+// cause: NO_ORDER_IN_BLOCK
 // other: 63
 // args: numbers(1024), empty(1024), 4
 __shared__ alignas(16) float tile[2][256];
@@ -49,8 +46,8 @@ for (int i = 0; i < n; ++i) {
 }
 
 // # cp.async waited for, and at once read by another lane of the warp — data race
+// cause: NO_ORDER_IN_WARP
 // level: warning
-// says: with no __syncwarp() or __syncthreads() in between
 // other: 31
 // args: numbers(128), zeros(32), 0
 // block: 32
@@ -61,7 +58,7 @@ commit(); wait_group<0>();
 y[threadIdx.x] = s[127 - threadIdx.x]; // !
 
 // # cp.async that an mbarrier is told of, and a wait for one's own copies — data race
-// says: Only a wait for that mbarrier covers the copies of other threads
+// cause: NO_ORDER_IN_BLOCK
 // other: 63
 // args: numbers(256), zeros(64), 0
 // helper: tell
@@ -74,7 +71,7 @@ tell(&bar); commit();
 y[threadIdx.x] = s[255 - threadIdx.x]; // !
 
 // # an ordinary arrival for cp.async, which does not wait for the copies — data race
-// says: started an asynchronous copy into it
+// cause: COPY_NOT_AWAITED
 // other: 63
 // args: numbers(256), zeros(64), 0
 // helper: tell
@@ -88,8 +85,8 @@ y[threadIdx.x] = s[255 - threadIdx.x]; // !
 «commit(); wait_group<0>();→»
 
 // # cp.async left behind at the end — copy in flight
+// cause: COPY_IN_FLIGHT_AT_END
 // level: warning
-// says: ended without waiting for it
 // args: numbers(256), zeros(64), 0
 __shared__ alignas(16) float s[256];
 cp16(&s[4 * threadIdx.x], x + 4 * threadIdx.x); commit(); // !
@@ -97,7 +94,7 @@ cp16(&s[4 * threadIdx.x], x + 4 * threadIdx.x); commit(); // !
 y[threadIdx.x] = 1;
 
 // # a bulk copy that nobody waits for — data race
-// says: before anybody has waited
+// cause: COPY_NOT_AWAITED
 // other: 0
 __shared__ alignas(128) float s[64]; __shared__ u64 bar;
 if (threadIdx.x == 0) { init(&bar, 1); fence(); }
@@ -108,7 +105,7 @@ y[threadIdx.x] = s[threadIdx.x]; // !
 wait(&bar, 0);
 
 // # the wrong parity — data race
-// says: before anybody has waited
+// cause: COPY_NOT_AWAITED
 // other: 0
 __shared__ alignas(128) float s[64]; __shared__ u64 bar;
 if (threadIdx.x == 0) { init(&bar, 1); fence(); }
@@ -119,7 +116,7 @@ y[threadIdx.x] = s[threadIdx.x]; // !
 wait(&bar, 0);
 
 // # a TMA load that nobody waits for — data race
-// says: before anybody has waited
+// cause: COPY_NOT_AWAITED
 // other: 0
 // parameters: const __grid_constant__ TensorMap map, float* y
 // args: tensor_map(), zeros(64)
@@ -132,7 +129,7 @@ y[threadIdx.x] = s[threadIdx.x]; // !
 wait(&bar, 0);
 
 // # a TMA load that one thread waits for, and others do not — data race
-// says: First comes a wait for the mbarrier bar, its phase of parity 0.
+// cause: COPY_NOT_AWAITED
 // thread: 32
 // other: 0
 // parameters: const __grid_constant__ TensorMap map, float* y
@@ -145,7 +142,7 @@ if (threadIdx.x == 0) { expect(&bar, 256); load_2d(s, &map, 0, 0, &bar); } // ?
 y[threadIdx.x] = s[threadIdx.x]; // !
 
 // # a TMA load whose bytes nobody announced — data race
-// says: the mbarrier bar expects 0 bytes now, and 256 are on their way
+// cause: COPY_NOT_AWAITED
 // other: 0
 // also: deadlock
 // parameters: const __grid_constant__ TensorMap map, float* y
@@ -159,7 +156,7 @@ y[threadIdx.x] = s[threadIdx.x]; // !
 «wait(&bar, 1);→»
 
 // # no fence between mbarrier.init and a TMA load — data race
-// says: with no fence.mbarrier_init or fence.proxy.async after the initialisation
+// cause: MBARRIER_INIT_FENCE_MISSING
 // other: 0
 // parameters: const __grid_constant__ TensorMap map, float* y
 // args: tensor_map(), zeros(64)
@@ -172,7 +169,7 @@ wait(&bar, 0);
 y[threadIdx.x] = s[threadIdx.x];
 
 // # a TMA store whose group was not committed — copy in flight
-// says: ended without waiting for it
+// cause: COPY_IN_FLIGHT_AT_END
 // parameters: const __grid_constant__ TensorMap map
 // args: tensor_map()
 __shared__ alignas(128) float s[64];
@@ -180,7 +177,7 @@ s[threadIdx.x] = 1; fence(); __syncthreads();
 if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); «→bulk_commit();» bulk_wait(); } // !
 
 // # a TMA store that another thread waits for — data race
-// says: by the thread that started it
+// cause: COPY_NOT_AWAITED
 // other: 0
 // parameters: const __grid_constant__ TensorMap map
 // args: tensor_map()
@@ -193,7 +190,7 @@ s[threadIdx.x] = 2; // !
 if (threadIdx.x == 0) bulk_wait();
 
 // # no fence.proxy.async before a TMA reduction — data race
-// says: no fence.proxy.async in between
+// cause: PROXY_FENCE_MISSING
 // other: 0
 // parameters: const __grid_constant__ TensorMap map
 // args: tensor_map()
@@ -205,7 +202,7 @@ __syncthreads();
 if (threadIdx.x == 0) { add_2d(&map, 0, 0, s); bulk_commit(); bulk_wait(); } // !
 
 // # a multicast that the other block does not expect — data race
-// says: the mbarrier bar of block (1, 0, 0) is told of its end
+// cause: COPY_NOT_AWAITED
 // thread: any
 // also: copy in flight
 // parameters: const __grid_constant__ TensorMap map, float* y
@@ -223,7 +220,7 @@ y[blockIdx.x * 64 + threadIdx.x] = s[threadIdx.x]; // !
 cluster_sync();
 
 // # a multicast into a stage that the other block still reads — data race
-// says: the mbarrier full of block (1, 0, 0) is told of its end
+// cause: COPY_NOT_AWAITED
 // thread: any
 // parameters: const __grid_constant__ TensorMap map, float* y
 // args: tensor_map(), zeros(128)
@@ -250,7 +247,7 @@ else if (t < 64)
 cluster_sync();
 
 // # a multicast to a block that may not have made its mbarrier — barrier misuse
-// says: before it is certain that this block has started
+// cause: BLOCK_NOT_STARTED
 // thread: any
 // also: data race
 // parameters: const __grid_constant__ TensorMap map, float* y
@@ -268,7 +265,7 @@ y[blockIdx.x * 64 + threadIdx.x] = s[threadIdx.x];
 cluster_sync();
 
 // # a bulk store whose source is overwritten — data race
-// says: started an asynchronous copy out of it
+// cause: COPY_NOT_AWAITED
 // other: 0
 __shared__ alignas(128) float s[64];
 s[threadIdx.x] = 1; fence(); __syncthreads();
@@ -278,13 +275,13 @@ s[threadIdx.x] = 2; // !
 if (threadIdx.x == 0) bulk_wait();
 
 // # a bulk store left behind at the end — copy in flight
-// says: ended without waiting for it
+// cause: COPY_IN_FLIGHT_AT_END
 __shared__ alignas(128) float s[64];
 s[threadIdx.x] = 1; fence(); __syncthreads();
 if (threadIdx.x == 0) { bulk_store(y, s, 256); bulk_commit(); «→bulk_wait();» } // !
 
 // # a bulk store that is read back once its source has been read — data race
-// says: not .wait_group.read: that waits until the source has been read
+// cause: COPY_NOT_AWAITED
 // other: 0
 // helper: written
 __shared__ alignas(128) float s[64];
@@ -294,7 +291,7 @@ __syncthreads();
 x[threadIdx.x] = y[threadIdx.x]; // !
 
 // # a bulk store whose thread alone knows that it is written — data race
-// says: covers only the thread's own copies: others need a barrier after it
+// cause: NO_ORDER_IN_WARP
 // thread: 1
 // other: 0
 // helper: written
@@ -305,7 +302,7 @@ if (threadIdx.x == 0) { bulk_store(y, s, 256); bulk_commit(); written(); } // ?
 x[threadIdx.x] = y[threadIdx.x]; // !
 
 // # two TMA stores that overlap — data race
-// says: before anybody has waited for the end of the copy
+// cause: COPY_NOT_AWAITED
 // other: 0
 // parameters: const __grid_constant__ TensorMap map
 // args: tensor_map()
@@ -316,7 +313,7 @@ if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); bulk_commit(); «bulk_wait→wr
 if (threadIdx.x == 0) { store_2d(&map, 0, 4, s); bulk_commit(); bulk_wait(); } // !
 
 // # two blocks whose TMA stores overlap — data race
-// says: Two blocks run in any order, or at once
+// cause: COPY_NOT_AWAITED
 // other: 0
 // parameters: const __grid_constant__ TensorMap map
 // args: tensor_map()
@@ -329,7 +326,7 @@ if (threadIdx.x == 0) {
 }
 
 // # a bulk load of what a bulk store is still writing — data race
-// says: not .wait_group.read: that waits until the source has been read
+// cause: COPY_NOT_AWAITED
 // other: 0
 // helper: written
 __shared__ alignas(128) float s[64], t[64]; __shared__ u64 bar;
@@ -346,7 +343,7 @@ wait(&bar, 0);
 x[threadIdx.x] = t[threadIdx.x];
 
 // # no fence.proxy.async before a bulk store — data race
-// says: no fence.proxy.async in between
+// cause: PROXY_FENCE_MISSING
 // other: 0
 __shared__ alignas(128) float s[64];
 s[threadIdx.x] = 1; // ?
@@ -355,7 +352,7 @@ __syncthreads();
 if (threadIdx.x == 0) { bulk_store(y, s, 256); bulk_commit(); bulk_wait(); } // !
 
 // # no fence.proxy.async before a TMA store — data race
-// says: no fence.proxy.async in between
+// cause: PROXY_FENCE_MISSING
 // other: 0
 // parameters: const __grid_constant__ TensorMap map
 // args: tensor_map()
@@ -366,7 +363,7 @@ __syncthreads();
 if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); bulk_commit(); bulk_wait(); } // !
 
 // # a fence of the storing thread alone, before the others have written — data race
-// says: no fence.proxy.async in between
+// cause: PROXY_FENCE_MISSING
 // other: 32
 // parameters: const __grid_constant__ TensorMap map
 // args: tensor_map()
@@ -378,13 +375,13 @@ __syncthreads();
 if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); bulk_commit(); bulk_wait(); } // !
 
 // # a bulk copy that starts at an odd place — misaligned access
-// says: whose destination is no multiple of 16 bytes
+// cause: ADDRESS_MISALIGNED
 __shared__ alignas(128) float s[64];
 s[threadIdx.x] = 1; fence(); __syncthreads();
 if (threadIdx.x == 0) { bulk_store(y + «1→4», s, 128); bulk_commit(); bulk_wait(); } // !
 
 // # a bulk copy past the end of its source — out of bounds
-// says: reads x[64]
+// cause: OUTSIDE_ARRAY
 __shared__ alignas(128) float s[128]; __shared__ u64 bar;
 if (threadIdx.x == 0) { init(&bar, 1); fence(); }
 __syncthreads();
@@ -393,7 +390,7 @@ wait(&bar, 0);
 y[threadIdx.x] = s[threadIdx.x];
 
 // # a column taken for a byte of a surface — misaligned access
-// says: must be a multiple of the 4
+// cause: ADDRESS_MISALIGNED
 // thread: 1
 // parameters: cudaTextureObject_t t, cudaSurfaceObject_t s, float* x, float* y
 // args: texture(), surface(), zeros(64), zeros(64)
@@ -401,20 +398,20 @@ surf2Dwrite(x[threadIdx.x], s, «threadIdx.x→threadIdx.x * 4», 1); // !
 y[threadIdx.x] = tex2D<float>(t, threadIdx.x + 0.5f, 0.5f);
 
 // # a write past the last row of a surface — out of bounds
-// says: at x = 0, y = 2
+// cause: OUTSIDE_SURFACE
 // parameters: cudaTextureObject_t t, cudaSurfaceObject_t s, float* x, float* y
 // args: texture(), surface(), zeros(64), zeros(64)
 surf2Dwrite(1.0f, s, threadIdx.x * 4, «2→1»); // !
 y[threadIdx.x] = tex2D<float>(t, 0.5f, 0.5f);
 
 // # a surface where a texture is wanted — bad texture or surface
-// says: stands for none, but for a surface
+// cause: TEXTURE_INVALID
 // parameters: cudaTextureObject_t t, cudaSurfaceObject_t s, float* x, float* y
 // args: texture(), surface(), zeros(64), zeros(64)
 y[threadIdx.x] = tex2D<float>(«s→t», threadIdx.x, 0); // !
 
 // # no tensor map where one should be — bad tensor map
-// says: there is no tensor map at that address
+// cause: TENSOR_MAP_INVALID
 // parameters: const __grid_constant__ TensorMap map, float* y
 // args: tensor_map(), zeros(64)
 __shared__ alignas(128) float s[64]; __shared__ u64 bar;
@@ -426,7 +423,7 @@ wait(&bar, 0);
 y[threadIdx.x] = s[threadIdx.x];
 
 // # a tensor map of other dimensions — bad tensor map
-// says: the map has 2 dimensions and the instruction 1
+// cause: TENSOR_MAP_INVALID
 // parameters: const __grid_constant__ TensorMap map
 // args: tensor_map()
 // helper: store_1d

@@ -1,7 +1,7 @@
 // Programs that do not end as they should
 
 // # a loop without an end — endless loop
-// says: still running after
+// cause: STEP_BUDGET_EXCEEDED
 // thread: any
 // budget: 20_000
 int i = 0;
@@ -11,7 +11,7 @@ while (i < n) { // !
 }
 
 // # a spin on a flag that nobody raises — endless loop
-// says: still running after
+// cause: STEP_BUDGET_EXCEEDED
 // thread: 32
 // budget: 20_000
 volatile float* flag = y;
@@ -19,14 +19,14 @@ volatile float* flag = y;
 while (threadIdx.x == 32 && flag[0] == 0) { } // !
 
 // # a failed assertion — assertion failed
-// says: x[threadIdx.x] < 5
+// cause: ASSERTION_FAILED
 // thread: 5
 // args: numbers(64), zeros(64), 0
 assert(x[threadIdx.x] < «5→99»); // !
 y[threadIdx.x] = 1;
 
 // # a trap — trap
-// says: with a trap
+// cause: TRAP
 // thread: 7
 if (threadIdx.x == «7→99») __trap(); // !
 y[threadIdx.x] = 1;

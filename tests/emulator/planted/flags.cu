@@ -1,8 +1,7 @@
 // Flags and fences
 
 // # a result published with no fence before the flag — data race
-// says: and nothing orders the store at kernel.cu:3 before the flag that thread (0, 0, 0) of block (0, 0, 0) sets at kernel.cu:5:
-// says:   put __threadfence() between them.
+// cause: FLAG_NOT_FENCED
 // other: 0
 // grid: 2
 // block: 1
@@ -18,7 +17,7 @@ if (blockIdx.x == 0) {
 }
 
 // # a fence after the flag in place of before it — data race
-// says: nothing orders the store at kernel.cu:3 before the flag
+// cause: FLAG_NOT_FENCED
 // other: 0
 // grid: 2
 // block: 1
@@ -35,8 +34,7 @@ if (blockIdx.x == 0) {
 }
 
 // # no fence between a flag that is read and the result — data race
-// says: and nothing orders the read at kernel.cu:9 after the flag that thread (0, 0, 0) of block (1, 0, 0) reads at kernel.cu:7:
-// says:   put __threadfence() between them.
+// cause: FLAG_NOT_FENCED
 // other: 0
 // grid: 2
 // block: 1
@@ -52,7 +50,7 @@ if (blockIdx.x == 0) {
 }
 
 // # a fence that counts for one block only — data race
-// says: __threadfence_block() counts for its own block only, and nothing orders the store at kernel.cu:3
+// cause: FLAG_NOT_FENCED
 // other: 0
 // grid: 2
 // block: 1
@@ -68,8 +66,7 @@ if (blockIdx.x == 0) {
 }
 
 // # a flag set before the other threads of the block have stored — data race
-// says: before the flag that thread (0, 0, 0) of block (0, 0, 0) sets at kernel.cu:5:
-// says:   put __syncthreads() and then __threadfence() between them.
+// cause: FLAG_NOT_FENCED
 // other: 32
 // grid: 2
 int* flag = (int*)y;
@@ -84,7 +81,7 @@ if (blockIdx.x == 0) {
 }
 
 // # a flag set by st.relaxed, not by st.release — data race
-// says: nothing orders the store at kernel.cu:3 before the flag
+// cause: FLAG_NOT_FENCED
 // other: 0
 // grid: 2
 // block: 1
@@ -98,7 +95,7 @@ if (blockIdx.x == 0) {
 }
 
 // # a flag read by ld.relaxed, not by ld.acquire — data race
-// says: nothing orders the read at kernel.cu:8 after the flag
+// cause: FLAG_NOT_FENCED
 // other: 0
 // grid: 2
 // block: 1
@@ -113,14 +110,14 @@ if (blockIdx.x == 0) {
 }
 
 // # a count of all blocks by an atomic whose scope is one block — data race
-// says: the scope of the one at kernel.cu:1 is its own block: for others it is no atomic
+// cause: SCOPE_TOO_NARROW
 // other: 31
 // grid: 2
 // block: 32
 atomicAdd«_block→»((int*)y, 1); // !
 
 // # a flag released and acquired in the scope of a block, for another block — data race
-// says: the scope of the one at kernel.cu:5 is its own block
+// cause: SCOPE_TOO_NARROW
 // other: 0
 // grid: 2
 // block: 1
@@ -136,7 +133,7 @@ if (blockIdx.x == 0) {
 }
 
 // # a flag that another block reads in the scope of its own — data race
-// says: the scope of the one at kernel.cu:6 is its own block
+// cause: SCOPE_TOO_NARROW
 // other: 0
 // grid: 2
 // block: 1
@@ -150,7 +147,7 @@ if (blockIdx.x == 0) {
 }
 
 // # an atomic of a cluster's scope, for blocks of two clusters — data race
-// says: the scope of the one at kernel.cu:3 is its own cluster
+// cause: SCOPE_TOO_NARROW
 // thread: any
 // grid: 4
 // block: 32
@@ -160,7 +157,7 @@ int old;
 ASM(ADD(«"cluster"→"gpu"») : "=r"(old) : "l"(y) : "memory"); // !
 
 // # a flag that is set by an ordinary store — data race
-// says: on y[0]
+// cause: NO_ORDER_IN_GRID
 // thread: any
 // grid: 2
 // block: 1
@@ -176,8 +173,7 @@ if (blockIdx.x == 0) {
 }
 
 // # the last block adds up, and no block has fenced its sum — data race
-// says: and nothing orders the store at kernel.cu:4 before the flag that thread (0, 0, 0) of block (0, 0, 0) sets at kernel.cu:6:
-// says:   put __threadfence() between them.
+// cause: FLAG_NOT_FENCED
 // other: 0
 // grid: 8
 // block: 32
@@ -195,9 +191,8 @@ if (last) {
 }
 
 // # the last block adds up before a fence of its own — data race
+// cause: FLAG_NOT_FENCED
 // level: warning
-// says: and nothing orders the read at kernel.cu:11 after the flag that thread (0, 0, 0) of block (7, 0, 0) reads at kernel.cu:6:
-// says:   put __threadfence() between them.
 // other: 0
 // grid: 8
 // block: 32
@@ -215,7 +210,7 @@ if (last) {
 }
 
 // # a lock that is released with no fence — data race
-// says: nothing orders the store at kernel.cu:4 before the flag that thread (0, 0, 0) of block
+// cause: FLAG_NOT_FENCED
 // thread: any
 // other: 0
 // grid: 8
@@ -228,7 +223,7 @@ y[0] += 1; // !
 atomicExch(lock, 0);
 
 // # a lock that is taken with no fence — data race
-// says: nothing orders the read at kernel.cu:4 after the flag that thread (0, 0, 0) of block
+// cause: FLAG_NOT_FENCED
 // thread: any
 // other: 0
 // grid: 8
@@ -241,7 +236,7 @@ __threadfence();
 atomicExch(lock, 0);
 
 // # a barrier for the grid whose blocks do not fence — data race
-// says: nothing orders the store at kernel.cu:2 before the flag that thread (0, 0, 0) of block
+// cause: FLAG_NOT_FENCED
 // thread: any
 // grid: 2
 // block: 32

@@ -1,26 +1,26 @@
 // Races in global memory
 
 // # blocks that update one element — data race
-// says: on x[0]
+// cause: NO_ORDER_IN_GRID
 // thread: any
 // grid: 4
 // block: 1
 «x[0] += 1.0f;→atomicAdd(x, 1.0f);» // !
 
 // # blocks that store different values in one element — data race
-// says: write after write
+// cause: NO_ORDER_IN_GRID
 // other: 0
 // grid: 2
 // block: 1
 «x[0] = blockIdx.x + 1;→x[blockIdx.x] = 1;» // !
 
 // # lanes that store different values in one element — data race
-// says: write after write
+// cause: NO_ORDER_IN_BLOCK
 // thread: any
 x[threadIdx.x« % 32→»] = threadIdx.x; // !
 
 // # overwriting what another warp still reads — data race
-// says: write after read
+// cause: NO_ORDER_IN_BLOCK
 // thread: any
 // args: numbers(64), zeros(64), 0
 float v = x[63 - threadIdx.x]; // ?
@@ -28,7 +28,7 @@ float v = x[63 - threadIdx.x]; // ?
 x[threadIdx.x] = v + 1; // !
 
 // # an atomic sum read by another block — data race
-// says: read after write
+// cause: NO_ORDER_IN_GRID
 // thread: any
 // grid: 2
 // block: 1
@@ -36,7 +36,7 @@ atomicAdd(x, 1.0f); // ?
 «y[blockIdx.x] = x[0];→» // !
 
 // # reading what a neighbouring block writes — data race
-// says: nothing orders two blocks
+// cause: NO_ORDER_IN_GRID
 // thread: any
 // args: numbers(64), zeros(64), 3
 // grid: 2
@@ -44,15 +44,15 @@ atomicAdd(x, 1.0f); // ?
 «x→y»[blockIdx.x] = x[blockIdx.x + 1]; // !
 
 // # two warps of a block and no barrier — data race
-// says: read after write
+// cause: NO_ORDER_IN_BLOCK
 // thread: any
 x[threadIdx.x] = threadIdx.x; // ?
 «→__syncthreads();»
 y[threadIdx.x] = x[63 - threadIdx.x]; // !
 
 // # two lanes of a warp and no __syncwarp() — data race
+// cause: NO_ORDER_IN_WARP
 // level: warning
-// says: read after write
 // thread: any
 // block: 32
 x[threadIdx.x] = threadIdx.x; // ?
@@ -60,7 +60,7 @@ x[threadIdx.x] = threadIdx.x; // ?
 y[threadIdx.x] = x[threadIdx.x ^ 1]; // !
 
 // # a barrier does not order two blocks — data race
-// says: nothing orders two blocks
+// cause: NO_ORDER_IN_GRID
 // thread: any
 // grid: 2
 // block: 1

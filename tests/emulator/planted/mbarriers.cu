@@ -1,7 +1,7 @@
 // mbarriers
 
 // # an mbarrier used before its initialisation — barrier misuse
-// says: was never initialised
+// cause: MBARRIER_NOT_INITIALISED
 __shared__ u64 bar;
 «→if (threadIdx.x == 0) init(&bar, 64);»
 __syncthreads();
@@ -10,7 +10,7 @@ wait(&bar, 0);
 y[threadIdx.x] = 1;
 
 // # an mbarrier initialised twice — barrier misuse
-// says: in use already
+// cause: MBARRIER_INITIALISED_TWICE
 // thread: 1
 __shared__ u64 bar;
 if (threadIdx.x < «2→1») init(&bar, 64); // !
@@ -20,7 +20,7 @@ wait(&bar, 0);
 y[threadIdx.x] = 1;
 
 // # an mbarrier for no arrivals — barrier misuse
-// says: for 0 arrivals
+// cause: MBARRIER_COUNT_INVALID
 __shared__ u64 bar;
 if (threadIdx.x == 0) init(&bar, «0→64»); // !
 __syncthreads();
@@ -29,7 +29,7 @@ wait(&bar, 0);
 y[threadIdx.x] = 1;
 
 // # more arrivals than an mbarrier waits for — barrier misuse
-// says: its phase waits for 0 more of 1 arrivals
+// cause: MBARRIER_TOO_MANY_ARRIVALS
 // thread: 1
 __shared__ alignas(128) float s[64]; __shared__ u64 bar;
 if (threadIdx.x == 0) { init(&bar, 1); fence(); }
@@ -40,7 +40,7 @@ wait(&bar, 0);
 y[threadIdx.x] = s[threadIdx.x];
 
 // # an arrival that is missing — deadlock
-// says: missing: 1 of 65 arrivals
+// cause: MBARRIER_ARRIVALS_MISSING
 __shared__ u64 bar;
 if (threadIdx.x == 0) init(&bar, «65→64»);
 __syncthreads();
@@ -49,7 +49,7 @@ wait(&bar, 0); // !
 y[threadIdx.x] = 1;
 
 // # bytes announced that never come — deadlock
-// says: 256 more bytes
+// cause: MBARRIER_BYTES_MISSING
 __shared__ alignas(128) float s[64]; __shared__ u64 bar;
 if (threadIdx.x == 0) { init(&bar, 1); fence(); }
 __syncthreads();
@@ -58,7 +58,7 @@ wait(&bar, 0); // !
 y[threadIdx.x] = s[threadIdx.x];
 
 // # fewer bytes announced than come — deadlock
-// says: of the mbarrier bar: 128 bytes announced at kernel.cu:4, 256 bytes copied at kernel.cu:4
+// cause: MBARRIER_BYTES_UNEXPECTED
 __shared__ alignas(128) float s[64]; __shared__ u64 bar;
 if (threadIdx.x == 0) { init(&bar, 1); fence(); }
 __syncthreads();
@@ -67,7 +67,7 @@ wait(&bar, 0); // !
 y[threadIdx.x] = s[threadIdx.x];
 
 // # a producer that waits for the wrong parity in the first lap — deadlock
-// says: for the mbarrier empty[0] (byte 0) (missing: 64 of 64 arrivals)
+// cause: MBARRIER_ARRIVALS_MISSING
 // thread: any
 // args: numbers(320), zeros(320), 5
 // block: 96
@@ -89,7 +89,7 @@ else if (t < 64)
     }
 
 // # consumers that do not say that a stage is empty — deadlock
-// says: for the mbarrier empty[0] (byte 0) (missing: 64 of 64 arrivals)
+// cause: MBARRIER_ARRIVALS_MISSING
 // thread: any
 // args: numbers(320), zeros(320), 5
 // block: 96
@@ -111,7 +111,7 @@ else if (t < 64)
     }
 
 // # bytes announced that nobody waits for and that never come — barrier misuse
-// says: 256 bytes were announced that never came
+// cause: EXPECTED_BYTES_NEVER_CAME
 // thread: any
 // budget: 1_000_000
 __shared__ alignas(128) float s[64]; __shared__ u64 bar;
@@ -121,8 +121,19 @@ if (threadIdx.x == 0) { expect(&bar, «512→256»); bulk_load(s, x, 256, &bar);
 «while (n++ < 60000) __syncthreads();→wait(&bar, 0);»
 y[threadIdx.x] = 1;
 
+// # bytes that come unannounced, for which nobody waits — barrier misuse
+// cause: BYTES_NEVER_EXPECTED
+// thread: any
+// budget: 1000000
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); } // !
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, «128→256»); bulk_load(s, x, 256, &bar); }
+«while (n++ < 60000) __syncthreads();→wait(&bar, 0);»
+y[threadIdx.x] = 1;
+
 // # a producer that does not wait for an empty stage — barrier misuse
-// says: full[0]
+// cause: MBARRIER_TOO_MANY_ARRIVALS
 // thread: 64
 // args: numbers(320), zeros(320), 5
 // block: 96
@@ -144,7 +155,7 @@ else if (t < 64)
     }
 
 // # waiting for the mbarrier of another block — barrier misuse
-// says: mbarrier of another block
+// cause: MBARRIER_OF_OTHER_BLOCK
 // thread: any
 // grid: 2
 // cluster: 2

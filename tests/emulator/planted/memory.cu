@@ -1,7 +1,7 @@
 // Bounds, alignment, memory that is gone
 
 // # reading past the end — out of bounds
-// says: reads x[100]
+// cause: OUTSIDE_ARRAY
 // thread: 36
 // args: zeros(100), zeros(64), 0
 // grid: 2
@@ -9,22 +9,22 @@ int i = blockIdx.x * blockDim.x + threadIdx.x;  // two blocks share y: only read
 «→if (i < 100)» y[i % 64] = x[i]; // !
 
 // # writing before the start — out of bounds
-// says: writes x[-1]
+// cause: OUTSIDE_ARRAY
 x[(int)threadIdx.x - «1→0»] = 2; // !
 
 // # writing over the neighbour array — out of bounds
-// says: writes x[64]
+// cause: OUTSIDE_ARRAY
 // thread: 61
 x[threadIdx.x + «n→0»] = 1; // !
 y[threadIdx.x] = 2;
 
 // # a pointer from nowhere — out of bounds
-// says: where no array lies
+// cause: OUTSIDE_ARRAY
 float* p = «(float*)0x123456789000→x»;
 p[threadIdx.x] = 1; // !
 
 // # an overflow of a shared array into the next one — out of bounds
-// says: writes a[64] in shared memory
+// cause: OUTSIDE_ARRAY
 // thread: 63
 __shared__ float a[64], b[64];
 b[threadIdx.x] = 1;
@@ -33,7 +33,7 @@ __syncthreads();
 y[threadIdx.x] = a[«63→threadIdx.x»] + b[threadIdx.x];
 
 // # more dynamic shared memory than the launch gives — out of bounds
-// says: writes s[64] in shared memory
+// cause: OUTSIDE_ARRAY
 // thread: 60
 // shared: 256
 extern __shared__ float s[];
@@ -41,30 +41,30 @@ s[threadIdx.x« + 4→»] = 1; // !
 y[threadIdx.x] = s[threadIdx.x« + 4→»];
 
 // # an overflow of a local array — out of bounds
-// says: in local memory
+// cause: OUTSIDE_ARRAY
 // args: zeros(64), zeros(64), 4
 float a[4] = {1, 2, 3, 4};
 for (int i = 0; i < n; ++i) a[«2 * i→i»] += x[i]; // !
 y[threadIdx.x] = a[n % 4];
 
 // # a misaligned vector load — misaligned access
-// says: reads 16 bytes at once
+// cause: ADDRESS_MISALIGNED
 float4 v = *(float4*)(x + «1→4»); // !
 y[threadIdx.x] = v.x + v.y * v.z + v.w;
 
 // # a null pointer — null pointer
-// says: writes 4 bytes through a pointer that is NULL
+// cause: NULL_POINTER
 // args: null(), zeros(64), 3
 «x→y»[threadIdx.x] = 1; // !
 
 // # an array that was freed before the launch — use after free
-// says: reads old[0]
+// cause: ARRAY_FREED
 // parameters: float* x, float* y, unsigned long long old
 // args: zeros(64), zeros(64), freed()
 y[threadIdx.x] = «((float*)old)→x»[threadIdx.x]; // !
 
 // # device memory used after free() — use after free
-// says: reads device malloc[1]
+// cause: ARRAY_FREED
 float* p = (float*)malloc(16);
 p[1] = x[threadIdx.x];
 «free(p);→»
@@ -72,7 +72,7 @@ y[threadIdx.x] = p[1]; // !
 «→free(p);»
 
 // # device memory freed twice — use after free
-// says: has been freed already
+// cause: FREED_TWICE
 void* p = malloc(16);
 free(p);
 «free(p); // !→»

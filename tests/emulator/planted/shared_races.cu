@@ -1,7 +1,7 @@
 // Races in shared memory
 
 // # read after write between warps — data race
-// says: read after write
+// cause: NO_ORDER_IN_BLOCK
 // other: 63
 __shared__ float s[64];
 s[threadIdx.x] = x[threadIdx.x]; // ?
@@ -9,7 +9,7 @@ s[threadIdx.x] = x[threadIdx.x]; // ?
 y[threadIdx.x] = s[63 - threadIdx.x]; // !
 
 // # write after read between warps — data race
-// says: write after read
+// cause: NO_ORDER_IN_BLOCK
 // other: 63
 __shared__ float s[64];
 s[threadIdx.x] = x[threadIdx.x];
@@ -21,7 +21,7 @@ __syncthreads();
 y[threadIdx.x] = v + s[threadIdx.x];
 
 // # two threads that store different values — data race
-// says: write after write
+// cause: NO_ORDER_IN_WARP
 // thread: 1
 // other: 0
 __shared__ float s[64];
@@ -30,8 +30,8 @@ __syncthreads();
 y[threadIdx.x] = s[threadIdx.x« / 2→»];
 
 // # neighbours within a warp and no __syncwarp() — data race
+// cause: NO_ORDER_IN_WARP
 // level: warning
-// says: __syncwarp()
 // other: 1
 __shared__ float s[64];
 s[threadIdx.x] = x[threadIdx.x]; // ?
@@ -39,8 +39,8 @@ s[threadIdx.x] = x[threadIdx.x]; // ?
 y[threadIdx.x] = s[threadIdx.x ^ 1]; // !
 
 // # a shuffle in place of __syncwarp() — data race
+// cause: NO_ORDER_IN_WARP
 // level: warning
-// says: at the shuffle at kernel.cu:3, so this mostly comes out right
 // other: 1
 __shared__ float s[64];
 s[threadIdx.x] = x[threadIdx.x]; // ?
@@ -49,7 +49,7 @@ float v = __shfl_xor_sync(~0u, x[threadIdx.x], 1);
 y[threadIdx.x] = v + s[threadIdx.x ^ 1]; // !
 
 // # lanes on the two sides of a branch — data race
-// says: __syncwarp()
+// cause: NO_ORDER_IN_WARP
 // thread: 16
 // other: 0
 __shared__ float s[64];
@@ -60,11 +60,11 @@ if (threadIdx.x % 32 < 16) {
 }
 
 // # a sum of a warp's lanes with no atomic — data race
-// says: with no __syncwarp()
+// cause: NO_ORDER_IN_WARP
 if (threadIdx.x < 32) «x[0] += 1→atomicAdd(x, 1)»; // !
 
 // # lanes that wait for others than their neighbours — data race
-// says: __syncwarp()
+// cause: NO_ORDER_IN_WARP
 // other: 1
 __shared__ float s[64];
 s[threadIdx.x] = x[threadIdx.x]; // ?
@@ -72,7 +72,7 @@ __syncwarp(«0x55555555u << threadIdx.x % 2→3u << threadIdx.x % 32 / 2 * 2»);
 y[threadIdx.x] = s[threadIdx.x ^ 1]; // !
 
 // # an atomic sum read too early — data race
-// says: read after write
+// cause: NO_ORDER_IN_BLOCK
 // thread: any
 __shared__ int s;
 if (threadIdx.x == 0) s = 0;
@@ -82,8 +82,8 @@ atomicAdd(&s, 1); // ?
 y[threadIdx.x] = s; // !
 
 // # lanes of a warp that overwrite what others still read — data race
+// cause: NO_ORDER_IN_WARP
 // level: warning
-// says: write after read
 // other: 1
 __shared__ float s[64];
 s[threadIdx.x] = x[threadIdx.x];
@@ -94,7 +94,7 @@ s[threadIdx.x] = 2; // !
 y[threadIdx.x] = v;
 
 // # two warps that store different values — data race
-// says: write after write
+// cause: NO_ORDER_IN_BLOCK
 // thread: 32
 // other: 0
 __shared__ float s;
@@ -103,7 +103,7 @@ __syncthreads();
 y[threadIdx.x] = s;
 
 // # a barrier for half of the threads that exchange — data race
-// says: read after write
+// cause: NO_ORDER_IN_BLOCK
 // other: 63
 __shared__ float s[64];
 s[threadIdx.x] = x[threadIdx.x]; // ?

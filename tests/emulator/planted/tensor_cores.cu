@@ -1,7 +1,7 @@
 // Tensor cores of a warpgroup
 
 // # a result of wgmma used before wait_group — data race
-// says: Result used too early
+// cause: REGISTER_READ_BEFORE_WAIT
 // thread: any
 // args: zeros(64), zeros(128), 0
 // block: 128
@@ -16,7 +16,7 @@ y[threadIdx.x] = d[0]; // !
 «WAIT;→»
 
 // # no wgmma.fence before the first wgmma — data race
-// says: with no wgmma.fence before it
+// cause: WGMMA_FENCE_MISSING
 // thread: any
 // args: zeros(64), zeros(128), 0
 // block: 128
@@ -31,7 +31,7 @@ COMMIT; WAIT;
 y[threadIdx.x] = d[0];
 
 // # no wgmma.fence after accumulators were changed — data race
-// says: with no wgmma.fence since
+// cause: WGMMA_FENCE_MISSING
 // thread: any
 // args: zeros(64), zeros(128), 0
 // block: 128
@@ -48,7 +48,7 @@ COMMIT; WAIT;
 y[threadIdx.x] = d[0];
 
 // # a tile is overwritten while wgmma may still read it — data race
-// says: may read it until the wgmma.wait_group at kernel.cu:10
+// cause: TILE_STILL_READ
 // thread: any
 // args: zeros(64), zeros(128), 0
 // block: 128
@@ -66,7 +66,7 @@ __syncthreads();
 y[threadIdx.x] = d[0];
 
 // # no fence.proxy.async between threads' stores and wgmma — data race
-// says: no fence.proxy.async in between
+// cause: PROXY_FENCE_MISSING
 // thread: any
 // args: zeros(64), zeros(128), 0
 // block: 128
@@ -81,7 +81,7 @@ COMMIT; WAIT;
 y[threadIdx.x] = d[0];
 
 // # no barrier between the stores of a tile and wgmma — data race
-// says: read after write
+// cause: NO_ORDER_IN_WARP
 // thread: any
 // args: zeros(64), zeros(128), 0
 // block: 128
@@ -96,7 +96,7 @@ COMMIT; WAIT;
 y[threadIdx.x] = d[0];
 
 // # wgmma by an incomplete warpgroup — barrier misuse
-// says: needs all 128 threads of a warpgroup
+// cause: WARPGROUP_INCOMPLETE
 // thread: any
 // args: zeros(64), zeros(160), 0
 // block: 160

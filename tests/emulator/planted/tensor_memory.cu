@@ -1,7 +1,7 @@
 // Tensor memory of Blackwell
 
 // # columns of tensor memory that are not given back — tensor memory misuse
-// says: were never given back
+// cause: COLUMNS_NOT_FREED
 // target: sm_100a
 __shared__ u32 a;
 if (threadIdx.x < 32) {
@@ -11,7 +11,7 @@ if (threadIdx.x < 32) {
 }
 
 // # a number of columns that is no power of two — tensor memory misuse
-// says: must be a power of two
+// cause: COLUMN_COUNT_INVALID
 // target: sm_100a
 __shared__ u32 a;
 if (threadIdx.x < 32) {
@@ -21,7 +21,7 @@ if (threadIdx.x < 32) {
 }
 
 // # columns that one thread allocates — tensor memory misuse
-// says: all of them execute it together
+// cause: WARP_INCOMPLETE
 // target: sm_100a
 __shared__ u32 a;
 if (threadIdx.x < «1→32») alloc(&a, 32); // !
@@ -29,7 +29,7 @@ sync();
 if (threadIdx.x < 32) dealloc(a, 32);
 
 // # columns that one thread gives back — tensor memory misuse
-// says: executes a tcgen05.dealloc with 1 of the 32 threads of its warp there
+// cause: WARP_INCOMPLETE
 // target: sm_100a
 __shared__ u32 a;
 if (threadIdx.x < 32) alloc(&a, 32);
@@ -37,6 +37,7 @@ sync();
 if (threadIdx.x < «1→32») dealloc(a, 32); // !
 
 // # the lanes of another warp — tensor memory misuse
+// cause: LANES_OF_OTHER_WARP
 // thread: any
 // target: sm_100a
 __shared__ u32 a;
@@ -50,7 +51,7 @@ sync();
 if (threadIdx.x < 32) dealloc(a, 32);
 
 // # columns beyond those that were allocated — out of bounds
-// says: allocated columns 0 to 31
+// cause: OUTSIDE_ALLOCATED_COLUMNS
 // thread: any
 // target: sm_100a
 __shared__ u32 a;
@@ -63,6 +64,7 @@ sync();
 if (threadIdx.x < 32) dealloc(a, 32);
 
 // # a value used before tcgen05.wait::ld — data race
+// cause: REGISTER_READ_BEFORE_WAIT
 // thread: any
 // target: sm_100a
 __shared__ u32 a;
@@ -74,5 +76,39 @@ v = ld1(where); // ?
 «→wait_ld();»
 y[threadIdx.x] = v; // !
 «wait_ld();→»
+sync();
+if (threadIdx.x < 32) dealloc(a, 32);
+
+// # a column read before tcgen05.wait::st — data race
+// cause: TENSOR_MEMORY_WAIT_MISSING
+// thread: any
+// target: sm_100a
+__shared__ u32 a;
+if (threadIdx.x < 32) alloc(&a, 32);
+sync();
+u32 where = a + threadIdx.x / 32 * 0x200000, v = threadIdx.x;
+st1(where, 7); // ?
+«→wait_st();»
+v = ld1(where); // !
+«wait_st();→» wait_ld();
+y[threadIdx.x] = v;
+sync();
+if (threadIdx.x < 32) dealloc(a, 32);
+
+// # a column written by one warp and read by another, with no tcgen05.fence — data race
+// cause: TENSOR_MEMORY_FENCE_MISSING
+// thread: 128
+// other: 0
+// args: zeros(64), zeros(160), 3
+// block: 160
+// target: sm_100a
+__shared__ u32 a;
+if (threadIdx.x < 32) alloc(&a, 32);
+sync();
+u32 v = threadIdx.x;
+if (threadIdx.x < 32) { st1(a, v); wait_st(); } // ?
+«__syncthreads→sync»();
+if (threadIdx.x >= 128) { v = ld1(a); wait_ld(); } // !
+y[threadIdx.x] = v;
 sync();
 if (threadIdx.x < 32) dealloc(a, 32);

@@ -1,19 +1,19 @@
 // Uninitialised values
 
 // # an input that nobody filled — uninitialised read
-// says: x[0], read by thread (0, 0, 0)
+// cause: MEMORY_NOT_INITIALISED
 // other: 0
 // args: empty(64), empty(64), 3
 y[threadIdx.x] = «x[threadIdx.x] + →»1; // !
 
 // # adding to an output that starts with no value — uninitialised read
-// says: stores in y[0]
+// cause: MEMORY_NOT_INITIALISED
 // other: 0
 // args: numbers(64), empty(64), 3
 y[threadIdx.x] «+=→=» x[threadIdx.x]; // !
 
 // # an atomic sum that starts with no value — uninitialised read
-// says: y[0], read by thread (0, 0, 0)
+// cause: MEMORY_NOT_INITIALISED
 // other: 0
 // args: numbers(64), empty(64), 3
 «→if (threadIdx.x == 0) y[0] = 0;»
@@ -21,7 +21,7 @@ __syncthreads();
 atomicAdd(y, x[threadIdx.x]); // !
 
 // # an exchange for a value that is not there yet — uninitialised read
-// says: ticket[0] in shared memory, read by thread (0, 0, 0)
+// cause: MEMORY_NOT_INITIALISED
 // other: 0
 __shared__ int ticket;
 «→if (threadIdx.x == 0) ticket = 0;»
@@ -29,7 +29,7 @@ __syncthreads();
 if (threadIdx.x == 0) y[0] = atomicExch(&ticket, 1); // !
 
 // # a tile of which the last element was never loaded — uninitialised read
-// says: s[63] in shared memory
+// cause: MEMORY_NOT_INITIALISED
 // other: 0
 __shared__ float s[64];
 if (threadIdx.x < «63→64») s[threadIdx.x] = x[threadIdx.x];
@@ -38,7 +38,7 @@ float v = s[63 - threadIdx.x]; // ?
 y[threadIdx.x] = 2 * v; // !
 
 // # dynamic shared memory that starts with no value — uninitialised read
-// says: bins[0] in shared memory
+// cause: MEMORY_NOT_INITIALISED
 // other: 0
 // shared: 256
 extern __shared__ int bins[];
@@ -49,7 +49,7 @@ __syncthreads();
 if (threadIdx.x < 4) y[threadIdx.x] = bins[threadIdx.x];
 
 // # a local array that is filled in part — uninitialised read
-// says: in local memory
+// cause: MEMORY_NOT_INITIALISED
 // other: 0
 float a[8];
 for (int i = 0; i < «n→8»; ++i) a[(i * 5) % 8] = x[i];
@@ -57,26 +57,26 @@ float v = a[(n + threadIdx.x) % 8]; // ?
 y[threadIdx.x] = v; // !
 
 // # a variable that only some ways set — uninitialised read
-// says: a variable that was never given a value
+// cause: VARIABLE_NOT_INITIALISED
 float sum«→ = 0»;
 for (int i = 0; i < n; ++i) sum += x[i];
 y[threadIdx.x] = sum; // !
 
 // # a branch on an uninitialised value — uninitialised read
-// says: decides a branch by
+// cause: MEMORY_NOT_INITIALISED
 // other: 0
 // args: numbers(64), empty(64), 3
 if («y→x»[threadIdx.x] > 0) x[threadIdx.x] = 1; // !
 
 // # an uninitialised index — uninitialised read
-// says: works out an address from
+// cause: MEMORY_NOT_INITIALISED
 // other: 0
 // args: zeros(64), empty(64), 3
 int i = ((int*)«y→x»)[threadIdx.x] & 63; // ?
 x[i] = 0; // !
 
 // # a shuffle from lanes that are not there — uninitialised read
-// says: a lane that takes no part in the shuffle
+// cause: LANE_NOT_IN_SHUFFLE
 // thread: 32
 // block: 48
 float v = x[threadIdx.x];
@@ -84,7 +84,7 @@ v += __shfl_down_sync(~0u, v, «16→8»); // ?
 if (threadIdx.x % 32 < 8) y[threadIdx.x] = v; // !
 
 // # an uninitialised value that came by a shuffle — uninitialised read
-// says: s[63] in shared memory
+// cause: MEMORY_NOT_INITIALISED
 // thread: 47
 // other: 63
 __shared__ float s[64];
@@ -95,7 +95,7 @@ v += __shfl_xor_sync(~0u, v, 16);
 y[threadIdx.x] = v; // !
 
 // # a tile for tensor cores that is filled in part — uninitialised read
-// says: s[224] in shared memory
+// cause: MEMORY_NOT_INITIALISED
 // thread: 16
 // block: 32
 __shared__ alignas(128) u32 s[128];
@@ -111,7 +111,7 @@ ASM("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
 y[threadIdx.x] = d[2]; // !
 
 // # a copy of uninitialised memory — uninitialised read
-// says: copies to y[
+// cause: MEMORY_NOT_INITIALISED
 // other: 0
 __shared__ alignas(128) float s[64];
 if (threadIdx.x < «60→64») s[threadIdx.x] = 1;

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
+from ...findings.causes import Cause
 from ...findings.report import DATA_RACE, Finding
 from ...isa import ptx
 from ...isa.instruction_set import traits_of
@@ -112,6 +113,7 @@ def _finding(use: ptx.Instruction, filler: ptx.Instruction) -> Finding:
         f"which {why}. {cure}.",
         use.location,
         other_location=filler.location,
+        cause=Cause.REGISTER_READ_BEFORE_WAIT,
     )
 
 
@@ -190,6 +192,7 @@ def unfenced(code: Code) -> list[Finding]:
                 "threads did to registers before what the tensor cores do to them.",
                 i.location,
                 other_location=None if changed is None else changed.location,
+                cause=Cause.WGMMA_FENCE_MISSING,
             )
         )
     return findings

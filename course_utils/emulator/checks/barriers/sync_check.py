@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...findings.causes import Cause
 from ...findings.fault_messages import where
 from ...findings.report import BARRIER, ERROR, IN_FLIGHT, WARNING, Finding
 from ...machine.async_state import KEY_SHIFT
@@ -49,12 +50,12 @@ class SyncCheck(Observer):
         """For each block the number of the instruction by which a thread first came, else -1."""
         return self._firsts.setdefault((batch, number), np.full(batch.block_count, -1))
 
-    def _add(self, batch, lane: int, instruction, key: str, text: str, other=None) -> None:
+    def _add(self, batch, lane: int, instruction, cause: Cause, text: str, other=None) -> None:
         thread, block = batch.who(lane)
         location = instruction.location
         text = f"Barrier misuse: {where(thread, block)} {text}"
-        finding = Finding(BARRIER, text, location, thread, block, other_location=other)
-        self.findings.add((key, location, other), finding)
+        finding = Finding(BARRIER, text, location, thread, block, other_location=other, cause=cause)
+        self.findings.add((cause, location, other), finding)
 
     # --- warps ---
 
@@ -71,7 +72,7 @@ class SyncCheck(Observer):
                 group.batch,
                 lane,
                 i,
-                "member",
+                Cause.LANE_NOT_IN_MASK,
                 f"is lane {lane & 31} of its warp, which the mask {shown:#010x} at {i.location} "
                 "does not name. The threads of the mask, and no others, must come there.",
             )
@@ -87,13 +88,13 @@ class SyncCheck(Observer):
         lane = int(group.lanes[0])
         if number > 15:
             text = f"names barrier {number} at {i.location}. A block has 16, from 0 on."
-            self._add(batch, lane, i, "number", text)
+            self._add(batch, lane, i, Cause.BARRIER_NUMBER_INVALID, text)
         if threads and threads % 32:
             self._add(
                 batch,
                 lane,
                 i,
-                "count",
+                Cause.BARRIER_COUNT_INVALID,
                 f"waits for {threads} threads at {i.location}. Whole warps arrive at a barrier: "
                 "the count must be a multiple of 32.",
             )
@@ -109,7 +110,7 @@ class SyncCheck(Observer):
                     batch,
                     lane,
                     i,
-                    "counts",
+                    Cause.BARRIER_COUNTS_DIFFER,
                     f"comes to barrier {number} at {i.location}, where it waits for "
                     f"{threads or 'all'} threads; others wait there for {asked or 'all'}, at "
                     f"{first.location}.",
@@ -120,7 +121,7 @@ class SyncCheck(Observer):
                     batch,
                     lane,
                     i,
-                    "sites",
+                    Cause.BARRIERS_DIFFER,
                     f"waits at {i.location} while others of its block wait at {first.location}: "
                     "these are two barriers. Every thread must reach the same __syncthreads().",
                     first.location,
@@ -136,7 +137,7 @@ class SyncCheck(Observer):
                     batch,
                     lane,
                     i,
-                    "over",
+                    Cause.BARRIER_TOO_MANY_THREADS,
                     f"is one of {total[over[0]]} that come to barrier {number} at {i.location}, "
                     f"which was to be for {threads}.",
                 )
@@ -158,7 +159,8 @@ class SyncCheck(Observer):
             f"{batch.block_index(batch.first + slot)} had returned before __syncthreads() at "
             f"{instruction.location}. Every thread must reach it."
         )
-        finding = Finding(BARRIER, text, instruction.location, thread, block)
+        cause = Cause.THREADS_RETURNED
+        finding = Finding(BARRIER, text, instruction.location, thread, block, cause=cause)
         self.findings.add(("exit", id(instruction)), finding)
 
     def barrier_let_go(self, batch, slots: np.ndarray, instruction) -> None:
@@ -177,7 +179,8 @@ class SyncCheck(Observer):
             f"while others waited at __syncthreads() at {instruction.location}. Every thread must "
             "reach it."
         )
-        finding = Finding(BARRIER, text, instruction.location, None, block)
+        cause = Cause.THREADS_RETURNED
+        finding = Finding(BARRIER, text, instruction.location, None, block, cause=cause)
         self.findings.add(("exit", id(instruction)), finding)
 
     # --- what a block leaves behind ---
@@ -191,7 +194,10 @@ class SyncCheck(Observer):
             f"Barrier misuse: block {block} ended before {batch.engine.name(key)}, initialised at "
             f"{i.location}, had completed its phase: {missing} ({barrier.bytes_so_far()})."
         )
-        self.findings.add(("bytes", i.location), Finding(BARRIER, text, i.location, None, block))
+        short = barrier.tx > 0
+        cause = Cause.EXPECTED_BYTES_NEVER_CAME if short else Cause.BYTES_NEVER_EXPECTED
+        finding = Finding(BARRIER, text, i.location, None, block, cause=cause)
+        self.findings.add(("bytes", i.location), finding)
 
     def blocks_end(self, batch, blocks: np.ndarray) -> None:
         """The last threads of some blocks have ended."""
@@ -209,7 +215,7 @@ class SyncCheck(Observer):
                     batch,
                     lane,
                     i,
-                    "left",
+                    Cause.BARRIER_NOT_COMPLETED,
                     f"arrived at barrier {number} at {i.location}, but its block ended before "
                     f"{state.asked[slot] or 'all'} threads had: {state.arrived[slot]} came.",
                 )
@@ -234,5 +240,6 @@ class SyncCheck(Observer):
             f"{location}{what}, and its block ended without waiting for it."
         )
         level = WARNING if transfer.queue == "async" else ERROR
-        finding = Finding(IN_FLIGHT, text, location, thread, block, level=level)
+        cause = Cause.COPY_IN_FLIGHT_AT_END
+        finding = Finding(IN_FLIGHT, text, location, thread, block, level=level, cause=cause)
         self.findings.add(("left", id(transfer.instruction)), finding, LEFT_BEHIND)

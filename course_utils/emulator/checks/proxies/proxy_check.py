@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...findings.causes import Cause
 from ...findings.fault_messages import where
 from ...findings.report import DATA_RACE, Finding
 from ...isa.gpu_constants import WARP
@@ -145,10 +146,11 @@ class ProxyCheck(Observer):
             f"end, at {here}\n"
             f"  with no fence.mbarrier_init or fence.proxy.async after the initialisation."
         )
-        self.findings.add(
-            ("made", there, here),
-            Finding(DATA_RACE, text, here, thread, block, None, None, 0, there, other),
+        cause, name = Cause.MBARRIER_INIT_FENCE_MISSING, None
+        finding = Finding(
+            DATA_RACE, text, here, thread, block, name, None, 0, there, other, cause=cause
         )
+        self.findings.add(("made", there, here), finding)
 
     def _cells(self, view: np.ndarray, index: np.ndarray) -> np.ndarray:
         """Cells of elements; of those wider than a cell all, shape (lanes, cells)."""
@@ -194,10 +196,11 @@ class ProxyCheck(Observer):
             f"  with no fence.proxy.async in between. Every thread that wrote executes it, then "
             f"all meet at a barrier."
         )
-        self.findings.add(
-            ("proxy", there, here),
-            Finding(DATA_RACE, text, here, thread, block, region.name, None, 0, there, other),
+        cause, name = Cause.PROXY_FENCE_MISSING, region.name
+        finding = Finding(
+            DATA_RACE, text, here, thread, block, name, None, 0, there, other, cause=cause
         )
+        self.findings.add(("proxy", there, here), finding)
 
 
 def _short(instruction) -> str:

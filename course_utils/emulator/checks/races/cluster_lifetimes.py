@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...findings.causes import Cause
 from ...findings.fault_messages import where
 from ...findings.report import BARRIER, DATA_RACE, Finding
 from ...machine.async_state import KEY_SHIFT
@@ -44,7 +45,7 @@ def not_started(site, group: Group, at: int, home: int) -> Finding:
         f"{batch.block_index(batch.first + home)} at {location} before it is certain that this "
         "block has started. Call cluster.sync() first."
     )
-    return Finding(BARRIER, text, location, thread, block)
+    return Finding(BARRIER, text, location, thread, block, cause=Cause.BLOCK_NOT_STARTED)
 
 
 def touched_late(
@@ -108,4 +109,5 @@ def left_too_early(batch, block: int, name: str, kind: str, lane: int, i, told) 
         f"{name} with it, before thread {thread} of block {other} {kind} it at "
         f"{i.location}{advice}"
     )
-    return Finding(DATA_RACE, text, i.location, thread, other, name)
+    cause = Cause.ARRIVAL_RELAXED if told else Cause.BLOCK_MAY_END
+    return Finding(DATA_RACE, text, i.location, thread, other, name, cause=cause)

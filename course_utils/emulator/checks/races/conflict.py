@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...findings.causes import Cause
 from ...findings.report import DATA_RACE, ERROR, WARNING, Finding
 from ...isa.instruction_set import DTYPES
 from ...machine.lanes import Group
 from .copy_reports import NOT_READ, TWO_BLOCKS, copied_by, copy_at, landed, named, remedy, told
 from .happens_before import BLOCK, CLUSTER, GPU, reach
+from .missing_order import missing_order, same_block
 from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, meets, number_of, pack
 from .severity import IN_STEP, NO_ACQUIRE, TOGETHER, WITH_SHUFFLE, counts, in_step, passed_by
 from .tile_reads import until
@@ -220,9 +222,9 @@ class AccessCheck:
             did, rule = copied_by(there_site.instruction, waited)
         elif hasattr(there_site, "waited"):  # a copy that has landed, as this thread cannot know
             did, rule = landed(there_site.instruction, kind)
-        told = self.races.relaxed_between(batch, entry, lane) or self._too_narrow(
-            there_site, number
-        )
+        cause, missing = self._cause(there_site, number, entry, lane, kind, verb)
+        if cause != Cause.TILE_STILL_READ:
+            missing += rule
         of, of_other = f" of block {block}", f" of block {other_block}"
         if where and block == other_block == home:
             of = of_other = ""
@@ -230,22 +232,42 @@ class AccessCheck:
             f"Data race ({verb} after {kind}) on {region.name}[{index}]{where}:\n"
             f"  thread {other}{of_other} {did}\n"
             f"  thread {thread}{of} {verb}s it at {here}"
-            f"{until(self.site) or self._cause(told, entry, lane, there, kind, verb) + rule}"
+            f"{missing}"
             f"{passed_by(self.races, self.group, self.site.instruction, earlier, lane)}"
         )
         note = self._note(there_site, entries, cells, bad)
         level = WARNING if note else ERROR
         times = len(bad) - 1
         finding = Finding(
-            DATA_RACE, text, here, thread, block, region.name, index, 0, there, other, times, level
+            DATA_RACE,
+            text,
+            here,
+            thread,
+            block,
+            region.name,
+            index,
+            other_location=there,
+            other_thread=other,
+            repeats=times,
+            level=level,
+            cause=cause,
         )
         findings.add(key, finding, note)
 
-    def _cause(self, told, entry: int, lane: int, there, kind: str, verb: str) -> str:
-        """What is missing between the two, on a line of its own."""
+    def _cause(
+        self, there, number: int, entry: int, lane: int, kind: str, verb: str
+    ) -> tuple[Cause, str]:
+        """Why nothing orders the two, and the end of a report that says so."""
+        if late := until(self.site):
+            return Cause.TILE_STILL_READ, late
         batch, here = self.group.batch, self.site.instruction.location
-        missing = _missing_fence(batch, self.clocks, entry, lane, there, here, kind, verb)
-        return f"\n  {told or missing}"
+        if relaxed := self.races.relaxed_between(batch, entry, lane):
+            return Cause.ARRIVAL_RELAXED, f"\n  {relaxed}"
+        if narrow := self._too_narrow(there, number):
+            return Cause.SCOPE_TOO_NARROW, f"\n  {narrow}"
+        before = there.instruction.location
+        cause, missing = missing_order(batch, self.clocks, entry, lane, before, here, kind, verb)
+        return cause, f"\n  {missing}"
 
     def _too_narrow(self, there, number: int) -> str:
         """What two strong accesses that race are told: the scope of one is too narrow."""
@@ -288,7 +310,7 @@ class AccessCheck:
         """Whether nothing but a fence is missing behind an atomic that has counted the blocks."""
         order, entry = self.clocks.order, int(entries[at])
         lane, earlier = int(self.group.lanes[at]), (entry & THREAD) - self.clocks.first
-        if order is None or _same_block(self.group.batch, earlier, lane) or not order.flags.fences:
+        if order is None or same_block(self.group.batch, earlier, lane) or not order.flags.fences:
             return False
         other, time = (entry & THREAD) >> 5, entry >> CLOCK_SHIFT
         found = order.link(lane, other, time)
@@ -320,67 +342,27 @@ class AccessCheck:
             rule = NOT_READ if block == other_block else TWO_BLOCKS
         elif copy:
             rule = remedy(batch, copy)
-        of = "" if shared else f" of block {block}"
+        of, late = "" if shared else f" of block {block}", until(self.site)
         text = (
             f"Data race on {name}[{index}]{place}:\n"
             f"  thread {other} of block {other_block} started an asynchronous copy "
             f"{'into' if number & 1 else 'out of'} it at {there}{what}\n"
-            f"  thread {thread}{of} {does} at {here}{until(self.site) or NOBODY + rule}"
+            f"  thread {thread}{of} {does} at {here}{late or NOBODY + rule}"
         )
         finding = Finding(
-            DATA_RACE, text, here, thread, block, name, index, 0, there, other, times - 1
+            DATA_RACE,
+            text,
+            here,
+            thread,
+            block,
+            name,
+            index,
+            other_location=there,
+            other_thread=other,
+            repeats=times - 1,
+            cause=Cause.TILE_STILL_READ if late else Cause.COPY_NOT_AWAITED,
         )
         self.races.findings.add(key, finding)
-
-
-def _missing_fence(batch, clocks, entry: int, lane: int, there, here, kind: str, verb: str) -> str:
-    """What a flag between two blocks lacks; if there is none, what else is missing."""
-    earlier, time = (entry & THREAD) - clocks.first, entry >> CLOCK_SHIFT
-    order, other = clocks.order, (entry & THREAD) >> 5
-    cause = _cause(batch, clocks, earlier, lane)
-    if order is None or _same_block(batch, earlier, lane):
-        return cause
-    found = order.link(lane, other, time)
-    if not found:
-        return cause
-    flag, seen = found
-    place = other - flag.first
-    setter, block = batch.who(flag.thread - clocks.first)
-    set_at, read_at = flag.site.instruction.location, seen.site.instruction.location
-    act = {"write": "store", "read": "read"}
-    sets = f"the flag that thread {setter} of block {block} sets at {set_at}"
-    if not order.flags.fences:
-        return (
-            f"{cause}\n  Is {sets} to order them? Then it needs a __threadfence() before it, and "
-            f"one after it is read at {read_at}."
-        )
-    before = f"nothing orders the {act[kind]} at {there} before {sets}:\n  put"
-    if other != flag.warp and flag.known[place] <= time:
-        return f"and {before} __syncthreads() and then __threadfence() between them."
-    if flag.fenced[place] <= time:
-        narrow = flag.fenced_near[place] > time
-        why = "__threadfence_block() counts for its own block only, and " if narrow else "and "
-        return f"{why}{before} __threadfence() between them."
-    reader, block = batch.who(seen.lane)
-    return (
-        f"and nothing orders the {act[verb]} at {here} after the flag that thread {reader} of "
-        f"block {block} reads at {read_at}:\n  put __threadfence() between them."
-    )
-
-
-def _cause(batch, clocks, earlier: int, lane: int) -> str:
-    """What is missing between two lanes."""
-    if earlier >> 5 == lane >> 5:
-        return "with no __syncwarp() or __syncthreads() in between."
-    if _same_block(batch, earlier, lane):
-        return "with no __syncthreads() in between."
-    if earlier // clocks.span == lane // clocks.span:
-        return "with no cluster.sync() in between."
-    return "and nothing orders two blocks: they run in any order, or at once."
-
-
-def _same_block(batch, earlier: int, lane: int) -> bool:
-    return earlier // batch.lanes_per_block == lane // batch.lanes_per_block
 
 
 def _some(positions: np.ndarray) -> list[int]:

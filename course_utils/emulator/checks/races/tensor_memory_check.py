@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...findings.causes import Cause
 from ...findings.report import DATA_RACE, TENSOR_MEMORY, Finding
 from ...machine.lanes import Group
 from ...machine.observer import Observer
@@ -208,35 +209,39 @@ class TensorUse:
             if missing:
                 column = where[2].start + int(np.argwhere(entries == entry)[0][1])
                 self._report(
-                    lane, site, other_lane, other, where[0], column, earlier, writes, missing
+                    lane, site, other_lane, other, where[0], column, earlier, writes, *missing
                 )
 
-    def _missing(self, lane: int, site, other_lane: int, other, time: int) -> str:
-        """What ought to lie between an earlier access and this one, and does not; else ""."""
+    def _missing(
+        self, lane: int, site, other_lane: int, other, time: int
+    ) -> tuple[Cause, str] | None:
+        """What ought to lie between an earlier access and this one, and does not."""
         warps = self.clocks.warps
         row, own = divmod(lane >> 5, warps)
         theirs = (other_lane >> 5) % warps
         known, usable = self.clocks.tensor[row, own], self.usable[row, own]
         pipelined = site.kind == other.kind == "tensor"
         if pipelined and own == theirs:
-            return ""
+            return None
         column = KINDS.index("issued" if pipelined else other.kind) * warps + theirs
         if known[column] <= time:
             if pipelined:
-                return "a barrier between the two threads"
+                return Cause.TENSOR_MEMORY_BARRIER_MISSING, "a barrier between the two threads"
             barrier = "" if own == theirs or other.kind == "tensor" else ", and then a barrier"
-            return WAITS[other.kind] + barrier
+            return Cause.TENSOR_MEMORY_WAIT_MISSING, WAITS[other.kind] + barrier
         if site.kind == "dealloc" or own == theirs and other.kind != "tensor":
-            return ""
+            return None
         fenced = known[KINDS.index("fenced") * warps + theirs]
         if (pipelined or other.kind != "tensor") and fenced <= time:
-            return f"tcgen05.fence::before_thread_sync between {_name(other)} and the barrier"
+            text = f"tcgen05.fence::before_thread_sync between {_name(other)} and the barrier"
+            return Cause.TENSOR_MEMORY_FENCE_MISSING, text
         if usable[column] <= time:
-            return f"tcgen05.fence::after_thread_sync between the wait and {_name(site)}"
-        return ""
+            text = f"tcgen05.fence::after_thread_sync between the wait and {_name(site)}"
+            return Cause.TENSOR_MEMORY_FENCE_MISSING, text
+        return None
 
     def _report(
-        self, lane, site, other_lane, other, block, column, earlier, writes, missing
+        self, lane, site, other_lane, other, block, column, earlier, writes, cause, missing
     ) -> None:
         here, there = site.instruction.location, other.instruction.location
         thread, own = self.batch.who(lane)
@@ -251,7 +256,16 @@ class TensorUse:
             f"  with no {missing}."
         )
         finding = Finding(
-            DATA_RACE, text, here, thread, own, "tensor memory", column, 0, there, other_thread
+            DATA_RACE,
+            text,
+            here,
+            thread,
+            own,
+            "tensor memory",
+            column,
+            other_location=there,
+            other_thread=other_thread,
+            cause=cause,
         )
         self.findings.add(("tensor", here, there, missing), finding)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...findings.causes import Cause
 from ...findings.fault_messages import where
 from ...findings.report import UNINITIALISED, Finding
 from ...isa import ptx
@@ -234,8 +235,9 @@ class InitCheck(Observer):
         lanes = group.lanes[lanes]
         if len(lanes) and isinstance(target, ptx.Register):
             what = f"a lane that takes no part in the shuffle at {instruction.location}"
+            cause = Cause.LANE_NOT_IN_SHUFFLE
             self.records.append(
-                Record(group.batch, lanes, what=what, location=instruction.location)
+                Record(group.batch, lanes, what=what, location=instruction.location, cause=cause)
             )
             record = len(self.records) - 1
             marks = record << RECORD_SHIFT | lanes << LANE_SHIFT | BYTES
@@ -376,8 +378,9 @@ class InitCheck(Observer):
         head = f"Uninitialised read: {where(thread, block)} {what}"
         if record.site is None:
             text = f"{head} {record.what}, at {here}."
+            there, cause = record.location, record.cause
             finding = Finding(
-                UNINITIALISED, text, here, thread, block, other_location=record.location
+                UNINITIALISED, text, here, thread, block, other_location=there, cause=cause
             )
             self.findings.add(("uninitialised", record.what, here, what.split()[0]), finding)
             return
@@ -388,5 +391,8 @@ class InitCheck(Observer):
             f"{head} uninitialised memory, at {here}:\n"
             f"  {name}[{index}]{place}, read by thread {other} at {there}."
         )
-        finding = Finding(UNINITIALISED, text, here, thread, block, name, index, 0, there, other)
+        cause = Cause.MEMORY_NOT_INITIALISED
+        finding = Finding(
+            UNINITIALISED, text, here, thread, block, name, index, 0, there, other, cause=cause
+        )
         self.findings.add(("uninitialised", there, here, what.split()[0]), finding)

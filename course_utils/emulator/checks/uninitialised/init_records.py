@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...findings.causes import Cause
 from ...isa import ptx
 from ...memory.uninitialised import InitShadow
 from .init_rules import BYTES
@@ -26,11 +27,12 @@ class Record:
 
     batch: object
     lanes: np.ndarray
-    site: object = None  # None for what no memory access gave: see `what` and `location`
+    site: object = None  # None for what no memory access gave: see `what`, `location`, `cause`
     region: object = None
     cells: np.ndarray | None = None
     what: str = "a variable that was never given a value"
     location: object = None
+    cause: Cause = Cause.VARIABLE_NOT_INITIALISED
 
     def of(self, lane: int) -> tuple[str, int]:
         """The array and the index that a lane read."""

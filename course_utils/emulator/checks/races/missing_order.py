@@ -1,0 +1,60 @@
+"""The order that two racing accesses lack: a barrier, or a fence beside a flag."""
+
+from __future__ import annotations
+
+from ...findings.causes import Cause
+from .race_shadow import CLOCK_SHIFT, THREAD
+
+
+def same_block(batch, earlier: int, lane: int) -> bool:
+    return earlier // batch.lanes_per_block == lane // batch.lanes_per_block
+
+
+def missing_order(
+    batch, clocks, entry: int, lane: int, there, here, kind: str, verb: str
+) -> tuple[Cause, str]:
+    """The fence that a flag between two blocks lacks, or without a flag the missing barrier."""
+    earlier, time = (entry & THREAD) - clocks.first, entry >> CLOCK_SHIFT
+    order, other = clocks.order, (entry & THREAD) >> 5
+    cause, missing = _missing_barrier(batch, clocks, earlier, lane)
+    if order is None or same_block(batch, earlier, lane):
+        return cause, missing
+    found = order.link(lane, other, time)
+    if not found:
+        return cause, missing
+    flag, seen = found
+    place = other - flag.first
+    setter, block = batch.who(flag.thread - clocks.first)
+    set_at, read_at = flag.site.instruction.location, seen.site.instruction.location
+    act = {"write": "store", "read": "read"}
+    sets = f"the flag that thread {setter} of block {block} sets at {set_at}"
+    if not order.flags.fences:
+        return cause, (
+            f"{missing}\n  Is {sets} to order them? Then it needs a __threadfence() before it, and "
+            f"one after it is read at {read_at}."
+        )
+    cause = Cause.FLAG_NOT_FENCED
+    before = f"nothing orders the {act[kind]} at {there} before {sets}:\n  put"
+    if other != flag.warp and flag.known[place] <= time:
+        return cause, f"and {before} __syncthreads() and then __threadfence() between them."
+    if flag.fenced[place] <= time:
+        narrow = flag.fenced_near[place] > time
+        why = "__threadfence_block() counts for its own block only, and " if narrow else "and "
+        return cause, f"{why}{before} __threadfence() between them."
+    reader, block = batch.who(seen.lane)
+    return cause, (
+        f"and nothing orders the {act[verb]} at {here} after the flag that thread {reader} of "
+        f"block {block} reads at {read_at}:\n  put __threadfence() between them."
+    )
+
+
+def _missing_barrier(batch, clocks, earlier: int, lane: int) -> tuple[Cause, str]:
+    """The barrier that is missing between two lanes."""
+    if earlier >> 5 == lane >> 5:
+        return Cause.NO_ORDER_IN_WARP, "with no __syncwarp() or __syncthreads() in between."
+    if same_block(batch, earlier, lane):
+        return Cause.NO_ORDER_IN_BLOCK, "with no __syncthreads() in between."
+    if earlier // clocks.span == lane // clocks.span:
+        return Cause.NO_ORDER_IN_CLUSTER, "with no cluster.sync() in between."
+    text = "and nothing orders two blocks: they run in any order, or at once."
+    return Cause.NO_ORDER_IN_GRID, text

@@ -1,0 +1,37 @@
+"""Reports and advice read as in the golden file, and each bug gets the advice of its cause."""
+
+import pytest
+from verdicts import FILE, GROUPS, render
+
+from course_utils.exercises.authoring.kinds import CAUSE_STEPS, NEXT_STEP
+from course_utils.exercises.judging.outcome import Outcome, from_finding
+
+BUGS = [bug for bugs in GROUPS.values() for bug in bugs]
+
+
+def test_verdicts_read_as_in_the_golden_file():
+    assert render() == FILE.read_text(encoding="utf-8"), "see the first lines of verdicts.txt"
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_a_planted_bug_gets_the_advice_of_its_cause(bug):
+    verdict = from_finding(bug.findings()[0], bug.source(), "kernel.cu")
+    assert verdict.hint == CAUSE_STEPS.get(bug.cause, NEXT_STEP[bug.kind])
+    assert Outcome("04.exercise", "An exercise", verdict).cause == bug.cause
+
+
+def test_each_cause_with_advice_of_its_own_has_a_planted_bug():
+    assert CAUSE_STEPS.keys() <= {bug.cause for bug in BUGS}
+
+
+@pytest.mark.parametrize(
+    "name, advice",
+    [
+        ("an mbarrier for no arrivals", "1 to 1,048,575 arrivals"),
+        ("bytes announced that nobody waits for and that never come", "bytes that expect_tx"),
+        ("bytes that come unannounced, for which nobody waits", "bytes that expect_tx"),
+    ],
+)
+def test_an_mbarrier_that_is_initialised_once_gets_no_advice_to_do_so(name, advice):
+    (bug,) = (bug for bug in BUGS if bug.name == name)
+    assert advice in from_finding(bug.findings()[0], bug.source(), "kernel.cu").hint
