@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .authoring import kinds, means, promises
+from .authoring import domain, kinds, method
+from .authoring.domain import Domain, DrawnCases
 from .authoring.launches import Launch, empty, floats
-from .authoring.means import Means
-from .authoring.promises import Cases, Promises
+from .authoring.method import Requirement
 from .authoring.spec import (
     Ask,
     Exercise,
@@ -22,14 +22,14 @@ from .authoring.spec import (
 
 __all__ = [
     "Ask",
-    "Cases",
+    "DrawnCases",
     "Exercise",
     "HostExercise",
     "Launch",
-    "Means",
+    "Requirement",
     "Mutant",
     "NumberExercise",
-    "Promises",
+    "Domain",
     "PythonExercise",
     "Target",
     "answer",
@@ -37,10 +37,10 @@ __all__ = [
     "floats",
     "hint",
     "kinds",
-    "means",
+    "method",
     "mutant",
     "progress",
-    "promises",
+    "domain",
     "reset",
     "restore",
     "solution",

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from course_utils.exercises import Exercise, Launch, Promises, empty, floats, means, promises
+from course_utils.exercises import Domain, Exercise, Launch, domain, empty, floats, method
 from course_utils.exercises.authoring import registry, spec
 from course_utils.exercises.judging.verify import proofs
 from course_utils.paths import ROOT
@@ -24,8 +24,8 @@ def test_the_exercise_it_shows_is_complete_in_few_lines_and_proves_itself(tmp_pa
     for module in (spec, registry):
         monkeypatch.setattr(module, "KERNELS", tmp_path)
     names = {"Exercise": Exercise, "Launch": Launch, "empty": empty, "floats": floats, "np": np}
-    names |= {"Promises": Promises, "lengths": promises.lengths, "data": promises.data}
-    names |= {"ORDINARY": promises.ORDINARY, "means": means}
+    names |= {"Domain": Domain, "lengths": domain.lengths, "data": domain.data}
+    names |= {"ORDINARY": domain.ORDINARY, "method": method}
     exec(entry, names, names)
     folder = tmp_path / "04_first_kernels" / "exercises"
     folder.mkdir(parents=True)

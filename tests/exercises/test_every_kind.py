@@ -76,7 +76,7 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
     kinds.NOT_STARTED,
     kinds.EMPTY,
     kinds.TARGET_MISSED,
-    kinds.MEANS_MISSING,
+    kinds.METHOD_MISSING,
     kinds.COPIED,
     kinds.TOO_SLOW,
     kinds.TIME_LIMIT,

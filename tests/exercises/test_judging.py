@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from course_utils.checking import judge
-from course_utils.exercises import Exercise, Launch, PythonExercise, empty, floats, kinds, promises
-from course_utils.exercises.authoring import emulated_runs, spec
+from course_utils.exercises import Exercise, Launch, PythonExercise, domain, empty, floats, kinds
+from course_utils.exercises.authoring import emulated_runs, launches
 from course_utils.exercises.authoring.registry import find
-from course_utils.exercises.judging import further_verdicts, kernel_answer
+from course_utils.exercises.judging import behaviour_checks, kernel_answer
 from course_utils.exercises.judging.python_answer import _right, judged
 from course_utils.exercises.judging.python_process import answers
 from course_utils.exercises.judging.runner import check_source
@@ -76,7 +76,7 @@ def test_an_answer_that_knows_the_data_of_one_seed_does_not_pass(monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint8, bool])
 def test_what_an_output_of_integers_starts_with_differs_between_the_seeds(dtype):
-    output = spec.Empty((5,), np.dtype(dtype))
+    output = launches.Empty((5,), np.dtype(dtype))
     one, two = (emulated_runs.poison(output, seed) for seed in kernel_answer.SEEDS)
     assert (one.view(np.uint8) != two.view(np.uint8)).all()
 
@@ -120,12 +120,12 @@ def test_a_target_is_met_to_the_last_unit_and_missed_by_four_per_cent():
 
 
 def test_a_size_of_the_target_and_of_the_means_is_counted_once(monkeypatch):
-    counted, count = [], further_verdicts.counted
+    counted, count = [], behaviour_checks.counted
     monkeypatch.setattr(
-        further_verdicts, "counted", lambda *given: counted.append(given[2]) or count(*given)
+        behaviour_checks, "counted", lambda *given: counted.append(given[2]) or count(*given)
     )
     module = emulated_runs.load_answer(COALESCED, COALESCED.solution, "a.cu")
-    works = further_verdicts.Works(COALESCED, module)
+    works = behaviour_checks.StatsCache(COALESCED, module)
     assert works.at((1, 1, 1)) is works.at((1, 1, 1))
     works.at((2, 1, 1))
     assert counted == [(1, 1, 1), (2, 1, 1)]
@@ -140,7 +140,7 @@ def test_each_order_of_the_threads_is_drawn_by_a_seed_of_its_own(monkeypatch):
 
     monkeypatch.setattr(emulated_runs, "run", watched)
     right = SimpleNamespace(passed=True)
-    assert further_verdicts.order_verdict(SAXPY, None, lambda *given: right) is None
+    assert behaviour_checks.order_verdict(SAXPY, None, lambda *given: right) is None
     assert tried == [("warps", 1), ("lanes", 2)]
 
 
@@ -215,27 +215,27 @@ def test_an_exact_result_is_equal_down_to_the_sign_of_its_zeros():
 def test_zeros_meet_infinities_where_a_product_sums_over_them():
     rng = np.random.default_rng(1)
     given = {"A": np.ones((3, 5), np.float32), "B": np.ones((5, 4), np.float32)}
-    found = promises.zero_times_infinity_along("A", -1, "B", -2).applied(given, rng)
+    found = domain.zero_times_infinity_along("A", -1, "B", -2).applied(given, rng)
     with np.errstate(invalid="ignore"):
         product = found["A"] @ found["B"]
     assert np.isnan(product[:, 1]).all() and (np.delete(product, 1, axis=1) == 4).all()
     given = {"a": np.float32(3), "x": np.ones(20, np.float32)}
-    found = promises.zero_times_infinity("a", "x").applied(given, rng)
+    found = domain.zero_times_infinity("a", "x").applied(given, rng)
     assert found["a"] == 0 and np.isinf(found["x"]).any()
 
 
 def test_who_takes_an_end_of_a_sum_again_times_0_meets_an_infinity():
     rng = np.random.default_rng(1)
     given = {"A": -np.ones((3, 5), np.float32), "x": -np.ones(5, np.float32)}
-    found = promises.infinite_at_the_ends("A", -1, "x").applied(given, rng)
+    found = domain.infinite_at_the_ends("A", -1, "x").applied(given, rng)
     assert (found["A"] @ found["x"]).tolist() == [1, np.inf, 1]  # a right sum is a number
     with np.errstate(invalid="ignore"):
         for end in (0, -1):
             assert np.isnan(found["A"][:, end] * np.float32(0)).tolist() == [False, True, False]
-    found = promises.infinite_at_the_ends("A", -2).applied(given, rng)
+    found = domain.infinite_at_the_ends("A", -2).applied(given, rng)
     assert np.isinf(found["A"]).nonzero()[0].tolist() == [0, 2]
     nothing = {"A": np.empty((3, 0), np.float32), "x": np.empty(0, np.float32)}
-    assert promises.infinite_at_the_ends("A", -1, "x").applied(nothing, rng) == nothing
+    assert domain.infinite_at_the_ends("A", -1, "x").applied(nothing, rng) == nothing
 
 
 def test_a_task_ends_with_the_sizes_that_are_tried():

@@ -89,7 +89,7 @@ def test_slow_only_at_a_drawn_size_is_slow_too():
 
 
 def test_a_kernel_that_comes_to_no_end_while_it_is_counted_is_not_the_courses_fault():
-    size = next(m.size for m in DOT.means if m.size is not None)
+    size = next(m.size for m in DOT.method if m.size is not None)
     text = DOT.solution
     start = text.index("{\n", text.index("__global__")) + 2
     loop = f"    volatile int go = n == {size};\n    while (go) {{}}\n"

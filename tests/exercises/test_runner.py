@@ -314,4 +314,4 @@ def test_an_answer_that_is_slow_at_the_targets_size_is_counted_all_the_same():
         "    if (threadIdx.x) return;\n    for (int end = min(i + 128, threads); i < end; ++i) {\n",
     )
     outcome = answer(one_thread + "}\n", exercise)
-    assert outcome.kind == kinds.MEANS_MISSING, outcome
+    assert outcome.kind == kinds.METHOD_MISSING, outcome

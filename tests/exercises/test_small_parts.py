@@ -13,10 +13,10 @@ import pytest
 
 from course_utils.checking.verdict import FAIL_COLOUR, PASS_COLOUR
 from course_utils.emulator import Location
-from course_utils.exercises import cli, kinds, means, promises
+from course_utils.exercises import cli, domain, kinds, method
 from course_utils.exercises.authoring import generate, spec
+from course_utils.exercises.authoring.domain import Sizes, extents, lengths
 from course_utils.exercises.authoring.launches import Empty, Launch, empty
-from course_utils.exercises.authoring.promises import Sizes, extents, lengths
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.authoring.spec import describe_size
 from course_utils.exercises.authoring.vectors import BLOCK, SMALL
@@ -386,13 +386,13 @@ def test_the_longest_sizes_are_long_in_one_direction():
 
 
 def test_a_longer_extent_is_tried_beside_small_ones_only_and_is_part_of_what_a_task_says():
-    sizes = Sizes(("rows", "columns"), ((1, 2, 9), (3, 4, 8))).with_longest(columns=100)
+    sizes = Sizes(("rows", "columns"), ((1, 2, 9), (3, 4, 8))).with_outlier(columns=100)
     assert sizes.longest() == [(9, 4), (2, 100)]
     assert sizes.range() == "rows 1 to 9, columns 3 to 100"
     assert sizes.range([(0, 7), (4, 101)]) == "rows 0 to 9, columns 3 to 101"
     assert max(columns for _, columns in sizes.drawn(np.random.default_rng(0), 9)) == 8
     with pytest.raises(ValueError, match="columns = 8 is among the sizes drawn"):
-        sizes.with_longest(columns=8)
+        sizes.with_outlier(columns=8)
 
 
 def test_smaller_sizes_come_smallest_first_without_the_one_that_failed():
@@ -403,38 +403,38 @@ def test_smaller_sizes_come_smallest_first_without_the_one_that_failed():
 
 
 VALUES = {
-    "negative": (promises.NEGATIVE, lambda x, y: (y < 0).all()),
-    "positive": (promises.POSITIVE, lambda x, y: (y > 0).all()),
-    "equal": (promises.EQUAL, lambda x, y: (y == -3).all()),
-    "ties": (promises.TIES, lambda x, y: len(np.unique(y)) == 5),
-    "rising": (promises.RISING, lambda x, y: (np.diff(y.reshape(-1)) > 0).all()),
-    "falling": (promises.FALLING, lambda x, y: (np.diff(y.reshape(-1)) < 0).all()),
-    "large": (promises.LARGE, lambda x, y: np.allclose(y, x * 1e30)),
-    "middling": (promises.MIDDLING, lambda x, y: np.allclose(y, x * 1000)),
-    "small": (promises.SMALL, lambda x, y: np.allclose(y, x * 1e-6, atol=0)),
-    "zeros": (promises.ZEROS, lambda x, y: not y.any()),
-    "far below": (promises.LARGE_NEGATIVE, lambda x, y: (y < -1e30).all() and len(set(y.flat)) > 9),
-    "far above": (promises.LARGE_POSITIVE, lambda x, y: (y > 1e30).all() and len(set(y.flat)) > 9),
-    "-inf": (promises.MINUS_INFINITY, lambda x, y: (y == -np.inf).all()),
-    "+inf": (promises.PLUS_INFINITY, lambda x, y: (y == np.inf).all()),
-    "some inf": (promises.SOME_INFINITE, lambda x, y: np.isinf(y).sum() == 20),
-    "very small": (promises.VERY_SMALL, lambda x, y: np.allclose(y, x * 1e-15, atol=0)),
-    "faint": (promises.FAINT, lambda x, y: np.allclose(y, x * 1e-25, atol=0)),
+    "negative": (domain.NEGATIVE, lambda x, y: (y < 0).all()),
+    "positive": (domain.POSITIVE, lambda x, y: (y > 0).all()),
+    "equal": (domain.EQUAL, lambda x, y: (y == -3).all()),
+    "ties": (domain.TIES, lambda x, y: len(np.unique(y)) == 5),
+    "rising": (domain.RISING, lambda x, y: (np.diff(y.reshape(-1)) > 0).all()),
+    "falling": (domain.FALLING, lambda x, y: (np.diff(y.reshape(-1)) < 0).all()),
+    "large": (domain.LARGE, lambda x, y: np.allclose(y, x * 1e30)),
+    "middling": (domain.MIDDLING, lambda x, y: np.allclose(y, x * 1000)),
+    "small": (domain.SMALL, lambda x, y: np.allclose(y, x * 1e-6, atol=0)),
+    "zeros": (domain.ZEROS, lambda x, y: not y.any()),
+    "far below": (domain.LARGE_NEGATIVE, lambda x, y: (y < -1e30).all() and len(set(y.flat)) > 9),
+    "far above": (domain.LARGE_POSITIVE, lambda x, y: (y > 1e30).all() and len(set(y.flat)) > 9),
+    "-inf": (domain.MINUS_INFINITY, lambda x, y: (y == -np.inf).all()),
+    "+inf": (domain.PLUS_INFINITY, lambda x, y: (y == np.inf).all()),
+    "some inf": (domain.SOME_INFINITE, lambda x, y: np.isinf(y).sum() == 20),
+    "very small": (domain.VERY_SMALL, lambda x, y: np.allclose(y, x * 1e-15, atol=0)),
+    "faint": (domain.FAINT, lambda x, y: np.allclose(y, x * 1e-25, atol=0)),
     "infinite at the end": (
-        promises.LAST_INFINITE,
+        domain.LAST_INFINITE,
         lambda x, y: np.isposinf(y[-1, -1]) and np.isinf(y).sum() == 1,
     ),
     "near the largest": (
-        promises.HUGE,
+        domain.HUGE,
         lambda x, y: (
             (np.abs(y) > 0.59 * np.finfo(np.float32).max).all()
             and np.isfinite(y).all()
             and (np.sign(y) == np.sign(x)).all()
         ),
     ),
-    "some NaN": (promises.SOME_NAN, lambda x, y: np.isnan(y).sum() == 20),
+    "some NaN": (domain.SOME_NAN, lambda x, y: np.isnan(y).sum() == 20),
     "signed zeros": (
-        promises.ZEROS_OF_BOTH_SIGNS,
+        domain.ZEROS_OF_BOTH_SIGNS,
         lambda x, y: not y.any() and np.signbit(y).sum() == 160,
     ),
 }
@@ -450,31 +450,31 @@ def test_a_class_of_values_is_what_its_name_says(name):
 
 def test_numbers_without_a_sign_get_values_without_one():
     x = np.arange(6, dtype=np.uint8)
-    assert (promises.EQUAL[1](x, RNG) == 3).all()
-    assert set(promises.TIES[1](np.zeros(99, np.uint8), RNG)) == {0, 1, 2}
-    assert (promises.POSITIVE[1](x, RNG) == x + 1).all()
+    assert (domain.EQUAL[1](x, RNG) == 3).all()
+    assert set(domain.TIES[1](np.zeros(99, np.uint8), RNG)) == {0, 1, 2}
+    assert (domain.POSITIVE[1](x, RNG) == x + 1).all()
 
 
 def test_changed_inputs_keep_their_dtypes_and_the_others_stay():
     given = {"x": np.ones(3, np.float32), "n": np.int32(3), "y": empty(3)}
-    values = promises.data("x", promises.MIDDLING)[1]
+    values = domain.data("x", domain.MIDDLING)[1]
     found = values.applied(given, RNG)
     assert values.label == "x about 1000" and found["x"].dtype == np.float32
     assert found["x"].tolist() == [1000] * 3 and found["n"] is given["n"]
-    n = promises.scalars("n", 5, 7)
+    n = domain.scalars("n", 5, 7)
     assert [value.label for value in n] == ["", "n = 5", "n = 7"]
     assert n[2].applied(given, RNG)["n"] == np.int32(7)
-    both = promises.together({"n": 1, "m": 2})[1]
+    both = domain.together({"n": 1, "m": 2})[1]
     assert both.label == "n = 1, m = 2" and both.change(given, RNG) == {"n": 1, "m": 2}
 
 
 def test_a_trial_says_how_it_differs_from_the_exercise_s_own_launch():
     assert Trial(33, 1).label(SAXPY) == "n = 33"
     dot = find("04.dot")
-    grid = dot.promises.launches(33)[1]
+    grid = dot.contract.launches(33)[1]
     assert Trial(33, 1, launch=2).label(dot) == f"n = 33, grid {grid.grid[0]}, block 256"
     assert Trial(33, 1, launch=2).launches(dot) == (grid,)
-    count = len(dot.promises.launches(33))
+    count = len(dot.contract.launches(33))
     assert Trial(33, 1, launch=2 + count).launches(dot) == (grid,)
 
 
@@ -490,7 +490,7 @@ def test_the_usual_lengths_are_telling():
 
 
 def test_what_describes_an_exercise_cannot_be_changed_in_passing():
-    for module in (magic, means, outcome, promises, spec, student_work):
+    for module in (magic, method, outcome, domain, spec, student_work):
         for name, kind in vars(module).items():
             if is_dataclass(kind) and kind.__module__ == module.__name__:
                 assert kind.__dataclass_params__.frozen, name
@@ -498,7 +498,7 @@ def test_what_describes_an_exercise_cannot_be_changed_in_passing():
         SAXPY.title = "other"
 
 
-# --- means ---
+# --- method ---
 
 
 def counts(**values):
@@ -512,21 +512,21 @@ def counts(**values):
 def test_shared_memory_is_counted_with_its_atomics_and_copies():
     found = counts(shared_store_bytes=1, shared_atomic_bytes=20, shared_copy_bytes=300)
     work = SimpleNamespace(counts=found)
-    assert means.shared_memory(advice="").measure(work) == 321
+    assert method.shared_memory(advice="").measure(work) == 321
     found = counts(shared_load_requests=1, shared_store_requests=20, shared_atomic_requests=300)
-    assert means.no_shared_memory("").measure(SimpleNamespace(counts=found)) == 321
+    assert method.no_shared_memory("").measure(SimpleNamespace(counts=found)) == 321
     one = SimpleNamespace(counts=counts(shared_load_requests=1))
-    assert means.no_shared_memory("").missing(one)
-    assert not means.no_shared_memory("").missing(SimpleNamespace(counts=counts()))
-    reads = means.reads_each_once(8).measure(SimpleNamespace(counts=counts(global_load_bytes=24)))
+    assert method.no_shared_memory("").missing(one)
+    assert not method.no_shared_memory("").missing(SimpleNamespace(counts=counts()))
+    reads = method.reads_each_once(8).measure(SimpleNamespace(counts=counts(global_load_bytes=24)))
     assert reads == 3
 
 
 def test_atomics_are_counted_in_the_space_that_is_asked_for():
     done = SimpleNamespace(atomics=np.array([1, 2]), shared_atomics=np.array([10, 20]))
     work = SimpleNamespace(launches=[SimpleNamespace(work=done)] * 2)
-    assert means.atomics("global", advice="").measure(work) == 6
-    assert means.atomics("shared", advice="").measure(work) == 60
+    assert method.atomics("global", advice="").measure(work) == 6
+    assert method.atomics("shared", advice="").measure(work) == 60
 
 
 def test_the_bytes_read_from_an_array_are_its_own_in_all_launches():
@@ -534,11 +534,11 @@ def test_the_bytes_read_from_an_array_are_its_own_in_all_launches():
         return SimpleNamespace(work=SimpleNamespace(loaded_from=loaded_from))
 
     work = SimpleNamespace(launches=[launch(x=4, flags=100), launch(y=8), launch(x=16)])
-    mean = means.reads("x", 20, 24, advice="")
+    mean = method.reads("x", 20, 24, advice="")
     assert mean.measure(work) == 20 and mean.missing(work) == ""
-    assert means.reads("x", 21, advice="").missing(work)
-    assert means.reads("x", 0, 19, advice="").missing(work)
-    assert means.reads("z", 0, advice="").measure(work) == 0
+    assert method.reads("x", 21, advice="").missing(work)
+    assert method.reads("x", 0, 19, advice="").missing(work)
+    assert method.reads("z", 0, advice="").measure(work) == 0
 
 
 def test_the_overlap_is_a_part_of_all_arithmetic_and_half_of_it_is_enough():
@@ -546,7 +546,7 @@ def test_the_overlap_is_a_part_of_all_arithmetic_and_half_of_it_is_enough():
         done = SimpleNamespace(flops=flops, overlapped=overlapped)
         return SimpleNamespace(launches=[SimpleNamespace(work=done)])
 
-    mean = means.overlap(advice="")
+    mean = method.overlap(advice="")
     assert mean.measure(work(8, 6)) == 0.75 and mean.measure(work(0, 0)) == 0
     assert mean.missing(work(8, 4)) == "" and mean.missing(work(8, 3))
 
@@ -556,13 +556,13 @@ def test_a_thread_each_is_a_thread_for_every_result():
         done = SimpleNamespace(touched=np.array(touched))
         return SimpleNamespace(launches=[SimpleNamespace(work=done)], results=3)
 
-    mean = means.a_thread_each()
+    mean = method.a_thread_each()
     assert mean.measure(work([4, 0, 9])) == pytest.approx(2 / 3)
     assert mean.missing(work([4, 0, 9])) and not mean.missing(work([4, 4, 9]))
 
 
 def test_a_mean_is_missing_below_its_least_and_above_its_most():
-    found = means.Means("loads", lambda work: work, at_least=2, at_most=4)
+    found = method.Requirement("loads", lambda work: work, at_least=2, at_most=4)
     assert [found.missing(x) == "" for x in (1.9, 2, 4, 4.1)] == [False, True, True, False]
     assert found.missing(5) == "loads: 5, and at most 4 belong here"
     assert found.missing(1) == "loads: 1, and at least 2 belong here"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.exercises import Cases, Means, NumberExercise, Promises
+from course_utils.exercises import Domain, DrawnCases, NumberExercise, Requirement
 from course_utils.exercises.authoring.registry import all_exercises
 from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 
@@ -22,11 +22,13 @@ def is_said(value, kind) -> bool:
 def test_an_exercise_says_its_promises_and_means_or_why_it_has_none(name):
     exercise = EXERCISES[name]
     if isinstance(exercise, Exercise):
-        assert is_said(exercise.promises, Promises)
-        assert is_said(exercise.means, tuple)
-        assert isinstance(exercise.means, str) or all(isinstance(m, Means) for m in exercise.means)
-        assert isinstance(exercise.promises, str) or exercise.promises != Promises()
+        assert is_said(exercise.contract, Domain)
+        assert is_said(exercise.method, tuple)
+        assert isinstance(exercise.method, str) or all(
+            isinstance(m, Requirement) for m in exercise.method
+        )
+        assert isinstance(exercise.contract, str) or exercise.contract != Domain()
         return
-    assert is_said(exercise.promises, Cases)
+    assert is_said(exercise.contract, DrawnCases)
     if isinstance(exercise, PythonExercise):
-        assert callable(exercise.means) or is_said(exercise.means, tuple)
+        assert callable(exercise.method) or is_said(exercise.method, tuple)

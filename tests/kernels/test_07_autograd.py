@@ -280,7 +280,7 @@ def test_the_gradients_of_the_exercises_are_those_of_pytorch():
     import torch
 
     exercise, rng = find("07.gradients"), np.random.default_rng(3)
-    for (steps,) in (*exercise.cases, *(exercise.promises.draw(rng) for _ in range(20))):
+    for (steps,) in (*exercise.cases, *(exercise.contract.draw(rng) for _ in range(20))):
         made = []
         for name, *of in steps:
             if name == "input":
@@ -302,7 +302,7 @@ def test_the_unbroadcast_of_the_exercise_is_that_of_pytorch():
     import torch
 
     exercise, rng = find("07.unbroadcast"), np.random.default_rng(3)
-    for dy, shape in (*exercise.cases, *(exercise.promises.draw(rng) for _ in range(20))):
+    for dy, shape in (*exercise.cases, *(exercise.contract.draw(rng) for _ in range(20))):
         x = torch.zeros(shape, dtype=torch.float64, requires_grad=True)
         x.expand(dy.shape).backward(torch.from_numpy(np.asarray(dy)))
         np.testing.assert_allclose(exercise.reference(dy, shape), x.grad.numpy(), rtol=1e-12)

@@ -84,7 +84,7 @@ def test_the_batch_norm_of_the_exercise_is_that_of_pytorch():
 
     exercise = find("09.batch_norm")
     rng = np.random.default_rng(2)
-    drawn = [exercise.promises.draw(rng) for _ in range(20)]
+    drawn = [exercise.contract.draw(rng) for _ in range(20)]
     for x, seen, gamma, beta, training in (*exercise.cases, *drawn):
         if training and x[:, 0].size == 1:
             continue  # PyTorch refuses one value a channel

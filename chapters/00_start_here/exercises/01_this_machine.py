@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
+    Domain,
     Exercise,
-    Promises,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 from course_utils.exercises.authoring.vectors import BLOCK, one_thread_each, spare_blocks
 
@@ -27,16 +27,16 @@ DOUBLE_IT = Exercise(
     launch=one_thread_each,
     small=(1000, 257, 1),
     full=1 << 24,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=spare_blocks,
-        values=(promises.data("x", *promises.ANY_FLOAT, promises.ZEROS, promises.SMALLEST_NORMAL),),
+        values=(domain.data("x", *domain.ANY_FLOAT, domain.ZEROS, domain.SMALLEST_NORMAL),),
     ),
-    means=(
-        means.one_store_each(2),  # y[i] = x[i]; y[i] += x[i];
-        means.no_extra_work(),
-        means.work_shared_out(size=20 * BLOCK),
-        means.a_thread_each(size=20 * BLOCK),
-        means.no_surplus_threads(),
+    method=(
+        method.one_store_per_result(2),  # y[i] = x[i]; y[i] += x[i];
+        method.no_redundant_work(),
+        method.balanced_work(size=20 * BLOCK),
+        method.a_thread_each(size=20 * BLOCK),
+        method.no_surplus_threads(),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import Cases, PythonExercise, kinds
+from course_utils.exercises import DrawnCases, PythonExercise, kinds
 
 
 def matrix(*shape: int, dtype: str = "float32") -> tuple:
@@ -72,8 +72,8 @@ COMPILATIONS = PythonExercise(
         ([[matrix(rows)] for rows in range(1, 301)] * 2,),  # past any list of the last few
     ),
     reference=compiled,
-    promises=Cases(any_calls),
-    means="Any way to count is right.",
+    contract=DrawnCases(any_calls),
+    method="Any way to count is right.",
 )
 
 
@@ -132,8 +132,8 @@ MLP = PythonExercise(
         sharing_layers(12, 4),
     ),
     reference=by_layers,
-    promises=Cases(any_layers),
-    means="Any way to compute the layers is right: the task asks for the numbers alone.",
+    contract=DrawnCases(any_layers),
+    method="Any way to compute the layers is right: the task asks for the numbers alone.",
 )
 
 
@@ -171,6 +171,6 @@ CONV_LAYOUT = PythonExercise(
     ),
     reference=lambda weights: np.einsum("oirc->rcio", weights).copy(),
     exact=True,
-    promises=Cases(any_kernel),
-    means="Any way to move the numbers is right.",
+    contract=DrawnCases(any_kernel),
+    method="Any way to move the numbers is right.",
 )

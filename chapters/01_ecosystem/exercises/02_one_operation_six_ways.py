@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import Cases, PythonExercise, kinds
+from course_utils.exercises import DrawnCases, PythonExercise, kinds
 
 SOFTMAX = {
     "largest": ["x"],
@@ -73,8 +73,8 @@ TRAFFIC = PythonExercise(
         ),
     ),
     reference=moved,
-    promises=Cases(any_program),
-    means="Any way to count is right.",
+    contract=DrawnCases(any_program),
+    method="Any way to count is right.",
 )
 
 
@@ -112,8 +112,8 @@ STABLE_SOFTMAX = PythonExercise(
         (np.full((2, 3), -1000, np.float32),),
     ),
     reference=exact_softmax,
-    promises=Cases(any_rows),
-    means="Any formula is right that keeps its numbers finite.",
+    contract=DrawnCases(any_rows),
+    method="Any formula is right that keeps its numbers finite.",
 )
 
 
@@ -156,6 +156,6 @@ KERNELS_OF = PythonExercise(
         chain("a:product b:map " * 350),
     ),
     reference=grouped,
-    promises=Cases(any_chain),
-    means="Any way to group them is right.",
+    contract=DrawnCases(any_chain),
+    method="Any way to group them is right.",
 )

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from course_utils.exercises import Cases, PythonExercise, kinds
+from course_utils.exercises import DrawnCases, PythonExercise, kinds
 
 FOLDER = "01_ecosystem/exercises"
 
@@ -136,8 +136,8 @@ READ_HLO = PythonExercise(
         (WIDE_HLO,),
     ),
     reference=counted,
-    promises=Cases(any_module),
-    means="Any way to count is right.",
+    contract=DrawnCases(any_module),
+    method="Any way to count is right.",
 )
 
 
@@ -262,8 +262,8 @@ FIND_THE_EXPORT_BUG = PythonExercise(
     ),
     reference=tamed,
     call=numbers_of,
-    promises=Cases(any_traced),
-    means="A traced array refuses every way to look at its numbers.",
+    contract=DrawnCases(any_traced),
+    method="A traced array refuses every way to look at its numbers.",
 )
 
 DEVICES, CHIPS = ("server", "phone", "desktop"), ("nvidia", "apple", "other")
@@ -284,8 +284,8 @@ def by_table(device: str, chip: str, model: str, source: str) -> str:
 RUNTIME = PythonExercise(
     cases=SITUATIONS,
     reference=by_table,
-    promises="All 36 situations are tried.",
-    means="Any way to write the table down is right.",
+    contract="All 36 situations are tried.",
+    method="Any way to write the table down is right.",
 )
 
 
@@ -335,6 +335,6 @@ CHEAPEST = PythonExercise(
         (offers(("a", 0.0201, 1.0, 0.0, 0.0), ("less than a cent", 0.02, 1.0, 0.0, 0.0)), 1.0),
     ),
     reference=least_cost,
-    promises=Cases(any_offers, count=40),
-    means="Any way to compute it is right.",
+    contract=DrawnCases(any_offers, count=40),
+    method="Any way to compute it is right.",
 )

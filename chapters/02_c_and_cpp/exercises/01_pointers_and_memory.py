@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from course_utils.exercises import Cases, HostExercise, kinds
+from course_utils.exercises import DrawnCases, HostExercise, kinds
 
 from .common import (
     LARGEST,
@@ -142,7 +142,7 @@ void try_min_max(const int *x, int n, int *low, int *high) { min_max(x, n, low, 
         listed([16_777_217, 16_777_216, 16_777_218, 16_777_217]),
     ),
     reference=lambda case: f"{min(values_of(case))} {max(values_of(case))}",
-    promises=Cases(
+    contract=DrawnCases(
         drawn_numbers,
         large=lambda: (
             listed(range(-35_000, 35_000)),
@@ -168,7 +168,7 @@ void try_free_table(int **table) { free_table(table); }
 """,
     cases=("2 3", "1 1", "5 1", "1 6", "40 70", "101 100", "70000 1", "1 70000", "300 300"),
     reference=table,
-    promises=Cases(
+    contract=DrawnCases(
         lambda rng: "{} {}".format(*drawn_shape(rng)),
         tried="rows and columns from 1 to 70,000, up to 100,000 elements, two tables at a time",
     ),
@@ -192,7 +192,7 @@ void try_append(int **values, size_t *count, size_t *capacity, int value)
         " ".join(map(str, range(1500))),
     ),
     reference=grown,
-    promises=Cases(
+    contract=DrawnCases(
         lambda rng: " ".join(map(str, small_or_any(rng, some_length(rng, least=0)))),
         large=lambda: (" ".join(map(str, range(70_000))),),
         tried="up to 70,000 values, when realloc is asked for which room, and two arrays in turns, "
@@ -215,7 +215,7 @@ size_t try_last_positive(const int *x, size_t n) { return last_positive(x, n); }
         listed([5, 1 << 24, -1]),
     ),
     reference=last_positive,
-    promises=Cases(
+    contract=DrawnCases(
         mostly_negative,
         large=lambda: (
             listed([1] * 70_000),
@@ -250,7 +250,7 @@ void try_column_sums(const float *A, size_t rows, size_t columns, float *sums)
         matrix(3, 3, [math.inf, 2, 1, 1, math.nan, -math.inf, -math.inf, 3, 4]),
     ),
     reference=column_sums,
-    promises=Cases(
+    contract=DrawnCases(
         drawn_matrix,
         large=lambda: (
             matrix(69_999, 1, [i % 23 - 11 for i in range(69_999)]),
@@ -268,7 +268,7 @@ void try_swap_any(void *a, void *b, size_t size) { swap_any(a, b, size); }
 """,
     cases=("1 2", "-5 70000", "0 0"),
     reference=swapped,
-    promises=Cases(
+    contract=DrawnCases(
         lambda rng: " ".join(map(str, whole(rng, 2, -100_000, 100_000))),
         tried="sizes from 0 to 1,050,001 bytes, every byte, odd addresses, a thing with itself",
     ),
@@ -288,7 +288,7 @@ char *try_copy_of(const char *text) { return copy_of(text); }
         "x" * 70_000,
     ),
     reference=lambda case: "\n".join(f"[{word}]" for word in ["", SENTENCE, *case.split()]),
-    promises=Cases(
+    contract=DrawnCases(
         words,
         tried="texts of 0 to 70,000 characters, any characters, blanks anywhere, several copies at "
         "a time",

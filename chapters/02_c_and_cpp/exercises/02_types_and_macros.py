@@ -7,7 +7,7 @@ from string import ascii_letters as LETTERS
 
 import numpy as np
 
-from course_utils.exercises import Cases, HostExercise, kinds
+from course_utils.exercises import DrawnCases, HostExercise, kinds
 
 from .common import (
     LARGEST,
@@ -204,7 +204,7 @@ long long try_sum_of(const int *x, int n) { return sum_of(x, n); }
         listed([LARGEST, 1, -5]),
     ),
     reference=lambda case: str(sum(values_of(case))),
-    promises=Cases(
+    contract=DrawnCases(
         lambda rng: listed(whole(rng, some_length(rng), -LARGEST - 1, LARGEST)),
         large=lambda: (listed([LARGEST] * 70_000),),
         tried="n from 1 to 70,000, any ints",
@@ -234,7 +234,7 @@ void try_parts_of(float value, uint32_t parts[3])
         "#7fc00001 #ffffffff #7fe54321",
     ),
     reference=parts,
-    promises=Cases(
+    contract=DrawnCases(
         drawn_floats,
         tried="any floats, also subnormal ones, infinities, and nan with any fraction",
     ),
@@ -260,7 +260,7 @@ void try_layer(int inputs, int hidden, float *w1, float *b1, const float *x, flo
         network(2, 2, [4, -4, 8, 8, 1, 2, math.inf, 4]),
     ),
     reference=layer,
-    promises=Cases(
+    contract=DrawnCases(
         drawn_network,
         large=lambda: (
             network(70_000, 1, [i % 5 + 1 for i in range(140_001)]),
@@ -300,7 +300,7 @@ struct Plain try_record(double weight, int count, short label, char kind, char f
 """,
     cases=("1.5 7 3", "-2.25 -100000 -30000", "1e100 2147483647 -32768"),
     reference=record,
-    promises="All records have one size: the cases show that the members keep their types.",
+    contract="All records have one size: the cases show that the members keep their types.",
 )
 
 MIX_MACRO = HostExercise(
@@ -343,7 +343,7 @@ void try_mix(double a, double b, double t, double results[])
     + "}\n",
     cases=("1 5 0.25", "-2 3 0.5", "4 -4 0.125", "0 0 0", "0.1 0.7 0.3"),
     reference=mixed,
-    promises=Cases(
+    contract=DrawnCases(
         lambda rng: " ".join(str(x / 8) for x in whole(rng, 3, -40, 40)),
         tried="uses with sums, comparisons and ?: as arguments, with variables of any name, and "
         "inside of terms",
@@ -388,7 +388,7 @@ int try_calls(void) { return calls; }
 """,
     cases=("0 3 -1 0", "", "-4", "7 7", "256 -256 65536 2147483647", " ".join(["-1"] * 300)),
     reference=checked,
-    promises=Cases(
+    contract=DrawnCases(
         drawn_codes,
         tried="any codes, calls of which the text has a % or a macro or is long, and variables of "
         "many names",
@@ -434,7 +434,7 @@ int try_read_header(FILE *file, struct Plain *found)
         idx(),
     ),
     reference=header,
-    promises=Cases(
+    contract=DrawnCases(
         drawn_header, tried="any type, sizes from 0 on, files with data behind the header"
     ),
 )
@@ -446,7 +446,7 @@ float try_sum_of(const float *x, int n) { return sum_of(x, n); }
 """,
     cases=("4 0", "1 5", "0 0", "3 0 2 9", "7 3", "1000 1", "9 11 5 12 4 13", "1 14", "200000 4"),
     reference=halves,
-    promises=Cases(
+    contract=DrawnCases(
         drawn_lengths, tried="n from 0 to 200,000, numbers up to 1e30, -0, infinity and nan"
     ),
 )

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     HostExercise,
     Launch,
-    Promises,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
 from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
 
@@ -160,7 +160,9 @@ APPEND_FIRST = HostExercise(
         listed(range(1000, 0, -1)),
     ),
     reference=three_more,
-    promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(1, 40)), -LARGEST - 1, LARGEST))),
+    contract=DrawnCases(
+        lambda rng: listed(whole(rng, int(rng.integers(1, 40)), -LARGEST - 1, LARGEST))
+    ),
     bug=kinds.USE_AFTER_FREE,
 )
 
@@ -206,12 +208,12 @@ SORT_THREE = Exercise(
     small=SMALL,
     full=FULL,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=lambda n: [with_a_pair(launch) for launch in spare_blocks(n)],
-        values=(promises.data("x", *promises.ANY_ORDERED),),
+        values=(domain.data("x", *domain.ANY_ORDERED),),
     ),
-    means=(means.one_store_each(), means.work_shared_out()),
+    method=(method.one_store_per_result(), method.balanced_work()),
 )
 
 
@@ -239,23 +241,23 @@ HORNER = Exercise(
     probe=POLYNOMIALS,
     small=SMALL,
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=lambda n: [degrees_of(launch) for launch in spare_blocks(n)],
         values=(
-            promises.data("c", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
-            promises.data(
+            domain.data("c", *domain.ORDINARY, domain.SOME_INFINITE, domain.SOME_NAN),
+            domain.data(
                 "x",
-                promises.ZEROS,
-                promises.NEGATIVE,
-                promises.TIES,
-                promises.MIDDLING,
-                promises.SOME_NAN,
+                domain.ZEROS,
+                domain.NEGATIVE,
+                domain.TIES,
+                domain.MIDDLING,
+                domain.SOME_NAN,
             ),
-            promises.data("near", promises.ZEROS, promises.SOME_NAN),
+            domain.data("near", domain.ZEROS, domain.SOME_NAN),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out()),
+    method=(method.one_store_per_result(), method.balanced_work()),
 )
 
 COMPOSE = HostExercise(
@@ -264,11 +266,11 @@ COMPOSE = HostExercise(
     probe=MOVED_ON,
     cases=("4 5.5 -2", "0", "", "17 100 1e3"),
     reference=composed,
-    promises=Cases(drawn_quarters),
+    contract=DrawnCases(drawn_quarters),
 )
 
 INDICES = 400  # of another loop: more than the fewest threads
-ANY_GRID = promises.grids((1, 256), (3, 96), (7, 256), (64, 128), (1, 33), (5, 100))
+ANY_GRID = domain.grids((1, 256), (3, 96), (7, 256), (64, 128), (1, 33), (5, 100))
 ANOTHER_BODY = """
 extern "C" __global__ void another_body(int* indices)
 {
@@ -302,22 +304,22 @@ EACH_INDEX = Exercise(
     probe=ANOTHER_BODY,
     small=SMALL,
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=lambda n: [with_another_body(launch) for launch in ANY_GRID(n)],
         values=(
-            promises.scalars("slope", 0, 1, -1, 0.01, 3, -40),
-            promises.data(
+            domain.scalars("slope", 0, 1, -1, 0.01, 3, -40),
+            domain.data(
                 "x",
-                *promises.ORDINARY,
-                promises.ZEROS,
-                promises.LARGE,
-                promises.VERY_SMALL,
-                promises.SOME_NAN,
+                *domain.ORDINARY,
+                domain.ZEROS,
+                domain.LARGE,
+                domain.VERY_SMALL,
+                domain.SOME_NAN,
             ),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out(), means.no_extra_work()),
+    method=(method.one_store_per_result(), method.balanced_work(), method.no_redundant_work()),
 )
 
 BUFFER = HostExercise(
@@ -326,5 +328,7 @@ BUFFER = HostExercise(
     probe=ASSIGNED,
     cases=("4", "3", "", "2 4 6 8 10", "1 2 3 4 5 6 7 8", "0 100"),
     reference=buffers,
-    promises=Cases(lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 12)), 0, 60)))),
+    contract=DrawnCases(
+        lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 12)), 0, 60)))
+    ),
 )

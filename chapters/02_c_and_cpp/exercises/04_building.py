@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import Cases, HostExercise, PythonExercise, kinds
+from course_utils.exercises import DrawnCases, HostExercise, PythonExercise, kinds
 
 from .common import whole
 
@@ -155,8 +155,8 @@ LINKED = PythonExercise(
         ([({"main"}, {"f150"})], {f"{k}.o": ({f"f{k}"}, {f"f{k - 1}"}) for k in range(1, 151)}),
     ),
     reference=linked,
-    promises=Cases(drawn_link),
-    means="Any way to the right lists is a good one.",
+    contract=DrawnCases(drawn_link),
+    method="Any way to the right lists is a good one.",
 )
 
 REBUILT = PythonExercise(
@@ -203,8 +203,8 @@ REBUILT = PythonExercise(
     ),
     seconds=5.0,
     reference=rebuilt,
-    promises=Cases(drawn_rules, large=lambda: ((DIAMONDS, {"40": 1}, "0"),)),
-    means="Any way to the right order is a good one.",
+    contract=DrawnCases(drawn_rules, large=lambda: ((DIAMONDS, {"40": 1}, "0"),)),
+    method="Any way to the right order is a good one.",
 )
 
 LIST_LENGTH = HostExercise(
@@ -218,7 +218,7 @@ LIST_LENGTH = HostExercise(
         " ".join(map(str, range(1000))),
     ),
     reference=list_answer,
-    promises=Cases(
+    contract=DrawnCases(
         lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 20)), -(2**31), 2**31 - 1))),
         large=lambda: (" ".join(map(str, range(300_000))),),
     ),
@@ -240,6 +240,6 @@ PICKED = PythonExercise(
         (["compute_120a", "compute_120"], 120),
     ),
     reference=picked,
-    promises=Cases(drawn_fatbinary, count=60),
-    means="Any way to the right choice is a good one.",
+    contract=DrawnCases(drawn_fatbinary, count=60),
+    method="Any way to the right choice is a good one.",
 )

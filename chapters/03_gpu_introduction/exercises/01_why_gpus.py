@@ -6,16 +6,16 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     NumberExercise,
-    Promises,
     PythonExercise,
     Target,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
@@ -50,8 +50,8 @@ FINISH_TIME = PythonExercise(
         (70_000, 7, 2),
     ),
     reference=lambda jobs, workers, seconds: -(-jobs // workers) * seconds,
-    promises=Cases(crowd),
-    means="Any formula that is right for whole numbers of every size is a good one.",
+    contract=DrawnCases(crowd),
+    method="Any formula that is right for whole numbers of every size is a good one.",
 )
 
 
@@ -68,23 +68,23 @@ HYPOTENUSE = Exercise(
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=spare_blocks,
         values=(
             (  # not both at once: the root of inf² + NaN² is NaN, and hypotf says inf
-                *promises.data("a", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
-                *promises.data("b", promises.SOME_INFINITE, promises.SOME_NAN),
+                *domain.data("a", *domain.ORDINARY, domain.SOME_INFINITE, domain.SOME_NAN),
+                *domain.data("b", domain.SOME_INFINITE, domain.SOME_NAN),
             ),
-            promises.data("b", *promises.ORDINARY, promises.ZEROS),
-            promises.data("a b", promises.SMALL, promises.VERY_SMALL, promises.ZEROS),
+            domain.data("b", *domain.ORDINARY, domain.ZEROS),
+            domain.data("a b", domain.SMALL, domain.VERY_SMALL, domain.ZEROS),
         ),
     ),
-    means=(
-        means.no_extra_work(5),
-        means.a_thread_each(size=20 * BLOCK),
-        means.no_surplus_threads(),
-        means.work_shared_out(size=20 * BLOCK),
+    method=(
+        method.no_redundant_work(5),
+        method.a_thread_each(size=20 * BLOCK),
+        method.no_surplus_threads(),
+        method.balanced_work(size=20 * BLOCK),
     ),
     target=Target(
         label="elements stored for each result",
@@ -151,12 +151,12 @@ PEAK_TFLOPS = PythonExercise(
     reference=lambda multiprocessors, lanes, gigahertz: (
         2 * multiprocessors * lanes * gigahertz / 1000
     ),
-    promises=Cases(
+    contract=DrawnCases(
         lambda rng: (
             int(rng.integers(1, 10 ** rng.integers(1, 4))),
             int(rng.integers(1, 10 ** rng.integers(1, 4))),
             float(rng.uniform(0.01, 5)),
         )
     ),
-    means="Any formula that is right is a good one.",
+    method="Any formula that is right is a good one.",
 )

@@ -6,19 +6,19 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
     NumberExercise,
-    Promises,
     PythonExercise,
+    Requirement,
     Target,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
@@ -47,13 +47,13 @@ WARP_AND_LANE = Exercise(
     launch=lambda blocks: Launch((blocks,), (ODD_BLOCK,)),
     small=(5, 2, 1),
     full=100_000,
-    promises=Promises(
-        sizes=promises.shapes(blocks=promises.extents(1100)).with_longest(blocks=MANY_BLOCKS)
+    contract=Domain(
+        sizes=domain.shapes(blocks=domain.extents(1100)).with_outlier(blocks=MANY_BLOCKS)
     ),
-    means=(
-        means.one_store_each(2),
-        means.no_extra_work(),
-        means.work_shared_out(size=20),
+    method=(
+        method.one_store_per_result(2),
+        method.no_redundant_work(),
+        method.balanced_work(size=20),
     ),
 )
 
@@ -117,8 +117,8 @@ WAVES = PythonExercise(
         -(-blocks // (multiprocessors * each)),
         -blocks % (multiprocessors * each),
     ),
-    promises=Cases(grid_and_gpu),
-    means="Any formula that is right is a good one.",
+    contract=DrawnCases(grid_and_gpu),
+    method="Any formula that is right is a good one.",
 )
 
 
@@ -176,14 +176,14 @@ def both_ways(given) -> dict:
 
 
 POSITIVE = (  # the classes of values that the header promises
-    promises.POSITIVE,
-    promises.RISING,
-    promises.FALLING,
-    promises.MIDDLING,
-    promises.SMALL,
+    domain.POSITIVE,
+    domain.RISING,
+    domain.FALLING,
+    domain.MIDDLING,
+    domain.SMALL,
     ("all 3", lambda x, rng: np.full_like(x, 3)),
     ("about 100,000", lambda x, rng: x * 1e5),
-    promises.VERY_LARGE,
+    domain.VERY_LARGE,
 )
 STEPS = 16  # of either function
 
@@ -194,13 +194,13 @@ BRANCH_BY_WARP = Exercise(
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=spare_blocks,
-        values=(promises.data("x", *POSITIVE),),
+        values=(domain.data("x", *POSITIVE),),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "threads of the last block that touch memory, where it has 32 elements",
             lambda work: np.count_nonzero(work.launches[0].work.touched[-BLOCK:]),
             at_least=32,
@@ -209,7 +209,7 @@ BRANCH_BY_WARP = Exercise(
             "distribute them within the block.",
             size=19 * BLOCK + 32,
         ),
-        Means(
+        Requirement(
             "square roots and divisions for each element",
             lambda work: work.opcodes("sqrt.", "rcp.", "div.") / work.results,
             at_most=1.25 * STEPS,
@@ -217,7 +217,7 @@ BRANCH_BY_WARP = Exercise(
             "what a warp that diverges does, too.",
             size=20 * BLOCK,
         ),
-        Means(
+        Requirement(
             "rounded square roots and divisions for each element",
             lambda work: work.opcodes("sqrt.rn", "rcp.rn", "div.rn") / work.results,
             at_least=0.9 * STEPS,
@@ -225,14 +225,14 @@ BRANCH_BY_WARP = Exercise(
             "other. Which thread does it is what changes.",
             size=20 * BLOCK,
         ),
-        Means(
+        Requirement(
             "warp instructions in a block that is partly full, over those without divergence",
             lambda work: 32 * work.counts.warp_instructions / work.counts.thread_instructions,
             at_most=1.2,
             advice="In the last block, too, each warp takes one path only.",
             size=250,
         ),
-        Means(
+        Requirement(
             "bytes of memory that the busiest thread touches, over those of an average one",
             lambda work: work.busiest_over_mean(),
             at_most=1.6,
@@ -266,25 +266,25 @@ SWAP_NEIGHBOURS = Exercise(
     small=(3, 1),
     full=1 << 19,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths("warps", most=2100),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
+    contract=Domain(
+        sizes=domain.lengths("warps", most=2100),
+        values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
-    means=(
-        means.instructions(
+    method=(
+        method.instructions(
             "threads that wait at a barrier",
             "bar",
             at_least=3 * 32,
             advice="What goes by way of `post` is written by one lane and read by another: the "
             "missing line makes the lanes of the warp wait for each other between the two.",
         ),
-        means.reads(
+        method.reads(
             "post",
             3 * 32 * 4,
             advice="The pairs swap by way of `post`: each lane takes there what its neighbour put.",
         ),
-        means.no_extra_work(),
-        means.work_shared_out(size=20),
+        method.no_redundant_work(),
+        method.balanced_work(size=20),
     ),
     bug=kinds.DATA_RACE,
 )

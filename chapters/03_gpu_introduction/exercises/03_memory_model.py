@@ -6,16 +6,16 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
+    Domain,
     Exercise,
     Launch,
-    Means,
     NumberExercise,
-    Promises,
+    Requirement,
     Target,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, SMALL, one_thread_each
 
@@ -77,25 +77,25 @@ SOFTEN = NumberExercise(
 )
 
 
-def mostly(kind: int) -> promises.Values:
+def mostly(kind: int) -> domain.InputClass:
     """One kind is so frequent that a counter of a byte overflows."""
 
     def change(given, rng: np.random.Generator) -> dict:
         values = given["values"]
         return {"values": np.where(rng.random(values.shape) < 0.1, values, kind)}
 
-    return promises.Values(f"values mostly {kind}", change)
+    return domain.InputClass(f"values mostly {kind}", change)
 
 
-def only_kinds(one: int, other: int) -> promises.Values:
+def only_kinds(one: int, other: int) -> domain.InputClass:
     """No other kinds occur among the values."""
-    return promises.Values(
+    return domain.InputClass(
         f"values of {one} and {other} only",
         lambda given, rng: {"values": rng.choice((one, other), given["values"].shape)},
     )
 
 
-COUNTED = (4, 20 * 128)  # steps and threads, where the means are counted
+COUNTED = (4, 20 * 128)  # steps and threads, where the requirements are counted
 VALUES = COUNTED[0] * COUNTED[1]
 
 
@@ -121,28 +121,28 @@ COUNT_KINDS = Exercise(
     small=((9, 300), (10, 128), (5, 1), (1501, 2), (1, 1)),  # 1501: past ten bits
     budget=200_000,
     full=(1000, 1 << 17),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             steps=(1, 2, 7, 16, 33, 131, 301), threads=(1, 31, 33, 127, 129, 257, 769)
-        ).with_longest(threads=65_543),
+        ).with_outlier(threads=65_543),
         values=(
             (
-                promises.AS_GIVEN,
+                domain.AS_GIVEN,
                 *(mostly(kind) for kind in range(8)),
                 only_kinds(0, 7),
                 only_kinds(1, 6),
             ),
         ),
     ),
-    means=(
-        means.no_shared_memory("Each thread has eight counters of its own: registers hold them."),
-        means.atomics(
+    method=(
+        method.no_shared_memory("Each thread has eight counters of its own: registers hold them."),
+        method.atomics(
             "global",
             at_most=0,
             advice="A register needs no atomics: no other thread can reach it.",
             size=COUNTED,
         ),
-        Means(
+        Requirement(
             "loads from global memory for each value",
             lambda work: work.counts.global_load_bytes / 4 / VALUES,
             at_most=1.5,
@@ -150,9 +150,9 @@ COUNT_KINDS = Exercise(
             "values nor the counts are read again.",
             size=COUNTED,
         ),
-        means.one_store_each(),
-        means.no_extra_work(size=COUNTED),
-        means.work_shared_out(size=COUNTED),
+        method.one_store_per_result(),
+        method.no_redundant_work(size=COUNTED),
+        method.balanced_work(size=COUNTED),
     ),
     target=Target(
         label="loads from local memory for each value",
@@ -165,8 +165,8 @@ COUNT_KINDS = Exercise(
 )
 
 
-TILED = 20 * BLOCK  # elements, where loads and means are counted
-LEAST: promises.ArrayChange = (
+TILED = 20 * BLOCK  # elements, where loads and requirements are counted
+LEAST: domain.ArrayChange = (
     "all below -3e38",
     lambda x, rng: np.finfo(np.float32).min * rng.uniform(0.9, 1, x.shape),
 )
@@ -183,19 +183,19 @@ WINDOW_MAX = Exercise(
     small=SMALL,
     full=FULL,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths(),
-        values=(promises.data("x", *promises.ANY_FINITE, LEAST),),
+    contract=Domain(
+        sizes=domain.lengths(),
+        values=(domain.data("x", *domain.ANY_FINITE, LEAST),),
     ),
-    means=(
-        means.shared_memory(
+    method=(
+        method.shared_memory(
             4 * TILED,
             advice="The block fetches its elements into the tile, and reads them there.",
             size=TILED,
         ),
-        means.loads_shared_out(20, size=TILED),  # one thread may fetch the fifteen
-        means.work_shared_out(20, size=TILED),  # or scan chunks of sixteen
-        means.no_extra_work(size=TILED),
+        method.balanced_loads(20, size=TILED),  # one thread may fetch the fifteen
+        method.balanced_work(20, size=TILED),  # or scan chunks of sixteen
+        method.no_redundant_work(size=TILED),
     ),
     target=Target(
         label="elements loaded from global memory for each result",

@@ -6,20 +6,20 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
     NumberExercise,
-    Promises,
     PythonExercise,
+    Requirement,
     Target,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.means import WorkDone
+from course_utils.exercises.authoring.method import LaunchStats
 
 
 def work_and_machine(rng: np.random.Generator) -> tuple[float, float, float, float]:
@@ -52,8 +52,8 @@ LEAST_TIME = PythonExercise(
         max(flops / peak, moved / bandwidth),
         "memory" if moved / bandwidth > flops / peak else "compute",
     ),
-    promises=Cases(work_and_machine, 24),
-    means="Any formula that is right is a good one.",
+    contract=DrawnCases(work_and_machine, 24),
+    method="Any formula that is right is a good one.",
 )
 
 
@@ -121,11 +121,11 @@ def vectors_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-BATCH = (20 * 64, 16)  # M and K, where loads and means are counted
+BATCH = (20 * 64, 16)  # M and K, where loads and requirements are counted
 WARPS = BATCH[0] // 32
 
 
-def loads_of_a(work: WorkDone) -> float:
+def loads_of_a(work: LaunchStats) -> float:
     """A warp's load of A touches four sectors, one of X a single sector: all lanes read the same
     number. So sectors less requests are three times the loads of A."""
     counts = work.counts
@@ -134,7 +134,7 @@ def loads_of_a(work: WorkDone) -> float:
 
 # A sum that grows and shrinks again loses digits in whatever order it is made.
 EVEN_HANDED = tuple(
-    values for values in promises.ORDINARY if values not in (promises.RISING, promises.FALLING)
+    values for values in domain.ORDINARY if values not in (domain.RISING, domain.FALLING)
 )
 
 
@@ -151,39 +151,39 @@ FOUR_VECTORS = Exercise(
     budget=200_000,
     full=(65536, 1024),
     reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             M=(1, 31, 33, 64, 65, 127, 301, 521),
             K=(1, 2, 7, 33, 67, 131, 301),
-        ).with_longest(K=4099),  # past a table of 4096
+        ).with_outlier(K=4099),  # past a table of 4096
         values=(
             (
-                *promises.data("A", *EVEN_HANDED, promises.ZEROS, promises.SOME_NAN),
-                promises.zero_times_infinity_along("A", -2, "X", -1),
-                promises.zero_times_infinity_along("X", -1, "A", -2),
+                *domain.data("A", *EVEN_HANDED, domain.ZEROS, domain.SOME_NAN),
+                domain.zero_times_infinity_along("A", -2, "X", -1),
+                domain.zero_times_infinity_along("X", -1, "A", -2),
             ),
-            promises.data("X", *EVEN_HANDED),  # no inf: a compensated sum makes NaN of it
+            domain.data("X", *EVEN_HANDED),  # no inf: a compensated sum makes NaN of it
         ),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "times that an element of A is loaded",
             loads_of_a,
             at_most=1.5,
             advice="Each element of A that is fetched serves all four vectors: one loop over k.",
             size=BATCH,
         ),
-        Means(
+        Requirement(
             "bytes of local memory written for each element of A",
             lambda work: work.counts.local_store_bytes / (BATCH[0] * BATCH[1]),
             at_most=1,  # printf in one thread writes some
             advice="Use each element of A as soon as it is there: only the four sums are kept.",
             size=BATCH,
         ),
-        means.no_extra_work(size=BATCH),
-        means.a_thread_each(1 / 4, size=BATCH),  # of Y, a thread has four elements
-        means.no_surplus_threads(1 / 4),
-        means.work_shared_out(size=BATCH),
+        method.no_redundant_work(size=BATCH),
+        method.a_thread_each(1 / 4, size=BATCH),  # of Y, a thread has four elements
+        method.no_surplus_threads(1 / 4),
+        method.balanced_work(size=BATCH),
     ),
     target=Target(
         label="bytes loaded by the threads for each multiply-add",
@@ -215,7 +215,7 @@ def layer_outputs(given) -> dict:
     return {"y": np.where(shifted > 0, shifted, np.float32(0)) + given["r"]}
 
 
-LAYER = (20 * 4, 64)  # rows and columns, where the means are counted: 20 blocks
+LAYER = (20 * 4, 64)  # rows and columns, where the requirements are counted: 20 blocks
 ELEMENTS = LAYER[0] * LAYER[1]
 
 
@@ -231,38 +231,38 @@ FUSED_LAYER = Exercise(
     launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
     small=((37, 45), (16, 64), (3, 1), (2, 12_301), (1, 1)),  # more than 48 KiB of bias
     full=(8192, 8192),
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 2, 7, 33, 131, 301), columns=(1, 3, 31, 65, 257, 521)),
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 2, 7, 33, 131, 301), columns=(1, 3, 31, 65, 257, 521)),
         values=(
-            promises.data(
+            domain.data(
                 "x",
-                *promises.ORDINARY,
-                promises.LARGE,
-                promises.HUGE,
-                promises.SOME_INFINITE,
-                promises.SOME_NAN,
+                *domain.ORDINARY,
+                domain.LARGE,
+                domain.HUGE,
+                domain.SOME_INFINITE,
+                domain.SOME_NAN,
             ),
-            promises.data(
+            domain.data(
                 "bias",
-                *promises.ORDINARY,
-                promises.ZEROS,
-                promises.LARGE,
-                promises.SOME_INFINITE,
-                promises.SOME_NAN,
+                *domain.ORDINARY,
+                domain.ZEROS,
+                domain.LARGE,
+                domain.SOME_INFINITE,
+                domain.SOME_NAN,
             ),
-            promises.data(
+            domain.data(
                 "r",
-                *promises.ORDINARY,
-                promises.LARGE,
-                promises.HUGE,
-                promises.SOME_INFINITE,
-                promises.SOME_NAN,
+                *domain.ORDINARY,
+                domain.LARGE,
+                domain.HUGE,
+                domain.SOME_INFINITE,
+                domain.SOME_NAN,
             )
-            + (promises.Values("x +inf and r -inf in places", opposite_infinities),),
+            + (domain.InputClass("x +inf and r -inf in places", opposite_infinities),),
         ),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "bytes of local memory written for each element",
             lambda work: work.counts.local_store_bytes / ELEMENTS,
             at_most=1,  # printf in one thread writes some
@@ -270,19 +270,19 @@ FUSED_LAYER = Exercise(
             size=LAYER,
         ),
         # What is in between may not go this way; a bias that the block shares may.
-        means.shared_memory(
+        method.shared_memory(
             0,
             3 * ELEMENTS,
             advice="Keep what is in between in a variable: no other thread wants it.",
             size=LAYER,
         ),
-        means.atomics(
+        method.atomics(
             "global", at_most=0, advice="Store the result once; nothing else is stored.", size=LAYER
         ),
-        means.no_extra_work(size=LAYER),
-        means.a_thread_each(size=LAYER),
-        means.no_surplus_threads(),
-        means.work_shared_out(size=LAYER),
+        method.no_redundant_work(size=LAYER),
+        method.a_thread_each(size=LAYER),
+        method.no_surplus_threads(),
+        method.balanced_work(size=LAYER),
     ),
     target=Target(
         label="bytes loaded and stored by the threads for each element",

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
+    Domain,
     Exercise,
     Launch,
-    Means,
-    Promises,
+    Requirement,
     Target,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
@@ -31,7 +31,7 @@ def axpy(given) -> dict:
 
 def opposites(given: dict, rng: np.random.Generator) -> dict:
     """Infinities that have no sum, where a is above 0."""
-    x = promises.SOME_INFINITE[1](given["x"], rng)
+    x = domain.SOME_INFINITE[1](given["x"], rng)
     return {"x": x, "y": -x}
 
 
@@ -46,26 +46,26 @@ SAXPY = Exercise(
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=spare_blocks,
         values=(
-            promises.scalars("a", 0, 1, -1, -2.5, 1000, np.inf),
+            domain.scalars("a", 0, 1, -1, -2.5, 1000, np.inf),
             (
-                *promises.data("x", *promises.ORDINARY, promises.ZEROS, *promises.STRANGE),
-                *promises.data("x y", promises.FAINT)[1:],
-                promises.zero_times_infinity("a", "x"),
+                *domain.data("x", *domain.ORDINARY, domain.ZEROS, *domain.STRANGE),
+                *domain.data("x y", domain.FAINT)[1:],
+                domain.zero_times_infinity("a", "x"),
             ),
             (
-                *promises.data("y", *promises.ORDINARY, promises.ZEROS, promises.LARGE),
-                promises.Values("y = -x, some of both infinite", opposites),
+                *domain.data("y", *domain.ORDINARY, domain.ZEROS, domain.LARGE),
+                domain.InputClass("y = -x, some of both infinite", opposites),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(2, size=5003),
-        means.no_extra_work(),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(2, size=5003),
+        method.no_redundant_work(),
     ),
 )
 
@@ -78,7 +78,7 @@ def too_few_blocks(n: int) -> Launch:
     return Launch((1056 if n >= FULL else 300 if n >= MANY else 2,), (BLOCK,))
 
 
-def between(low: float, high: float) -> promises.Values:
+def between(low: float, high: float) -> domain.InputClass:
     """These two ends, with numbers on both sides of each, infinite ones among them."""
     most = np.finfo(np.float32).max
     numbers = [-np.inf, np.inf, -most, most, -1e31, 1e31, -2000, 2000, 0]
@@ -86,7 +86,7 @@ def between(low: float, high: float) -> promises.Values:
     def change(given: dict, rng: np.random.Generator) -> dict:
         return {"low": low, "high": high, "x": np.resize(numbers, given["x"].shape)}
 
-    return promises.Values(f"low = {low:g}, high = {high:g}, x far below and far above", change)
+    return domain.InputClass(f"low = {low:g}, high = {high:g}, x far below and far above", change)
 
 
 CLAMP = Exercise(
@@ -101,11 +101,11 @@ CLAMP = Exercise(
     launch=too_few_blocks,
     small=(2049, 1000, 31, 1),
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
-        launches=promises.grids(*((n, 256) for n in (1, 3, 5, 7, 19, 300))),
+    contract=Domain(
+        sizes=domain.lengths(),
+        launches=domain.grids(*((n, 256) for n in (1, 3, 5, 7, 19, 300))),
         values=(
-            promises.together(
+            domain.together(
                 {"low": -3, "high": -2},
                 {"low": 0, "high": 0},
                 {"low": 0.25, "high": 1e30},
@@ -114,9 +114,9 @@ CLAMP = Exercise(
                 {"low": -np.inf, "high": 0.25},
                 {"low": -0.25, "high": np.inf},
             ),
-            promises.data("x", *promises.ANY_ORDERED),
+            domain.data("x", *domain.ANY_ORDERED),
             (
-                promises.AS_GIVEN,
+                domain.AS_GIVEN,
                 between(-1000, -100),
                 between(-2e30, -1e30),
                 between(1e30, 2e30),
@@ -126,11 +126,11 @@ CLAMP = Exercise(
             ),
         ),
     ),
-    means=(
-        means.work_shared_out(2),
-        means.work_shared_out(2, size=MANY),
-        means.no_extra_work(),
-        Means(
+    method=(
+        method.balanced_work(2),
+        method.balanced_work(2, size=MANY),
+        method.no_redundant_work(),
+        Requirement(
             "sectors that a warp's store touches",
             lambda work: work.counts.global_store_sectors / work.counts.global_store_requests,
             at_most=8,  # four where it is aligned
@@ -138,7 +138,7 @@ CLAMP = Exercise(
             "many further on as the grid has threads.",
             size=2048,
         ),
-        Means(
+        Requirement(
             "stores for each result, by 300 blocks",
             lambda work: work.counts.global_store_bytes / work.result_bytes,
             at_most=1.0,
@@ -165,14 +165,14 @@ REVERSED_COPY = Exercise(
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=spare_blocks,
-        values=(promises.data("x", *promises.ANY_FLOAT),),
+        values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=4096),
-        means.a_thread_each(size=4096),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=4096),
+        method.a_thread_each(size=4096),
     ),
 )

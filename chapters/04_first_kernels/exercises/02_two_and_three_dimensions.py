@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
+    Domain,
     Exercise,
     Launch,
-    Means,
-    Promises,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 
 
@@ -48,34 +48,34 @@ GRAYSCALE = Exercise(
     launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
     small=((37, 90), (16, 32), (5, 1), (1, 1)),
     full=(4096, 4096),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             height=(1, 2, 15, 17, 33, 61, 131, 301, 1031), width=(1, 3, 16, 31, 97, 131, 257, 5003)
-        ).with_longest(height=32_771, width=32_771),
+        ).with_outlier(height=32_771, width=32_771),
         launches=spare_tiles,
         values=(
-            promises.data(
+            domain.data(
                 "rgb",
-                *promises.ORDINARY,
-                promises.ZEROS,
-                promises.SOME_NAN,
-                promises.SOME_INFINITE,
-                promises.VERY_SMALL,
-                promises.LARGE,
+                *domain.ORDINARY,
+                domain.ZEROS,
+                domain.SOME_NAN,
+                domain.SOME_INFINITE,
+                domain.VERY_SMALL,
+                domain.LARGE,
                 ("about a million", lambda x, rng: x * 1e6),
             ),
         ),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "stores for each pixel",
             lambda work: work.counts.global_store_bytes / work.result_bytes,
             at_most=1.0,
             advice="Each pixel needs one store, by its own thread. Does a thread past the right "
             "edge store into the next row, or one thread store pixels of others?",
         ),
-        means.a_thread_each(size=(64, 64)),
-        means.work_shared_out(size=(64, 64)),
+        method.a_thread_each(size=(64, 64)),
+        method.balanced_work(size=(64, 64)),
     ),
     reduction=lambda size: 3,
 )
@@ -101,7 +101,7 @@ def products(given) -> dict:
 
 # A sum that grows and shrinks again loses digits in whatever order it is made.
 EVEN_HANDED = tuple(
-    values for values in promises.ORDINARY if values not in (promises.RISING, promises.FALLING)
+    values for values in domain.ORDINARY if values not in (domain.RISING, domain.FALLING)
 )
 
 BATCHED_MATMUL = Exercise(
@@ -110,29 +110,29 @@ BATCHED_MATMUL = Exercise(
     launch=lambda size: Launch((-(-size[2] // 8), -(-size[1] // 8), size[0]), (8, 8)),
     small=((3, 13, 17, 11), (5, 8, 8, 8), (2, 1, 9, 1), (1, 1, 1, 1)),
     full=(64, 256, 256, 256),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             batch=(1, 2, 5, 67),
             # 1031 pairs of 8 x 9 and 9 x 8: no index of 16 bits counts them
             M=(1, 8, 9, 13, 17, 31, 33),
             N=(1, 8, 9, 13, 17, 31, 33),
             K=(0, 9, 33, 131, 301),
-        ).with_longest(batch=1031, M=32_771, N=32_771, K=4801),
+        ).with_outlier(batch=1031, M=32_771, N=32_771, K=4801),
         values=(
             (
-                *promises.data("A", *promises.ORDINARY, promises.ZEROS, promises.SOME_NAN),
-                promises.zero_times_infinity_along("A", -1, "B", -2),
-                promises.zero_times_infinity_along("B", -2, "A", -1),
-                promises.infinite_at_the_ends("A", -1, "B", -2),
-                promises.infinite_at_the_ends("B", -2, "A", -1),
+                *domain.data("A", *domain.ORDINARY, domain.ZEROS, domain.SOME_NAN),
+                domain.zero_times_infinity_along("A", -1, "B", -2),
+                domain.zero_times_infinity_along("B", -2, "A", -1),
+                domain.infinite_at_the_ends("A", -1, "B", -2),
+                domain.infinite_at_the_ends("B", -2, "A", -1),
             ),
-            promises.data("B", *EVEN_HANDED),
+            domain.data("B", *EVEN_HANDED),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(1.5, size=(8, 16, 16, 5)),
-        means.no_extra_work(),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(1.5, size=(8, 16, 16, 5)),
+        method.no_redundant_work(),
     ),
     reduction=lambda size: max(size[3], 1),
 )

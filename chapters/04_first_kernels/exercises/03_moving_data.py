@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import Cases, PythonExercise, kinds
+from course_utils.exercises import DrawnCases, PythonExercise, kinds
 from course_utils.exercises.judging.late_gpu import ORDERS, LateGPU
 
 
@@ -36,8 +36,8 @@ FIND_THE_HOST_BUG = PythonExercise(
     function="squares",
     cases=((LateGPU(), [3.0, 1.0, 0.5]), (LateGPU(), [2.0])),
     reference=lambda gpu, numbers: tuple(value * value for value in numbers),
-    promises=Cases(late_gpu_and_numbers),
-    means=copies_beside_the_kernel,
+    contract=DrawnCases(late_gpu_and_numbers),
+    method=copies_beside_the_kernel,
     bug=kinds.WRONG,
 )
 
@@ -63,8 +63,8 @@ BLOCKS_FOR = PythonExercise(
         (10**40 + 1, 10**37),
     ),
     reference=lambda n, threads: -(-n // threads),
-    promises=Cases(elements_and_threads),
-    means="Any formula that is right is a good one.",
+    contract=DrawnCases(elements_and_threads),
+    method="Any formula that is right is a good one.",
 )
 
 
@@ -90,8 +90,8 @@ PIECES = PythonExercise(
     reference=lambda n, chunks: [
         (first, min(-(-n // chunks), n - first)) for first in range(0, n, -(-n // chunks) or 1)
     ],
-    promises=Cases(elements_and_chunks),
-    means="Any way to the right list of pieces is a good one.",
+    contract=DrawnCases(elements_and_chunks),
+    method="Any way to the right list of pieces is a good one.",
 )
 
 
@@ -116,6 +116,6 @@ OVERLAP_MS = PythonExercise(
     reference=lambda copy_in, kernel, copy_out, chunks: (
         (copy_in + kernel + copy_out + (chunks - 1) * max(copy_in, kernel, copy_out)) / chunks
     ),
-    promises=Cases(stages_and_chunks),
-    means="A formula or a simulation of the pipeline: both are good.",
+    contract=DrawnCases(stages_and_chunks),
+    method="A formula or a simulation of the pipeline: both are good.",
 )

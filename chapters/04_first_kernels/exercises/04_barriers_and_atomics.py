@@ -9,25 +9,25 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
+    Domain,
     Exercise,
     Launch,
-    Means,
     NumberExercise,
-    Promises,
+    Requirement,
     Target,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.means import WorkDone
+from course_utils.exercises.authoring.method import LaunchStats
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each, spare_blocks
 
 from .common import atomics_on
 
 
-def through_shared_memory(work: WorkDone) -> float:
+def through_shared_memory(work: LaunchStats) -> float:
     """Bytes that were stored in shared memory and read from there, for each byte of the results."""
     counts = work.counts
     return min(counts.shared_store_bytes, counts.shared_load_bytes) / work.result_bytes
@@ -41,26 +41,26 @@ FIND_THE_RACE = Exercise(
     small=(3, 1),
     full=1 << 16,
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(blocks=(1, 2, 5, 17, 67, 131, 263)),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
+    contract=Domain(
+        sizes=domain.shapes(blocks=(1, 2, 5, 17, 67, 131, 263)),
+        values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "bytes that go through shared memory for each byte of y",
             through_shared_memory,
             at_least=0.5,
             advice="Leave the tile: all of x goes into it, and all of y comes out of it. One line "
             "is missing between the two.",
         ),
-        means.barriers(
+        method.barriers(
             at_least=3 * 8,
             advice="Add a line, and change no other: threads of other warps fill the elements that "
             "a thread reads, so all eight warps have to wait for each other.",
         ),
-        means.one_store_each(),
-        means.reads_each_once(4 * 3 * 256, at_most=1.5),
-        means.work_shared_out(),
+        method.one_store_per_result(),
+        method.reads_each_once(4 * 3 * 256, at_most=1.5),
+        method.balanced_work(),
     ),
     bug=kinds.DATA_RACE,
 )
@@ -121,7 +121,7 @@ def with_spare_blocks(size: tuple[int, int]) -> tuple[tuple[Launch, Launch], ...
     return tuple(found)
 
 
-def loads_of_the_second(work: WorkDone) -> float:
+def loads_of_the_second(work: LaunchStats) -> float:
     """Bytes that divide_by_mean reads from global memory for each element of y."""
     return work.launches[1].work.loaded.sum() / (128 * 32)
 
@@ -133,36 +133,36 @@ SCALE_ROWS = Exercise(
     launch=one_kernel_then_the_other,
     small=((37, 45), (67, 5), (2, 4099), (2, 3), (1, 1)),
     full=(4096, 4096),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(1, 2, 63, 65, 257, 521), columns=(1, 2, 3, 15, 33, 131, 257, 301)
-        ).with_longest(rows=32_771),
+        ).with_outlier(rows=32_771),
         launches=with_spare_blocks,
         values=(  # no mean of zero: where the terms cancel, no digit of it is right
-            promises.data(
+            domain.data(
                 "x",
-                promises.NEGATIVE,
-                promises.POSITIVE,
-                promises.EQUAL,
-                promises.RISING,
-                promises.FALLING,
-                promises.MIDDLING,
-                promises.SMALL,
-                promises.LARGE,
-                promises.ZEROS,
-                promises.SOME_NAN,
+                domain.NEGATIVE,
+                domain.POSITIVE,
+                domain.EQUAL,
+                domain.RISING,
+                domain.FALLING,
+                domain.MIDDLING,
+                domain.SMALL,
+                domain.LARGE,
+                domain.ZEROS,
+                domain.SOME_NAN,
             ),
             (
-                promises.AS_GIVEN,
-                promises.Values(
+                domain.AS_GIVEN,
+                domain.InputClass(
                     "no more than three columns, whose sum is near 3.3e38", near_the_end
                 ),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(1.05),
-        Means(
+    method=(
+        method.one_store_per_result(1.05),
+        Requirement(
             "bytes that divide_by_mean reads for each element of y",
             loads_of_the_second,
             at_most=12,
@@ -170,8 +170,8 @@ SCALE_ROWS = Exercise(
             "already, found by the kernel before.",
             size=(128, 32),
         ),
-        means.a_thread_each(size=(128, 32)),  # of both kernels, as many as means and elements
-        means.work_shared_out(size=(128, 32)),
+        method.a_thread_each(size=(128, 32)),  # of both kernels, as many as means and elements
+        method.balanced_work(size=(128, 32)),
     ),
     reduction=lambda size: size[1],
 )
@@ -190,29 +190,29 @@ FIND_THE_BARRIER_BUG = Exercise(
     small=((3, 100), (2, 255), (2, 256), (1, 1)),
     full=(1 << 16, 250),
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(1, 2, 5, 17, 131, 263), columns=(1, 2, 31, 32, 33, 127, 128, 160, 225, 255, 256)
-        ).with_longest(rows=32_771),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
+        ).with_outlier(rows=32_771),
+        values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "bytes that go through shared memory for each byte of y",
             through_shared_memory,
             at_least=0.5,
             advice="Leave the tile: all of x goes into it, and all of y comes out of it. The one "
             "thing to change is who comes to the barrier.",
         ),
-        means.barriers(
+        method.barriers(
             at_least=3 * 8,
             advice="Three blocks have eight warps each, and every one of them shall come to the "
             "barrier, also the warps that have no column.",
             size=(3, 100),
         ),
-        means.one_store_each(),
-        means.reads_each_once(4 * 2 * 256, at_most=1.5, size=(2, 256)),
-        means.work_shared_out(size=(2, 256)),
+        method.one_store_per_result(),
+        method.reads_each_once(4 * 2 * 256, at_most=1.5, size=(2, 256)),
+        method.balanced_work(size=(2, 256)),
     ),
     bug=kinds.BARRIER,
 )
@@ -234,7 +234,7 @@ def one_of_them(value: float) -> Callable[..., dict]:
     return change
 
 
-def first_and_last(first: float, last: float) -> promises.Values:
+def first_and_last(first: float, last: float) -> domain.InputClass:
     """Two numbers of which the one that comes early must not settle, or spoil, the product. The
     others are not below 1, so that no product of some of them is too small for a float."""
 
@@ -244,7 +244,7 @@ def first_and_last(first: float, last: float) -> promises.Values:
             x[0], x[-1] = first, last
         return {"x": x}
 
-    return promises.Values(f"x[0] = {first:g} and the last x = {last:g}", change)
+    return domain.InputClass(f"x[0] = {first:g} and the last x = {last:g}", change)
 
 
 def of_all_kinds(given: dict, rng: np.random.Generator) -> dict:
@@ -266,23 +266,23 @@ ATOMIC_MULTIPLY = Exercise(
     small=(100, 300, 520, 7, 1),
     budget=15_000,  # the instructions of a loop that never wins are slow ones
     full=5003,
-    promises=Promises(
-        sizes=promises.shapes(n=(1, 2, 3, 5, 7, 9, 13, 17, 33, 129, 257, 300)),
+    contract=Domain(
+        sizes=domain.shapes(n=(1, 2, 3, 5, 7, 9, 13, 17, 33, 129, 257, 300)),
         launches=spare_blocks,
         values=(
             (
-                promises.AS_GIVEN,
-                promises.Values(
+                domain.AS_GIVEN,
+                domain.InputClass(
                     "some x negative",
                     lambda given, rng: {"x": rng.choice([-1, 1], len(given["x"])) * given["x"]},
                 ),
-                promises.Values("all x negative", lambda given, rng: {"x": -given["x"]}),
-                promises.Values("one x = 0", one_of_them(0.0)),
-                promises.Values("one x infinite", one_of_them(np.inf)),
-                promises.Values("one x is NaN", one_of_them(np.nan)),
-                promises.Values("signs of both kinds, a 0 and a NaN", of_all_kinds),
-                promises.Values("product[0] = 2.5", lambda given, rng: {"product": [2.5]}),
-                promises.Values(
+                domain.InputClass("all x negative", lambda given, rng: {"x": -given["x"]}),
+                domain.InputClass("one x = 0", one_of_them(0.0)),
+                domain.InputClass("one x infinite", one_of_them(np.inf)),
+                domain.InputClass("one x is NaN", one_of_them(np.nan)),
+                domain.InputClass("signs of both kinds, a 0 and a NaN", of_all_kinds),
+                domain.InputClass("product[0] = 2.5", lambda given, rng: {"product": [2.5]}),
+                domain.InputClass(
                     "product[0] is NaN, one x = 0",
                     lambda given, rng: {"product": [np.nan], **one_of_them(0.0)(given, rng)},
                 ),
@@ -295,8 +295,8 @@ ATOMIC_MULTIPLY = Exercise(
             ),
         ),
     ),
-    means=(
-        means.instructions(
+    method=(
+        method.instructions(
             "atomicCAS, once for each thread and try",
             "atom.global.cas",
             "atom.global.sys.cas",
@@ -307,8 +307,8 @@ ATOMIC_MULTIPLY = Exercise(
             "(`atomicCAS_block` does not do: it is atomic among the threads of one block alone.)",
             size=256,
         ),
-        means.loads_shared_out(size=256),
-        means.reads_each_once(4 * 256, at_most=16, size=256),
+        method.balanced_loads(size=256),
+        method.reads_each_once(4 * 256, at_most=16, size=256),
     ),
     reduction=lambda n: n,
 )
@@ -357,8 +357,8 @@ PREDICT_ATOMICS = NumberExercise(
 )
 
 
-def all_the_same(digit: int) -> promises.Values:
-    return promises.Values(
+def all_the_same(digit: int) -> domain.InputClass:
+    return domain.InputClass(
         f"every digit = {digit}",
         lambda given, rng: {"digits": np.full_like(given["digits"], digit)},
     )
@@ -374,22 +374,22 @@ COUNT_DIGITS = Exercise(
     launch=lambda n: Launch((4 if n < FULL else 528,), (BLOCK,)),
     small=(5003, 257, 1),
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
-        launches=promises.grids(*((blocks, BLOCK) for blocks in (1, 3, 7, 131))),
+    contract=Domain(
+        sizes=domain.lengths(),
+        launches=domain.grids(*((blocks, BLOCK) for blocks in (1, 3, 7, 131))),
         values=(
             (
-                promises.AS_GIVEN,
+                domain.AS_GIVEN,
                 *(all_the_same(digit) for digit in (0, 5, 9)),
-                promises.Values(
+                domain.InputClass(
                     "digits rising", lambda given, rng: {"digits": np.sort(given["digits"])}
                 ),
             ),
         ),
     ),
-    means=(
-        means.reads_each_once(4 * 5003, at_most=1.5, size=5003),
-        means.loads_shared_out(at_most=2, size=5003),
+    method=(
+        method.reads_each_once(4 * 5003, at_most=1.5, size=5003),
+        method.balanced_loads(at_most=2, size=5003),
     ),
     target=Target(
         label="atomics on global memory per digit",

@@ -7,17 +7,17 @@ import numpy as np
 from course_utils.emulator import Counts
 from course_utils.exercises import (
     Ask,
+    Domain,
     Exercise,
     Launch,
-    Means,
     NumberExercise,
-    Promises,
+    Requirement,
     Target,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each, spare_blocks
 
@@ -88,22 +88,22 @@ WHY_IS_THIS_SLOW = Exercise(
     launch=lambda n: Launch((-(-n // 1024),), (BLOCK,)),
     small=(3001, 1025, 31, 1),
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=lambda n: [Launch((-(-n // 1024) + spare,), (BLOCK,)) for spare in (1, 0, 3)],
         values=(
-            promises.scalars("gain", 0, 1, -1, 0.25, 1000, 1e20, np.inf),
+            domain.scalars("gain", 0, 1, -1, 0.25, 1000, 1e20, np.inf),
             (
-                *promises.data("x", *promises.ORDINARY, promises.ZEROS, *promises.STRANGE),
-                promises.zero_times_infinity("gain", "x"),
-                promises.zeros_and_infinities("x", "gain"),
+                *domain.data("x", *domain.ORDINARY, domain.ZEROS, *domain.STRANGE),
+                domain.zero_times_infinity("gain", "x"),
+                domain.zeros_and_infinities("x", "gain"),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=8192),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=8192),
+        Requirement(
             "bytes asked for per byte wanted, where the last block is not full",
             lambda work: moved_per_byte_wanted(work.counts),
             at_most=1.1,
@@ -207,22 +207,22 @@ ROTATE_PICTURE = Exercise(
     small=((37, 70), (33, 31), (1, 40), (1, 32_801), (32_801, 1), (1, 1)),
     full=(4096, 4096),
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(1, 2, 31, 33, 65, 131, 301), columns=(1, 3, 32, 97, 131, 257, 301)
         ),
         launches=spare_tiles,
-        values=(promises.data("in", *promises.ANY_FLOAT),),
+        values=(domain.data("in", *domain.ANY_FLOAT),),
     ),
-    means=(
-        means.shared_memory(
+    method=(
+        method.shared_memory(
             at_least=64 * 96 * 4 / 2,
             advice="The task asks for a tile in shared memory: all elements go through it.",
             size=(64, 96),
         ),
-        means.one_store_each(),
-        means.work_shared_out(size=(64, 96)),
-        Means(
+        method.one_store_per_result(),
+        method.balanced_work(size=(64, 96)),
+        Requirement(
             "sectors and wavefronts for each 32 elements of a picture of 56 x 88",
             lambda work: of_each_32(work.counts, 56 * 88),
             at_most=14.0,
@@ -249,24 +249,24 @@ LENGTHS = Exercise(
     launch=one_thread_each,
     small=(1000, 257, 31, 1),
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=spare_blocks,
         values=(
-            promises.data(
+            domain.data(
                 "vectors",
-                *promises.ORDINARY,
-                promises.ZEROS,
-                promises.VERY_SMALL,
-                promises.SOME_INFINITE,
-                promises.SOME_NAN,
+                *domain.ORDINARY,
+                domain.ZEROS,
+                domain.VERY_SMALL,
+                domain.SOME_INFINITE,
+                domain.SOME_NAN,
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=4096),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=4096),
+        Requirement(
             "sectors loaded for each 32 of 992 vectors",
             lambda work: work.counts.global_load_sectors / (992 / 32),
             at_most=13.0,

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
+    Domain,
     Exercise,
     Launch,
-    Means,
-    Promises,
+    Requirement,
     Target,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import Values
+from course_utils.exercises.authoring.domain import InputClass
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 
 from .common import orders
@@ -45,26 +45,26 @@ BLOCK_MIN = Exercise(
     launch=one_thread_each,
     small=(1000, 257, 256, 1),
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
-        values=(promises.data("x", *promises.ANY_ORDERED),),
+    contract=Domain(
+        sizes=domain.lengths(),
+        values=(domain.data("x", *domain.ANY_ORDERED),),
     ),
-    means=(
-        means.shared_memory(
+    method=(
+        method.shared_memory(
             4 * 1000, advice="The threads of a block meet in a tree in shared memory, all of them."
         ),
-        means.shuffles(
+        method.shuffles(
             0,
             5 * 32 * 4,  # one warp of each block may end with them
             advice="A tree in shared memory hands its numbers on there, not by shuffles.",
         ),
-        means.barriers(1, advice="A tree in shared memory has a barrier before every step."),
-        means.atomics(
+        method.barriers(1, advice="A tree in shared memory has a barrier before every step."),
+        method.atomics(
             "shared", at_most=0, advice="A tree needs no atomic: two threads never store one place."
         ),
-        means.work_shared_out(12),
-        means.loads_shared_out(),
-        means.no_extra_work(),
+        method.balanced_work(12),
+        method.balanced_loads(),
+        method.no_redundant_work(),
     ),
 )
 
@@ -79,16 +79,16 @@ WARP_MAX = Exercise(
     launch=one_thread_each,
     small=(1000, 257, 32, 1),
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
-        values=(promises.data("x", promises.LOWEST, promises.HIGHEST, *promises.ANY_ORDERED),),
+    contract=Domain(
+        sizes=domain.lengths(),
+        values=(domain.data("x", domain.LOWEST, domain.HIGHEST, *domain.ANY_ORDERED),),
     ),
-    means=(
-        means.shuffles(
+    method=(
+        method.shuffles(
             5 * 1000, 2 * 5 * 1024, advice="Five shuffles, and every lane takes part in each."
         ),
-        means.one_store_each(),
-        means.loads_shared_out(),
+        method.one_store_per_result(),
+        method.balanced_loads(),
     ),
     target=Target(
         label="requests to shared memory",
@@ -133,29 +133,29 @@ FIND_THE_MISSING_BARRIER = Exercise(
     # Also for those who subtract the first element of a row: with few columns that costs digits.
     reduction=lambda size: max(64, rows_and_columns(size)[1]),
     bug=kinds.DATA_RACE,
-    promises=Promises(
-        sizes=promises.shapes(
-            rows=(1, 2, 3, 7, 300), columns=promises.extents(40_000, least=2)
-        ).with_longest(rows=32_771),
+    contract=Domain(
+        sizes=domain.shapes(
+            rows=(1, 2, 3, 7, 300), columns=domain.extents(40_000, least=2)
+        ).with_outlier(rows=32_771),
         # Not where elements are equal: then a variance of 0 is asked for, which rounding misses.
         values=(
-            promises.data(
+            domain.data(
                 "x",
-                promises.NEGATIVE,
-                promises.POSITIVE,
-                promises.MIDDLING,
-                promises.SMALL,
+                domain.NEGATIVE,
+                domain.POSITIVE,
+                domain.MIDDLING,
+                domain.SMALL,
                 ("about 1000, one apart", lambda x, rng: x + 1000),
-                promises.SOME_NAN,
+                domain.SOME_NAN,
             ),
         ),
     ),
-    means=(
-        means.barriers(
+    method=(
+        method.barriers(
             1, advice="The warps of a block hand each other their sums: that takes a barrier."
         ),
-        means.reads_each_once(4 * 3 * 300, at_most=3, size=(3, 300)),
-        means.loads_shared_out(),
+        method.reads_each_once(4 * 3 * 300, at_most=3, size=(3, 300)),
+        method.balanced_loads(),
     ),
 )
 
@@ -166,8 +166,8 @@ def block_sums_of_squares(x: np.ndarray) -> np.ndarray:
 
 
 TOTAL_BEFORE = (
-    promises.AS_GIVEN,
-    Values("total = 300 before", lambda given, rng: {"total": np.full(1, 300)}),
+    domain.AS_GIVEN,
+    InputClass("total = 300 before", lambda given, rng: {"total": np.full(1, 300)}),
 )
 
 LAST_BLOCK = Exercise(
@@ -187,23 +187,23 @@ LAST_BLOCK = Exercise(
     small=(5003, 257, 65_536, 1),  # 65,536: as many blocks as a block has threads
     full=FULL,
     reduction=lambda n: n,
-    promises=Promises(
+    contract=Domain(
         # 547 blocks in the end, more than twice what a block has threads.
-        sizes=promises.lengths().with_longest(n=140_001),
+        sizes=domain.lengths().with_outlier(n=140_001),
         values=(
-            promises.data("x", *promises.ORDINARY, promises.VERY_SMALL, promises.SOME_NAN),
+            domain.data("x", *domain.ORDINARY, domain.VERY_SMALL, domain.SOME_NAN),
             TOTAL_BEFORE,
         ),
     ),
-    means=(
-        means.atomics(
+    method=(
+        method.atomics(
             "global",
             at_least=2 * 20,
             at_most=2 * 21,  # one more may make the counter ready again
             advice="Each block takes one number from the counter; the sums themselves need no "
             "atomic.",
         ),
-        Means(
+        Requirement(
             "floats stored to global memory without an atomic",
             lambda work: sum(
                 n
@@ -213,7 +213,7 @@ LAST_BLOCK = Exercise(
             2 * 21,
             advice="The blocks' sums and the total take plain stores: atomics count, and no more.",
         ),
-        means.reads(
+        method.reads(
             "partial", 2 * 4 * 20, advice="The last block reads all the sums that are stored there."
         ),
         orders(
@@ -221,8 +221,8 @@ LAST_BLOCK = Exercise(
             advice="A release before each block counts itself out, and an acquire before the last "
             "one reads. That loads and stores are volatile orders nothing.",
         ),
-        means.loads_shared_out(8),  # a thread may load the total and `left` too
-        means.loads_shared_out(8, size=100_003),  # 391 sums for the 256 threads of the last block
+        method.balanced_loads(8),  # a thread may load the total and `left` too
+        method.balanced_loads(8, size=100_003),  # 391 sums for the 256 threads of the last block
     ),
 )
 
@@ -254,32 +254,32 @@ DOT = Exercise(
     small=(5003, 257, 1),
     full=FULL,
     reduction=lambda n: n,
-    promises=Promises(
-        sizes=promises.lengths(),
-        launches=promises.grids((1, BLOCK), (3, BLOCK), (7, BLOCK), (40, BLOCK), (132, BLOCK)),
+    contract=Domain(
+        sizes=domain.lengths(),
+        launches=domain.grids((1, BLOCK), (3, BLOCK), (7, BLOCK), (40, BLOCK), (132, BLOCK)),
         # Not as they are given: products that cancel ask for digits that no float32 has.
         values=(
             (
-                *promises.data(
+                *domain.data(
                     "x y",
-                    promises.POSITIVE,
-                    promises.NEGATIVE,
-                    promises.EQUAL,
-                    promises.TIES,
-                    promises.RISING,
-                    promises.FALLING,
+                    domain.POSITIVE,
+                    domain.NEGATIVE,
+                    domain.EQUAL,
+                    domain.TIES,
+                    domain.RISING,
+                    domain.FALLING,
                 )[1:],
-                Values("x all positive, y about -1000", of_one_sign),
-                *promises.data("x", promises.SOME_NAN)[1:],
-                promises.zero_times_infinity("x", "y"),
-                promises.zero_times_infinity("y", "x"),
+                InputClass("x all positive, y about -1000", of_one_sign),
+                *domain.data("x", domain.SOME_NAN)[1:],
+                domain.zero_times_infinity("x", "y"),
+                domain.zero_times_infinity("y", "x"),
             ),
         ),
     ),
-    means=(
-        means.loads_shared_out(2.0, size=5003),
-        means.reads_each_once(2 * 4 * 5003, size=5003),
-        means.shuffles(1100, advice="The lanes of a warp add up by shuffles.", size=5003),
+    method=(
+        method.balanced_loads(2.0, size=5003),
+        method.reads_each_once(2 * 4 * 5003, size=5003),
+        method.shuffles(1100, advice="The lanes of a warp add up by shuffles.", size=5003),
     ),
     target=Target(
         label="atomics per element",
@@ -324,23 +324,23 @@ ARGMAX_ROWS = Exercise(
     launch=lambda size: Launch((-(-rows_and_columns(size)[0] // 8),), (BLOCK,)),
     small=((11, 200), (9, 33), (3, 5), 1),
     full=(1 << 16, 1000),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(2, 7, 8, 9, 140), columns=(1, 31, 33, 65, 257, 1025, 2053, 4099)
-        ).with_longest(rows=32_771, columns=65_543),
+        ).with_outlier(rows=32_771, columns=65_543),
         values=(
-            promises.data(
+            domain.data(
                 "x",
-                promises.ZEROS_OF_BOTH_SIGNS,
-                promises.LOWEST,
-                promises.HIGHEST,
-                *promises.ANY_ORDERED,
+                domain.ZEROS_OF_BOTH_SIGNS,
+                domain.LOWEST,
+                domain.HIGHEST,
+                *domain.ANY_ORDERED,
             ),
-            (Values("every second row finite, its largest last", largest_last),),
+            (InputClass("every second row finite, its largest last", largest_last),),
         ),
     ),
-    means=(
-        means.loads_shared_out(2.0, size=(16, 320)),
-        means.reads_each_once(4 * 16 * 320, at_most=1.5, size=(16, 320)),
+    method=(
+        method.balanced_loads(2.0, size=(16, 320)),
+        method.reads_each_once(4 * 16 * 320, at_most=1.5, size=(16, 320)),
     ),
 )

@@ -8,17 +8,17 @@ import numpy as np
 
 from course_utils.emulator import Counts
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
-    Promises,
     PythonExercise,
     Target,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import AS_GIVEN, Values
+from course_utils.exercises.authoring.domain import AS_GIVEN, InputClass
 from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
 from course_utils.observing.occupancy_calculator import Occupancy, Resources
 
@@ -51,20 +51,20 @@ ONE_WAY = Exercise(
     small=SMALL,
     full=FULL,
     reduction=lambda n: 600,  # up to 308 rounds, each with a factor that is rounded
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=spare_blocks,
         values=(
-            promises.data(
-                "x", promises.ZEROS_OF_BOTH_SIGNS, promises.SMALLEST_NORMAL, *promises.ANY_FINITE
+            domain.data(
+                "x", domain.ZEROS_OF_BOTH_SIGNS, domain.SMALLEST_NORMAL, *domain.ANY_FINITE
             ),
-            promises.scalars("rounds", 0, 1, 7, 17, 300),
+            domain.scalars("rounds", 0, 1, 7, 17, 300),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=1024),
-        means.instructions(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=1024),
+        method.instructions(
             "multiplications with an addition",
             "fma.",
             "mul.",
@@ -107,8 +107,8 @@ CHAIN_BYTES = PythonExercise(
         (0, [("x",), ()]),
         (1000, [(), ()]),
     ),
-    promises=Cases(any_chain),
-    means="Any way to count that is right is a good one.",
+    contract=DrawnCases(any_chain),
+    method="Any way to count that is right is a good one.",
     reference=lambda n, links: (
         4 * n * (sum(map(len, links)) + 2 * len(links) - 1),
         4 * n * (len({name for names in links for name in names}) + 1),
@@ -151,7 +151,9 @@ def cancelled_by_dy(given: dict, rng: np.random.Generator) -> dict:
 
 
 FAR = "x far from 0, on either side"
-NEVER_STORED = Values("s never stored", lambda given, rng: {"s": np.full_like(given["s"], np.nan)})
+NEVER_STORED = InputClass(
+    "s never stored", lambda given, rng: {"s": np.full_like(given["s"], np.nan)}
+)
 
 SILU_BACKWARD = Exercise(
     inputs=gradient_inputs,
@@ -160,24 +162,28 @@ SILU_BACKWARD = Exercise(
     small=SMALL,
     full=FULL,
     reduction=lambda n: 16,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=spare_blocks,
         values=(
             (
-                *promises.data("x", promises.POSITIVE, promises.NEGATIVE, promises.ZEROS),
-                *promises.data("x", promises.RISING, promises.SMALL),
-                Values(FAR, far_from_zero),
-                Values("x from 8 to 15, on either side", not_so_far),
-                Values("x near the largest float", lambda g, rng: {"x": np.copysign(1e38, g["x"])}),
-                Values("x from -60 to -20, dy about exp(-x)", cancelled_by_dy),
-                Values("x from -15 to -8", lambda g, rng: {"x": -rng.uniform(8, 15, len(g["x"]))}),
+                *domain.data("x", domain.POSITIVE, domain.NEGATIVE, domain.ZEROS),
+                *domain.data("x", domain.RISING, domain.SMALL),
+                InputClass(FAR, far_from_zero),
+                InputClass("x from 8 to 15, on either side", not_so_far),
+                InputClass(
+                    "x near the largest float", lambda g, rng: {"x": np.copysign(1e38, g["x"])}
+                ),
+                InputClass("x from -60 to -20, dy about exp(-x)", cancelled_by_dy),
+                InputClass(
+                    "x from -15 to -8", lambda g, rng: {"x": -rng.uniform(8, 15, len(g["x"]))}
+                ),
             ),
-            promises.data("dy", promises.NEGATIVE, promises.HUGE, promises.SMALL),
+            domain.data("dy", domain.NEGATIVE, domain.HUGE, domain.SMALL),
             (AS_GIVEN, NEVER_STORED),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out(size=1024)),
+    method=(method.one_store_per_result(), method.balanced_work(size=1024)),
     target=Target(
         label="bytes loaded and stored for an element",
         measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / 1024,
@@ -201,11 +207,11 @@ CLOSING = Exercise(
     launch=one_thread_each,
     small=(1000, 257, 31, 5, 2, 1),
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
-        values=(promises.data("x", *promises.ANY_ORDERED),),
+    contract=Domain(
+        sizes=domain.lengths(),
+        values=(domain.data("x", *domain.ANY_ORDERED),),
     ),
-    means=(means.one_store_each(), means.work_shared_out(size=1024)),
+    method=(method.one_store_per_result(), method.balanced_work(size=1024)),
     target=Target(
         label="bytes loaded and stored for an element",
         measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / 1024,
@@ -247,8 +253,8 @@ BLOCKS_PER_SM = PythonExercise(
         (192, 40, 20_000),
     ),
     reference=resident_blocks,
-    promises=Cases(any_block, 150),
-    means="Any way to the number that is right is a good one.",
+    contract=DrawnCases(any_block, 150),
+    method="Any way to the number that is right is a good one.",
 )
 
 
@@ -281,33 +287,33 @@ GATHER_THE_FEW = Exercise(
     small=SMALL,
     full=FULL,
     reduction=lambda n: 32,
-    promises=Promises(
-        sizes=promises.shapes(n=(*promises.LENGTHS, 70_001)),
+    contract=Domain(
+        sizes=domain.shapes(n=(*domain.LENGTHS, 70_001)),
         launches=spare_blocks,
         values=(
             (
-                *promises.data(
+                *domain.data(
                     "x",
-                    promises.ZEROS_OF_BOTH_SIGNS,
-                    promises.LARGE_NEGATIVE,
-                    promises.SOME_NAN,
-                    promises.SMALLEST_NORMAL,
-                    promises.SOME_INFINITE,
-                    *promises.ORDINARY,
+                    domain.ZEROS_OF_BOTH_SIGNS,
+                    domain.LARGE_NEGATIVE,
+                    domain.SOME_NAN,
+                    domain.SMALLEST_NORMAL,
+                    domain.SOME_INFINITE,
+                    *domain.ORDINARY,
                 ),
-                Values("x with one negative block", negative_block),
+                InputClass("x with one negative block", negative_block),
             ),
         ),
     ),
-    means=(
-        means.atomics(
+    method=(
+        method.atomics(
             "shared", at_least=8, advice="An atomic gives out the slots of the list.", size=2048
         ),
-        means.shared_memory(
+        method.shared_memory(
             4 * 64, advice="The indices of the few are in a list in shared memory.", size=2048
         ),
-        means.one_store_each(),
-        means.instructions(
+        method.one_store_per_result(),
+        method.instructions(
             "square roots",
             "sqrt.",
             at_least=2048,  # 32 for each of about 128

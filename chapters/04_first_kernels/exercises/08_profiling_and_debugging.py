@@ -7,18 +7,18 @@ import numpy as np
 from course_utils.emulator import Counts
 from course_utils.exercises import (
     Ask,
+    Domain,
     Exercise,
-    Means,
     NumberExercise,
-    Promises,
+    Requirement,
     Target,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.means import WorkDone
+from course_utils.exercises.authoring.method import LaunchStats
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
     FULL,
@@ -96,7 +96,7 @@ def double_operations(counts: Counts) -> int:
     return sum(counts.operations.get(name, 0) for name in ("dadd", "dmul", "dfma"))
 
 
-def wide_instructions(work: WorkDone) -> int:
+def wide_instructions(work: LaunchStats) -> int:
     """All others in float64 too: conversions, comparisons, divisions."""
     return sum(n for name, n in work.counts.opcodes.items() if ".f64" in name)
 
@@ -111,35 +111,35 @@ FIND_THE_DOUBLES = Exercise(
     full=FULL,
     reduction=lambda n: 16,
     bug=kinds.TARGET_MISSED,
-    promises=Promises(
+    contract=Domain(
         # Of negative numbers alone, equal or few, 1 + tanh leaves no six digits.
-        sizes=promises.lengths(least=31),
+        sizes=domain.lengths(least=31),
         launches=spare_blocks,
         values=(
-            promises.data(
+            domain.data(
                 "x",
-                promises.ZEROS,
-                promises.POSITIVE,
-                promises.NEGATIVE,
-                promises.TIES,
-                promises.RISING,
-                promises.MIDDLING,
-                promises.LARGE,
-                promises.SMALL,
-                promises.SOME_NAN,
+                domain.ZEROS,
+                domain.POSITIVE,
+                domain.NEGATIVE,
+                domain.TIES,
+                domain.RISING,
+                domain.MIDDLING,
+                domain.LARGE,
+                domain.SMALL,
+                domain.SOME_NAN,
             ),
         ),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "instructions on 64-bit floating-point numbers",
             wide_instructions,
             at_most=0,
             advice="A conversion or a comparison of doubles is 64-bit work, too: `0.5f`, `tanhf`.",
             size=1024,
         ),
-        means.one_store_each(),
-        means.work_shared_out(size=1024),
+        method.one_store_per_result(),
+        method.balanced_work(size=1024),
     ),
     target=Target(
         label="operations in float64, by all threads",
@@ -166,16 +166,14 @@ FIND_THE_EDGE = Exercise(
     small=SMALL,
     full=FULL,
     bug=kinds.OUT_OF_BOUNDS,
-    promises=Promises(
-        sizes=promises.lengths(),
-        values=(
-            promises.data("x", *promises.ANY_FINITE, promises.SOME_NAN, promises.LAST_INFINITE),
-        ),
+    contract=Domain(
+        sizes=domain.lengths(),
+        values=(domain.data("x", *domain.ANY_FINITE, domain.SOME_NAN, domain.LAST_INFINITE),),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=1024),
-        means.loads_shared_out(size=1024),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=1024),
+        method.balanced_loads(size=1024),
     ),
 )
 
@@ -192,30 +190,30 @@ FIND_THE_GARBAGE = Exercise(
     full=FULL + 1,
     reduction=lambda n: BLOCK,
     bug=kinds.UNINITIALISED,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         # Not rising or falling: those sums cancel.
         values=(
-            promises.data(
+            domain.data(
                 "x",
-                promises.NEGATIVE,
-                promises.POSITIVE,
-                promises.EQUAL,
-                promises.TIES,
-                promises.MIDDLING,
-                promises.SMALL,
-                promises.FAINT,
-                promises.LARGE,
-                promises.ZEROS,
-                promises.SOME_NAN,
-                promises.LAST_INFINITE,
+                domain.NEGATIVE,
+                domain.POSITIVE,
+                domain.EQUAL,
+                domain.TIES,
+                domain.MIDDLING,
+                domain.SMALL,
+                domain.FAINT,
+                domain.LARGE,
+                domain.ZEROS,
+                domain.SOME_NAN,
+                domain.LAST_INFINITE,
             ),
         ),
     ),
-    means=(
-        means.loads_shared_out(size=1024),
-        means.reads_each_once(4 * 1024, size=1024),
+    method=(
+        method.balanced_loads(size=1024),
+        method.reads_each_once(4 * 1024, size=1024),
         # In a tree, thread 0 does six times what the others do.
-        means.work_shared_out(20.0, size=1024),
+        method.balanced_work(20.0, size=1024),
     ),
 )

@@ -9,17 +9,17 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
     NumberExercise,
-    Promises,
     PythonExercise,
     Target,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 
 PREDICT_PROGRAMS = NumberExercise(
@@ -147,8 +147,8 @@ ONE_PROGRAM = PythonExercise(
         (flat_rows(2, 5000, -2, 8), 1, 5000, 8192),
     ),
     reference=lambda x, row, columns, block: row_softmax(np.array(x).reshape(-1, columns)[row]),
-    promises=Cases(any_program),
-    means=read_by_the_mask,
+    contract=DrawnCases(any_program),
+    method=read_by_the_mask,
 )
 
 
@@ -245,8 +245,8 @@ RMS_NORM_ROWS = PythonExercise(
         some_rows(1, 1, 5),
     ),
     reference=rms_norms,
-    promises=Cases(any_rows),
-    means="What a program may not use is NaN, and a store where none belongs is an error: more of "
+    contract=DrawnCases(any_rows),
+    method="What a program may not use is NaN, and a store where none belongs is an error: more of "
     "its loads and stores is not seen from outside.",
 )
 
@@ -268,16 +268,16 @@ SOFTMAX_ONLINE = Exercise(
     budget=100_000,
     full=(1 << 14, 4096),
     reduction=lambda size: size[1],
-    promises=Promises(
+    contract=Domain(
         # 32,801 floats are more than the 48 KB of a __shared__ array hold, and than a short counts.
-        sizes=promises.shapes(
+        sizes=domain.shapes(
             rows=(3, 6, 7, 300), columns=(1, 2, 31, 32, 33, 65, 257, 1025, 2053)
-        ).with_longest(columns=32_801),
-        values=(promises.data("x", *promises.ANY_FINITE, promises.SOME_NAN),),
+        ).with_outlier(columns=32_801),
+        values=(domain.data("x", *domain.ANY_FINITE, domain.SOME_NAN),),
     ),
-    means=(
-        means.one_store_each(),
-        means.loads_shared_out(2.0, size=(2, 320)),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(2.0, size=(2, 320)),
     ),
     target=Target(
         label="loads of each element",

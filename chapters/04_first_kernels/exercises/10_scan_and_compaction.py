@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
+    Domain,
     Exercise,
     Launch,
-    Means,
-    Promises,
+    Requirement,
     Target,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import Given, Values
+from course_utils.exercises.authoring.domain import Given, InputClass
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 
 from .common import orders
@@ -42,17 +42,15 @@ RUNNING_MAX = Exercise(
     launch=one_thread_each,
     small=(1000, 257, 33, 31, 1),
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(), values=(promises.data("x", *promises.ANY_ORDERED),)
-    ),
-    means=(
-        means.shuffles(
+    contract=Domain(sizes=domain.lengths(), values=(domain.data("x", *domain.ANY_ORDERED),)),
+    method=(
+        method.shuffles(
             5 * 1000, 2 * 5 * 1024, advice="Five shuffles, and every lane takes part in each."
         ),
-        means.barriers(at_most=0, advice="The lanes of a warp need no barrier of the block."),
-        means.one_store_each(),
-        means.reads_each_once(4 * 1000, at_most=1.5),
-        means.loads_shared_out(),
+        method.barriers(at_most=0, advice="The lanes of a warp need no barrier of the block."),
+        method.one_store_per_result(),
+        method.reads_each_once(4 * 1000, at_most=1.5),
+        method.balanced_loads(),
     ),
     target=Target(
         label="requests to shared memory",
@@ -78,20 +76,18 @@ EXCLUSIVE_MAX = Exercise(
     launch=one_thread_each,
     small=(1000, 257, 256, 33, 1),
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(), values=(promises.data("x", *promises.ANY_ORDERED),)
-    ),
-    means=(
-        means.one_store_each(),
-        means.reads_each_once(4 * 1000, at_most=1.5),
-        means.loads_shared_out(),
-        means.shared_memory(
+    contract=Domain(sizes=domain.lengths(), values=(domain.data("x", *domain.ANY_ORDERED),)),
+    method=(
+        method.one_store_per_result(),
+        method.reads_each_once(4 * 1000, at_most=1.5),
+        method.balanced_loads(),
+        method.shared_memory(
             4 * 7 * 4,
             1024,
             advice="The warps of a block hand on one number each, through shared memory.",
         ),
-        means.barriers(1, advice="What other warps have stored is there after a barrier."),
-        means.no_extra_work(),
+        method.barriers(1, advice="What other warps have stored is there after a barrier."),
+        method.no_redundant_work(),
     ),
 )
 
@@ -105,8 +101,8 @@ def segmented(given: Given) -> dict:
     return {"out": (upto - (upto[at] - x[at])).astype(np.uint32)}
 
 
-def heads(label: str, share: float) -> Values:
-    return Values(
+def heads(label: str, share: float) -> InputClass:
+    return InputClass(
         label,
         lambda given, rng: {"head": (rng.random(len(given["head"])) < share).astype(np.uint32)},
     )
@@ -123,8 +119,8 @@ SEGMENTED_SUM = Exercise(
     launch=one_thread_each,
     small=(1000, 257, 256, 33, 1),
     full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         values=(
             (
                 heads("no heads", 0),
@@ -133,20 +129,22 @@ SEGMENTED_SUM = Exercise(
                 heads("few heads", 0.004),
             ),
             (
-                *promises.data("x", promises.EQUAL, promises.ZEROS, promises.RISING),
-                Values("x mostly 0", lambda given, rng: {"x": given["x"] * (given["x"] % 8 == 1)}),
+                *domain.data("x", domain.EQUAL, domain.ZEROS, domain.RISING),
+                InputClass(
+                    "x mostly 0", lambda given, rng: {"x": given["x"] * (given["x"] % 8 == 1)}
+                ),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.reads_each_once(8 * 1000, at_most=1.5),
-        means.loads_shared_out(),
-        means.shuffles(
+    method=(
+        method.one_store_per_result(),
+        method.reads_each_once(8 * 1000, at_most=1.5),
+        method.balanced_loads(),
+        method.shuffles(
             5 * 1000, advice="The warp is scanned by shuffles, in five steps for all lanes."
         ),
-        means.barriers(1, advice="What other warps have stored is there after a barrier."),
-        means.no_extra_work(),
+        method.barriers(1, advice="What other warps have stored is there after a barrier."),
+        method.no_redundant_work(),
     ),
 )
 
@@ -183,28 +181,28 @@ FIND_THE_MISSING_RELEASE = Exercise(
     launch=lambda n: Launch((-(-n // TILE),), (TILE,)),
     small=(1000, 65, 64, 1),
     full=1 << 20,
-    promises=Promises(
-        sizes=promises.lengths(most=1100),
-        values=(promises.data("x", promises.EQUAL, promises.ZEROS, promises.RISING),),
+    contract=Domain(
+        sizes=domain.lengths(most=1100),
+        values=(domain.data("x", domain.EQUAL, domain.ZEROS, domain.RISING),),
     ),
     bug=kinds.DATA_RACE,
-    means=(
-        means.reads(
+    method=(
+        method.reads(
             "upto", 4 * 15, advice="Each tile reads the sum that the tile before has stored."
         ),
-        Means(
+        Requirement(
             "bytes stored to global memory without an atomic",
             lambda work: work.counts.global_store_bytes,
             4 * 16,
             advice="Each tile stores its sum by a plain store, as it stood there.",
         ),
-        Means(
+        Requirement(
             "bytes loaded from global memory without an atomic",
             lambda work: work.counts.global_load_bytes,
             4 * (1000 + 15),
             advice="Each tile reads the sum before it by a plain load, as it stood there.",
         ),
-        means.reads(
+        method.reads(
             "x", 4 * 1000, 2 * 4 * 1000, advice="A tile adds up its own elements, and no others."
         ),
         orders(
@@ -247,18 +245,18 @@ DRAW_A_TICKET = Exercise(
     budget=15_000,
     full=1 << 20,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths(least=256, most=5000).with_longest(n=66_001),
-        values=(promises.data("x", promises.EQUAL, promises.ZEROS, promises.RISING),),
+    contract=Domain(
+        sizes=domain.lengths(least=256, most=5000).with_outlier(n=66_001),
+        values=(domain.data("x", domain.EQUAL, domain.ZEROS, domain.RISING),),
     ),
-    means=(
-        means.reads("offset", 4 * 257, advice="Each tile but the first reads the offset."),
-        means.atomics("global", at_least=258, at_most=560, advice="Each tile draws one ticket."),
+    method=(
+        method.reads("offset", 4 * 257, advice="Each tile but the first reads the offset."),
+        method.atomics("global", at_least=258, at_most=560, advice="Each tile draws one ticket."),
         orders(
             257,
             advice="The fences that are given stay: that the offset is volatile orders nothing.",
         ),
-        means.one_store_each(1.1),
+        method.one_store_per_result(1.1),
     ),
 )
 
@@ -287,12 +285,12 @@ def packed(given: Given) -> dict:
     return {"out": out}
 
 
-def elements(label: str, change) -> Values:
+def elements(label: str, change) -> InputClass:
     def changed(given: Given, rng: np.random.Generator) -> Given:
         x = change(given["x"], rng).astype(np.int32)
         return {"x": x, "first": firsts(x)}
 
-    return Values(label, changed)
+    return InputClass(label, changed)
 
 
 KEEP_IN_ORDER = Exercise(
@@ -302,8 +300,8 @@ KEEP_IN_ORDER = Exercise(
     small=(1000, 257, 256, 33, 1),
     full=FULL,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths().with_longest(n=140_001),  # more than 65,536 of them are kept
+    contract=Domain(
+        sizes=domain.lengths().with_outlier(n=140_001),  # more than 65,536 of them are kept
         values=(
             (
                 elements("no zeros", lambda x, rng: np.where(x == 0, 7, x)),
@@ -315,19 +313,19 @@ KEEP_IN_ORDER = Exercise(
             ),
         ),
     ),
-    means=(
-        means.atomics("global", at_most=0, advice="Without atomics: they would lose the order."),
-        means.atomics("shared", at_most=0, advice="Without atomics: they would lose the order."),
-        means.one_store_each(),
-        means.reads_each_once(8 * 1000, at_most=1.2),
-        means.loads_shared_out(),
-        means.barriers(1, advice="What other warps have stored is there after a barrier."),
-        means.no_extra_work(),
+    method=(
+        method.atomics("global", at_most=0, advice="Without atomics: they would lose the order."),
+        method.atomics("shared", at_most=0, advice="Without atomics: they would lose the order."),
+        method.one_store_per_result(),
+        method.reads_each_once(8 * 1000, at_most=1.2),
+        method.balanced_loads(),
+        method.barriers(1, advice="What other warps have stored is there after a barrier."),
+        method.no_redundant_work(),
     ),
 )
 
 
-AT_THE_ENDS: promises.ArrayChange = (
+AT_THE_ENDS: domain.ArrayChange = (
     "at the ends of signed and unsigned numbers",
     lambda x, rng: rng.choice([0, 1, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 1], x.shape),
 )
@@ -344,29 +342,29 @@ SPLIT_BY_BIT = Exercise(
     small=(1000, 257, 256, 33, 1),
     full=FULL,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         values=(
-            promises.scalars("bit", *range(32)),
-            promises.data(
+            domain.scalars("bit", *range(32)),
+            domain.data(
                 "keys",
-                promises.EQUAL,
-                promises.ZEROS,
-                promises.RISING,
-                promises.FALLING,
+                domain.EQUAL,
+                domain.ZEROS,
+                domain.RISING,
+                domain.FALLING,
                 AT_THE_ENDS,
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.reads_each_once(4 * 1000, at_most=1.5),
-        means.loads_shared_out(),
-        means.work_shared_out(),
-        means.atomics("shared", at_most=0, advice="Without atomics: they would lose the order."),
-        means.atomics("global", at_most=0, advice="Without atomics: they would lose the order."),
-        means.barriers(1, advice="What other warps have stored is there after a barrier."),
-        means.no_extra_work(),
+    method=(
+        method.one_store_per_result(),
+        method.reads_each_once(4 * 1000, at_most=1.5),
+        method.balanced_loads(),
+        method.balanced_work(),
+        method.atomics("shared", at_most=0, advice="Without atomics: they would lose the order."),
+        method.atomics("global", at_most=0, advice="Without atomics: they would lose the order."),
+        method.barriers(1, advice="What other warps have stored is there after a barrier."),
+        method.no_redundant_work(),
     ),
 )
 

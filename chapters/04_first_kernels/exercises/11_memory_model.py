@@ -7,19 +7,19 @@ from dataclasses import replace
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.means import WorkDone
+from course_utils.exercises.authoring.method import LaunchStats
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 
 from .common import orders
@@ -42,18 +42,18 @@ def strength(
     *words: str,
     at_most: int = 0,
     of: tuple[str, ...] = (*ACCESSES, "fence", "membar"),
-) -> Means:
+) -> Requirement:
     """Instructions on memory that are stronger than need be: those ``of`` these kinds with one of
     ``words`` in the name."""
 
-    def measure(work: WorkDone) -> int:
+    def measure(work: LaunchStats) -> int:
         return sum(
             n
             for name, n in work.counts.opcodes.items()
             if any(word in name.split(".") for word in words) and name.split(".")[0] in of
         )
 
-    return Means(label, measure, at_most=at_most, advice=advice, size=200)
+    return Requirement(label, measure, at_most=at_most, advice=advice, size=200)
 
 
 RELAY = Exercise(
@@ -74,18 +74,18 @@ RELAY = Exercise(
     launch=lambda n: Launch((2,), (256,)),
     small=(200, 256, 1),
     full=256,
-    promises=Promises(
-        sizes=promises.shapes(n=(1, 31, 33, 97, 200, 255, 256)),
+    contract=Domain(
+        sizes=domain.shapes(n=(1, 31, 33, 97, 200, 255, 256)),
         values=(
             (
-                promises.AS_GIVEN,
-                promises.Values("x up to 46,000", lambda given, rng: {"x": 46 * given["x"] + 1}),
-                promises.Values("x all even", lambda given, rng: {"x": given["x"] // 2 * 2}),
-                promises.Values("x all odd", lambda given, rng: {"x": given["x"] // 2 * 2 + 1}),
+                domain.AS_GIVEN,
+                domain.InputClass("x up to 46,000", lambda given, rng: {"x": 46 * given["x"] + 1}),
+                domain.InputClass("x all even", lambda given, rng: {"x": given["x"] // 2 * 2}),
+                domain.InputClass("x all odd", lambda given, rng: {"x": given["x"] // 2 * 2 + 1}),
             ),
         ),
     ),
-    means=(
+    method=(
         orders(
             2,
             advice="Without a release and an acquire nothing orders the flag and the box, even if "
@@ -117,21 +117,21 @@ RELAY = Exercise(
             "release",
             at_most=1,
         ),
-        means.instructions(
+        method.instructions(
             "counts that acquire",
             *(f"{kind}.add.{order}" for kind in ("atom", "red") for order in ("acquire",)),
             at_most=0,
             advice="Whoever counts takes nothing over: memory_order_relaxed is enough for it.",
             size=200,
         ),
-        means.instructions(
+        method.instructions(
             "fences",
             *FENCES,
             at_most=2,
             advice="An order of the flag's own store and load is enough; fences are not needed.",
             size=200,
         ),
-        Means(
+        Requirement(
             "even numbers counted by atomics, for each element",
             lambda work: (
                 sum(
@@ -145,7 +145,7 @@ RELAY = Exercise(
             advice="Each thread counts its own number with an atomic, as it did before.",
             size=200,
         ),
-        means.reads("box", 4 * 200, advice="Block 1 takes its numbers out of the box.", size=200),
+        method.reads("box", 4 * 200, advice="Block 1 takes its numbers out of the box.", size=200),
     ),
 )
 
@@ -167,25 +167,25 @@ CARRY = Exercise(
     small=(1000, 129, 128, 1),
     full=128 * 132,
     bug=kinds.DATA_RACE,
-    promises=Promises(
-        sizes=promises.shapes(n=(1, 31, 127, 128, 129, 257, 640, 1000, 2049, 4099)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(n=(1, 31, 127, 128, 129, 257, 640, 1000, 2049, 4099)).with_outlier(
             n=12_801
         ),
         values=(
             (
-                promises.AS_GIVEN,
-                promises.Values("x all 0", lambda given, rng: {"x": 0 * given["x"]}),
-                promises.Values(
+                domain.AS_GIVEN,
+                domain.InputClass("x all 0", lambda given, rng: {"x": 0 * given["x"]}),
+                domain.InputClass(
                     "x all negative", lambda given, rng: {"x": -1 - np.abs(given["x"])}
                 ),
-                promises.Values(
+                domain.InputClass(
                     "sums of x beyond 24 bits", lambda given, rng: {"x": 100_003 + given["x"]}
                 ),
             ),
         ),
     ),
-    means=(
-        means.instructions(
+    method=(
+        method.instructions(
             "fences",
             *FENCES,
             at_most=2 * 8,
@@ -193,10 +193,10 @@ CARRY = Exercise(
             "one, and it needs one fence for each.",
             size=1000,
         ),
-        means.reads(
+        method.reads(
             "total", 4 * 7, advice="The total of the block before is read from memory.", size=1000
         ),
-        means.reads(
+        method.reads(
             "x", 4 * 1000, 1.2 * 4 * 1000, advice="Each element of x is read once.", size=1000
         ),
         orders(
@@ -220,35 +220,35 @@ TWO_WARPS = Exercise(
     small=(100, 65, 32, 1),
     full=100_000,
     bug=kinds.DATA_RACE,
-    promises=Promises(
-        sizes=promises.shapes(n=(1, 2, 31, 32, 33, 64, 65, 127, 161, 200)).with_longest(n=4133),
+    contract=Domain(
+        sizes=domain.shapes(n=(1, 2, 31, 32, 33, 64, 65, 127, 161, 200)).with_outlier(n=4133),
         values=(
             (
-                promises.AS_GIVEN,
-                promises.Values("x all equal", lambda given, rng: {"x": 7 + 0 * given["x"]}),
-                promises.Values("x rising", lambda given, rng: {"x": np.sort(given["x"])}),
-                promises.Values("x of 28 bits", lambda given, rng: {"x": 100_003 * given["x"]}),
+                domain.AS_GIVEN,
+                domain.InputClass("x all equal", lambda given, rng: {"x": 7 + 0 * given["x"]}),
+                domain.InputClass("x rising", lambda given, rng: {"x": np.sort(given["x"])}),
+                domain.InputClass("x of 28 bits", lambda given, rng: {"x": 100_003 * given["x"]}),
             ),
         ),
     ),
-    means=(
-        means.shared_memory(
+    method=(
+        method.shared_memory(
             4 * 100, advice="The numbers go through the box in shared memory.", size=100
         ),
-        means.barriers(
+        method.barriers(
             0,
             2 * 2,
             advice="No barrier in the loop: the two warps wait for each other by the two words.",
             size=100,
         ),
-        means.a_thread_each(0.6, size=100),  # both warps
+        method.a_thread_each(0.6, size=100),  # both warps
         orders(
             8,
             advice="Without fences nothing orders a word and the box, even if every access is "
             "atomic.",
             size=100,
         ),
-        means.reads_each_once(4 * 100, at_most=1.1, size=100),
+        method.reads_each_once(4 * 100, at_most=1.1, size=100),
         strength(
             "fences and atomics of a wider scope than the block's",
             "Both warps are of one block: the scope of the block is enough "
@@ -317,8 +317,8 @@ INTERLEAVINGS = PythonExercise(
     call=lambda function, first, second: tuple(
         tuple(int(value) for value in outcome) for outcome in function(first, second)
     ),
-    promises=Cases(two_programs),
-    means="Any way to list them is a good one.",
+    contract=DrawnCases(two_programs),
+    method="Any way to list them is a good one.",
 )
 
 
@@ -371,21 +371,23 @@ SWING = Exercise(
     small=(33_001, 257, 65_536, 2),
     full=FULL,
     bug=kinds.DATA_RACE,
-    promises=Promises(
-        sizes=promises.shapes(n=(2, 31, 33, 257, 1000, 5003, 32_771, 65_543, 131_101)),
+    contract=Domain(
+        sizes=domain.shapes(n=(2, 31, 33, 257, 1000, 5003, 32_771, 65_543, 131_101)),
         values=(
             (
-                promises.AS_GIVEN,
-                promises.Values("x all negative", lambda given, rng: {"x": -9 - given["x"]}),
-                promises.Values("x all positive", lambda given, rng: {"x": 9 + given["x"]}),
-                promises.Values("extremes at both ends", with_extremes),
-                promises.Values("x above 1e30", lambda given, rng: {"x": scaled_up(given["x"])}),
-                promises.Values("x below -1e30", lambda given, rng: {"x": -scaled_up(given["x"])}),
+                domain.AS_GIVEN,
+                domain.InputClass("x all negative", lambda given, rng: {"x": -9 - given["x"]}),
+                domain.InputClass("x all positive", lambda given, rng: {"x": 9 + given["x"]}),
+                domain.InputClass("extremes at both ends", with_extremes),
+                domain.InputClass("x above 1e30", lambda given, rng: {"x": scaled_up(given["x"])}),
+                domain.InputClass(
+                    "x below -1e30", lambda given, rng: {"x": -scaled_up(given["x"])}
+                ),
             ),
         ),
     ),
-    means=(
-        means.instructions(
+    method=(
+        method.instructions(
             "fences",
             *FENCES,
             at_most=2 * 2 * 20 + 16,
@@ -393,7 +395,7 @@ SWING = Exercise(
             "others.",
             size=5003,
         ),
-        means.instructions(
+        method.instructions(
             "volatile and relaxed loads",
             *("ld.volatile", "ld.relaxed"),
             at_most=0,
@@ -401,15 +403,15 @@ SWING = Exercise(
             "the writer only was not enough for them either.",
             size=5003,
         ),
-        means.atomics(
+        method.atomics(
             "global",
             at_least=2 * 20,
             at_most=2 * 20,
             advice="One atomic for each block, on the count: the numbers themselves need none.",
             size=5003,
         ),
-        means.reads("low", 2 * 4 * 20, advice="The last block reads all the least.", size=5003),
-        means.reads("high", 2 * 4 * 20, advice="The last block reads all the largest.", size=5003),
-        means.loads_shared_out(size=5003),
+        method.reads("low", 2 * 4 * 20, advice="The last block reads all the least.", size=5003),
+        method.reads("high", 2 * 4 * 20, advice="The last block reads all the largest.", size=5003),
+        method.balanced_loads(size=5003),
     ),
 )

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 
 from .common import orders
@@ -53,29 +53,29 @@ SCALE_TILES = Exercise(
     launch=lambda n: Launch((-(-n // 128),), (128,)),
     small=(1000, 129, 17, 1),
     full=1 << 24,
-    promises=Promises(
-        sizes=promises.shapes(n=(1, 15, 16, 17, 31, 33, 127, 129, 1000, 4099, 65_543)),
+    contract=Domain(
+        sizes=domain.shapes(n=(1, 15, 16, 17, 31, 33, 127, 129, 1000, 4099, 65_543)),
         values=(
             (
-                promises.AS_GIVEN,
-                promises.Values("x all negative", lambda given, rng: {"x": -1 - abs(given["x"])}),
-                promises.Values("half of x 0", some_zeros),
-                promises.Values("x huge", lambda given, rng: {"x": 6e37 * given["x"]}),
-                promises.Values("x tiny", lambda given, rng: {"x": 1e-30 * given["x"]}),
-                promises.Values("x next to 0", next_to_zero),
-                promises.Values("x all equal", lambda given, rng: {"x": 3 + 0 * given["x"]}),
+                domain.AS_GIVEN,
+                domain.InputClass("x all negative", lambda given, rng: {"x": -1 - abs(given["x"])}),
+                domain.InputClass("half of x 0", some_zeros),
+                domain.InputClass("x huge", lambda given, rng: {"x": 6e37 * given["x"]}),
+                domain.InputClass("x tiny", lambda given, rng: {"x": 1e-30 * given["x"]}),
+                domain.InputClass("x next to 0", next_to_zero),
+                domain.InputClass("x all equal", lambda given, rng: {"x": 3 + 0 * given["x"]}),
             ),
         ),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "shuffles, and what is reduced by one instruction counted as four",
             lambda work: work.opcodes("shfl.") + 4 * work.opcodes("redux."),
             4 * 1000,
             5 * 1024,
             advice="Four shuffles within the tile, in which all of its lanes take part.",
         ),
-        means.from_header(
+        method.from_header(
             "cooperative groups",
             "cooperative_groups",
             "shfl.",
@@ -84,11 +84,11 @@ SCALE_TILES = Exercise(
             advice="The tile has shuffles of its own: `tile.shfl_xor` and others.",
             size=1000,
         ),
-        means.barriers(at_most=0, advice="A tile's shuffles need no barrier of the block."),
-        means.no_shared_memory("A tile's lanes hand each other registers, by shuffles."),
-        means.one_store_each(),
-        means.reads_each_once(4 * 1000, at_most=1.1, size=1000),
-        means.loads_shared_out(size=1000),
+        method.barriers(at_most=0, advice="A tile's shuffles need no barrier of the block."),
+        method.no_shared_memory("A tile's lanes hand each other registers, by shuffles."),
+        method.one_store_per_result(),
+        method.reads_each_once(4 * 1000, at_most=1.1, size=1000),
+        method.balanced_loads(size=1000),
     ),
 )
 
@@ -122,39 +122,39 @@ DOUBLING_MAX = Exercise(
     small=(250, 150, 33, 2),
     budget=12_000,  # a loop that never ends polls with atomics, which are slow
     full=1 << 16,
-    promises=Promises(
-        sizes=promises.shapes(n=(2, 33, 101, 130, 200)),
-        launches=promises.grids((1, 64), (2, 8), (3, 96), (7, 4)),
+    contract=Domain(
+        sizes=domain.shapes(n=(2, 33, 101, 130, 200)),
+        launches=domain.grids((1, 64), (2, 8), (3, 96), (7, 4)),
         values=(
             (
-                promises.AS_GIVEN,
-                promises.Values("a falling", lambda given, rng: {"a": -np.sort(-given["a"])}),
-                promises.Values("a rising", lambda given, rng: {"a": np.sort(given["a"])}),
-                promises.Values("a of 31 bits", lambda given, rng: {"a": 2_000_003 * given["a"]}),
-                promises.Values("a all negative", lambda given, rng: {"a": -1 - abs(given["a"])}),
+                domain.AS_GIVEN,
+                domain.InputClass("a falling", lambda given, rng: {"a": -np.sort(-given["a"])}),
+                domain.InputClass("a rising", lambda given, rng: {"a": np.sort(given["a"])}),
+                domain.InputClass("a of 31 bits", lambda given, rng: {"a": 2_000_003 * given["a"]}),
+                domain.InputClass("a all negative", lambda given, rng: {"a": -1 - abs(given["a"])}),
             ),
         ),
     ),
-    means=(
-        means.atomics(
+    method=(
+        method.atomics(
             "global",
             at_least=4 * rounds(250),
             advice="Each block counts itself in, by an atomic, once for each round.",
             size=250,
         ),
-        means.barriers(
+        method.barriers(
             4 * 2 * rounds(250),
             advice="Before thread 0 counts the block in, all its threads have to be there.",
             size=250,
         ),
-        means.loads_shared_out(3, size=250),
+        method.balanced_loads(3, size=250),
         orders(
             4 * 2 * rounds(250),
             advice="Each block needs a release before it counts itself in, and an acquire behind "
             "the wait, in each round. That loads and stores are volatile orders nothing.",
             size=250,
         ),
-        Means(
+        Requirement(
             "threads with atomics on global memory, for each block",
             lambda work: np.count_nonzero(work.launches[0].work.atomics) / 4,
             at_most=2,  # one that waits may be another than the one that counts
@@ -273,6 +273,6 @@ REVERSE_WITH_ROOM = PythonExercise(
     ),
     reference=expected_rows,
     call=launch_and_look,
-    promises=Cases(drawn_rows),
-    means=no_more_than_asked,
+    contract=DrawnCases(drawn_rows),
+    method=no_more_than_asked,
 )

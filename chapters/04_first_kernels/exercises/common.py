@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from course_utils.emulator import Counts
-from course_utils.exercises import Means
-from course_utils.exercises.authoring.means import WorkDone
+from course_utils.exercises import Requirement
+from course_utils.exercises.authoring.method import LaunchStats
 
 ORDERS = {"acquire", "release", "acq_rel", "sc", "membar"}  # of PTX, also in the names of fences
 
@@ -18,15 +18,15 @@ def atomics_on(space: str) -> Callable[[Counts], int]:
     return lambda counts: sum(n for name, n in counts.opcodes.items() if name.startswith(starts))
 
 
-def orders(at_least: int, *, advice: str, size: Any = None) -> Means:
+def orders(at_least: int, *, advice: str, size: Any = None) -> Requirement:
     """Fences, and accesses with an order of their own. A flag that is handed over takes two of
     them: one where it is set, one where it is found. Waiting with acquire counts each look."""
 
-    def measure(work: WorkDone) -> int:
+    def measure(work: LaunchStats) -> int:
         found = ((name.split("."), n) for name, n in work.counts.opcodes.items())
         return sum(n * _sides(words) for words, n in found if ORDERS & {*words})
 
-    return Means(
+    return Requirement(
         "fences, and accesses that acquire or release", measure, at_least, advice=advice, size=size
     )
 

@@ -9,18 +9,18 @@ import numpy as np
 
 from course_utils.errors import LessonError
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import Given, Values
+from course_utils.exercises.authoring.domain import Given, InputClass
 
 # --- A status, and which argument it is about ---
 
@@ -78,8 +78,8 @@ WHICH_ARGUMENT = PythonExercise(
         (0, 0, 70_001, 70_002, 70_003, 70_001, 70_003, 70_001),
     ),
     reference=complaint,
-    promises=Cases(any_call),
-    means="Any way to the right place is a good one.",
+    contract=DrawnCases(any_call),
+    method="Any way to the right place is a good one.",
 )
 
 # --- Rows for a library of columns ---
@@ -183,8 +183,8 @@ ROW_MAJOR_GEMM = PythonExercise(
     call=by_the_library,
     reference=by_rows,
     exact=True,
-    promises=Cases(any_problem),
-    means="Whatever makes the library compute C is right.",
+    contract=DrawnCases(any_problem),
+    method="Whatever makes the library compute C is right.",
 )
 
 # --- A triangle ---
@@ -255,42 +255,42 @@ SYRK_LOWER = Exercise(
     ),
     full=(2048, 512, 0, 0, 2),
     reduction=lambda size: max(1, size[1]),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             n=(1, 2, 7, 31, 33, 65),
             k=(0, 1, 5, 33, 70),
             trans=(0, 1),
             pad=(0, 1, 6),
             beta=(0, 1, 2, 3),
-        ).with_longest(n=181, k=301),
+        ).with_outlier(n=181, k=301),
         values=(
-            promises.data("A", promises.NEGATIVE, promises.POSITIVE, promises.TIES, promises.SMALL),
-            promises.scalars("alpha", 0, 1, -2),
+            domain.data("A", domain.NEGATIVE, domain.POSITIVE, domain.TIES, domain.SMALL),
+            domain.scalars("alpha", 0, 1, -2),
             (
-                *promises.scalars("beta", 0.25, -1.5),
-                Values("beta = 0, infinities in its triangle", strange_triangle(np.inf, 0)),
-                Values("beta = 2, NaN in its triangle", strange_triangle(np.nan, 2)),
-                Values("beta = 1e-7, its triangle about 1e9", faint_beta),
+                *domain.scalars("beta", 0.25, -1.5),
+                InputClass("beta = 0, infinities in its triangle", strange_triangle(np.inf, 0)),
+                InputClass("beta = 2, NaN in its triangle", strange_triangle(np.nan, 2)),
+                InputClass("beta = 1e-7, its triangle about 1e9", faint_beta),
             ),
         ),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "FLOPs, over those of a whole square",
             lambda work: work.counts.flops_by_type.get("f32", 0) / (2 * 48 * 48 * 16),
             at_most=0.7,
             advice="The elements above the diagonal are nobody's: return before their sum.",
             size=SYRK_SIZE,
         ),
-        Means(
+        Requirement(
             "bytes stored, over those of the triangle",
             lambda work: work.counts.global_store_bytes / (4 * 48 * 49 / 2),
             at_most=1.0,
             advice="One store for each element of the triangle, and none elsewhere.",
             size=SYRK_SIZE,
         ),
-        means.reads("C", 0, 0, advice="With beta 0, C is not read.", size=SYRK_ANEW),
-        means.reads(
+        method.reads("C", 0, 0, advice="With beta 0, C is not read.", size=SYRK_ANEW),
+        method.reads(
             "C",
             0,
             1.5 * 4 * 48 * 49 / 2,
@@ -360,8 +360,8 @@ HEADS_AS_BATCH = PythonExercise(
     call=by_strided_batches,
     reference=scores,
     exact=True,
-    promises=Cases(any_heads),
-    means="Whatever makes the library compute S is right.",
+    contract=DrawnCases(any_heads),
+    method="Whatever makes the library compute S is right.",
 )
 
 # --- Arrays of pointers ---
@@ -411,31 +411,31 @@ POINTER_TABLES = Exercise(
     small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (1030, 2, 131), (5, 16_411, 1), (1, 1, 1)),
     full=(4096, 256, 256),
     reduction=lambda size: size[2],
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             count=(1, 2, 63, 64, 65, 129), outputs=(1, 2, 5, 33), inputs=(1, 3, 16)
-        ).with_longest(count=4096, outputs=16_411),
+        ).with_outlier(count=4096, outputs=16_411),
         values=(
-            promises.data("W", promises.NEGATIVE, promises.TIES),
+            domain.data("W", domain.NEGATIVE, domain.TIES),
             (
-                Values(
+                InputClass(
                     "the last expert for all",
                     lambda given, rng: {"expert": given["expert"] * 0 + len(given["W"]) - 1},
                 ),
-                Values("one token for all", lambda given, rng: {"token": given["token"] * 0}),
-                Values("as drawn", lambda given, rng: {}),
+                InputClass("one token for all", lambda given, rng: {"token": given["token"] * 0}),
+                InputClass("as drawn", lambda given, rng: {}),
             ),
         ),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "bytes that the first kernel stores for each product",
             lambda work: work.launches[0].counts.global_store_bytes / TABLES_SIZE[0],
             at_most=24,
             advice="Three pointers of 8 bytes: the matrices stay where they are.",
             size=TABLES_SIZE,
         ),
-        means.work_shared_out(10, size=TABLES_SIZE),
+        method.balanced_work(10, size=TABLES_SIZE),
     ),
 )
 
@@ -470,42 +470,44 @@ RELU_MASK = Exercise(
     launch=lambda size: Launch((-(-size[1] // 128), size[0]), (128,)),
     small=((3, 200), (2, 128), (1, 33), (5, 1), (1, 1)),
     full=(8192, 8192),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(1, 2, 7, 40), columns=(1, 31, 32, 33, 127, 129, 300)
-        ).with_longest(rows=16_411, columns=4099),
+        ).with_outlier(rows=16_411, columns=4099),
         values=(
-            promises.data(
+            domain.data(
                 "x",
-                promises.NEGATIVE,
-                promises.POSITIVE,
-                promises.TIES,
-                promises.LARGE,
-                promises.SOME_INFINITE,
-                promises.SOME_NAN,
+                domain.NEGATIVE,
+                domain.POSITIVE,
+                domain.TIES,
+                domain.LARGE,
+                domain.SOME_INFINITE,
+                domain.SOME_NAN,
             ),
             (
-                Values("as drawn", lambda given, rng: {}),
-                *promises.data("x bias", promises.FAINTEST)[1:],
-                Values("x = -bias or just above", lambda given, rng: sums_about_zero(given, rng)),
+                InputClass("as drawn", lambda given, rng: {}),
+                *domain.data("x bias", domain.FAINTEST)[1:],
+                InputClass(
+                    "x = -bias or just above", lambda given, rng: sums_about_zero(given, rng)
+                ),
             ),
         ),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "bytes stored, over those of y and the mask",
             lambda work: work.counts.global_store_bytes / work.result_bytes,
             at_most=1.0,
             advice="One lane of each warp stores the word of all 32.",
             size=MASK_SIZE,
         ),
-        means.atomics(
+        method.atomics(
             "global",
             at_most=0,
             advice="The bits of a word come from one warp, whose lanes can vote.",
             size=MASK_SIZE,
         ),
-        means.work_shared_out(size=MASK_SIZE),
+        method.balanced_work(size=MASK_SIZE),
     ),
 )
 

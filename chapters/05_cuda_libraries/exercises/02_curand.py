@@ -7,16 +7,16 @@ from runpy import run_path
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Promises,
     PythonExercise,
+    domain,
     empty,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import Given
+from course_utils.exercises.authoring.domain import Given
 from course_utils.paths import KERNELS
 
 OURS = run_path(str(KERNELS / "07_pytorch_extensions/philox.py"))
@@ -54,17 +54,17 @@ SKIP_AHEAD = Exercise(
     small=(300, 33, 1),
     full=1 << 16,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths(most=1025).with_longest(n=65_600),
+    contract=Domain(
+        sizes=domain.lengths(most=1025).with_outlier(n=65_600),
         values=(
-            promises.scalars("skip", 0, 1, 1 << 31, (1 << 32) + 5, (1 << 63) + 12345),
-            promises.scalars("seed", 0, 1, (1 << 32) - 1),
+            domain.scalars("skip", 0, 1, 1 << 31, (1 << 32) + 5, (1 << 63) + 12345),
+            domain.scalars("seed", 0, 1, (1 << 32) - 1),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(),
-        means.instructions(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(),
+        method.instructions(
             "products (two or three for each bit of the number of steps)",
             "mad.",
             "mul.",
@@ -103,14 +103,14 @@ PHILOX_ROUNDS = Exercise(
     small=(300, 33, 1),
     full=1 << 22,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths(most=1025).with_longest(n=65_600),
+    contract=Domain(
+        sizes=domain.lengths(most=1025).with_outlier(n=65_600),
         values=(
-            promises.scalars("rounds", 0, 1, 2, 7, 300),
-            promises.scalars("key", *SEEDS),
+            domain.scalars("rounds", 0, 1, 2, 7, 300),
+            domain.scalars("key", *SEEDS),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out()),
+    method=(method.one_store_per_result(), method.balanced_work()),
 )
 
 # --- going on where you stopped ---
@@ -139,17 +139,17 @@ GO_ON = Exercise(
     budget=250_000,  # for one thread alone
     full=1 << 24,
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(n=(1, 2, 3, 4, 5, 31, 32, 33, 127, 128, 1025, 4096, 4099)),
-        launches=promises.grids((1, 1), (1, 32), (3, 96), (7, 256), (40, 1)),
+    contract=Domain(
+        sizes=domain.shapes(n=(1, 2, 3, 4, 5, 31, 32, 33, 127, 128, 1025, 4096, 4099)),
+        launches=domain.grids((1, 1), (1, 32), (3, 96), (7, 256), (40, 1)),
         values=(
-            promises.scalars(
+            domain.scalars(
                 "offset", 0, 1, 2, 3, 4, 399, 401, (1 << 34) + 5, (1 << 59) + 6, (1 << 59) + 75
             ),
-            promises.scalars("seed", *SEEDS),
+            domain.scalars("seed", *SEEDS),
             (  # many of them show far on in the stream only
-                *promises.scalars("streams", 1, 3),
-                *promises.together(
+                *domain.scalars("streams", 1, 3),
+                *domain.together(
                     *(
                         {"streams": streams, "offset": (1 << 59) + 6}
                         for streams in (65_536, 70_001, 1 << 29, (1 << 31) - 1)
@@ -158,10 +158,10 @@ GO_ON = Exercise(
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=1001),
-        means.instructions(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=1001),
+        method.instructions(
             "upper halves of products (two a round, ten rounds a block of four)",
             "mul.hi",
             at_least=18 * 250,
@@ -197,8 +197,8 @@ WHERE_FROM = PythonExercise(
         (2**60 - 1, 2**58),
     ),
     reference=place_in_torch,
-    promises=Cases(lambda rng: (int(rng.integers(0, 40_000)), int(rng.integers(1, 2000)))),
-    means="Any way to the place is right.",
+    contract=DrawnCases(lambda rng: (int(rng.integers(0, 40_000)), int(rng.integers(1, 2000)))),
+    method="Any way to the place is right.",
 )
 
 # --- normal numbers ---
@@ -228,17 +228,17 @@ BOX_MULLER = Exercise(
     small=(1000, 129, 31, 1),
     full=1 << 24,
     reduction=lambda n: 32,
-    promises=Promises(
-        sizes=promises.lengths(most=4099),
+    contract=Domain(
+        sizes=domain.lengths(most=4099),
         values=(
-            promises.data("first", ("among its smallest and largest", extreme)),
-            promises.data("second", ("among its smallest and largest", extreme)),
+            domain.data("first", ("among its smallest and largest", extreme)),
+            domain.data("second", ("among its smallest and largest", extreme)),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(),
-        means.instructions(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(),
+        method.instructions(
             "square roots",
             "sqrt",
             "rsqrt",
@@ -247,7 +247,7 @@ BOX_MULLER = Exercise(
             advice="A pair has one radius: two angles of one radius are what makes it a pair.",
             size=1000,
         ),
-        means.instructions(
+        method.instructions(
             "fast logarithms, sines and cosines",
             "lg2.approx",
             "sin.approx",
@@ -299,15 +299,15 @@ DICE = Exercise(
     small=(1000, 129, 31, 1),
     full=1 << 22,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths(most=4099),
+    contract=Domain(
+        sizes=domain.lengths(most=4099),
         values=(
-            promises.scalars("seed", *SEEDS),
+            domain.scalars("seed", *SEEDS),
             (
-                *promises.scalars("sides", 1, 2, 6, 52, 1 << 31, (1 << 32) - 1),
-                *promises.together(*TRIES),
+                *domain.scalars("sides", 1, 2, 6, 52, 1 << 31, (1 << 32) - 1),
+                *domain.together(*TRIES),
             ),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out()),
+    method=(method.one_store_per_result(), method.balanced_work()),
 )

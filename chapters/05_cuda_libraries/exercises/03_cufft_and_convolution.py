@@ -7,18 +7,18 @@ from math import log2, prod
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Promises,
     PythonExercise,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.means import Means
-from course_utils.exercises.authoring.promises import Given
+from course_utils.exercises.authoring.domain import Given
+from course_utils.exercises.authoring.method import Requirement
 
 # --- the other half ---
 
@@ -40,14 +40,14 @@ WHOLE_SPECTRUM = Exercise(
     launch=lambda size: Launch((size[0], -(-size[1] // 128)), (128,)),
     small=((3, 300), (2, 129), (4, 8), (1, 1)),
     full=(4096, 4096),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(1, 5, 7), n=(1, 2, 3, 4, 5, 31, 64, 127, 256, 257, 1025)
-        ).with_longest(rows=67, n=40_001),
-        values=(promises.data("half", *promises.ANY_FLOAT),),
+        ).with_outlier(rows=67, n=40_001),
+        values=(domain.data("half", *domain.ANY_FLOAT),),
     ),
     # A thread may store a pair that mirror each other, and the one in the middle twice.
-    means=(means.one_store_each(at_most=1.01), means.work_shared_out()),
+    method=(method.one_store_per_result(at_most=1.01), method.balanced_work()),
 )
 
 # --- where a plan looks ---
@@ -93,8 +93,8 @@ PLAN_PLACE = PythonExercise(
         (5, (900, 1000, 3), (1024, 1024, 1024), None, 1, 1, False),
     ),
     reference=place_of,
-    promises=Cases(any_place, count=64),
-    means="Any way to the place is right.",
+    contract=DrawnCases(any_place, count=64),
+    method="Any way to the place is right.",
 )
 
 # --- full, same, valid ---
@@ -107,7 +107,7 @@ def part(given: Given) -> dict:
     return {"y": np.pad(full[first:], (0, count))[:count]}
 
 
-ONLY_THE_TAPS = Means(
+ONLY_THE_TAPS = Requirement(
     "instructions of all threads, over those of the course's solution",
     lambda work: work.counts.thread_instructions / work.of_ours().counts.thread_instructions,
     at_most=6.0,
@@ -140,25 +140,25 @@ CONVOLUTION_PART = Exercise(
     budget=600_000,
     full=(1 << 24, 33, 16, 1 << 24),
     reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             n=(1, 2, 5, 31, 127, 257, 1025),
             taps=(1, 2, 3, 8, 33, 61),
             first=(0, 1, 2, 30, 60, 300),
             count=(1, 30, 130, 301, 1100),
-        ).with_longest(n=4099, taps=301, count=4099),
+        ).with_outlier(n=4099, taps=301, count=4099),
         values=(
-            (*promises.data("x h", *promises.ORDINARY), promises.infinite_at_the_ends("h", -1)),
+            (*domain.data("x h", *domain.ORDINARY), domain.infinite_at_the_ends("h", -1)),
             (
-                *promises.data("x", promises.SOME_INFINITE, promises.SOME_NAN),
-                promises.zeros_and_infinities("h", "x"),
-                promises.zeros_and_infinities("x", "h"),
+                *domain.data("x", domain.SOME_INFINITE, domain.SOME_NAN),
+                domain.zeros_and_infinities("h", "x"),
+                domain.zeros_and_infinities("x", "h"),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(at_most=4.0, size=(1025, 8, 0, 1032)),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(at_most=4.0, size=(1025, 8, 0, 1032)),
         ONLY_THE_TAPS,
     ),
 )
@@ -201,8 +201,8 @@ BEST_SEGMENT = PythonExercise(
     ),
     reference=cheapest,
     rtol=1e-9,
-    promises=Cases(any_filter, large=the_only_tie),
-    means="Any way to the best length is right.",
+    contract=DrawnCases(any_filter, large=the_only_tie),
+    method="Any way to the best length is right.",
 )
 
 # --- two segments a transform ---
@@ -233,12 +233,12 @@ TWO_SEGMENTS = Exercise(
     small=((1000, 250, 201), (5000, 70, 2000), (300, 130, 33), (20, 8, 5), (1, 1, 1)),
     full=(1 << 24, 4096, 3968),
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             n=(1, 3, 31, 256, 1025, 4099), points=(1, 2, 33, 64, 257), step=(50, 97, 300)
-        ).with_longest(n=70_001, points=2053),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
+        ).with_outlier(n=70_001, points=2053),
+        values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
     # Zeros first and then what there is: two stores, and right.
-    means=(means.one_store_each(at_most=2.0), means.work_shared_out()),
+    method=(method.one_store_per_result(at_most=2.0), method.balanced_work()),
 )

@@ -8,17 +8,17 @@ from itertools import product
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Promises,
     PythonExercise,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import Given, Values
+from course_utils.exercises.authoring.domain import Given, InputClass
 
 # --- A layout ---
 
@@ -54,8 +54,8 @@ VECTOR_PLACE = PythonExercise(
         ((1 << 24) + 1, 1, 2, 1 << 24, 3, 1 << 24, 0, 1),
     ),
     reference=place_by_numpy,
-    promises=Cases(any_element),
-    means="Any way to the right place is a good one.",
+    contract=DrawnCases(any_element),
+    method="Any way to the right place is a good one.",
 )
 
 # --- The extents of a result ---
@@ -109,8 +109,8 @@ CONV_SHAPE = PythonExercise(
         ((2, 6, 224, 301), (32, 3, 11, 7), (5, 21), (4, 9), (5, 12), 2),
     ),
     reference=shape_by_places,
-    promises=Cases(any_convolution),
-    means="Any way to the right shape is a good one.",
+    contract=DrawnCases(any_convolution),
+    method="Any way to the right shape is a good one.",
 )
 
 # --- What a fused convolution computes ---
@@ -195,8 +195,8 @@ GROUPED_CONV = Exercise(
     ),
     full=(64, 4, 16, 16, 56, 56, 1, 1),
     reduction=lambda size: 9 * size[2],
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             N=(1, 2, 3),
             groups=(1, 2, 5),
             channels=(1, 2, 4),
@@ -205,24 +205,24 @@ GROUPED_CONV = Exercise(
             W=(1, 3, 9),
             stride=(1, 2, 3),
             dilation=(1, 2, 7),
-        ).with_longest(
+        ).with_outlier(
             N=19, groups=11, channels=131, filters=2003, H=67, W=11_003, stride=11, dilation=25
         ),
         values=(
-            promises.data("x", promises.NEGATIVE, promises.POSITIVE, promises.TIES),
-            promises.data("z", promises.NEGATIVE, promises.POSITIVE, promises.SMALL),
+            domain.data("x", domain.NEGATIVE, domain.POSITIVE, domain.TIES),
+            domain.data("z", domain.NEGATIVE, domain.POSITIVE, domain.SMALL),
             (
-                promises.AS_GIVEN,
-                Values("a weight of a corner infinite", infinite_corner),
-                promises.zeros_and_infinities("w", "x"),
+                domain.AS_GIVEN,
+                InputClass("a weight of a corner infinite", infinite_corner),
+                domain.zeros_and_infinities("w", "x"),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.a_thread_each(size=COUNTED),
-        means.work_shared_out(size=COUNTED),
-        means.no_extra_work(2.0, size=COUNTED),
+    method=(
+        method.one_store_per_result(),
+        method.a_thread_each(size=COUNTED),
+        method.balanced_work(size=COUNTED),
+        method.no_redundant_work(2.0, size=COUNTED),
     ),
 )
 
@@ -272,8 +272,8 @@ GRAPH_BYTES = PythonExercise(
         (CONV, BYTES, set()),
     ),
     reference=bytes_by_kernel,
-    promises=Cases(any_graph),
-    means="Any way to the two numbers is right.",
+    contract=DrawnCases(any_graph),
+    method="Any way to the two numbers is right.",
 )
 
 # --- An engine ---
@@ -335,6 +335,6 @@ PICK_ENGINE = PythonExercise(
         ([(1.5, 0, set())] * 20 + [(1.4, 0, set())], 0, set()),
     ),
     reference=best_engine,
-    promises=Cases(any_engines),
-    means="Any way to the right engine is a good one.",
+    contract=DrawnCases(any_engines),
+    method="Any way to the right engine is a good one.",
 )

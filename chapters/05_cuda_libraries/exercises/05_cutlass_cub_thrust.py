@@ -7,18 +7,18 @@ from itertools import product
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import Given
+from course_utils.exercises.authoring.domain import Given
 
 # --- two collective calls ---
 
@@ -38,14 +38,14 @@ TILE_VARIANCE = Exercise(
     small=(768, 256),
     full=1 << 24,
     reduction=lambda n: 256,
-    promises=Promises(
-        sizes=promises.shapes(n=(256, 512, 1280, 4352)),
-        values=(promises.data("x", promises.NEGATIVE, promises.EQUAL, ("about 100", off_zero)),),
+    contract=Domain(
+        sizes=domain.shapes(n=(256, 512, 1280, 4352)),
+        values=(domain.data("x", domain.NEGATIVE, domain.EQUAL, ("about 100", off_zero)),),
     ),
-    means=(
-        means.one_store_each(),
-        means.loads_shared_out(),
-        means.atomics("shared", at_most=0, advice="`Reduce(room).Sum(...)` adds up for you."),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(),
+        method.atomics("shared", at_most=0, advice="`Reduce(room).Sum(...)` adds up for you."),
     ),
 )
 
@@ -83,8 +83,8 @@ HOLDER = PythonExercise(
         (7, 32, 1, "striped"),
     ),
     reference=found_by_dealing,
-    promises=Cases(any_place),
-    means="Any way to the place is right.",
+    contract=DrawnCases(any_place),
+    method="Any way to the place is right.",
 )
 
 # --- a sort inside of a kernel ---
@@ -112,23 +112,23 @@ LARGEST_EIGHT = Exercise(
     small=(512, 256),
     full=1 << 22,
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(n=(256, 768)).with_longest(n=4352),
+    contract=Domain(
+        sizes=domain.shapes(n=(256, 768)).with_outlier(n=4352),
         values=(
-            promises.data(
+            domain.data(
                 "x",
-                *(promises.TIES, promises.EQUAL, promises.RISING, promises.FALLING),
+                *(domain.TIES, domain.EQUAL, domain.RISING, domain.FALLING),
                 ("that differ in the lowest bit alone", lambda x, rng: x ^ x & 1 ^ _bits(x, rng)),
                 ("0 and 32,768", lambda x, rng: _bits(x, rng) << 15),
                 ("0 to 255 in any order", lambda x, rng: rng.permutation(x.size) % 256),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.loads_shared_out(),
-        means.shared_memory(advice="Let the block sort its tile, in `Sort`'s room."),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(),
+        method.shared_memory(advice="Let the block sort its tile, in `Sort`'s room."),
+        Requirement(
             "requests of warps to read shared memory",
             lambda work: work.counts.shared_load_requests,
             at_most=1000,
@@ -175,6 +175,6 @@ GEMM_PLAN = PythonExercise(
         ((64, 128, 32), (32, 64, 32), (16, 8, 8), 5, 4),
     ),
     reference=counted,
-    promises=Cases(any_shapes),
-    means="Any way to the numbers is right.",
+    contract=DrawnCases(any_shapes),
+    method="Any way to the numbers is right.",
 )

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.means import WorkDone
+from course_utils.exercises.authoring.method import LaunchStats
 
 from .ranks import FarMatrix, Wire, all_of, rounds_of
 
@@ -35,8 +35,8 @@ RING_STEP = PythonExercise(
         (rank - step - 1) % ranks,
         step < ranks - 1,
     ),
-    promises=Cases(any_step),
-    means="Any way to the three values is right.",
+    contract=DrawnCases(any_step),
+    method="Any way to the three values is right.",
 )
 
 
@@ -94,8 +94,8 @@ REDUCE_SCATTER = PythonExercise(
     ),
     reference=summed_rows,
     call=pieces_one_after_the_other,
-    promises=Cases(some_buffers),
-    means=by_wire,
+    contract=DrawnCases(some_buffers),
+    method=by_wire,
 )
 
 
@@ -128,8 +128,8 @@ ALL_REDUCE_US = PythonExercise(
         (100_000, 1 << 20, 1.0, 25.0),
     ),
     reference=both_costs,
-    promises=Cases(any_link),
-    means="Any formula for it is right.",
+    contract=DrawnCases(any_link),
+    method="Any formula for it is right.",
 )
 
 
@@ -148,7 +148,7 @@ def chain_of_ranks(given: dict) -> dict:
     return {"boxes": boxes.ravel(), "y": y.ravel(), "flags": flags}
 
 
-def for_this_gpu_alone(work: WorkDone) -> int:
+def for_this_gpu_alone(work: LaunchStats) -> int:
     """Fences and atomics whose scope is a GPU or a block."""
     ordering = "membar.", "fence.", "atom.", "red.", "ld.acquire.", "st.release.", "ld.relaxed."
     names = [name for name in work.counts.opcodes if name.startswith(ordering)]
@@ -168,17 +168,17 @@ PASS_ON = Exercise(
     small=((4, 150), (3, 64), (2, 33), (2, 1)),
     budget=12_000,  # a loop that never ends polls with atomics, which are slow
     full=(8, 1 << 16),
-    promises=Promises(
-        sizes=promises.shapes(ranks=(2, 3, 5), n=(2, 31, 64, 65, 150)),
-        values=(promises.data("x", *promises.ORDINARY),),
+    contract=Domain(
+        sizes=domain.shapes(ranks=(2, 3, 5), n=(2, 31, 64, 65, 150)),
+        values=(domain.data("x", *domain.ORDINARY),),
     ),
-    means=(
-        means.barriers(
+    method=(
+        method.barriers(
             at_most=4 * 2 * 2,
             advice="The block's threads meet once before it tells, and once after it has waited.",
             size=(4, 150),
         ),
-        Means(
+        Requirement(
             "fences and atomics for readers on the same GPU",
             for_this_gpu_alone,
             at_most=0,
@@ -242,8 +242,8 @@ PARTIAL_OUTPUT = PythonExercise(
     ),
     reference=lambda x, first, second, ranks: np.tanh(x @ all_of(first)) @ all_of(second),
     call=parts_added,
-    promises=Cases(some_layer),
-    means=fair_share,
+    contract=DrawnCases(some_layer),
+    method=fair_share,
 )
 
 
@@ -265,8 +265,8 @@ PIPELINE_MS = PythonExercise(
     reference=lambda forward, backward, stages, parts: (
         (forward + backward) * (parts + stages - 1) / (stages * parts)
     ),
-    promises=Cases(any_pipeline),
-    means="A formula or a simulation of the pipeline: both are good.",
+    contract=DrawnCases(any_pipeline),
+    method="A formula or a simulation of the pipeline: both are good.",
 )
 
 
@@ -289,8 +289,8 @@ OVERLAPPED_MS = PythonExercise(
         ([3.0, 1.0], [1.0, 5.0]),
     ),
     reference=lambda ready, takes: max(start + sum(takes[k:]) for k, start in enumerate(ready)),
-    promises=Cases(any_buckets),
-    means="Any way to the time is right.",
+    contract=DrawnCases(any_buckets),
+    method="Any way to the time is right.",
 )
 
 
@@ -318,6 +318,6 @@ EXCHANGE = PythonExercise(
     cases=((2,), (3,), (4,), (5,), (8,), (33,), (258,)),
     reference=lambda ranks: "all arrive in 3 rounds at most",
     call=all_arrive,
-    promises=Cases(lambda rng: (int(rng.integers(2, 40)),)),
-    means="The order of two steps is all that there is, and how long it takes is judged above.",
+    contract=DrawnCases(lambda rng: (int(rng.integers(2, 40)),)),
+    method="The order of two steps is all that there is, and how long it takes is judged above.",
 )

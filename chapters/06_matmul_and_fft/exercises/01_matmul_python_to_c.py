@@ -6,7 +6,7 @@ from zlib import crc32
 
 import numpy as np
 
-from course_utils.exercises import Cases, HostExercise, PythonExercise
+from course_utils.exercises import DrawnCases, HostExercise, PythonExercise
 
 WORK_AND_BYTES = PythonExercise(
     cases=((2, 2, 2), (1000, 1000, 1000), (1, 512, 4096), (7, 5, 3)),
@@ -15,8 +15,8 @@ WORK_AND_BYTES = PythonExercise(
         4 * (M * K + K * N + M * N),
         2 * M * N * K / (4 * (M * K + K * N + M * N)),
     ),
-    promises=Cases(lambda rng: tuple(int(n) for n in 10 ** rng.uniform(0, 8, 3))),
-    means="Any formula that is right is a good one.",
+    contract=DrawnCases(lambda rng: tuple(int(n) for n in 10 ** rng.uniform(0, 8, 3))),
+    method="Any formula that is right is a good one.",
 )
 
 
@@ -52,8 +52,8 @@ LINES_OF_B = PythonExercise(
         ("jk", 50, 224, 32),
     ),
     reference=lines_of_b,
-    promises=Cases(reads_of_b, large=lambda: [("jk", 2, 9216, 16), ("kj", 9001, 16, 8)]),
-    means="A formula is as good as a loop that counts.",
+    contract=DrawnCases(reads_of_b, large=lambda: [("jk", 2, 9216, 16), ("kj", 9001, 16, 8)]),
+    method="A formula is as good as a loop that counts.",
 )
 
 
@@ -86,7 +86,7 @@ LOOP_ORDER = HostExercise(
         "lines", "3 37 7", "5 48 9", "2 16 1", "1 1 1", "2 3 0", "5 9 6", "4 17 5", *LARGEST
     ),
     reference=is_right("lines"),
-    promises=Cases(lambda rng: runs("lines", shape(rng))[0]),
+    contract=DrawnCases(lambda rng: runs("lines", shape(rng))[0]),
 )
 
 
@@ -98,7 +98,7 @@ BLOCKS = HostExercise(
         *LARGEST,
     ),
     reference=is_right("blocks"),
-    promises=Cases(lambda rng: runs("blocks", shape(rng))[0]),
+    contract=DrawnCases(lambda rng: runs("blocks", shape(rng))[0]),
 )
 
 
@@ -108,5 +108,5 @@ REGISTER_TILE = HostExercise(
         "reads", "8 24 5", "4 8 1", "12 8 33", "4 8 0", "1100 8 3", "4 1096 2", "4 1096 1100"
     ),
     reference=is_right("reads"),
-    promises=Cases(lambda rng: runs("reads", shape(rng, 4, 8))[0]),
+    contract=DrawnCases(lambda rng: runs("reads", shape(rng, 4, 8))[0]),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course_utils.exercises import Exercise, Launch, Means, Target, means
+from course_utils.exercises import Exercise, Launch, Requirement, Target, method
 
 from .common import ANY_PRODUCT, matrices, product
 
@@ -22,13 +22,13 @@ COALESCED_MATMUL = Exercise(
         size=(32, 32, 32),
     ),
     within=2.0,
-    promises=ANY_PRODUCT,
-    means=(
-        means.one_store_each(),
-        means.a_thread_each(size=(32, 32, 32)),
-        means.work_shared_out(2.0, size=(32, 32, 32)),
+    contract=ANY_PRODUCT,
+    method=(
+        method.one_store_per_result(),
+        method.a_thread_each(size=(32, 32, 32)),
+        method.balanced_work(2.0, size=(32, 32, 32)),
         # Useless loads of one sector make the average better, and the kernel slower.
-        Means(
+        Requirement(
             "sectors read from global memory, over the elements of C",
             lambda work: work.counts.global_load_sectors / work.results,
             at_most=10,
@@ -55,13 +55,13 @@ TILED_MATMUL = Exercise(
         "tiles, which hold what the whole block has loaded.",
         size=(32, 32, 32),
     ),
-    promises=ANY_PRODUCT,
-    means=(
-        means.one_store_each(),
-        means.loads_shared_out(size=(32, 32, 32)),
-        means.work_shared_out(1.6, size=(32, 32, 32)),
+    contract=ANY_PRODUCT,
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(size=(32, 32, 32)),
+        method.balanced_work(1.6, size=(32, 32, 32)),
         # Half of a solution's bytes are those of one of the two matrices.
-        means.shared_memory(
+        method.shared_memory(
             12_288,
             advice="Both tiles, of A and of B, belong into shared memory.",
             size=(32, 32, 32),

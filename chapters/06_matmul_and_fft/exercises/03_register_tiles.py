@@ -12,15 +12,15 @@ from course_utils.exercises import (
     Target,
     empty,
     floats,
-    means,
+    method,
 )
 
 from .common import ANY_PRODUCT, matrices, no_more_arithmetic, product, tiles_read_once
 
 ONE_BLOCK = 32, 32, 32
 ONCE_FOR_EACH_TILE = (
-    means.one_store_each(),
-    means.work_shared_out(2.0, size=ONE_BLOCK),
+    method.one_store_per_result(),
+    method.balanced_work(2.0, size=ONE_BLOCK),
     tiles_read_once(ONE_BLOCK),
     no_more_arithmetic(ONE_BLOCK),
 )
@@ -47,8 +47,8 @@ COLUMN_MATMUL = Exercise(
         size=(32, 32, 32),
     ),
     within=2.0,
-    promises=ANY_PRODUCT,
-    means=ONCE_FOR_EACH_TILE,
+    contract=ANY_PRODUCT,
+    method=ONCE_FOR_EACH_TILE,
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
 )
 
@@ -114,7 +114,7 @@ SQUARE_MATMUL = Exercise(
         size=(32, 32, 32),
     ),
     within=2.0,
-    promises=ANY_PRODUCT,
-    means=ONCE_FOR_EACH_TILE,
+    contract=ANY_PRODUCT,
+    method=ONCE_FOR_EACH_TILE,
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
 )

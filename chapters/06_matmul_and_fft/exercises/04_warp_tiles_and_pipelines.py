@@ -6,16 +6,16 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
     NumberExercise,
-    Promises,
     PythonExercise,
+    Requirement,
     Target,
     empty,
-    means,
+    method,
 )
 
 from .common import (
@@ -67,15 +67,15 @@ TWO_BUFFERS = Exercise(
         size=(64, 64, 96),
     ),
     within=2.0,
-    promises=Promises(sizes=chosen(*ANY_STEPS).with_longest(M=32771, N=32771), values=FEW_OPERANDS),
-    means=(
+    contract=Domain(sizes=chosen(*ANY_STEPS).with_outlier(M=32771, N=32771), values=FEW_OPERANDS),
+    method=(
         tiles_read_once(ONE_BLOCK),
-        means.room_in_shared_memory(
+        method.shared_memory_limit(
             PAIR * 5 // 2,
             advice="Two buffers, a pair of tiles in each: no more is read or written at a time.",
             size=ONE_BLOCK,
         ),
-        Means(
+        Requirement(
             "part of the loads that are in flight while products are made",
             prefetched,
             at_least=0.4,
@@ -83,8 +83,8 @@ TWO_BUFFERS = Exercise(
             "stored at once has to be waited for at once.",
             size=ONE_BLOCK,
         ),
-        means.one_store_each(),
-        means.work_shared_out(2.0, size=ONE_BLOCK),
+        method.one_store_per_result(),
+        method.balanced_work(2.0, size=ONE_BLOCK),
         no_more_arithmetic(ONE_BLOCK),
     ),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
@@ -107,18 +107,18 @@ ASYNC_STAGES = Exercise(
         size=ONE_BLOCK,
     ),
     within=2.0,
-    promises=Promises(
+    contract=Domain(
         sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)),
         values=FEW_OPERANDS,
     ),
-    means=(
+    method=(
         tiles_read_once(ONE_BLOCK),
-        means.room_in_shared_memory(
+        method.shared_memory_limit(
             PAIR * 7 // 2,
             advice="Three stages, a pair of tiles in each: one is multiplied, two are in flight.",
             size=ONE_BLOCK,
         ),
-        Means(
+        Requirement(
             "bytes that cp.async copies, over those of A and B",
             lambda work: work.counts.shared_copy_bytes / (8 * 64 * 32),
             at_least=1.0,
@@ -126,7 +126,7 @@ ASYNC_STAGES = Exercise(
             "and stores itself, it waits for.",
             size=ONE_BLOCK,
         ),
-        Means(
+        Requirement(
             "steps whose copies are in flight during a product, on average",
             steps_in_flight(ONE_BLOCK[2] // 8),
             at_least=1.0,
@@ -134,8 +134,8 @@ ASYNC_STAGES = Exercise(
             "oldest group alone, and leave the younger one in flight.",
             size=ONE_BLOCK,
         ),
-        means.one_store_each(),
-        means.work_shared_out(2.0, size=ONE_BLOCK),
+        method.one_store_per_result(),
+        method.balanced_work(2.0, size=ONE_BLOCK),
         no_more_arithmetic(ONE_BLOCK),
     ),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
@@ -197,8 +197,8 @@ WHY_NOT = PythonExercise(
         (128, 256, 1, 150, 256, 128, 0),
     ),
     reference=why_not,
-    promises=Cases(candidate),
-    means="Any order of the questions that gives the first answer is a good one.",
+    contract=DrawnCases(candidate),
+    method="Any order of the questions that gives the first answer is a good one.",
 )
 
 
@@ -268,7 +268,7 @@ BEAT_CUBLAS = Exercise(
         "neighbouring lanes read neighbouring float4, as sgemm_conflict_free does.",
         size=(128, 256, 32),
     ),
-    promises=Promises(
+    contract=Domain(
         sizes=chosen(
             (128, 256, 8),
             (128, 256, 16),
@@ -281,12 +281,12 @@ BEAT_CUBLAS = Exercise(
             (384, 256, 8),
             (256, 512, 8),
             (128, 1024, 72),  # more than 65,535 elements of B
-        ).with_longest(M=1024),
+        ).with_outlier(M=1024),
         values=FEW_OPERANDS,
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=(128, 256, 32)),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=(128, 256, 32)),
         tiles_read_once((128, 256, 32)),
         no_more_arithmetic((128, 256, 32)),
     ),

@@ -6,14 +6,14 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
+    Domain,
     Exercise,
     Launch,
-    Means,
     NumberExercise,
-    Promises,
+    Requirement,
     Target,
     empty,
-    means,
+    method,
 )
 
 from .common import HALF_OPERANDS, chosen, half_matrices, on_tensor_cores, product_of_rows
@@ -40,8 +40,8 @@ WMMA_PRODUCT = Exercise(
     small=((48, 32, 80), (16, 64, 48), (16, 16, 16)),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
-    promises=Promises(sizes=chosen(*TILES_OF_16), values=HALF_OPERANDS),
-    means=(*on_tensor_cores((48, 32, 80)), means.one_store_each()),
+    contract=Domain(sizes=chosen(*TILES_OF_16), values=HALF_OPERANDS),
+    method=(*on_tensor_cores((48, 32, 80)), method.one_store_per_result()),
 )
 
 
@@ -109,11 +109,11 @@ MMA_PRODUCT = Exercise(
     small=((48, 40, 80), (16, 24, 48), (16, 8, 16)),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
-    promises=Promises(
+    contract=Domain(
         sizes=chosen(*TILES_OF_16[2:], (16, 8, 16), (32, 24, 96), (16, 8200, 16)),
         values=HALF_OPERANDS,
     ),
-    means=(*on_tensor_cores((48, 40, 80)), means.one_store_each()),
+    method=(*on_tensor_cores((48, 40, 80)), method.one_store_per_result()),
 )
 
 
@@ -138,20 +138,20 @@ SWIZZLED_ROWS = Exercise(
         "different positions of a row, so the position has to depend on the row as well.",
         size=(16, 16, 64),
     ),
-    promises=Promises(
+    contract=Domain(
         sizes=chosen(*((m, n, -(-k // 64) * 64) for m, n, k in TILES_OF_16)),
         values=HALF_OPERANDS,
     ),
-    means=(
+    method=(
         *on_tensor_cores((16, 16, 64)),
-        means.instructions(
+        method.instructions(
             "threads at an ldmatrix",
             "ldmatrix.",
             at_least=256,
             advice="The operands come from shared memory by ldmatrix: only where they lie is new.",
             size=(16, 16, 64),
         ),
-        Means(
+        Requirement(
             "bytes of shared memory",
             shared_bytes,
             at_most=4096,
@@ -160,7 +160,7 @@ SWIZZLED_ROWS = Exercise(
             size=(16, 16, 64),
         ),
         # Loads without a conflict, beside those that have one, make the average better.
-        Means(
+        Requirement(
             "wavefronts of loads from shared memory",
             lambda work: work.counts.shared_load_wavefronts,
             at_most=48,

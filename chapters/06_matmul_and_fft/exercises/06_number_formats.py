@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
     Target,
+    domain,
     empty,
     kinds,
-    means,
-    promises,
+    method,
 )
 
 from .common import (
@@ -34,7 +34,7 @@ HALF_SUMS = Exercise(
     small=((32, 48, 512), (32, 16, 64), (16, 16, 16)),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
-    promises=Promises(
+    contract=Domain(
         sizes=chosen(
             (16, 16, 32),
             (16, 32, 16),
@@ -49,7 +49,7 @@ HALF_SUMS = Exercise(
         ),
         values=HALF_OPERANDS,
     ),
-    means=(*on_tensor_cores((32, 16, 64)), means.one_store_each()),
+    method=(*on_tensor_cores((32, 16, 64)), method.one_store_per_result()),
     bug=kinds.PRECISION,
 )
 
@@ -106,8 +106,8 @@ QUANTISED_PRODUCT = PythonExercise(
         halfway(),
     ),
     reference=by_way_of_bytes,
-    promises=Cases(two_matrices, large=past_fp32),
-    means="What multiplies the floats themselves lacks the rounding that the reference has.",
+    contract=DrawnCases(two_matrices, large=past_fp32),
+    method="What multiplies the floats themselves lacks the rounding that the reference has.",
 )
 
 
@@ -116,7 +116,7 @@ def bytes_of(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
     return rng.integers(-128, -126 if shape[1] > 1100 else 128, shape).astype(np.int8)
 
 
-def bytes_like(name: str) -> tuple[promises.Values, ...]:
+def bytes_like(name: str) -> tuple[domain.InputClass, ...]:
     """Other values for one of the matrices, the ends of the range among them."""
     kinds_of_values = {
         "of -128 and 127": lambda x, rng: rng.choice([-128, 127], x.shape),
@@ -126,7 +126,7 @@ def bytes_like(name: str) -> tuple[promises.Values, ...]:
         "all negative": lambda x, rng: rng.integers(-128, 0, x.shape),
         "all positive": lambda x, rng: rng.integers(1, 128, x.shape),
     }
-    return promises.data(name, *kinds_of_values.items())
+    return domain.data(name, *kinds_of_values.items())
 
 
 DP4A_PRODUCT = Exercise(
@@ -150,12 +150,12 @@ DP4A_PRODUCT = Exercise(
         advice="Read four neighbours as one int: a pointer to the row, cast to `const int *`.",
         size=(32, 32, 64),
     ),
-    promises=Promises(
+    contract=Domain(
         sizes=chosen(*((m, n, 4 * k) for m, n, k in ANY_SHAPE.sizes)),
         values=(bytes_like("A"), bytes_like("B")),
     ),
-    means=(
-        means.instructions(
+    method=(
+        method.instructions(
             "words that __dp4a takes",
             "dp4a.",
             at_least=32 * 32 * 64 / 4,
@@ -165,15 +165,15 @@ DP4A_PRODUCT = Exercise(
         ),
         # The compiler makes dp4a of shifts and products, too, but takes the bytes apart first. (A
         # char4 is put together by other instructions.)
-        Means(
+        Requirement(
             "shifts and masks for each word of four operands",
             lambda work: work.opcodes("shr.", "shl.", "and.") / (32 * 32 * 64 / 4),
             at_most=4,
             advice="Give `__dp4a` the words as they were loaded: it takes the bytes apart itself.",
             size=(32, 32, 64),
         ),
-        means.one_store_each(),
-        means.a_thread_each(size=(32, 32, 64)),
-        means.work_shared_out(2.0, size=(32, 32, 64)),
+        method.one_store_per_result(),
+        method.a_thread_each(size=(32, 32, 64)),
+        method.balanced_work(2.0, size=(32, 32, 64)),
     ),
 )

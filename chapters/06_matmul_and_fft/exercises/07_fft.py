@@ -6,22 +6,22 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
     NumberExercise,
-    Promises,
     PythonExercise,
     Target,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 
 from .common import ORDINARY, together
 
-ANY_POINTS = promises.data("x", *ORDINARY, promises.LARGE, promises.VERY_SMALL)
+ANY_POINTS = domain.data("x", *ORDINARY, domain.LARGE, domain.VERY_SMALL)
 
 
 def complex_of(pairs: np.ndarray) -> np.ndarray:
@@ -55,7 +55,7 @@ DFT_ROWS = Exercise(
     full=(2048, 1024),
     reduction=lambda size: size[1],
     within=3.0,
-    promises=Promises(
+    contract=Domain(
         sizes=together(
             "rows n",
             *((1, 1), (1, 2), (5, 3), (2, 31), (3, 32), (2, 33), (1, 61), (1, 64), (7, 12)),
@@ -63,10 +63,10 @@ DFT_ROWS = Exercise(
         ),
         values=(ANY_POINTS,),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(2.0, size=(3, 256)),
-        means.instructions(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(2.0, size=(3, 256)),
+        method.instructions(
             "fast sines and cosines",
             "sin.approx",
             "cos.approx",
@@ -98,7 +98,7 @@ BUTTERFLIES = Exercise(
     small=((3, 64, 8), (2, 64, 1), (2, 8, 4), (1, 2, 1)),
     full=(2048, 4096, 64),
     within=2.0,
-    promises=Promises(
+    contract=Domain(
         sizes=together(
             "rows n done",
             *((1, 2, 1), (1, 4, 1), (2, 4, 2), (3, 8, 2), (1, 32, 16), (5, 64, 32), (2, 128, 4)),
@@ -106,7 +106,7 @@ BUTTERFLIES = Exercise(
         ),
         values=(ANY_POINTS,),
     ),
-    means=(means.one_store_each(), means.work_shared_out(2.0, size=(3, 512, 8))),
+    method=(method.one_store_per_result(), method.balanced_work(2.0, size=(3, 512, 8))),
 )
 
 
@@ -118,17 +118,17 @@ EXCHANGED = Exercise(
     full=1 << 15,
     reduction=lambda rows: 256,
     within=2.0,
-    promises=Promises(sizes=promises.lengths("rows", most=40), values=(ANY_POINTS,)),
-    means=(
-        means.one_store_each(),
-        means.reads_each_once(2 * 256 * 8, size=2),
-        means.shared_memory(
+    contract=Domain(sizes=domain.lengths("rows", most=40), values=(ANY_POINTS,)),
+    method=(
+        method.one_store_per_result(),
+        method.reads_each_once(2 * 256 * 8, size=2),
+        method.shared_memory(
             at_least=2 * 3 * 2048,
             at_most=2 * 3 * 2048,
             advice="Each of the three exchanges stores every point once.",
             size=2,
         ),
-        means.barriers(
+        method.barriers(
             at_most=2 * 2 * 7,
             advice="Two barriers an exchange are enough, for each of the two warps.",
             size=2,
@@ -212,17 +212,17 @@ PADDED_EXCHANGE = Exercise(
         "pair of banks. Shift each run of 16 by one element more.",
         size=1,
     ),
-    promises=Promises(
-        sizes=promises.lengths("rows", most=40),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
+    contract=Domain(
+        sizes=domain.lengths("rows", most=40),
+        values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
-    means=(
-        means.one_store_each(),
-        means.reads_each_once(2 * 512 * 8, size=2),
-        means.shared_memory(
+    method=(
+        method.one_store_per_result(),
+        method.reads_each_once(2 * 512 * 8, size=2),
+        method.shared_memory(
             at_least=2 * 4096, at_most=2 * 4096, advice="Each point is stored once.", size=2
         ),
-        means.room_in_shared_memory(
+        method.shared_memory_limit(
             5 * 1024, advice="Less padding does: 5 KB are room for 640 elements.", size=2
         ),
     ),
@@ -253,8 +253,8 @@ def long_parts() -> list[tuple[np.ndarray]]:
 THREE_PARTS = PythonExercise(
     cases=tuple((complex_row(m, 3 * m).reshape(3, m),) for m in (4, 3, 2, 1)),
     reference=three_parts,
-    promises=Cases(any_parts, large=long_parts),
-    means="Transforming all anew gives the right answer, too, at a price.",
+    contract=DrawnCases(any_parts, large=long_parts),
+    method="Transforming all anew gives the right answer, too, at a price.",
 )
 
 
@@ -282,7 +282,7 @@ CHIRP = Exercise(
     small=((37, 130), (12, 23), (8, 16), (1, 1)),
     full=(1 << 21, 1 << 22),
     within=3.0,
-    promises=Promises(
+    contract=Domain(
         sizes=together(
             "n m",
             *(
@@ -300,10 +300,10 @@ CHIRP = Exercise(
         ),
         values=(ANY_POINTS,),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(2.5, size=(256, 511)),
-        means.instructions(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(2.5, size=(256, 511)),
+        method.instructions(
             "fast sines and cosines",
             "sin.approx",
             "cos.approx",
@@ -333,7 +333,7 @@ def long_rows() -> list[tuple[np.ndarray]]:
 TWO_ROWS = PythonExercise(
     cases=tuple((complex_row(n, n),) for n in (8, 5, 2, 1)),
     reference=two_rows,
-    promises=Cases(any_row, large=long_rows),
+    contract=DrawnCases(any_row, large=long_rows),
     rtol=1e-11,  # complex128; also by way of transforms
-    means="Two inverse and two forward transforms give the right answer, too, at a price.",
+    method="Two inverse and two forward transforms give the right answer, too, at a price.",
 )

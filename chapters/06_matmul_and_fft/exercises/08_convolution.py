@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
     Target,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import Given, Values
+from course_utils.exercises.authoring.domain import Given, InputClass
 
 from .common import ORDINARY, chosen, together
 
@@ -34,10 +34,10 @@ CONV_WORK = PythonExercise(
         4 * (N * C * H * W + K * C * side**2 + N * K * H * W),
         4 * C * side**2 * N * H * W,
     ),
-    promises=Cases(
+    contract=DrawnCases(
         lambda rng: (*(int(n) for n in 10 ** rng.uniform(0, 2.5, 5)), int(rng.integers(1, 30)))
     ),
-    means="Any formula that is right is a good one.",
+    method="Any formula that is right is a good one.",
 )
 
 
@@ -77,8 +77,8 @@ def pixel_below_all(given: Given, rng: np.random.Generator) -> Given:
     return {"x": x}
 
 
-ZERO_IN_FILTER = Values("w[1, 1] = 0, a pixel infinite", zero_in_filter)
-PIXEL_BELOW_ALL = Values("a pixel -inf", pixel_below_all)
+ZERO_IN_FILTER = InputClass("w[1, 1] = 0, a pixel infinite", zero_in_filter)
+PIXEL_BELOW_ALL = InputClass("a pixel -inf", pixel_below_all)
 
 HALO_TILE = Exercise(
     inputs=one_image,
@@ -87,27 +87,25 @@ HALO_TILE = Exercise(
     small=((37, 45), (16, 16), (17, 5), (1, 1)),
     full=(4096, 4096),
     reduction=lambda size: 9,
-    promises=Promises(
+    contract=Domain(
         sizes=chosen(
             *((1, 1), (1, 33), (31, 5), (17, 16), (33, 31), (16, 67), (131, 3), (7, 301)),
             *((67, 130), (3, 257), (260, 257)),
             names=("H", "W"),
-        ).with_longest(H=1031, W=1031),
+        ).with_outlier(H=1031, W=1031),
         values=(
             (
-                *promises.data(
-                    "x", *ORDINARY, promises.LARGE, promises.FAINT, promises.LAST_INFINITE
-                ),
+                *domain.data("x", *ORDINARY, domain.LARGE, domain.FAINT, domain.LAST_INFINITE),
                 ZERO_IN_FILTER,
                 PIXEL_BELOW_ALL,
             ),
-            promises.data("w", *ORDINARY),
+            domain.data("w", *ORDINARY),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(),
+        Requirement(
             "reads of x, over the pixels of all tiles",
             lambda work: (
                 sum(one.work.loaded_from.get("x", 0) for one in work.launches) / (4 * 70**2)
@@ -117,7 +115,7 @@ HALO_TILE = Exercise(
             "of a product from there.",
             size=(64, 64),
         ),
-        means.shared_memory(
+        method.shared_memory(
             at_least=4 * 16 * 18 * 18,
             at_most=2 * 4 * 16 * 18 * 18,
             advice="Each of a block's 18 x 18 pixels is stored in the tile, once.",
@@ -168,7 +166,7 @@ ROW_OF_PIXELS = Exercise(
         size=(3, 16, 32),
     ),
     within=2.0,
-    promises=Promises(
+    contract=Domain(
         sizes=chosen(
             (1, 1, 4),
             (2, 3, 8),
@@ -183,15 +181,15 @@ ROW_OF_PIXELS = Exercise(
         ),
         values=(
             (
-                *promises.data("w", *ORDINARY, promises.LARGE, promises.FAINT),
-                Values("a zero of w at an infinite x", at_zero),
+                *domain.data("w", *ORDINARY, domain.LARGE, domain.FAINT),
+                InputClass("a zero of w at an infinite x", at_zero),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(),
+        Requirement(
             "FLOPs, over those of the convolution",
             lambda work: work.counts.flops_by_type.get("f32", 0) / (2 * 9 * 3 * work.results),
             at_most=1.25,
@@ -249,7 +247,7 @@ IMAGE_COLUMNS = Exercise(
     ),
     full=(32, 16, 112, 112, 3, 3, 1, 1),
     exact=True,
-    promises=Promises(
+    contract=Domain(
         sizes=together(
             "N C H W R S stride pad",
             (1, 1, 1, 1, 1, 1, 1, 0),
@@ -265,9 +263,9 @@ IMAGE_COLUMNS = Exercise(
             (1, 33, 4, 4, 3, 3, 1, 1),
             (1, 1, 261, 257, 1, 1, 1, 0),
         ),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
+        values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
-    means=(means.one_store_each(), means.work_shared_out()),
+    method=(method.one_store_per_result(), method.balanced_work()),
 )
 
 
@@ -299,14 +297,14 @@ WINOGRAD_LINE = Exercise(
     small=(1000, 258, 30, 2),
     full=1 << 24,
     reduction=lambda n: 16,
-    promises=Promises(
-        sizes=promises.lengths(of=2).with_longest(n=66_000),
-        values=(promises.data("x", *ORDINARY, promises.LARGE, promises.FAINT),),
+    contract=Domain(
+        sizes=domain.lengths(of=2).with_outlier(n=66_000),
+        values=(domain.data("x", *ORDINARY, domain.LARGE, domain.FAINT),),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(),
+        Requirement(
             "multiplications for two results",
             lambda work: 2 * work.opcodes(*PRODUCTS) / work.results,
             at_most=5,

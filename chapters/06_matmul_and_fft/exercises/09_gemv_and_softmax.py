@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
     Target,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import Given, Values
+from course_utils.exercises.authoring.domain import Given, InputClass
 
 from .common import exact
 
@@ -66,16 +66,18 @@ def zero_at_infinite_x(given: Given, axis: int) -> Given:
     return {"A": a, "x": x}
 
 
-ANY_GEMV = Promises(
-    sizes=promises.shapes(M=(1, 3, 7, 8, 9, 33, 300), K=(*COLUMNS, 70_000)).with_longest(M=2053),
+ANY_GEMV = Domain(
+    sizes=domain.shapes(M=(1, 3, 7, 8, 9, 33, 300), K=(*COLUMNS, 70_000)).with_outlier(M=2053),
     values=(
-        promises.data("A", *promises.ORDINARY, promises.LARGE),
+        domain.data("A", *domain.ORDINARY, domain.LARGE),
         (
-            *promises.data("x", *promises.ORDINARY, promises.FAINT),
-            Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 1)),
-            promises.infinite_at_the_ends("A", -1, "x"),
-            promises.infinite_at_the_ends("x", -1),
-            Values("A = 0 where x is infinite", lambda given, rng: zero_at_infinite_x(given, 1)),
+            *domain.data("x", *domain.ORDINARY, domain.FAINT),
+            InputClass("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 1)),
+            domain.infinite_at_the_ends("A", -1, "x"),
+            domain.infinite_at_the_ends("x", -1),
+            InputClass(
+                "A = 0 where x is infinite", lambda given, rng: zero_at_infinite_x(given, 1)
+            ),
         ),
     ),
 )
@@ -87,14 +89,14 @@ GEMV_BY_WARPS = Exercise(
     small=((19, 200), (8, 64), (3, 33), (1, 1)),
     full=(8192, 8192),
     reduction=lambda size: size[1],
-    promises=ANY_GEMV,
-    means=(
-        means.one_store_each(),
-        means.loads_shared_out(2.0, size=(16, 256)),
-        means.loads_shared_out(2.0, size=(16, 31)),
-        means.shuffles(5, advice="The lanes combine their sums by shuffles.", size=(16, 256)),
-        means.no_shared_memory("Shuffles need no shared memory.", size=(16, 256)),
-        Means(
+    contract=ANY_GEMV,
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(2.0, size=(16, 256)),
+        method.balanced_loads(2.0, size=(16, 31)),
+        method.shuffles(5, advice="The lanes combine their sums by shuffles.", size=(16, 256)),
+        method.no_shared_memory("Shuffles need no shared memory.", size=(16, 256)),
+        Requirement(
             "bytes of the sectors that loads touch, over the bytes that they load",
             lambda work: 32 * work.counts.global_load_sectors / work.counts.global_load_bytes,
             at_most=1.5,
@@ -122,24 +124,26 @@ GEMV_OF_COLUMNS = Exercise(
     small=((37, 100), (64, 32), (5, 33), (1, 1)),
     full=(8192, 8192),
     reduction=lambda size: size[0],
-    promises=Promises(
-        sizes=promises.shapes(M=(1, 7, 8, 9, 33, 300), K=COLUMNS).with_longest(M=4099, K=4099),
+    contract=Domain(
+        sizes=domain.shapes(M=(1, 7, 8, 9, 33, 300), K=COLUMNS).with_outlier(M=4099, K=4099),
         values=(
-            promises.data("A", *promises.ORDINARY, promises.LARGE),
+            domain.data("A", *domain.ORDINARY, domain.LARGE),
             (
-                *promises.data("x", *promises.ORDINARY, promises.FAINT),
-                Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 0)),
-                promises.infinite_at_the_ends("A", -2, "x"),
-                Values(
+                *domain.data("x", *domain.ORDINARY, domain.FAINT),
+                InputClass(
+                    "x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 0)
+                ),
+                domain.infinite_at_the_ends("A", -2, "x"),
+                InputClass(
                     "A = 0 where x is infinite", lambda given, rng: zero_at_infinite_x(given, 0)
                 ),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.loads_shared_out(2.0, size=(64, 64)),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(2.0, size=(64, 64)),
+        Requirement(
             "sectors read for each element of A",
             lambda work: work.counts.global_load_sectors / 64**2,
             at_most=0.2,
@@ -216,8 +220,8 @@ MERGED_SUMS = PythonExercise(
     ),
     reference=merged,
     call=pair,
-    promises=Cases(pieces_of),
-    means="There are no means to count: any way to the two numbers is right.",
+    contract=DrawnCases(pieces_of),
+    method="There are no means to count: any way to the two numbers is right.",
 )
 
 KEPT_ROW = Exercise(
@@ -227,21 +231,21 @@ KEPT_ROW = Exercise(
     small=((3, 300), (2, 1024), (2, 257), (3, 7), (1, 1)),
     full=(1 << 14, 4096),
     reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 7, 40), columns=(*COLUMNS, 4095, 4096)),
-        values=(promises.data("x", *promises.ANY_FINITE, promises.HUGE),),
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 3, 7, 40), columns=(*COLUMNS, 4095, 4096)),
+        values=(domain.data("x", *domain.ANY_FINITE, domain.HUGE),),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(2.0, size=(2, 1024)),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(2.0, size=(2, 1024)),
+        Requirement(
             "exponentials for each number of a row of 4096",
             lambda work: work.opcodes("ex2.") / 4096,
             at_most=1.1,
             advice="Keep the exponential, too: in the place of the number that it is of.",
             size=(1, 4096),  # all sixteen registers of a thread have a number
         ),
-        means.no_local_memory(IN_REGISTERS, size=(2, 1024)),
+        method.no_local_memory(IN_REGISTERS, size=(2, 1024)),
     ),
     target=Target(
         label="loads of each number",
@@ -261,14 +265,14 @@ ROW_OF_TWO = Exercise(
     small=((3, 700), (2, 1024), (2, 257), (3, 7), (1, 1)),
     full=(1 << 14, 4096),
     reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 7), columns=(*COLUMNS, 9001)),
-        values=(promises.data("x", *promises.ANY_FINITE, promises.HUGE),),
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 3, 7), columns=(*COLUMNS, 9001)),
+        values=(domain.data("x", *domain.ANY_FINITE, domain.HUGE),),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(3.0, size=(2, 1024)),
-        means.instructions(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(3.0, size=(2, 1024)),
+        method.instructions(
             "addresses in another block",
             "mapa.",
             at_least=1,
@@ -320,19 +324,19 @@ SOFTMAX_GRADIENT = Exercise(
     small=((3, 300), (2, 1024), (2, 257), (3, 7), (1, 1)),
     full=(1 << 14, 2048),
     reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 7, 40), columns=COLUMNS),
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 3, 7, 40), columns=COLUMNS),
         values=(
-            promises.data("dy", *promises.ORDINARY, promises.FAINT, ABOUT_1E36),
-            (promises.AS_GIVEN, Values("y with zeros", zeros_in_y)),
+            domain.data("dy", *domain.ORDINARY, domain.FAINT, ABOUT_1E36),
+            (domain.AS_GIVEN, InputClass("y with zeros", zeros_in_y)),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.reads_each_once(2 * 4 * 2 * 2048, size=(2, 2048)),
-        means.work_shared_out(2.0, size=(2, 1024)),
-        means.shared_memory(0, 1024, advice="Registers have room for the row.", size=(2, 1024)),
-        means.no_local_memory(IN_REGISTERS, size=(2, 1024)),
+    method=(
+        method.one_store_per_result(),
+        method.reads_each_once(2 * 4 * 2 * 2048, size=(2, 2048)),
+        method.balanced_work(2.0, size=(2, 1024)),
+        method.shared_memory(0, 1024, advice="Registers have room for the row.", size=(2, 1024)),
+        method.no_local_memory(IN_REGISTERS, size=(2, 1024)),
     ),
     target=Target(
         label="loads for each result",

@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 
 from course_utils.benchmarks.harness.simulated_gpu import DIRTY, WARM
-from course_utils.exercises import Cases, PythonExercise
+from course_utils.exercises import DrawnCases, PythonExercise
 
 from .suspects import Suspect, tried, truth
 
@@ -46,8 +46,8 @@ TOO_FAST = PythonExercise(
         (1000, 8000, 1000.0, 1000.0, 8000.0, 10),
     ),
     reference=broken_limit,
-    promises=Cases(limits),
-    means="There are no means to count: any way to the three comparisons is right.",
+    contract=DrawnCases(limits),
+    method="There are no means to count: any way to the three comparisons is right.",
 )
 
 
@@ -112,9 +112,9 @@ SUSPECT_SCAN = PythonExercise(
     ),
     reference=truth,
     rtol=0.02,
-    promises=Cases(any_scan),
+    contract=DrawnCases(any_scan),
     call=tried,
-    means=Suspect.advice(about_scan),
+    method=Suspect.advice(about_scan),
 )
 
 
@@ -165,9 +165,9 @@ SUSPECT_SUM = PythonExercise(
     cases=((sum_of(0.05),), (sum_of(0.05, 0.3, 1.12, seed=1),), (sum_of(0.7, seed=2),)),
     reference=truth,
     rtol=0.02,
-    promises=Cases(any_sum),
+    contract=DrawnCases(any_sum),
     call=tried,
-    means=Suspect.advice(about_sum),
+    method=Suspect.advice(about_sum),
 )
 
 
@@ -278,9 +278,9 @@ SUSPECT_SORT = PythonExercise(
     ),
     reference=truth,
     rtol=0.02,
-    promises=Cases(any_sort),
+    contract=DrawnCases(any_sort),
     call=tried,
-    means=Suspect.advice(about_sort),
+    method=Suspect.advice(about_sort),
 )
 
 
@@ -388,9 +388,9 @@ SUSPECT_RIVALS = PythonExercise(
     ),
     reference=truth,
     rtol=0.02,
-    promises=Cases(any_rivals),
+    contract=DrawnCases(any_rivals),
     call=tried,
-    means=Suspect.advice(about_rivals),
+    method=Suspect.advice(about_rivals),
 )
 
 
@@ -471,7 +471,7 @@ SUSPECT_PRODUCT = PythonExercise(
     ),
     reference=truth,
     rtol=0.02,
-    promises=Cases(any_product),
+    contract=DrawnCases(any_product),
     call=tried,
-    means=Suspect.advice(about_settled, also=about_product),
+    method=Suspect.advice(about_settled, also=about_product),
 )

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import Given, Values
+from course_utils.exercises.authoring.domain import Given, InputClass
 
 from .common import ORDINARY, chosen, product_of_rows, strange
 
@@ -56,8 +56,8 @@ HOW_MANY_SLICES = PythonExercise(
         (1, 300_000, 100_000),
     ),
     reference=how_many_slices,
-    promises=Cases(few_tiles),
-    means="Any way to the right number is a good one.",
+    contract=DrawnCases(few_tiles),
+    method="Any way to the right number is a good one.",
 )
 
 
@@ -93,13 +93,13 @@ def finished(given: Given) -> dict:
     return {"C": np.where(value < 0, value / 8, value)}
 
 
-NAN_IN_C = Values(
+NAN_IN_C = InputClass(
     "beta = 0, C all NaN", lambda given, rng: {"beta": 0, "C": np.full_like(given["C"], np.nan)}
 )
-NOTHING_IN_C = Values(
+NOTHING_IN_C = InputClass(
     "beta = 0, C never written", lambda given, rng: {"beta": 0, "C": empty(given["C"].shape)}
 )
-INF_IN_C = Values(
+INF_IN_C = InputClass(
     "beta = 0, C all infinite",
     lambda given, rng: {"beta": 0, "C": np.full_like(given["C"], np.inf)},
 )
@@ -113,52 +113,52 @@ SECOND_PASS = Exercise(
     small=((5, 19, 33), (2, 4, 64), (1, 5, 7), (1, 1, 1)),
     full=(8, 1024, 4096),
     reduction=lambda size: size[0],
-    promises=Promises(
+    contract=Domain(
         sizes=chosen(
             *((1, 1, 1), (2, 1, 1), (3, 2, 5), (5, 16, 16), (1, 17, 31), (33, 3, 7), (2, 1, 257)),
             *((2, 257, 1), (7, 13, 61), (301, 1, 3), (2, 32771, 1), (1, 3, 32771)),
             names=("slices", "M", "N"),
         ),
         values=(
-            promises.data(
-                "sums", *ORDINARY, promises.LARGE, ("that cancel in their order", cancelling)
+            domain.data(
+                "sums", *ORDINARY, domain.LARGE, ("that cancel in their order", cancelling)
             ),
             (
-                *promises.scalars("beta", 0, 1, -1.5),
-                *promises.data("C", promises.LARGE, promises.FAINT, promises.SOME_INFINITE)[1:],
+                *domain.scalars("beta", 0, 1, -1.5),
+                *domain.data("C", domain.LARGE, domain.FAINT, domain.SOME_INFINITE)[1:],
                 NAN_IN_C,
                 INF_IN_C,
                 NOTHING_IN_C,
             ),
-            promises.scalars("alpha", 0, 1, -2),
-            promises.data("bias", promises.NEGATIVE, promises.POSITIVE, promises.LARGE),
+            domain.scalars("alpha", 0, 1, -2),
+            domain.data("bias", domain.NEGATIVE, domain.POSITIVE, domain.LARGE),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.atomics(
+    method=(
+        method.one_store_per_result(),
+        method.atomics(
             "global",
             at_most=0,
             advice="Atomics add up in the order in which threads come. A thread that has its "
             "element of all slices needs none.",
             size=FIVE_SLICES,
         ),
-        means.work_shared_out(1.5, size=FIVE_SLICES),
-        Means(
+        method.balanced_work(1.5, size=FIVE_SLICES),
+        Requirement(
             "bytes read from sums, over its size",
             lambda work: _read(work, "sums") / (4 * 5 * 16 * 48),
             at_most=1.0,
             advice="Each partial sum is needed once.",
             size=FIVE_SLICES,
         ),
-        Means(
+        Requirement(
             "bytes read from C, over its size",
             lambda work: _read(work, "C") / (4 * 16 * 48),
             at_most=1.0,
             advice="C is read once, before its new value is stored.",
             size=FIVE_SLICES,
         ),
-        Means(
+        Requirement(
             "bytes read from C where beta is 0",
             lambda work: _read(work, "C"),
             at_most=0,
@@ -204,8 +204,8 @@ BAND_ORDER = PythonExercise(
         (2**55 * 7 - 1, 2**40, 2**20, 2**30 + 3),
     ),
     reference=band_order,
-    promises=Cases(any_tile),
-    means="Any arithmetic that gives the order will do.",
+    contract=DrawnCases(any_tile),
+    method="Any arithmetic that gives the order will do.",
 )
 
 
@@ -225,33 +225,33 @@ ROWS_AT_ONCE = Exercise(
     small=((4, 9, 70), (8, 4, 64), (3, 7, 33), (1, 1, 1)),
     full=(8, 8192, 8192),
     reduction=lambda size: size[2],
-    promises=Promises(
+    contract=Domain(
         sizes=chosen(
             *((1, 1, 1), (2, 3, 31), (8, 5, 32), (5, 4, 33), (7, 17, 65), (6, 1, 300), (3, 9, 2)),
             *((1, 33, 5), (8, 2, 1025), (8, 8200, 3), (1, 1025, 65), (1, 1, 4099)),
         ),
         values=(
             (
-                *promises.data("A", *ORDINARY, promises.LARGE),
+                *domain.data("A", *ORDINARY, domain.LARGE),
                 *strange("A", 1),
-                promises.zero_times_infinity_along("B", -1, "A", -1),
+                domain.zero_times_infinity_along("B", -1, "A", -1),
             ),
             (
-                *promises.data("B", *ORDINARY, promises.FAINT),
+                *domain.data("B", *ORDINARY, domain.FAINT),
                 *strange("B", 1),
-                promises.zero_times_infinity_along("A", -1, "B", -1),
+                domain.zero_times_infinity_along("A", -1, "B", -1),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.loads_shared_out(2.0, size=ONE_READ),
-        means.no_local_memory(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(2.0, size=ONE_READ),
+        method.no_local_memory(
             "Eight sums want eight registers: let the loops over m have a constant number of turns "
             "each, and unroll them.",
             size=ONE_READ,
         ),
-        means.reads(
+        method.reads(
             "A",
             4 * 4 * 96,
             16 * 4 * 8 * 96,
@@ -259,7 +259,7 @@ ROWS_AT_ONCE = Exercise(
             "to read more.",
             size=ONE_READ,
         ),
-        means.reads(
+        method.reads(
             "B",
             0,
             16 * 96 * 4,
@@ -267,7 +267,7 @@ ROWS_AT_ONCE = Exercise(
             "B in a register, and a sum for each row.",
             size=ONE_READ,
         ),
-        Means(
+        Requirement(
             "bytes of the sectors that loads touch, over the bytes that they load",
             lambda work: 32 * work.counts.global_load_sectors / work.counts.global_load_bytes,
             at_most=1.5,

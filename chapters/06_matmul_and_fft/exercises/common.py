@@ -8,8 +8,8 @@ from math import prod
 
 import numpy as np
 
-from course_utils.exercises import Means, Promises, empty, floats, promises
-from course_utils.exercises.authoring.promises import Values
+from course_utils.exercises import Domain, Requirement, domain, empty, floats
+from course_utils.exercises.authoring.domain import InputClass
 
 
 def matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
@@ -52,7 +52,7 @@ def product_of_rows(given) -> dict:
 
 
 @dataclass(frozen=True)
-class Chosen(promises.Sizes):
+class Chosen(domain.Sizes):
     """These sizes, all of them: the extents of a product are small where another is large."""
 
     sizes: tuple[tuple[int, ...], ...] = ()
@@ -68,8 +68,8 @@ class Chosen(promises.Sizes):
 
 def chosen(*sizes: tuple[int, ...], names: tuple[str, ...] = ("M", "N", "K")) -> Chosen:
     """Promised sizes (M, N, K) or what else ``names`` calls them, no more than are drawn."""
-    if len(sizes) > promises.DRAWN:
-        raise ValueError(f"{len(sizes)} sizes, and {promises.DRAWN} are drawn")
+    if len(sizes) > domain.DRAWN:
+        raise ValueError(f"{len(sizes)} sizes, and {domain.DRAWN} are drawn")
     extents = tuple(tuple(sorted(set(values))) for values in zip(*sizes, strict=True))
     return Chosen(names, extents, sizes=sizes)
 
@@ -86,7 +86,7 @@ class Together(Chosen):
     def smaller_ones(self) -> tuple[tuple[int, ...], ...]:
         return tuple(size for size in self.sizes if [size] != self.longest())
 
-    def with_longest(self, **alone: int) -> Together:
+    def with_outlier(self, **alone: int) -> Together:
         raise ValueError("extents that go together have no longest of their own: add a size")
 
     def longest(self) -> list[tuple[int, ...]]:
@@ -117,28 +117,28 @@ ANY_SHAPE = chosen(
     (300, 257, 3),
     (65543, 2, 1),
     (2, 65543, 1),
-).with_longest(K=521)
+).with_outlier(K=521)
 
 
 # Every sum of their products is exact enough for the tolerance: no cancellation of large ones. None
 # is blind to a wrong index, as a matrix of equal numbers would be.
 ORDINARY = (
-    promises.NEGATIVE,
-    promises.POSITIVE,
-    promises.TIES,
-    promises.MIDDLING,
-    promises.SMALL,
+    domain.NEGATIVE,
+    domain.POSITIVE,
+    domain.TIES,
+    domain.MIDDLING,
+    domain.SMALL,
 )
 
 
-def strange(name: str, axis: int) -> tuple[Values, ...]:
+def strange(name: str, axis: int) -> tuple[InputClass, ...]:
     """One operand of A or B is no number: the last along k, ``axis``, where tiles end.
 
     One row or column of C is infinite or NaN then, and the others are as finite as before. All of a
     C, or half of a large one, shall not be NaN: that is what was never written, too.
     """
 
-    def with_one(given: promises.Given, rng: np.random.Generator, value: float) -> dict:
+    def with_one(given: domain.Given, rng: np.random.Generator, value: float) -> dict:
         changed = np.moveaxis(given[name].copy(), axis, -1)
         if not changed.size:
             return {}
@@ -148,39 +148,39 @@ def strange(name: str, axis: int) -> tuple[Values, ...]:
         return {name: np.moveaxis(changed, -1, axis)}
 
     return (
-        Values(f"{name} with an inf", lambda given, rng: with_one(given, rng, np.inf)),
-        Values(f"{name} with a NaN", lambda given, rng: with_one(given, rng, np.nan)),
+        InputClass(f"{name} with an inf", lambda given, rng: with_one(given, rng, np.inf)),
+        InputClass(f"{name} with a NaN", lambda given, rng: with_one(given, rng, np.nan)),
     )
 
 
 ANY_OPERANDS = (
     (
-        *promises.data("A", *ORDINARY, promises.LARGE),
+        *domain.data("A", *ORDINARY, domain.LARGE),
         *strange("A", 1),
-        promises.zero_times_infinity_along("A", -1, "B", -2),
-        promises.zero_times_infinity_along("B", -2, "A", -1),
+        domain.zero_times_infinity_along("A", -1, "B", -2),
+        domain.zero_times_infinity_along("B", -2, "A", -1),
     ),
     (
-        *promises.data("B", *ORDINARY, promises.FAINT),
+        *domain.data("B", *ORDINARY, domain.FAINT),
         *strange("B", 0),
-        promises.infinite_at_the_ends("A", -1, "B", -2),
+        domain.infinite_at_the_ends("A", -1, "B", -2),
     ),
 )
 # For kernels that take the emulator long: one judgement tries each of these.
 FEW_OPERANDS = (
-    (*promises.data("A", promises.NEGATIVE, promises.LARGE), *strange("A", 1)),
+    (*domain.data("A", domain.NEGATIVE, domain.LARGE), *strange("A", 1)),
     (
-        *promises.data("B", promises.TIES),
+        *domain.data("B", domain.TIES),
         *strange("B", 0),
-        promises.zero_times_infinity_along("A", -1, "B", -2),
+        domain.zero_times_infinity_along("A", -1, "B", -2),
     ),
 )
 HALF_OPERANDS = (
-    (*promises.data("A", *ORDINARY), *strange("A", 1)),
+    (*domain.data("A", *ORDINARY), *strange("A", 1)),
     (
-        *promises.data("B", *ORDINARY),
+        *domain.data("B", *ORDINARY),
         *strange("B", 1),
-        Values(  # the sums are past the largest fp16 number
+        InputClass(  # the sums are past the largest fp16 number
             "A and B about 300",
             lambda given, rng: {
                 name: 300 * rng.standard_normal(given[name].shape) for name in "AB"
@@ -188,12 +188,12 @@ HALF_OPERANDS = (
         ),
     ),
 )
-ANY_PRODUCT = Promises(sizes=ANY_SHAPE, values=ANY_OPERANDS)
+ANY_PRODUCT = Domain(sizes=ANY_SHAPE, values=ANY_OPERANDS)
 
 
-def no_more_arithmetic(size: tuple[int, int, int], of: str = "f32") -> Means:
+def no_more_arithmetic(size: tuple[int, int, int], of: str = "f32") -> Requirement:
     """Each product is made once: a ratio to the FLOPs is no better for useless ones."""
-    return Means(
+    return Requirement(
         "FLOPs, over those of the product",
         lambda work: work.counts.flops_by_type.get(of, 0) / (2 * prod(size)),
         at_most=1.5,
@@ -202,10 +202,10 @@ def no_more_arithmetic(size: tuple[int, int, int], of: str = "f32") -> Means:
     )
 
 
-def tiles_read_once(size: tuple[int, int, int], at_most: float = 2.0) -> Means:
+def tiles_read_once(size: tuple[int, int, int], at_most: float = 2.0) -> Requirement:
     """At a size of one block: global memory is read for the tiles, and for nothing else."""
     m, n, k = size
-    return Means(
+    return Requirement(
         "bytes read from global memory, over those of A and B",
         lambda work: work.counts.global_load_bytes / (4 * (m * k + k * n)),
         at_most=at_most,
@@ -215,12 +215,12 @@ def tiles_read_once(size: tuple[int, int, int], at_most: float = 2.0) -> Means:
     )
 
 
-def on_tensor_cores(size: tuple[int, int, int]) -> tuple[Means, ...]:
+def on_tensor_cores(size: tuple[int, int, int]) -> tuple[Requirement, ...]:
     """All products by mma, whichever of its forms, and none beside it."""
     of = "f16 (tensor cores)"
     advice = "Let the tensor cores make all products: one mma for each 16 columns of A and B."
     return (
-        Means(
+        Requirement(
             "part of the products that the tensor cores make",
             lambda work: work.counts.flops_by_type.get(of, 0) / (2 * prod(size)),
             at_least=1.0,
@@ -228,7 +228,7 @@ def on_tensor_cores(size: tuple[int, int, int]) -> tuple[Means, ...]:
             advice=advice,
             size=size,
         ),
-        Means(
+        Requirement(
             "part of the products that other instructions make",
             lambda work: (
                 sum(n for kind, n in work.counts.flops_by_type.items() if kind != of)

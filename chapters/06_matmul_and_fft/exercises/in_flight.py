@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from course_utils.emulator import Address, OperandList, Register, Symbol
-from course_utils.exercises.authoring.means import WorkDone
+from course_utils.exercises.authoring.method import LaunchStats
 
 ENOUGH = 0.05  # of all FMAs, between a load and the store of what it loaded
 
 
-def prefetched(work: WorkDone) -> float:
+def prefetched(work: LaunchStats) -> float:
     """The part of the loads from global memory that FMAs stand behind, before the value is stored.
 
     The emulator has no latencies, so this follows the registers through the text of the kernel.
@@ -46,10 +46,10 @@ def prefetched(work: WorkDone) -> float:
     return sum(begun[load] for load in early if early[load]) / max(sum(begun.values()), 1)
 
 
-def steps_in_flight(steps: int) -> Callable[[WorkDone], float]:
+def steps_in_flight(steps: int) -> Callable[[LaunchStats], float]:
     """How many steps' ``cp.async`` are in flight at a FLOP, where K has so many ``steps``."""
 
-    def measure(work: WorkDone) -> float:
+    def measure(work: LaunchStats) -> float:
         done = work.launches[0].work
         copies = work.opcodes("cp.async.ca.", "cp.async.cg.") / len(done.instructions) / steps
         return done.awaited / max(done.flops, 1) / max(copies, 1)

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Promises,
     PythonExercise,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 
 # --- a tensor, described so that both processes know it ---
@@ -228,8 +228,8 @@ CONTIGUOUS_OR_REFUSED = PythonExercise(
         *((Described(view, dtype="float64"),) for view in ODD_VIEWS),
     ),
     reference=expected_at_the_door,
-    promises=Cases(any_door),
-    means="What is returned is looked at: whether it is x itself, contiguous and equal to x.",
+    contract=DrawnCases(any_door),
+    method="What is returned is looked at: whether it is x itself, contiguous and equal to x.",
 )
 
 # --- a kernel that handles strides ---
@@ -273,24 +273,24 @@ STRIDED_POLYNOMIAL = Exercise(
     launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
     small=((7, 45, 0), (7, 45, 1), (5, 3, 2), (33, 9, 5), (5, 9, 7), (2, 4099, 0), (1, 1, 0)),
     full=(4096, 4099, 1),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(1, 2, 31, 33, 257), columns=(1, 2, 31, 33, 257), view=tuple(STRIDES)
-        ).with_longest(rows=65_543, columns=4099),
+        ).with_outlier(rows=65_543, columns=4099),
         values=(
-            promises.data(
+            domain.data(
                 "x",
-                *promises.ORDINARY,
-                promises.SOME_NAN,
-                promises.PLUS_INFINITY,
-                promises.VERY_LARGE,
+                *domain.ORDINARY,
+                domain.SOME_NAN,
+                domain.PLUS_INFINITY,
+                domain.VERY_LARGE,
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=(32, 32, 0)),
-        means.no_extra_work(1.5, size=(32, 32, 0)),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=(32, 32, 0)),
+        method.no_redundant_work(1.5, size=(32, 32, 0)),
     ),
 )
 
@@ -355,8 +355,8 @@ FAKE_WINDOWS = PythonExercise(
         (Described("three dimensions, two of them exchanged", dtype="float16"), 2, 1),
     ),
     reference=expected_fake,
-    promises=Cases(any_windows),
-    means="Nothing is computed: the descriptions of the tensors are all that is asked for.",
+    contract=DrawnCases(any_windows),
+    method="Nothing is computed: the descriptions of the tensors are all that is asked for.",
 )
 
 # --- the gradient ---
@@ -387,7 +387,7 @@ def straight_line(given: dict, rng: np.random.Generator) -> dict:
     return {"c": c, "x": 1e20 * given["x"].astype(np.float64)}
 
 
-def infinite_slope(given: promises.Given, rng: np.random.Generator) -> dict[str, Any]:
+def infinite_slope(given: domain.Given, rng: np.random.Generator) -> dict[str, Any]:
     """c[1] is infinite, and so is every slope; every third of dy is 0."""
     c = given["c"].copy()
     c[1] = np.inf
@@ -401,22 +401,22 @@ POLYNOMIAL_SLOPE = Exercise(
     reduction=lambda size: 4 * size[1],
     small=((1000, 5), (257, 3), (33, 2), (1, 4)),
     full=(1 << 24, 4),
-    promises=Promises(
-        sizes=promises.shapes(n=promises.LENGTHS, count=(2, 3, 4, 7)).with_longest(count=67),
+    contract=Domain(
+        sizes=domain.shapes(n=domain.LENGTHS, count=(2, 3, 4, 7)).with_outlier(count=67),
         values=(
-            promises.data("x", promises.ZEROS, promises.NEGATIVE, promises.TIES, promises.MIDDLING),
-            promises.data("c", *promises.ORDINARY),
+            domain.data("x", domain.ZEROS, domain.NEGATIVE, domain.TIES, domain.MIDDLING),
+            domain.data("c", *domain.ORDINARY),
             (
-                *promises.data("dy", *promises.ORDINARY, promises.VERY_SMALL),
-                promises.Values("c[1] infinite, some of dy 0", infinite_slope),
-                promises.Values("a straight line, x about 1e20", straight_line),
+                *domain.data("dy", *domain.ORDINARY, domain.VERY_SMALL),
+                domain.InputClass("c[1] infinite, some of dy 0", infinite_slope),
+                domain.InputClass("a straight line, x about 1e20", straight_line),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=(1024, 3)),
-        means.no_extra_work(3.0, size=(1024, 3)),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=(1024, 3)),
+        method.no_redundant_work(3.0, size=(1024, 3)),
     ),
 )
 
@@ -520,8 +520,8 @@ TWICE_DIFFERENTIABLE = PythonExercise(
         (np.zeros(3), np.array([1.0, 2, 3, 4]), np.ones(3), 6),
     ),
     reference=by_formula,
-    promises=Cases(any_polynomial),
-    means="The derivatives of the result are asked for: what is not differentiable shows there.",
+    contract=DrawnCases(any_polynomial),
+    method="The derivatives of the result are asked for: what is not differentiable shows there.",
 )
 
 # --- find what opcheck would name ---
@@ -646,6 +646,6 @@ THREE_LIES = PythonExercise(
         (Rows("as it is", special="NaN"),),
     ),
     reference=as_promised,
-    promises=Cases(any_rows),
-    means="Memory and descriptions of the results are compared, not only their numbers.",
+    contract=DrawnCases(any_rows),
+    method="Memory and descriptions of the results are compared, not only their numbers.",
 )

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 from course_utils.exercises.authoring.vectors import SMALL, one_thread_each, spare_blocks
 
@@ -92,8 +92,8 @@ GRADIENTS = PythonExercise(
     ),
     reference=by_elimination,
     seconds=6.0,
-    promises=Cases(any_steps, count=20, large=long_steps),
-    means="The longest case shows it: one pass back for all, or a pass for each step.",
+    contract=DrawnCases(any_steps, count=20, large=long_steps),
+    method="The longest case shows it: one pass back for all, or a pass for each step.",
 )
 
 
@@ -174,8 +174,8 @@ IN_ORDER = PythonExercise(
     ),
     reference=lambda parents, end: RIGHT,
     seconds=10.0,
-    promises=Cases(any_graph, count=24, large=large_graphs),
-    means="What is returned shows it, and how long the large graphs take.",
+    contract=DrawnCases(any_graph, count=24, large=large_graphs),
+    method="What is returned shows it, and how long the large graphs take.",
 )
 
 
@@ -226,8 +226,8 @@ UNBROADCAST = PythonExercise(
     ),
     reference=element_by_element,
     rtol=1e-11,
-    promises=Cases(any_shapes, count=24),
-    means="Any way to add them up is right.",
+    contract=DrawnCases(any_shapes, count=24),
+    method="Any way to add them up is right.",
 )
 
 
@@ -260,30 +260,30 @@ TENSOR_SUM = Exercise(
     small=((3, 70, 5), (5, 33, 1), (1, 40, 9), (1, 2, 1031), (2, 1, 3), (1, 1, 1)),
     full=(64, 4096, 64),
     reduction=lambda size: max(size[1], 1),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             outer=(1, 2, 3, 17), length=(0, 1, 2, 31, 32, 33, 97, 256), inner=(1, 2, 7, 33)
-        ).with_longest(outer=65_543, length=65_543, inner=1031),
+        ).with_outlier(outer=65_543, length=65_543, inner=1031),
         values=(
             (
-                *promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
-                *promises.data("x", promises.LARGE, promises.FAINT)[1:],
-                promises.infinite_at_the_ends("x", -2),
+                *domain.data("x", *domain.ORDINARY, domain.SOME_INFINITE, domain.SOME_NAN),
+                *domain.data("x", domain.LARGE, domain.FAINT)[1:],
+                domain.infinite_at_the_ends("x", -2),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.shuffles(32 * 5 * 12, advice=LANES, size=(3, 64, 4)),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.shuffles(32 * 5 * 12, advice=LANES, size=(3, 64, 4)),
+        Requirement(
             "sectors that a request reads along the last axis",
             lambda work: work.counts.global_load_sectors / work.counts.global_load_requests,
             at_most=8,
             advice=LANES,
             size=(4, 256, 1),
         ),
-        means.loads_shared_out(1.5, size=(4, 256, 8)),
-        means.no_extra_work(1.5, size=(4, 256, 8)),
+        method.balanced_loads(1.5, size=(4, 256, 8)),
+        method.no_redundant_work(1.5, size=(4, 256, 8)),
     ),
 )
 
@@ -326,35 +326,35 @@ MATMUL_GRADIENTS = Exercise(
     small=((5, 7, 33), (3, 3, 3), (2, 31, 1), (1, 1, 1)),
     full=(512, 512, 512),
     reduction=lambda size: 4 * max(size[0], size[1]),
-    promises=Promises(
-        sizes=promises.shapes(M=(1, 2, 7, 33), N=(1, 3, 31, 33), K=(1, 2, 5, 32)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(M=(1, 2, 7, 33), N=(1, 3, 31, 33), K=(1, 2, 5, 32)).with_outlier(
             M=2053, N=2053, K=65_543
         ),
         values=(
-            promises.data("dC", *promises.ORDINARY),
-            promises.data("A B", *promises.ORDINARY),
-            promises.data("dA dB", *promises.ORDINARY, promises.SOME_NAN),
-            promises.data(
+            domain.data("dC", *domain.ORDINARY),
+            domain.data("A B", *domain.ORDINARY),
+            domain.data("dA dB", *domain.ORDINARY, domain.SOME_NAN),
+            domain.data(
                 "dC dA dB",
-                promises.VERY_SMALL,
-                promises.FAINT,
-                promises.VERY_LARGE,
+                domain.VERY_SMALL,
+                domain.FAINT,
+                domain.VERY_LARGE,
             ),
             (
-                promises.AS_GIVEN,
-                promises.zero_times_infinity_along("dC", -1, "B", -1),
-                promises.zero_times_infinity_along("dC", -2, "A", -2),
-                promises.zero_times_infinity_along("B", -1, "dC", -1),
-                promises.zero_times_infinity_along("A", -2, "dC", -2),
-                promises.infinite_at_the_ends("B", -1, "dC", -1),
-                promises.infinite_at_the_ends("A", -2, "dC", -2),
+                domain.AS_GIVEN,
+                domain.zero_times_infinity_along("dC", -1, "B", -1),
+                domain.zero_times_infinity_along("dC", -2, "A", -2),
+                domain.zero_times_infinity_along("B", -1, "dC", -1),
+                domain.zero_times_infinity_along("A", -2, "dC", -2),
+                domain.infinite_at_the_ends("B", -1, "dC", -1),
+                domain.infinite_at_the_ends("A", -2, "dC", -2),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=(4, 16, 32)),
-        means.no_extra_work(3.0, size=(4, 16, 32)),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=(4, 16, 32)),
+        method.no_redundant_work(3.0, size=(4, 16, 32)),
     ),
 )
 
@@ -398,30 +398,28 @@ CROSS_ENTROPY_ROWS = Exercise(
     small=((20, 70), (9, 10), (3, 33), (5, 2), (1, 2)),
     full=(1 << 14, 1000),
     reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(N=(1, 3, 7, 8, 9, 33), K=(1, 2, 10, 31, 32, 33, 100)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(N=(1, 3, 7, 8, 9, 33), K=(1, 2, 10, 31, 32, 33, 100)).with_outlier(
             N=32_771, K=4099
         ),
         values=(
             (
-                *promises.data(
+                *domain.data(
                     "z",
-                    *promises.ANY_FINITE,
-                    promises.NEAR_LOWEST,
+                    *domain.ANY_FINITE,
+                    domain.NEAR_LOWEST,
                     ("near a million", lambda z, rng: 1e6 + np.round(z)),
                 ),
-                promises.Values("some of z -inf", masked),
+                domain.InputClass("some of z -inf", masked),
             ),
-            promises.data(
-                "dloss", *promises.ORDINARY, promises.ZEROS, promises.LARGE, promises.VERY_SMALL
-            ),
+            domain.data("dloss", *domain.ORDINARY, domain.ZEROS, domain.LARGE, domain.VERY_SMALL),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.shuffles(4 * 32 * 10, advice=LANES, size=(4, 64)),
-        means.loads_shared_out(2.0, size=(8, 128)),
-        means.no_extra_work(2.0, size=(8, 128)),
+    method=(
+        method.one_store_per_result(),
+        method.shuffles(4 * 32 * 10, advice=LANES, size=(4, 64)),
+        method.balanced_loads(2.0, size=(8, 128)),
+        method.no_redundant_work(2.0, size=(8, 128)),
     ),
 )
 
@@ -454,18 +452,18 @@ MOMENTUM_STEP = Exercise(
     small=SMALL,
     full=1 << 24,
     reduction=lambda n: 4,  # the terms of w, which may cancel
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=spare_blocks,
         values=(
-            promises.data("w", *promises.ORDINARY),
-            promises.data("v", *promises.ORDINARY, promises.ZEROS),
-            promises.data("dw", *promises.ORDINARY, promises.ZEROS),
-            promises.data("w v dw", promises.VERY_SMALL, promises.FAINT, promises.LARGE),
-            promises.scalars("rate", 0, 1, 0.003, -0.25, 4096),
-            promises.scalars("momentum", 0, 1, 0.5, 0.99, -0.5, 3),
-            promises.scalars("decay", 0, 0.5, -0.25, 2),
+            domain.data("w", *domain.ORDINARY),
+            domain.data("v", *domain.ORDINARY, domain.ZEROS),
+            domain.data("dw", *domain.ORDINARY, domain.ZEROS),
+            domain.data("w v dw", domain.VERY_SMALL, domain.FAINT, domain.LARGE),
+            domain.scalars("rate", 0, 1, 0.003, -0.25, 4096),
+            domain.scalars("momentum", 0, 1, 0.5, 0.99, -0.5, 3),
+            domain.scalars("decay", 0, 0.5, -0.25, 2),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out()),
+    method=(method.one_store_per_result(), method.balanced_work()),
 )

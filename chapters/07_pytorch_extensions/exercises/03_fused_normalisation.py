@@ -8,18 +8,18 @@ import ml_dtypes
 import numpy as np
 
 from course_utils.exercises import (
+    Domain,
     Exercise,
     Launch,
-    Means,
-    Promises,
+    Requirement,
     Target,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import AS_GIVEN, Given, Values
+from course_utils.exercises.authoring.domain import AS_GIVEN, Given, InputClass
 from course_utils.paths import KERNELS
 
 EPS = np.float32(1e-5)
@@ -29,7 +29,7 @@ IN_REGISTERS = (
     "let the loops have a constant number of turns, and unroll them."
 )
 COLUMNS = (1, 2, 31, 32, 33, 65, 255, 256, 257, 513, 1025, 2047, 2048)
-KEPT_ROWS = promises.shapes(rows=(1, 3, 7, 40), columns=COLUMNS)
+KEPT_ROWS = domain.shapes(rows=(1, 3, 7, 40), columns=COLUMNS)
 FULL = (2, 1024)  # where every thread has as much to do as any other; in any order at 2 x MOST
 
 
@@ -81,29 +81,31 @@ WELFORD_ROWS = Exercise(
     small=((9, 100), (8, 64), (3, 33), (2, 5), (1, 2)),
     full=(1 << 14, 4096),
     reduction=lambda size: 4 * size[1],
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(1, 3, 7, 8, 9, 33), columns=(1, 2, 17, 31, 32, 33, 63, 65, 301, 2053)
-        ).with_longest(rows=1031, columns=16411),
+        ).with_outlier(rows=1031, columns=16411),
         values=(
             (
-                *promises.data("x", promises.NEGATIVE, promises.EQUAL, promises.SMALL),
-                *promises.data("x", promises.TIES, promises.SOME_NAN),
-                *promises.data(
+                *domain.data("x", domain.NEGATIVE, domain.EQUAL, domain.SMALL),
+                *domain.data("x", domain.TIES, domain.SOME_NAN),
+                *domain.data(
                     "x", ("far from zero", far_from_zero), ("in parts far apart", parts_apart)
                 ),
             ),
         ),
     ),
-    means=(
-        means.loads_shared_out(2.0, size=(8, 64)),
-        means.shuffles(
+    method=(
+        method.balanced_loads(2.0, size=(8, 64)),
+        method.shuffles(
             3 * 32, advice="Lanes hand each other what they have by shuffles.", size=(8, 64)
         ),
-        means.no_shared_memory("Shuffles need no shared memory.", size=(8, 64)),
-        means.no_local_memory("A lane keeps three numbers, not its part of the row.", size=(8, 64)),
-        means.reads_each_once(4 * 8 * 64, size=(8, 64)),
-        means.one_store_each(),
+        method.no_shared_memory("Shuffles need no shared memory.", size=(8, 64)),
+        method.no_local_memory(
+            "A lane keeps three numbers, not its part of the row.", size=(8, 64)
+        ),
+        method.reads_each_once(4 * 8 * 64, size=(8, 64)),
+        method.one_store_per_result(),
     ),
 )
 
@@ -140,23 +142,23 @@ ADD_RMS_NORM = Exercise(
     small=((3, 300), FULL, (2, 257), (3, 7), (1, 1)),
     full=(1 << 14, MOST),
     reduction=lambda size: size[1],
-    promises=Promises(
+    contract=Domain(
         sizes=KEPT_ROWS,
         values=(
             (
-                *promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
-                promises.infinite_at_the_ends("x", -1),
-                *promises.data("x", promises.VERY_LARGE)[1:],
-                Values("eps = 0, x and residual about 1e-15", tiny_without_eps),
+                *domain.data("x", *domain.ORDINARY, domain.SOME_INFINITE, domain.SOME_NAN),
+                domain.infinite_at_the_ends("x", -1),
+                *domain.data("x", domain.VERY_LARGE)[1:],
+                InputClass("eps = 0, x and residual about 1e-15", tiny_without_eps),
             ),
-            promises.data("gamma", *promises.ORDINARY, promises.LARGE, promises.FAINT),
-            promises.scalars("eps", 0, 1.0, 1e-3),
+            domain.data("gamma", *domain.ORDINARY, domain.LARGE, domain.FAINT),
+            domain.scalars("eps", 0, 1.0, 1e-3),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(2.0, size=(2, MOST)),
-        means.no_local_memory(IN_REGISTERS, size=FULL),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(2.0, size=(2, MOST)),
+        method.no_local_memory(IN_REGISTERS, size=FULL),
     ),
     target=Target(
         label="bytes read, over those of x, residual and gamma for each row",
@@ -192,29 +194,29 @@ BF16_ROW_NORMS = Exercise(
     small=((3, 4099), (9, 100), (3, 33), (2, 5), (1, 1)),
     full=(1 << 14, 4096),
     reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(1, 3, 7, 8, 9, 33), columns=(1, 2, 31, 32, 33, 63, 65, 301, 2053)
-        ).with_longest(rows=1031, columns=65_543),
+        ).with_outlier(rows=1031, columns=65_543),
         values=(
             (
-                *promises.data(
+                *domain.data(
                     "x",
-                    *promises.ORDINARY,
-                    promises.ZEROS,
-                    promises.SOME_INFINITE,
-                    promises.SOME_NAN,
+                    *domain.ORDINARY,
+                    domain.ZEROS,
+                    domain.SOME_INFINITE,
+                    domain.SOME_NAN,
                 ),
-                promises.infinite_at_the_ends("x", -1),
+                domain.infinite_at_the_ends("x", -1),
             ),
-            promises.scalars("eps", 1.0, 1e-3),
+            domain.scalars("eps", 1.0, 1e-3),
         ),
     ),
-    means=(
-        means.loads_shared_out(2.0, size=(8, 64)),
-        means.shuffles(32, advice="Lanes hand each other their sums by shuffles.", size=(8, 64)),
-        means.reads_each_once(2 * 8 * 64, size=(8, 64)),
-        means.one_store_each(),
+    method=(
+        method.balanced_loads(2.0, size=(8, 64)),
+        method.shuffles(32, advice="Lanes hand each other their sums by shuffles.", size=(8, 64)),
+        method.reads_each_once(2 * 8 * 64, size=(8, 64)),
+        method.one_store_per_result(),
     ),
     bug=kinds.WRONG,
 )
@@ -264,24 +266,24 @@ LAYER_NORM_GRADIENT = Exercise(
     small=((3, 300), FULL, (2, 257), (3, 7), (1, 5)),
     full=(1 << 14, MOST),
     reduction=lambda size: 16 * size[1],  # what is left of three terms that nearly cancel
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 7, 40), columns=(5, *COLUMNS[2:])),
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 3, 7, 40), columns=(5, *COLUMNS[2:])),
         values=(
-            promises.data(
+            domain.data(
                 "dy",
-                *promises.ORDINARY,
-                promises.SOME_NAN,
-                promises.FAINT,
-                promises.VERY_LARGE,
+                *domain.ORDINARY,
+                domain.SOME_NAN,
+                domain.FAINT,
+                domain.VERY_LARGE,
             ),
-            promises.data("gamma", promises.NEGATIVE, promises.MIDDLING),
-            (AS_GIVEN, Values("x small, about -3", other_rows)),
+            domain.data("gamma", domain.NEGATIVE, domain.MIDDLING),
+            (AS_GIVEN, InputClass("x small, about -3", other_rows)),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(2.0, size=(2, MOST)),
-        means.no_local_memory(IN_REGISTERS, size=FULL),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(2.0, size=(2, MOST)),
+        method.no_local_memory(IN_REGISTERS, size=FULL),
     ),
     target=Target(
         label="bytes read, over those of dy, x and gamma for each row",
@@ -370,29 +372,29 @@ LOSS_GRADIENT = Exercise(
     launch=lambda size: Launch((-(-size[1] // 256), size[0]), (256,)),
     small=((4, 300), (2, 256), (3, 7), (1, 2)),
     full=(1 << 11, 1 << 15),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(1, 2, 3, 7), columns=(1, 2, 31, 255, 256, 257, 1025)
-        ).with_longest(rows=301, columns=65_543),
+        ).with_outlier(rows=301, columns=65_543),
         values=(
             (
                 AS_GIVEN,
-                Values("a class ignored", a_class_ignored),
-                Values("NaN where rows do not count", padding),
-                Values("some logits -inf", masked),
-                Values("all rows count", all_counted),
-                Values("ignored past 32 bits", far_from_all_classes),
-                Values("logits near 100", lambda given, rng: moved(given, 100)),
-                Values("logits near -100", lambda given, rng: moved(given, -100)),
+                InputClass("a class ignored", a_class_ignored),
+                InputClass("NaN where rows do not count", padding),
+                InputClass("some logits -inf", masked),
+                InputClass("all rows count", all_counted),
+                InputClass("ignored past 32 bits", far_from_all_classes),
+                InputClass("logits near 100", lambda given, rng: moved(given, 100)),
+                InputClass("logits near -100", lambda given, rng: moved(given, -100)),
             ),
-            promises.scalars("weight", 1.0, -2.0, 1e-4),
-            promises.scalars("smoothing", 0.0, 0.5, 1.0),
+            domain.scalars("weight", 1.0, -2.0, 1e-4),
+            domain.scalars("smoothing", 0.0, 0.5, 1.0),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(2.0, size=(2, 256)),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(2.0, size=(2, 256)),
+        Requirement(
             "exponentials for each logit",
             lambda work: work.opcodes("ex2.") / work.results,
             at_most=1.0,
@@ -405,7 +407,7 @@ LOSS_GRADIENT = Exercise(
 
 
 PHILOX = run_path(str(KERNELS / "07_pytorch_extensions" / "philox.py"))
-ANY_LAUNCH = promises.grids((1, 32), (1, 256), (3, 96), (7, 256), (2, 1024), (33, 64))
+ANY_LAUNCH = domain.grids((1, 32), (1, 256), (3, 96), (7, 256), (2, 1024), (33, 64))
 
 
 def to_drop(rng: np.random.Generator, n: int) -> dict:
@@ -438,25 +440,23 @@ DROPOUT_ANYWHERE = Exercise(
     launch=lambda n: Launch((-(-n // 1024),), (256,)),
     small=(1000, 257, 31, 1),
     full=1 << 24,
-    promises=Promises(
-        sizes=promises.shapes(n=(1, 2, 3, 4, 5, 31, 33, 127, 769, 1025, 4099)).with_longest(
-            n=32_771
-        ),
+    contract=Domain(
+        sizes=domain.shapes(n=(1, 2, 3, 4, 5, 31, 33, 127, 769, 1025, 4099)).with_outlier(n=32_771),
         launches=ANY_LAUNCH,
         values=(
-            promises.data("x", *promises.ANY_FINITE, promises.HUGE),
-            promises.scalars("seed", 0, 1, (1 << 40) + 3, (1 << 64) - 99),
-            promises.scalars("offset", 0, 4, 1 << 36, (1 << 63) + 8),
+            domain.data("x", *domain.ANY_FINITE, domain.HUGE),
+            domain.scalars("seed", 0, 1, (1 << 40) + 3, (1 << 64) - 99),
+            domain.scalars("offset", 0, 4, 1 << 36, (1 << 63) + 8),
             (
-                *promises.scalars("keep", 0.1, 0.5, 1.0),  # last: it may depend on the two above
-                Values("keep as large as an element's number", as_large_as_one),
+                *domain.scalars("keep", 0.1, 0.5, 1.0),  # last: it may depend on the two above
+                InputClass("keep as large as an element's number", as_large_as_one),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(2.0, size=1024),
-        means.instructions(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(2.0, size=1024),
+        method.instructions(
             "upper halves of products (two a round, ten rounds a block of four)",
             "mul.hi",
             at_least=18 * 256,

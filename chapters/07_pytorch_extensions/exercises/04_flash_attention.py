@@ -5,23 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
+    Domain,
     Exercise,
     Launch,
-    Means,
-    Promises,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import Values
+from course_utils.exercises.authoring.domain import InputClass
 
 WIDTH = 32  # of every row of queries, keys, values and outputs here
 
 
-def bytes_from(array: str, least, size, at_most: float, advice: str) -> Means:
+def bytes_from(array: str, least, size, at_most: float, advice: str) -> Requirement:
     """How often what an array holds is read, on average; ``least`` bytes hold it once."""
-    return Means(
+    return Requirement(
         f"bytes read from {array}, over those that are needed",
         lambda work: sum(launch.work.loaded_from.get(array, 0) for launch in work.launches) / least,
         at_most=at_most,
@@ -62,7 +62,7 @@ def weighted_values(given) -> dict:
     return {"O": softmax(given["S"]) @ given["V"].astype(np.float64)}
 
 
-def hidden(label: str, where) -> Values:
+def hidden(label: str, where) -> InputClass:
     """Some scores are -inf: where ``where(column, n)`` says, but for one in each row."""
 
     def change(given, rng) -> dict:
@@ -75,7 +75,7 @@ def hidden(label: str, where) -> Values:
         kept[np.arange(rows), spared] = scores[np.arange(rows), spared]
         return {"S": kept}
 
-    return Values(label, change)
+    return InputClass(label, change)
 
 
 ONLINE_SOFTMAX = Exercise(
@@ -85,40 +85,38 @@ ONLINE_SOFTMAX = Exercise(
     small=((3, 100), (5, 64), (2, 33), (1, 31), (1, 1)),
     full=(1 << 14, 4096),
     reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(1, 2, 5, 9, 33), n=(1, 2, 31, 32, 33, 65, 97, 161, 301)
-        ).with_longest(n=2053),
+        ).with_outlier(n=2053),
         values=(
             (
-                *promises.data(
+                *domain.data(
                     "S",
-                    promises.NEGATIVE,
-                    promises.EQUAL,
-                    promises.TIES,
-                    promises.RISING,
-                    promises.FALLING,
-                    promises.MIDDLING,
-                    promises.SMALL,
-                    promises.LARGE_NEGATIVE,
-                    promises.NEAR_LOWEST,
+                    domain.NEGATIVE,
+                    domain.EQUAL,
+                    domain.TIES,
+                    domain.RISING,
+                    domain.FALLING,
+                    domain.MIDDLING,
+                    domain.SMALL,
+                    domain.LARGE_NEGATIVE,
+                    domain.NEAR_LOWEST,
                 ),
                 hidden("the first 40 scores -inf", lambda j, n: j < 40),
                 hidden("every third score -inf", lambda j, n: j % 3 == 0),
                 hidden("all scores -inf but one", lambda j, n: j >= 0),
             ),
-            promises.data(
-                "V", promises.POSITIVE, promises.MIDDLING, promises.LARGE, promises.FAINT
-            ),
+            domain.data("V", domain.POSITIVE, domain.MIDDLING, domain.LARGE, domain.FAINT),
         ),
     ),
-    means=(
+    method=(
         bytes_from("S", 4 * 5 * 97, (5, 97), 1.0, "One pass: read each score once."),
         bytes_from("V", 4 * 5 * 97 * WIDTH, (5, 97), 1.0, "A row needs each value once."),
-        means.one_store_each(),
-        means.work_shared_out(size=(4, 97)),
-        means.no_local_memory("Three running values are enough: keep no scores.", size=(5, 97)),
-        means.no_shared_memory("Three running values are enough: keep no scores.", size=(5, 97)),
+        method.one_store_per_result(),
+        method.balanced_work(size=(4, 97)),
+        method.no_local_memory("Three running values are enough: keep no scores.", size=(5, 97)),
+        method.no_shared_memory("Three running values are enough: keep no scores.", size=(5, 97)),
     ),
 )
 
@@ -158,16 +156,16 @@ CAUSAL_TILES = Exercise(
     small=((70, 0), (33, 45), (1, 100), (32, 32), (1, 0)),
     full=(4096, 4096),
     reduction=lambda size: sum(size),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             queries=(1, 2, 31, 32, 33, 63, 65, 97, 130), cached=(0, 1, 5, 31, 32, 33, 64, 100)
-        ).with_longest(cached=1031),
+        ).with_outlier(cached=1031),
         values=(
-            promises.data("V", promises.NEGATIVE, promises.POSITIVE, promises.MIDDLING),
-            promises.data("V", promises.LARGE, promises.FAINT),
+            domain.data("V", domain.NEGATIVE, domain.POSITIVE, domain.MIDDLING),
+            domain.data("V", domain.LARGE, domain.FAINT),
         ),
     ),
-    means=tuple(
+    method=tuple(
         bytes_from(
             "V",
             4 * 32 * WIDTH * _tiles_needed(*size),
@@ -212,20 +210,20 @@ GROUPED_HEADS = Exercise(
     small=((37, 2, 3), (5, 3, 1), (4, 1, 8), (1, 1, 1)),
     full=(65536, 8, 8),
     reduction=lambda size: WIDTH,
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             keys=(1, 2, 3, 4, 5, 33, 131), kv_heads=(1, 2, 3, 5), group=(1, 2, 3, 7, 16)
-        ).with_longest(group=131),
+        ).with_outlier(group=131),
         values=(
-            promises.data("Q", promises.NEGATIVE, promises.MIDDLING, promises.SMALL),
-            promises.data("K", promises.POSITIVE, promises.TIES, promises.LARGE, promises.FAINT),
-            promises.scalars("scale", 1, 0, -0.5),
+            domain.data("Q", domain.NEGATIVE, domain.MIDDLING, domain.SMALL),
+            domain.data("K", domain.POSITIVE, domain.TIES, domain.LARGE, domain.FAINT),
+            domain.scalars("scale", 1, 0, -0.5),
         ),
     ),
-    means=(
+    method=(
         bytes_from("K", 4 * 37 * 2 * WIDTH, (37, 2, 3), 1.0, "Read a key once, for all its heads."),
-        means.one_store_each(),
-        means.work_shared_out(size=(36, 2, 3)),
+        method.one_store_per_result(),
+        method.balanced_work(size=(36, 2, 3)),
     ),
 )
 
@@ -275,22 +273,22 @@ PACKED_SEQUENCES = Exercise(
     small=((3, 100), (1, 64), (4, 65), (2, 1), (1, 1)),
     full=(64, 4096),
     reduction=lambda size: size[1] if size[0] <= 500 else 64,
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             sequences=(1, 2, 3, 7, 20), longest=(1, 2, 31, 63, 64, 65, 129, 200)
-        ).with_longest(sequences=601, longest=301),
+        ).with_outlier(sequences=601, longest=301),
         values=(
-            promises.data("q", promises.NEGATIVE, promises.POSITIVE, promises.SMALL),
+            domain.data("q", domain.NEGATIVE, domain.POSITIVE, domain.SMALL),
             (
-                *promises.data("k", promises.NEGATIVE, promises.TIES, promises.EQUAL),
-                Values("products of nearly 60 and -60", large_products),
+                *domain.data("k", domain.NEGATIVE, domain.TIES, domain.EQUAL),
+                InputClass("products of nearly 60 and -60", large_products),
             ),
-            promises.data("v", promises.POSITIVE, promises.MIDDLING),
+            domain.data("v", domain.POSITIVE, domain.MIDDLING),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.shared_memory(
+    method=(
+        method.one_store_per_result(),
+        method.shared_memory(
             at_least=4 * 2 * 4 * 200,
             advice="Let keys and values pass through shared memory, a tile at a time.",
             size=(1, 200),
@@ -301,7 +299,7 @@ PACKED_SEQUENCES = Exercise(
         bytes_from(
             "v", 4 * 4 * 200, (1, 200), 1.1, "Each block reads each value once, into shared memory."
         ),
-        means.work_shared_out(size=(1, 192)),
+        method.balanced_work(size=(1, 192)),
     ),
 )
 
@@ -338,7 +336,7 @@ def merged(given) -> dict:
     return {"O": o, "lse": np.where(none, -np.inf, largest + np.log(total))}
 
 
-def _without_keys(label: str, which) -> Values:
+def _without_keys(label: str, which) -> InputClass:
     """Parts without keys, where ``which(part, row, rng)`` says; their outputs are no numbers."""
 
     def change(given, rng) -> dict:
@@ -348,16 +346,16 @@ def _without_keys(label: str, which) -> Values:
         lse[empty_], outputs[empty_] = -np.inf, np.nan
         return {"part_lse": lse, "parts": outputs}
 
-    return Values(label, change)
+    return InputClass(label, change)
 
 
-def _lse_around(label: str, middle: float, spread: float) -> Values:
+def _lse_around(label: str, middle: float, spread: float) -> InputClass:
     def change(given, rng) -> dict:
         lse = given["part_lse"]
         found = middle + spread * rng.standard_normal(lse.shape)
         return {"part_lse": np.where(np.isneginf(lse), lse, found)}
 
-    return Values(label, change)
+    return InputClass(label, change)
 
 
 def _nan_that_counts(given, rng) -> dict:
@@ -388,13 +386,13 @@ MERGE_PARTS = Exercise(
     small=((3, 6), (1, 5), (8, 3), (2, 1), (1, 1)),
     full=(16, 1 << 14),
     reduction=lambda size: 1000 + size[0],  # exp2 of a rounded lse of some hundred is as good
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             count=(1, 2, 3, 5, 8, 33, 67), rows=(1, 2, 3, 4, 5, 9, 130)
-        ).with_longest(count=131),
+        ).with_outlier(count=131),
         values=(
             (
-                promises.AS_GIVEN,
+                domain.AS_GIVEN,
                 _lse_around("lse about 200", 200, 3),
                 _lse_around("lse about -200", -200, 3),
                 _lse_around("lse of 1000 and -1000", 0, 1000),
@@ -404,7 +402,7 @@ MERGE_PARTS = Exercise(
                 _lse_around("lse about 1e5", 1e5, 3),
             ),
             (
-                promises.AS_GIVEN,
+                domain.AS_GIVEN,
                 _without_keys("every other part without keys", lambda p, r, rng: p % 2 == 0),
                 _without_keys("only the last part has keys", lambda p, r, rng: p < p.max()),
                 _without_keys("no part has keys", lambda p, r, rng: p >= 0),
@@ -412,16 +410,16 @@ MERGE_PARTS = Exercise(
                 _without_keys("some without keys", lambda p, r, rng: rng.random(p.shape) < 0.4),
             ),
             (
-                promises.AS_GIVEN,
-                Values("a NaN that counts", _nan_that_counts),
-                Values("a NaN in a part that hardly weighs", _nan_that_hardly_counts),
-                *promises.data("parts", promises.LARGE, promises.FAINT)[1:],
+                domain.AS_GIVEN,
+                InputClass("a NaN that counts", _nan_that_counts),
+                InputClass("a NaN in a part that hardly weighs", _nan_that_hardly_counts),
+                *domain.data("parts", domain.LARGE, domain.FAINT)[1:],
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=(3, 8)),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=(3, 8)),
         bytes_from("parts", 4 * 3 * 8 * WIDTH, (3, 8), 1.0, "Each part's output is needed once."),
     ),
 )
@@ -472,35 +470,35 @@ SCORE_GRADIENT = Exercise(
     small=((5, 70), (3, 32), (4, 1), (1, 33), (1, 1)),
     full=(8192, 4096),
     reduction=lambda size: 40 * WIDTH,  # exp2 of a rounded score of 100 is as good as exp
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(1, 2, 3, 4, 5, 67), keys=(1, 2, 31, 32, 33, 64, 97, 301)
-        ).with_longest(keys=2053),
+        ).with_outlier(keys=2053),
         values=(
-            promises.scalars("scale", 1, 0.125, -0.5),
-            promises.data("S", promises.NEGATIVE, promises.TIES, promises.SMALL),
-            promises.data("dP", promises.NEGATIVE, promises.EQUAL, promises.MIDDLING),
-            promises.data("O", promises.POSITIVE, promises.SMALL),
-            promises.data("dO", promises.NEGATIVE, promises.TIES),
+            domain.scalars("scale", 1, 0.125, -0.5),
+            domain.data("S", domain.NEGATIVE, domain.TIES, domain.SMALL),
+            domain.data("dP", domain.NEGATIVE, domain.EQUAL, domain.MIDDLING),
+            domain.data("O", domain.POSITIVE, domain.SMALL),
+            domain.data("dO", domain.NEGATIVE, domain.TIES),
             (
-                promises.AS_GIVEN,
-                Values(
+                domain.AS_GIVEN,
+                InputClass(
                     "lse about 100",
                     lambda given, rng: {
                         "lse": 100 + given["lse"],
                         "S": given["S"] + 100 / given["scale"],
                     },
                 ),
-                Values("masked products", masked_products),
-                *promises.data("dP dO", promises.LARGE, promises.FAINT)[1:],
+                InputClass("masked products", masked_products),
+                *domain.data("dP dO", domain.LARGE, domain.FAINT)[1:],
             ),
         ),
     ),
-    means=(
+    method=(
         bytes_from("S", 4 * 4 * 97, (4, 97), 1.0, "One pass over the tile."),
         bytes_from("dP", 4 * 4 * 97, (4, 97), 1.0, "One pass over the tile."),
         bytes_from("O", 4 * 4 * WIDTH, (4, 97), 1.0, "One sum for the row, not for each element."),
-        means.one_store_each(),
-        means.work_shared_out(size=(4, 97)),
+        method.one_store_per_result(),
+        method.balanced_work(size=(4, 97)),
     ),
 )

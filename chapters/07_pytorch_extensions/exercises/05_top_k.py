@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
+    Domain,
     Exercise,
     Launch,
-    Means,
-    Promises,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.means import WorkDone
-from course_utils.exercises.authoring.promises import AS_GIVEN, Given, Values
+from course_utils.exercises.authoring.domain import AS_GIVEN, Given, InputClass
+from course_utils.exercises.authoring.method import LaunchStats
 from course_utils.exercises.authoring.vectors import one_thread_each
 
 from .common import most_read
@@ -53,16 +53,16 @@ ORDER_FLOATS = Exercise(
     small=(1000, 257, 31, 1),
     full=1 << 24,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         values=(
             (
-                *promises.data("x", *promises.ANY_FLOAT),
-                *promises.data("x", ("of all kinds", of_all_kinds), ("denormal", denormal)),
+                *domain.data("x", *domain.ANY_FLOAT),
+                *domain.data("x", ("of all kinds", of_all_kinds), ("denormal", denormal)),
             ),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out(2.0, size=1000)),
+    method=(method.one_store_per_result(), method.balanced_work(2.0, size=1000)),
 )
 
 
@@ -89,18 +89,18 @@ def few_keys(keys: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.uint32(0x80000000) + keys % np.uint32(3)
 
 
-KEYS = promises.data(
+KEYS = domain.data(
     "keys",
     ("sharing a prefix", share_a_prefix),
     ("different in one byte", differ_in_a_byte),
     ("0 and the largest", full_range),
     ("three keys only", few_keys),
-    promises.EQUAL,
+    domain.EQUAL,
 )
 ANY_K = (
-    Values("k as given", lambda given, rng: {}),
-    Values("k = 1", lambda given, rng: {"k": 1}),
-    Values("k = n", lambda given, rng: {"k": given["keys"].shape[1]}),
+    InputClass("k as given", lambda given, rng: {}),
+    InputClass("k = 1", lambda given, rng: {"k": 1}),
+    InputClass("k = n", lambda given, rng: {"k": given["keys"].shape[1]}),
 )
 
 
@@ -140,20 +140,20 @@ KTH_LARGEST = Exercise(
     small=((2, 300), (1, 256), (3, 9), (1, 1)),
     full=(1 << 10, 1 << 16),
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 2, 5), n=(1, 2, 31, 255, 257, 769)).with_longest(n=8_209),
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 2, 5), n=(1, 2, 31, 255, 257, 769)).with_outlier(n=8_209),
         values=((AS_GIVEN, *KEYS), ANY_K),
     ),
-    means=(
-        means.reads(
+    method=(
+        method.reads(
             "keys",
             4 * 2 * 300,
             2 * 8 * 4 * 2 * 300,
             advice="Each of the eight turns reads the row once.",
             size=(2, 300),
         ),
-        means.loads_shared_out(2.0, size=(1, 256)),
-        means.atomics(
+        method.balanced_loads(2.0, size=(1, 256)),
+        method.atomics(
             "shared",
             at_least=300,
             at_most=8 * 2 * 300,
@@ -190,17 +190,17 @@ def first_of_largest(given: Given) -> dict:
     return {"indices": given["first"] + np.sort(places, axis=1).astype(np.int32)}
 
 
-def of_kind(label: str, change) -> Values:
+def of_kind(label: str, change) -> InputClass:
     """Other elements, with the limits that belong to them."""
 
     def other(given: Given, rng: np.random.Generator) -> Given:
         x = change(given["x"], rng).astype(np.float32)
         return {"x": x, "limit": limits_of(x, int(given["k"]))}
 
-    return Values(label, other)
+    return InputClass(label, other)
 
 
-def with_k(label: str, k_of) -> Values:
+def with_k(label: str, k_of) -> InputClass:
     """Another k, and what follows from it; ``k_of`` makes it of n."""
 
     def other(given: Given, rng: np.random.Generator) -> Given:
@@ -208,7 +208,7 @@ def with_k(label: str, k_of) -> Values:
         k = k_of(n)
         return {"k": k, "limit": limits_of(given["x"], k), "indices": empty((rows, k), np.int32)}
 
-    return Values(label, other)
+    return InputClass(label, other)
 
 
 def signed_zeros(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -222,8 +222,8 @@ TIES_IN_ORDER = Exercise(
     small=((9, 100), (8, 64), (3, 33), (1, 1)),
     full=(1 << 12, 1 << 12),
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 8, 9, 17), n=(1, 2, 31, 32, 33, 65, 257)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 3, 8, 9, 17), n=(1, 2, 31, 32, 33, 65, 257)).with_outlier(
             n=4099
         ),
         values=(
@@ -244,15 +244,15 @@ TIES_IN_ORDER = Exercise(
                 ),
             ),
             (AS_GIVEN, with_k("k = 1", lambda n: 1), with_k("k = n", lambda n: n)),
-            promises.scalars("first", 0, 32_000, 100_000, -2_000_000),
+            domain.scalars("first", 0, 32_000, 100_000, -2_000_000),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.loads_shared_out(2.0, size=(8, 64)),
-        means.no_shared_memory("Ballots tell a warp all it needs to know.", size=(8, 64)),
-        means.reads_each_once(4 * 8 * 64, at_most=2.5, size=(8, 64)),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(2.0, size=(8, 64)),
+        method.no_shared_memory("Ballots tell a warp all it needs to know.", size=(8, 64)),
+        method.reads_each_once(4 * 8 * 64, at_most=2.5, size=(8, 64)),
+        Requirement(
             "votes of a warp for each 32 elements",
             lambda work: work.opcodes("vote.") / (8 * 64),
             at_least=0.9,
@@ -285,14 +285,14 @@ def merged_lists(given: Given) -> dict:
     return {"out": both[first], "from": 1 + (first >= k).astype(np.int32)}
 
 
-def lists(label: str, change) -> Values:
+def lists(label: str, change) -> InputClass:
     """Both lists anew, each sorted."""
 
     def other(given: Given, rng: np.random.Generator) -> Given:
         a, b = change(given["a"], given["b"], rng)
         return {"a": falling(a.astype(np.float32)), "b": falling(b.astype(np.float32))}
 
-    return Values(label, other)
+    return InputClass(label, other)
 
 
 MERGE_LISTS = Exercise(
@@ -302,8 +302,8 @@ MERGE_LISTS = Exercise(
     small=(300, 128, 33, 2, 1),
     full=1 << 22,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths("k", most=3000).with_longest(k=65_543),
+    contract=Domain(
+        sizes=domain.lengths("k", most=3000).with_outlier(k=65_543),
         values=(
             (
                 AS_GIVEN,
@@ -339,8 +339,8 @@ MERGE_LISTS = Exercise(
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
+    method=(
+        method.one_store_per_result(),
         most_read(
             "bytes that a thread reads from global memory, at most",
             at_most=4 * 16,
@@ -365,16 +365,16 @@ HALVE_THE_LIMIT = Exercise(
     small=((9, 100), (8, 256), (3, 33), (1, 1)),
     full=(1 << 16, 256),
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 8, 9, 17), n=(1, 2, 31, 32, 33, 65, 255, 256)),
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 3, 8, 9, 17), n=(1, 2, 31, 32, 33, 65, 255, 256)),
         values=((AS_GIVEN, *KEYS), ANY_K),
     ),
-    means=(
-        means.reads_each_once(4 * 8 * 256, size=(8, 256)),
-        means.one_store_each(),
-        means.no_shared_memory("The counts of a warp need no shared memory.", size=(8, 256)),
-        means.no_local_memory("Eight keys of a lane stay in registers.", size=(8, 256)),
-        Means(
+    method=(
+        method.reads_each_once(4 * 8 * 256, size=(8, 256)),
+        method.one_store_per_result(),
+        method.no_shared_memory("The counts of a warp need no shared memory.", size=(8, 256)),
+        method.no_local_memory("Eight keys of a lane stay in registers.", size=(8, 256)),
+        Requirement(
             "votes, reductions and shuffles of a warp",
             lambda work: work.opcodes("redux.", "vote.", "shfl.") / (8 * 32),
             at_least=8,
@@ -414,14 +414,14 @@ def sizes_of_nuclei(given: Given) -> dict:
     return {"size": 1 + (running < given["goal"][:, None]).sum(axis=1).astype(np.int32)}
 
 
-def weights_of(label: str, change) -> Values:
+def weights_of(label: str, change) -> InputClass:
     """Other weights, sorted, and goals that belong to them."""
 
     def other(given: Given, rng: np.random.Generator) -> Given:
         weights = np.sort(change(given["weights"], rng).astype(np.uint32), axis=1)[:, ::-1].copy()
         return {"weights": weights, "goal": goals_of(weights, rng)}
 
-    return Values(label, other)
+    return InputClass(label, other)
 
 
 def one_large(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -446,7 +446,7 @@ def first_enough(given: Given, rng: np.random.Generator) -> Given:
     return {"goal": given["weights"][:, 0].copy()}
 
 
-def read_beyond_need(work: WorkDone) -> float:
+def read_beyond_need(work: LaunchStats) -> float:
     read, needed = (
         sum(launch.work.loaded_from["weights"] for launch in done.launches)
         for done in (work, work.of_ours() if work.of_ours else work)
@@ -461,8 +461,8 @@ NUCLEUS_SIZE = Exercise(
     small=((9, 100), (8, 64), (3, 33), (1, 1)),
     full=(1 << 14, 2048),
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 8, 9, 17), k=(1, 2, 31, 32, 33, 65, 257)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 3, 8, 9, 17), k=(1, 2, 31, 32, 33, 65, 257)).with_outlier(
             k=4099
         ),
         values=(
@@ -477,23 +477,23 @@ NUCLEUS_SIZE = Exercise(
             ),
             (
                 AS_GIVEN,
-                Values("all is wanted", all_of_it),
-                Values("the first is enough", first_enough),
+                InputClass("all is wanted", all_of_it),
+                InputClass("the first is enough", first_enough),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.loads_shared_out(3.0, size=(8, 64)),
-        means.no_shared_memory("Shuffles add up over a warp.", size=(8, 64)),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(3.0, size=(8, 64)),
+        method.no_shared_memory("Shuffles add up over a warp.", size=(8, 64)),
+        Requirement(
             "bytes of weights that are read, over those that decide",
             read_beyond_need,
             at_most=1.5,
             advice="Once the goal is reached, what lies behind it need not be read.",
             size=(8, 1025),
         ),
-        means.shuffles(
+        method.shuffles(
             4 * 8 * 32, 64 * 8 * 32, advice="Five shuffles make running sums.", size=(8, 64)
         ),
     ),
@@ -523,7 +523,7 @@ def winners(given: Given) -> dict:
     return {"token": given["first"] + np.argmax(score, axis=1).astype(np.int32)}
 
 
-def with_bits(label: str, *values: int, part: float = 0.3) -> Values:
+def with_bits(label: str, *values: int, part: float = 0.3) -> InputClass:
     def other(given: Given, rng: np.random.Generator) -> Given:
         bits = given["bits"]
         return {
@@ -532,7 +532,7 @@ def with_bits(label: str, *values: int, part: float = 0.3) -> Values:
             )
         }
 
-    return Values(label, other)
+    return InputClass(label, other)
 
 
 def equal_scores(given: Given, rng: np.random.Generator) -> Given:
@@ -593,8 +593,8 @@ FAIR_RACE = Exercise(
     small=((9, 100), (8, 64), (3, 33), (1, 1)),
     full=(1 << 10, 1 << 14),
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 8, 9, 17), n=(1, 2, 31, 32, 33, 65, 257)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 3, 8, 9, 17), n=(1, 2, 31, 32, 33, 65, 257)).with_outlier(
             n=4099
         ),
         values=(
@@ -602,26 +602,28 @@ FAIR_RACE = Exercise(
                 AS_GIVEN,
                 with_bits("all ones among the bits", 0xFFFFFFFF, 0xFFFFFFF0),
                 with_bits("all bits ones", 0xFFFFFFFF, part=1.0),
-                Values("equal scores", equal_scores),
-                Values("unlikely tokens with bits 0", unlikely_but_fast),
-                Values("tiny bits", tiny_bits),
-                Values("small bits", small_bits),
-                Values("a close race", close_race),
+                InputClass("equal scores", equal_scores),
+                InputClass("unlikely tokens with bits 0", unlikely_but_fast),
+                InputClass("tiny bits", tiny_bits),
+                InputClass("small bits", small_bits),
+                InputClass("a close race", close_race),
             ),
             (
                 AS_GIVEN,
-                Values("most logits -inf", masked),
-                Values("logits of some hundred", lambda given, rng: {"logits": far_up(given, 1)}),
-                Values("logits far below 0", lambda given, rng: {"logits": far_up(given, -1)}),
+                InputClass("most logits -inf", masked),
+                InputClass(
+                    "logits of some hundred", lambda given, rng: {"logits": far_up(given, 1)}
+                ),
+                InputClass("logits far below 0", lambda given, rng: {"logits": far_up(given, -1)}),
             ),
-            promises.scalars("first", 0, 100_000),
+            domain.scalars("first", 0, 100_000),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.loads_shared_out(2.0, size=(8, 64)),
-        means.reads_each_once(2 * 4 * 8 * 64, size=(8, 64)),
-        means.no_shared_memory("Shuffles find the best of a warp.", size=(8, 64)),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(2.0, size=(8, 64)),
+        method.reads_each_once(2 * 4 * 8 * 64, size=(8, 64)),
+        method.no_shared_memory("Shuffles find the best of a warp.", size=(8, 64)),
     ),
     within=2.0,
 )

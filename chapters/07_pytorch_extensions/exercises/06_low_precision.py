@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import AS_GIVEN, Given, Values
+from course_utils.exercises.authoring.domain import AS_GIVEN, Given, InputClass
 from course_utils.exercises.authoring.vectors import one_thread_each
 
 from .common import most_read
@@ -91,8 +91,8 @@ LOSS_SCALER = PythonExercise(
         broken(descent(10, 6, 700, 1e-3, 1024.0, 2), 2, np.nan),  # the last of many
     ),
     reference=scaled_steps,
-    promises=Cases(any_descent),
-    means="The scales that are returned show each decision, the weights every rounding to fp16.",
+    contract=DrawnCases(any_descent),
+    method="The scales that are returned show each decision, the weights every rounding to fp16.",
     rtol=1e-5,
 )
 
@@ -119,7 +119,7 @@ def nearest_codes(x: np.ndarray, exponent_bits: int, fraction_bits: int) -> np.n
     return code.astype(np.uint8) | sign
 
 
-def in_format(e: int, m: int) -> Values:
+def in_format(e: int, m: int) -> InputClass:
     """This format, and a fifth of x halfway between two of its numbers."""
 
     def change(given: Given, rng: np.random.Generator) -> Given:
@@ -132,10 +132,10 @@ def in_format(e: int, m: int) -> Values:
             "fraction_bits": np.int32(m),
         }
 
-    return Values(f"E{e}M{m}", change)
+    return InputClass(f"E{e}M{m}", change)
 
 
-def format_alternatives() -> tuple[Values, ...]:
+def format_alternatives() -> tuple[InputClass, ...]:
     """E4M3's bits as given, and others."""
     return AS_GIVEN, *(
         in_format(e, m) for e, m in ((e, m) for e in range(2, 7) for m in range(1, 8 - e))
@@ -177,14 +177,12 @@ SMALL_FLOATS = Exercise(
     small=(1000, 257, 31, 1),
     full=1 << 24,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         values=(
             (
-                *promises.data(
-                    "x", *promises.ANY_ORDERED, promises.ZEROS_OF_BOTH_SIGNS, promises.HUGE
-                ),
-                *promises.data(
+                *domain.data("x", *domain.ANY_ORDERED, domain.ZEROS_OF_BOTH_SIGNS, domain.HUGE),
+                *domain.data(
                     "x",
                     ("halfway between two", halfway),
                     ("next to the middle of two", beside_halfway),
@@ -195,7 +193,7 @@ SMALL_FLOATS = Exercise(
             format_alternatives(),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out(2.0, size=1000)),
+    method=(method.one_store_per_result(), method.balanced_work(2.0, size=1000)),
 )
 
 
@@ -222,7 +220,7 @@ def mxfp4_of(given: Given) -> dict:
     }
 
 
-def of_blocks(change) -> promises.ArrayChange:
+def of_blocks(change) -> domain.ArrayChange:
     """``change(x, rng)`` of x with a row for each block."""
     return lambda x, rng: change(x.reshape(-1, 32), rng).reshape(x.shape)
 
@@ -240,13 +238,13 @@ def least_normal(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.copysign(2.0 ** (rng.uniform(0, 1, x.shape) - 126 + rng.integers(4)), x)
 
 
-BLOCKS_OF_NUMBERS = promises.data(
+BLOCKS_OF_NUMBERS = domain.data(
     "x",
-    *promises.ANY_FINITE,
-    promises.HUGE,
+    *domain.ANY_FINITE,
+    domain.HUGE,
     ("hardly more than 0 (1e-38)", least_normal),
     ("with largest numbers beside 6 times a power", of_blocks(beside_six)),
-    ("of zeros of both signs", promises.ZEROS_OF_BOTH_SIGNS[1]),
+    ("of zeros of both signs", domain.ZEROS_OF_BOTH_SIGNS[1]),
     ("halfway between two", lambda x, rng: np.round(x * 8) / 4),
     (
         "with blocks of every size",
@@ -271,22 +269,22 @@ MXFP4_BLOCKS = Exercise(
     small=(9, 24, 3, 1),
     full=1 << 18,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths("blocks", most=2100).with_longest(blocks=4099),
+    contract=Domain(
+        sizes=domain.lengths("blocks", most=2100).with_outlier(blocks=4099),
         values=(BLOCKS_OF_NUMBERS,),
     ),
-    means=(
-        means.reads_each_once(4 * 32 * 24, size=24),
-        means.loads_shared_out(2.0, size=24),
-        means.no_shared_memory("Shuffles tell the warp its largest number.", size=24),
-        means.shuffles(
+    method=(
+        method.reads_each_once(4 * 32 * 24, size=24),
+        method.balanced_loads(2.0, size=24),
+        method.no_shared_memory("Shuffles tell the warp its largest number.", size=24),
+        method.shuffles(
             0,
             12 * 32 * 24,
             advice="Five shuffles tell all lanes the largest of 32 numbers: halve the distance.",
             size=24,
         ),
-        means.no_local_memory("A number and its code stay in registers.", size=24),
-        Means(
+        method.no_local_memory("A number and its code stay in registers.", size=24),
+        Requirement(
             "bytes stored for each block",
             lambda work: work.counts.global_store_bytes / 24,
             at_least=17,
@@ -332,7 +330,7 @@ def product_past_zero(given: Given) -> dict:
     return {"y": given["w_scales"].astype(np.float64) * float(given["x_scale"]) * sums}
 
 
-def bytes_from(low: int, high: int) -> promises.ArrayChange:
+def bytes_from(low: int, high: int) -> domain.ArrayChange:
     return f"from {low} to {high}", lambda x, rng: rng.integers(low, high + 1, x.shape)
 
 
@@ -342,22 +340,22 @@ ZERO_POINT = Exercise(
     launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
     small=((9, 260), (24, 512), (3, 128), (1, 4)),
     full=(1 << 13, 1 << 13),
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 8, 17, 65), K=(4, 64, 132, 260, 1028)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 3, 8, 17, 65), K=(4, 64, 132, 260, 1028)).with_outlier(
             K=80_004
         ),
         values=(
-            (AS_GIVEN, *promises.data("w", bytes_from(-128, -120), bytes_from(120, 127))),
+            (AS_GIVEN, *domain.data("w", bytes_from(-128, -120), bytes_from(120, 127))),
             (
                 AS_GIVEN,
-                *promises.data("q", bytes_from(0, 5), bytes_from(250, 255), bytes_from(126, 130)),
+                *domain.data("q", bytes_from(0, 5), bytes_from(250, 255), bytes_from(126, 130)),
             ),
-            promises.scalars("zero", 0, 127, 128, 129, 255),
-            promises.scalars("x_scale", 1e-4, 20),
+            domain.scalars("zero", 0, 127, 128, 129, 255),
+            domain.scalars("x_scale", 1e-4, 20),
         ),
     ),
-    means=(
-        means.instructions(
+    method=(
+        method.instructions(
             "words that __dp4a takes",
             "dp4a.",
             at_least=24 * 512 / 4,
@@ -365,16 +363,16 @@ ZERO_POINT = Exercise(
             advice="Let `__dp4a` make all the products, four at a time.",
             size=(24, 512),
         ),
-        means.loads_shared_out(2.0, size=(24, 512)),
-        means.one_store_each(),
-        Means(
+        method.balanced_loads(2.0, size=(24, 512)),
+        method.one_store_per_result(),
+        Requirement(
             "loads for each word of four weights",
             lambda work: work.counts.global_load_requests * 32 / (24 * 512 / 4),
             at_most=5.5,
             advice="Four weights come with one load, and four activations with another.",
             size=(24, 512),
         ),
-        Means(
+        Requirement(
             "shifts and masks for each word of four weights",
             lambda work: work.opcodes("shr.", "shl.", "and.", "bfe.", "prmt.") / (24 * 512 / 4),
             at_most=4.5,
@@ -398,7 +396,7 @@ def rows_to_prune(rng: np.random.Generator, size: Shape) -> dict:
 
 
 def huge_and_infinite(given: Given, rng: np.random.Generator) -> Given:
-    return {"x": promises.SOME_INFINITE[1](promises.HUGE[1](given["x"], rng), rng)}
+    return {"x": domain.SOME_INFINITE[1](domain.HUGE[1](given["x"], rng), rng)}
 
 
 def pruned(given: Given) -> dict:
@@ -420,18 +418,18 @@ TWO_OF_FOUR = Exercise(
     small=((9, 48), (24, 512), (3, 32), (1, 16)),
     full=(1 << 12, 1 << 12),
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 2, 5, 33, 257), K=(16, 32, 48, 160, 1040)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 2, 5, 33, 257), K=(16, 32, 48, 160, 1040)).with_outlier(
             K=528_016
         ),
         values=(
             (
-                Values("x near the largest float, some ±inf", huge_and_infinite),
-                *promises.data("x", *promises.ANY_ORDERED, promises.ZEROS_OF_BOTH_SIGNS),
-                *promises.data(
+                InputClass("x near the largest float, some ±inf", huge_and_infinite),
+                *domain.data("x", *domain.ANY_ORDERED, domain.ZEROS_OF_BOTH_SIGNS),
+                *domain.data(
                     "x",
-                    promises.SMALLEST_NORMAL,
-                    promises.FAINT,
+                    domain.SMALLEST_NORMAL,
+                    domain.FAINT,
                     (
                         "the largest float or infinite",
                         lambda x, rng: (
@@ -464,9 +462,9 @@ TWO_OF_FOUR = Exercise(
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(2.0, size=(24, 512)),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(2.0, size=(24, 512)),
     ),
     within=2.0,
 )
@@ -499,24 +497,22 @@ NIBBLE_PRODUCT = Exercise(
     small=((9, 288), (24, 512), (3, 64), (1, 32)),
     full=(1 << 13, 1 << 13),
     reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 8, 17, 65), K=(32, 64, 96, 288, 800)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 3, 8, 17, 65), K=(32, 64, 96, 288, 800)).with_outlier(
             K=34_016
         ),
         values=(
-            promises.data(
-                "x", promises.POSITIVE, promises.SMALL, promises.MIDDLING, promises.EQUAL
-            ),
+            domain.data("x", domain.POSITIVE, domain.SMALL, domain.MIDDLING, domain.EQUAL),
             (
                 AS_GIVEN,
-                *promises.data(
+                *domain.data(
                     "words",
                     ("of zeros", lambda x, rng: np.full_like(x, 0)),
                     ("of ones", lambda x, rng: np.full_like(x, 0xFFFFFFFF)),
                     ("of the lowest bits", lambda x, rng: x & np.uint32(0x11111111)),
                 ),
             ),
-            promises.data(
+            domain.data(
                 "scales",
                 (
                     "with large and negative ones",
@@ -525,8 +521,8 @@ NIBBLE_PRODUCT = Exercise(
             ),
         ),
     ),
-    means=(
-        means.instructions(
+    method=(
+        method.instructions(
             "conversions of integers",
             *(
                 f"cvt.{mode}{to}.{of}"
@@ -538,17 +534,17 @@ NIBBLE_PRODUCT = Exercise(
             advice="`nibble | 0x6400` is an fp16 number already: 1024 + nibble.",
             size=(24, 512),
         ),
-        means.loads_shared_out(2.0, size=(24, 512)),
-        means.one_store_each(),
-        means.instructions(
+        method.balanced_loads(2.0, size=(24, 512)),
+        method.one_store_per_result(),
+        method.instructions(
             "conversions of fp16 to fp32",
             "cvt.f32.f16",
             at_least=2 * 24 * 512,
             advice="Make fp16 numbers of the nibbles: `__half22float2` makes floats of two.",
             size=(24, 512),
         ),
-        means.no_local_memory("No table of 16 numbers: the bits are the number.", size=(24, 512)),
-        means.no_shared_memory("No table of 16 numbers: the bits are the number.", size=(24, 512)),
+        method.no_local_memory("No table of 16 numbers: the bits are the number.", size=(24, 512)),
+        method.no_shared_memory("No table of 16 numbers: the bits are the number.", size=(24, 512)),
     ),
     within=2.0,
 )
@@ -578,14 +574,14 @@ def owners(given: Given) -> dict:
     return {"owner": (given["first"] + owner).astype(np.int32), "left": left.astype(np.int32)}
 
 
-def cut(label: str, inner) -> Values:
+def cut(label: str, inner) -> InputClass:
     """Other beginnings: ``inner(count, tokens, rng)``."""
 
     def other(given: Given, rng: np.random.Generator) -> Given:
         tokens, count = int(given["tokens"]), int(given["sequences"]) - 1
         return {"offsets": with_offsets(np.sort(inner(count, tokens, rng)), tokens)["offsets"]}
 
-    return Values(label, other)
+    return InputClass(label, other)
 
 
 RAGGED_ROWS = Exercise(
@@ -595,10 +591,10 @@ RAGGED_ROWS = Exercise(
     small=((5, 300), (40, 513), (3, 33), (1, 1)),
     full=(1 << 16, 1 << 24),
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             sequences=(1, 2, 3, 31, 33, 1000), tokens=(1, 2, 33, 257, 1025, 4099)
-        ).with_longest(sequences=131_101, tokens=65_543),
+        ).with_outlier(sequences=131_101, tokens=65_543),
         values=(
             (
                 AS_GIVEN,
@@ -613,12 +609,12 @@ RAGGED_ROWS = Exercise(
                     lambda n, t, rng: np.minimum(np.arange(n) // 2, t),
                 ),
             ),
-            promises.scalars("first", 0, 41, -2_000_000),
+            domain.scalars("first", 0, 41, -2_000_000),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.a_thread_each(0.5, size=(40, 513)),
+    method=(
+        method.one_store_per_result(),
+        method.a_thread_each(0.5, size=(40, 513)),
         most_read(
             "bytes that a thread reads, at most",
             at_most=4 * 16,

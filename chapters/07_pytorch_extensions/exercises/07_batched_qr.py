@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
+    Domain,
     Exercise,
     Launch,
-    Means,
-    Promises,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import AS_GIVEN, Given, Values
+from course_utils.exercises.authoring.domain import AS_GIVEN, Given, InputClass
 
 Shape = tuple[int, ...]
 WARPS = 8  # of a block of 256 threads
@@ -105,16 +105,16 @@ ONE_REFLECTOR = Exercise(
     small=((9, 100), (8, 64), (3, 33), (1, 1)),
     full=(1 << 14, 2048),
     reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 8, 9, 17), n=(1, 2, 31, 32, 33, 65, 257)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 3, 8, 9, 17), n=(1, 2, 31, 32, 33, 65, 257)).with_outlier(
             n=2053
         ),
         values=(
-            promises.data(
+            domain.data(
                 "x",
                 ("all near 1e30", lambda x, rng: x * np.float32(1e30)),
                 ("all near 1e-30", lambda x, rng: x * np.float32(1e-30)),
-                promises.SMALLEST_NORMAL,
+                domain.SMALLEST_NORMAL,
                 ("nothing after the first in some rows", no_tail),
                 ("rows of zeros, but the last", zeros_before_the_last),
                 ("all but the first near 1e-31", tail_times(1e-31)),
@@ -128,11 +128,11 @@ ONE_REFLECTOR = Exercise(
             ),
         ),
     ),
-    means=(
-        means.loads_shared_out(3.0, size=(8, 64)),
-        means.work_shared_out(3.0, size=(8, 64)),
-        means.no_shared_memory("Shuffles add up over a warp.", size=(8, 64)),
-        means.no_extra_work(2.0, size=(8, 64)),
+    method=(
+        method.balanced_loads(3.0, size=(8, 64)),
+        method.balanced_work(3.0, size=(8, 64)),
+        method.no_shared_memory("Shuffles add up over a warp.", size=(8, 64)),
+        method.no_redundant_work(2.0, size=(8, 64)),
     ),
     within=2.0,
 )
@@ -152,7 +152,7 @@ def a_block(rng: np.random.Generator, size: Shape) -> dict:
     }
 
 
-def no_product(label: str, of_v: float, of_c: float) -> Values:
+def no_product(label: str, of_v: float, of_c: float) -> InputClass:
     """The last of v, and a number of C beside it: 0 and infinity, whose product is no number."""
 
     def change(given: Given, rng: np.random.Generator) -> Given:
@@ -160,7 +160,7 @@ def no_product(label: str, of_v: float, of_c: float) -> Values:
         v[-1], c[-1, (c.shape[1] - 1) // 2] = of_v, of_c
         return {"v": v, "C": c}
 
-    return Values(label, change)
+    return InputClass(label, change)
 
 
 def reflected(given: Given) -> dict:
@@ -178,39 +178,37 @@ APPLY_REFLECTOR = Exercise(
     small=((20, 130), (33, 128), (7, 5), (1, 1)),
     full=(2048, 1 << 14),
     reduction=lambda size: size[0],
-    promises=Promises(
-        sizes=promises.shapes(m=(1, 2, 5, 31, 33, 70), n=(1, 2, 127, 128, 129, 300)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(m=(1, 2, 5, 31, 33, 70), n=(1, 2, 127, 128, 129, 300)).with_outlier(
             m=2053, n=32771
         ),
         values=(
             (
                 AS_GIVEN,
-                Values("tau = 0", lambda given, rng: {"tau": 0.0}),
-                Values("tau = 1.5", lambda given, rng: {"tau": 1.5}),
-                Values("zeros among v", lambda given, rng: {"v": every_other_zero(given["v"])}),
-                Values("v[0] = 1e30", lambda given, rng: {"v": _with_first(given["v"], 1e30)}),
-                Values("v[0] = NaN", lambda given, rng: {"v": _with_first(given["v"], np.nan)}),
-                *promises.data("v", promises.SOME_INFINITE, promises.SOME_NAN)[1:],
-                Values(
+                InputClass("tau = 0", lambda given, rng: {"tau": 0.0}),
+                InputClass("tau = 1.5", lambda given, rng: {"tau": 1.5}),
+                InputClass("zeros among v", lambda given, rng: {"v": every_other_zero(given["v"])}),
+                InputClass("v[0] = 1e30", lambda given, rng: {"v": _with_first(given["v"], 1e30)}),
+                InputClass("v[0] = NaN", lambda given, rng: {"v": _with_first(given["v"], np.nan)}),
+                *domain.data("v", domain.SOME_INFINITE, domain.SOME_NAN)[1:],
+                InputClass(
                     "tau = 0, some of v infinite",
-                    lambda given, rng: {"tau": 0, "v": promises.SOME_INFINITE[1](given["v"], rng)},
+                    lambda given, rng: {"tau": 0, "v": domain.SOME_INFINITE[1](given["v"], rng)},
                 ),
-                Values(
+                InputClass(
                     "tau = 0, some of C infinite",
-                    lambda given, rng: {"tau": 0, "C": promises.SOME_INFINITE[1](given["C"], rng)},
+                    lambda given, rng: {"tau": 0, "C": domain.SOME_INFINITE[1](given["C"], rng)},
                 ),
                 no_product("v zero where C is infinite", 0, np.inf),
                 no_product("C zero where v is infinite", np.inf, 0),
             ),
-            promises.data(
-                "C", *promises.ORDINARY, promises.LARGE, promises.SOME_INFINITE, promises.SOME_NAN
-            ),
+            domain.data("C", *domain.ORDINARY, domain.LARGE, domain.SOME_INFINITE, domain.SOME_NAN),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(2.0, size=(33, 128)),
-        means.no_extra_work(2.0, size=(33, 128)),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(2.0, size=(33, 128)),
+        method.no_redundant_work(2.0, size=(33, 128)),
     ),
     within=2.0,
 )
@@ -268,22 +266,22 @@ MANY_REFLECTORS = Exercise(
     small=((6, 130), (5, 128), (2, 5), (1, 1)),
     full=(32, 1 << 20),
     reduction=lambda size: size[0] ** 2,
-    promises=Promises(
-        sizes=promises.shapes(k=(1, 2, 3, 7, 16, 33), n=(1, 2, 127, 128, 129, 300)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(k=(1, 2, 3, 7, 16, 33), n=(1, 2, 127, 128, 129, 300)).with_outlier(
             k=67, n=5003
         ),
         values=(
-            promises.data(
+            domain.data(
                 "tau", ("zeros among tau", some_zero), ("tau zero", lambda tau, rng: 0 * tau)
             ),
-            promises.data("crossed", ("NaN where it has no meaning", nan_elsewhere)),
-            promises.data("Y", promises.LARGE, promises.FAINT),
+            domain.data("crossed", ("NaN where it has no meaning", nan_elsewhere)),
+            domain.data("Y", domain.LARGE, domain.FAINT),
         ),
     ),
-    means=(
-        means.no_surplus_threads(1 / 6, size=(6, 130)),
-        means.work_shared_out(2.0, size=(5, 128)),
-        means.no_extra_work(2.0, size=(5, 128)),
+    method=(
+        method.no_surplus_threads(1 / 6, size=(6, 130)),
+        method.balanced_work(2.0, size=(5, 128)),
+        method.no_redundant_work(2.0, size=(5, 128)),
     ),
     within=2.0,
 )
@@ -316,10 +314,10 @@ THREE_PRODUCTS = Exercise(
     small=(24, 64, 8),
     full=1 << 12,
     reduction=lambda size: size,
-    promises=Promises(
-        sizes=promises.lengths("K", least=8, most=300, of=8).with_longest(K=520),
+    contract=Domain(
+        sizes=domain.lengths("K", least=8, most=300, of=8).with_outlier(K=520),
         values=(
-            promises.data(
+            domain.data(
                 "A B",
                 ("near 1", with_digits),
                 ("just below numbers of TF32", below_another),
@@ -328,8 +326,8 @@ THREE_PRODUCTS = Exercise(
             ),
         ),
     ),
-    means=(
-        means.instructions(
+    method=(
+        method.instructions(
             "products of tensor cores, of 8 columns each",
             "mma.sync",
             at_least=3 * 32 * 8,
@@ -337,7 +335,7 @@ THREE_PRODUCTS = Exercise(
             advice="Three products for each 8 columns, or all four.",
             size=64,
         ),
-        means.instructions(
+        method.instructions(
             "multiplications by threads",
             "mul.f",
             "fma.",
@@ -403,29 +401,31 @@ MERGE_TRIANGLES = Exercise(
     small=((3, 10), (8, 16), (9, 3), (1, 1)),
     full=(1 << 14, 16),
     reduction=lambda size: 8 * size[1],
-    promises=Promises(
-        sizes=promises.shapes(pairs=(1, 3, 9), n=(1, 2, 5, 15, 16)).with_longest(pairs=33),
+    contract=Domain(
+        sizes=domain.shapes(pairs=(1, 3, 9), n=(1, 2, 5, 15, 16)).with_outlier(pairs=33),
         values=(
             (
                 AS_GIVEN,
-                Values("the bottom is zero", lambda given, rng: {"bottom": 0 * given["bottom"]}),
-                Values("the top is its half", lambda given, rng: {"top": given["bottom"] / 2}),
-                Values("the first column of the bottom is small", small_beginning),
-                Values("zeros on the top's diagonal", hollow),
-                Values("the last column nearly the one before", nearly_dependent),
-                Values("the top is negative", lambda given, rng: {"top": -abs(given["top"])}),
+                InputClass(
+                    "the bottom is zero", lambda given, rng: {"bottom": 0 * given["bottom"]}
+                ),
+                InputClass("the top is its half", lambda given, rng: {"top": given["bottom"] / 2}),
+                InputClass("the first column of the bottom is small", small_beginning),
+                InputClass("zeros on the top's diagonal", hollow),
+                InputClass("the last column nearly the one before", nearly_dependent),
+                InputClass("the top is negative", lambda given, rng: {"top": -abs(given["top"])}),
             ),
-            promises.data(
+            domain.data(
                 "top bottom",
                 ("near 1e8", lambda r, rng: r * np.float32(1e8)),
                 ("near 1e-8", lambda r, rng: r * np.float32(1e-8)),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.loads_shared_out(5.0, size=(8, 16)),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(5.0, size=(8, 16)),
+        Requirement(
             "multiplications of a lane",
             lambda work: work.opcodes("mul.", "fma.") / (8 * 32),
             at_most=600,
@@ -481,23 +481,23 @@ Q_TIMES = Exercise(
     small=((3, 6, 34), (8, 5, 28), (9, 7, 0), (1, 1, 0)),
     full=(1 << 12, 32, 96),
     reduction=lambda size: 4 * (size[1] + size[2]),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             **{"batch": (1, 3, 8, 9), "n": (1, 2, 9, 17, 33), "m - n": (0, 1, 22, 31, 70)}
-        ).with_longest(**{"n": 67, "m - n": 261}),
+        ).with_outlier(**{"n": 67, "m - n": 261}),
         values=(
-            promises.data(
+            domain.data(
                 "tau", ("zeros among tau", some_zero), ("halved", lambda tau, rng: tau / 2)
             ),
-            promises.data("qr", ("NaN in R's place", others_above)),
-            promises.data("x", promises.SMALL, promises.FAINT, promises.LARGE, promises.TIES),
+            domain.data("qr", ("NaN in R's place", others_above)),
+            domain.data("x", domain.SMALL, domain.FAINT, domain.LARGE, domain.TIES),
         ),
     ),
-    means=(
-        means.loads_shared_out(3.0, size=(8, 5, 28)),
-        means.work_shared_out(3.0, size=(8, 5, 28)),
-        means.no_shared_memory("A lane keeps its elements; shuffles add up.", size=(8, 5, 28)),
-        means.no_extra_work(3.0, size=(8, 5, 28)),
+    method=(
+        method.balanced_loads(3.0, size=(8, 5, 28)),
+        method.balanced_work(3.0, size=(8, 5, 28)),
+        method.no_shared_memory("A lane keeps its elements; shuffles add up.", size=(8, 5, 28)),
+        method.no_redundant_work(3.0, size=(8, 5, 28)),
     ),
     within=2.0,
 )
@@ -559,12 +559,12 @@ OPEN_QR = Exercise(
     full=(640, 176, 0),
     reduction=lambda size: 16 * (size[1] + size[2]),
     budget=400_000,
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             **{"batch": (1, 2, 3), "n": (2, 3, 7, 17), "m - n": (0, 1, 5)}
-        ).with_longest(**{"n": 33, "m - n": 67}),  # each past a warp, beside a small one
+        ).with_outlier(**{"n": 33, "m - n": 67}),  # each past a warp, beside a small one
         values=(
-            promises.data(
+            domain.data(
                 "A",
                 ("zero columns", zero_columns),
                 ("negative", lambda a, rng: -a),
@@ -576,9 +576,9 @@ OPEN_QR = Exercise(
             ),
         ),
     ),
-    means=(
-        means.work_shared_out(40.0, size=(1, 16, 0)),
-        means.reads("A", 4 * 256, 4 * 4 * 256, advice="Read the matrix once.", size=(1, 16, 0)),
+    method=(
+        method.balanced_work(40.0, size=(1, 16, 0)),
+        method.reads("A", 4 * 256, 4 * 4 * 256, advice="Read the matrix once.", size=(1, 16, 0)),
     ),
     library=("qr_tensor of the lesson", by_the_lesson),
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from course_utils.exercises import Means
+from course_utils.exercises import Requirement
 
 
-def most_read(label: str, *, at_most: int, advice: str, size: Any) -> Means:
+def most_read(label: str, *, at_most: int, advice: str, size: Any) -> Requirement:
     """The bytes that one thread loads from global memory, in the launch and by the thread where
     they are most: a search by halving reads few."""
-    return Means(
+    return Requirement(
         label,
         lambda work: max(int(launch.work.loaded.max()) for launch in work.launches),
         at_most=at_most,

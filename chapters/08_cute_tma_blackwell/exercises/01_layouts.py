@@ -11,15 +11,15 @@ import numpy as np
 from course_utils import layouts
 from course_utils.errors import LessonError
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Promises,
     PythonExercise,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 
 from .common import by_cute
@@ -102,8 +102,8 @@ NESTED_OFFSET = PythonExercise(
     ),
     call=without_layouts,
     reference=by_odometer,
-    promises=Cases(any_coordinate),
-    means="Any way to the number is right.",
+    contract=DrawnCases(any_coordinate),
+    method="Any way to the number is right.",
 )
 
 # --- A layout of tiles ---
@@ -131,16 +131,16 @@ TILE_BY_TILE = Exercise(
     launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 8)), (32, 8)),
     small=((24, 40), (8, 8), (16, 64)),
     full=(8192, 8192),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(8, 16, 24, 56, 136, 1048), columns=(8, 16, 40, 72, 264, 1032)
-        ).with_longest(rows=8200),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
+        ).with_outlier(rows=8200),
+        values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
     exact=True,
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(),
         by_cute(
             "cute/",
             "Let a layout `to` give the places in y: no index formula.",
@@ -214,6 +214,6 @@ OWNER = PythonExercise(
         ((2, 1), (512, 1), (512, 1), (1, 1), 300),
     ),
     reference=searched,
-    promises=Cases(any_owner, 24),
-    means="Looking through all pairs is as right as dividing by the strides.",
+    contract=DrawnCases(any_owner, 24),
+    method="Looking through all pairs is as right as dividing by the strides.",
 )

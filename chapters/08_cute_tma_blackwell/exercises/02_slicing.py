@@ -9,16 +9,16 @@ import numpy as np
 
 from course_utils.errors import LessonError
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 from course_utils.layouts import Layout
 
@@ -62,8 +62,8 @@ BLOCK_TILE = PythonExercise(
         ((65_000, 40), (70_001, 1), (128, 16), (400, 1)),
     ),
     reference=tile_on_a_board,
-    promises=Cases(any_tile, 32),
-    means="Any way to the numbers is right.",
+    contract=DrawnCases(any_tile, 32),
+    method="Any way to the numbers is right.",
 )
 
 # --- The elements of a thread ---
@@ -101,8 +101,8 @@ THREAD_ELEMENTS = PythonExercise(
         ((40, 80), (20, 40), (40, 1), 799),
     ),
     reference=dealt,
-    promises=Cases(any_partition, 24),
-    means="A table of the whole tile is as right as two steps.",
+    contract=DrawnCases(any_partition, 24),
+    method="A table of the whole tile is as right as two steps.",
 )
 
 # --- A gate for each row, a shift for each column ---
@@ -132,26 +132,26 @@ GATE_AND_SHIFT = Exercise(
     launch=lambda size: Launch((-(-size[1] // 64), -(-size[0] // 32)), (256,)),
     small=((37, 101), (32, 64), (1, 1)),
     full=(8192, 8192),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(1, 7, 31, 32, 33, 67, 131), columns=(1, 5, 63, 64, 65, 129, 301)
-        ).with_longest(rows=2053, columns=2053),
+        ).with_outlier(rows=2053, columns=2053),
         values=(
             (
-                *promises.data("x", *promises.ORDINARY, *promises.STRANGE, promises.LARGE),
-                promises.zero_times_infinity_along("gate", -1, "x", 0),
-                promises.zero_times_infinity_along("x", 0, "gate", -1),
+                *domain.data("x", *domain.ORDINARY, *domain.STRANGE, domain.LARGE),
+                domain.zero_times_infinity_along("gate", -1, "x", 0),
+                domain.zero_times_infinity_along("x", 0, "gate", -1),
             ),
             (
-                *promises.data("gate shift", *promises.ORDINARY),
-                *promises.data("shift", promises.LARGE, promises.SOME_INFINITE)[1:],
+                *domain.data("gate shift", *domain.ORDINARY),
+                *domain.data("shift", domain.LARGE, domain.SOME_INFINITE)[1:],
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=FULL_TILES),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=FULL_TILES),
+        Requirement(
             "sectors for each request to store y",
             lambda work: work.counts.global_store_sectors / work.counts.global_store_requests,
             at_most=5,  # four are 32 numbers
@@ -212,6 +212,6 @@ PATCHES = PythonExercise(
     ),
     call=offsets_of,
     reference=cut_out,
-    promises=Cases(any_picture),
-    means="The layout's offsets are compared, so any that has them is right.",
+    contract=DrawnCases(any_picture),
+    method="The layout's offsets are compared, so any that has them is right.",
 )

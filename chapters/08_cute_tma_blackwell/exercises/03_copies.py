@@ -6,19 +6,19 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
     NumberExercise,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.means import WorkDone
+from course_utils.exercises.authoring.method import LaunchStats
 
 from .common import bytes_a_copy
 
@@ -85,8 +85,8 @@ ACCESS_BYTES = PythonExercise(
         ((1, 16), (0, 1), (7, 1), 1),
     ),
     reference=widest,
-    promises=Cases(any_move, count=48),
-    means="Trying the widths is as right as reasoning about strides.",
+    contract=DrawnCases(any_move, count=48),
+    method="Trying the widths is as right as reasoning about strides.",
 )
 
 # --- Requests and sectors, predicted ---
@@ -138,7 +138,7 @@ def shifted_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def bytes_a_store(work: WorkDone) -> float:
+def bytes_a_store(work: LaunchStats) -> float:
     return work.counts.global_store_bytes / work.opcodes("st.global")
 
 
@@ -148,19 +148,19 @@ SHIFTED_COPY = Exercise(
     launch=lambda size: Launch((-(-size[0] // 1024),), (256,)),
     small=((1027, 3), (64, 0), (6, 1), (1, 1)),
     full=(1 << 26, 3),
-    promises=Promises(
-        sizes=promises.shapes(
-            n=promises.extents(5000), shift=(0, 1, 2, 3, 4, 5, 6, 7, 33)
-        ).with_longest(n=65543, shift=131101),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
+    contract=Domain(
+        sizes=domain.shapes(
+            n=domain.extents(5000), shift=(0, 1, 2, 3, 4, 5, 6, 7, 33)
+        ).with_outlier(n=65543, shift=131101),
+        values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
     exact=True,
-    means=(
-        means.one_store_each(),
-        means.one_store_each(size=(1027, 4)),
-        means.work_shared_out(size=(4096, 1)),
+    method=(
+        method.one_store_per_result(),
+        method.one_store_per_result(size=(1027, 4)),
+        method.balanced_work(size=(4096, 1)),
         *(
-            Means(
+            Requirement(
                 "bytes that a thread stores at once",
                 bytes_a_store,
                 at_least=15,
@@ -186,32 +186,32 @@ PLANES_OF_PIXELS = Exercise(
     launch=lambda n: Launch((n // 256,), (192,)),
     small=(1024, 256, 768),
     full=1 << 24,
-    promises=Promises(
-        sizes=promises.lengths(of=256).with_longest(n=66_048),
-        values=(promises.data("pixels", *promises.ANY_FLOAT),),
+    contract=Domain(
+        sizes=domain.lengths(of=256).with_outlier(n=66_048),
+        values=(domain.data("pixels", *domain.ANY_FLOAT),),
     ),
     exact=True,
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(),
+        Requirement(
             "bytes that cp.async copies, over those of the pixels",
             lambda work: work.counts.shared_copy_bytes / work.result_bytes,
             at_least=1,
             at_most=1,
             advice="All of the pixels come by `cp.async`, each once.",
         ),
-        means.threads_that_start(
+        method.threads_that_start(
             at_least=4 * 192, advice="Each thread fetches 16 bytes, as it stores 16.", size=1024
         ),
-        means.instructions(
+        method.instructions(
             "loads from global memory into registers",
             "ld.global",
             at_most=0,
             advice="What a thread stores it reads from the tile.",
         ),
         bytes_a_copy(),
-        Means(
+        Requirement(
             "bytes that a thread stores at once",
             bytes_a_store,
             at_least=16,

@@ -9,16 +9,16 @@ import numpy as np
 
 from course_utils.errors import LessonError
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 from course_utils.layouts import Layout, raked_product, right_inverse
 
@@ -64,8 +64,8 @@ COPY_ELEMENTS = PythonExercise(
         ((4, 1), (1, 0), (1, 8), (0, 1), 2),
     ),
     reference=by_the_product,
-    promises=Cases(any_copy),
-    means="Any way to the elements is right.",
+    contract=DrawnCases(any_copy),
+    method="Any way to the elements is right.",
 )
 
 # --- Layouts for a coalesced copy ---
@@ -148,8 +148,8 @@ COALESCED_LAYOUTS = PythonExercise(
     ),
     call=traffic_of,
     reference=least_traffic,
-    promises=Cases(any_tile, 32),
-    means="The traffic is counted, sector by sector.",
+    contract=DrawnCases(any_tile, 32),
+    method="The traffic is counted, sector by sector.",
 )
 
 # --- A tiled copy of columns ---
@@ -171,23 +171,23 @@ COLUMNS_COPIED = Exercise(
     launch=lambda size: Launch((size[0] // 64, size[1] // 32), (128,)),
     small=((128, 64), (64, 32), (192, 96)),
     full=(8192, 8192),
-    promises=Promises(
-        sizes=promises.shapes(rows=(64, 128, 192, 320), columns=(32, 64, 160)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(rows=(64, 128, 192, 320), columns=(32, 64, 160)).with_outlier(
             rows=8256, columns=2080
         )
     ),
     exact=True,
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(),
+        Requirement(
             "bytes that a thread stores at once",
             lambda work: work.counts.global_store_bytes / work.opcodes("st.global"),
             at_least=16,
             advice="The atom is `UniversalCopy<uint128_t>`: which values are neighbours in a "
             "column?",
         ),
-        Means(
+        Requirement(
             "sectors for each request",
             lambda work: (
                 (work.counts.global_load_sectors + work.counts.global_store_sectors)
@@ -226,26 +226,26 @@ TILE_SUMS = Exercise(
     small=((70, 100), (64, 64), (1, 4)),
     full=(8192, 8192),
     reduction=lambda size: min(size[0], 64),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             rows=(1, 5, 63, 64, 65, 130), columns=(4, 60, 64, 68, 132, 200)
-        ).with_longest(rows=1159, columns=2052),
+        ).with_outlier(rows=1159, columns=2052),
         values=(
             (
-                *promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
-                promises.infinite_at_the_ends("x", -2),
+                *domain.data("x", *domain.ORDINARY, domain.SOME_INFINITE, domain.SOME_NAN),
+                domain.infinite_at_the_ends("x", -2),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.instructions(
+    method=(
+        method.one_store_per_result(),
+        method.instructions(
             "loads from global memory into registers",
             "ld.global",
             at_most=0,
             advice="Every element comes by `cp_async_16`, and is read in shared memory.",
         ),
-        Means(
+        Requirement(
             "bytes that cp.async copies, over those of the matrix",
             lambda work: work.counts.shared_copy_bytes / (4 * WHOLE[0] * WHOLE[1]),
             at_most=1,
@@ -253,6 +253,6 @@ TILE_SUMS = Exercise(
             size=WHOLE,
         ),
         bytes_a_copy(WHOLE),
-        means.work_shared_out(4.0, size=WHOLE),
+        method.balanced_work(4.0, size=WHOLE),
     ),
 )

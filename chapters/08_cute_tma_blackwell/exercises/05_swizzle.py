@@ -12,18 +12,18 @@ from course_utils import layouts
 from course_utils.errors import LessonError
 from course_utils.exercises import (
     Ask,
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
     NumberExercise,
-    Promises,
     PythonExercise,
+    Requirement,
     Target,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 
 # --- The function itself ---
@@ -71,8 +71,8 @@ SWIZZLED_OFFSET = PythonExercise(
     ),
     call=without_swizzles,
     reference=bit_by_bit,
-    promises=Cases(any_swizzle, 32),
-    means="Any way to the number is right.",
+    contract=DrawnCases(any_swizzle, 32),
+    method="Any way to the number is right.",
 )
 
 # --- How many wavefronts? ---
@@ -171,8 +171,8 @@ FITTING_SWIZZLE = PythonExercise(
         (2048, 4),
     ),
     reference=by_trial,
-    promises=Cases(any_rows),
-    means="Trying all swizzles is as right as a formula.",
+    contract=DrawnCases(any_rows),
+    method="Trying all swizzles is as right as a formula.",
 )
 
 # --- Write the layout ---
@@ -201,11 +201,11 @@ TRANSPOSED_TILE = Exercise(
     small=((32, 64), (32, 32)),
     full=(8192, 8192),
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(rows=(32, 64, 96, 160), columns=(32, 64, 128, 224)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(rows=(32, 64, 96, 160), columns=(32, 64, 128, 224)).with_outlier(
             rows=288, columns=32800
         ),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
+        values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
     target=Target(
         label="wavefronts per access of shared memory",
@@ -215,17 +215,17 @@ TRANSPOSED_TILE = Exercise(
         "five bits of it.",
         size=(32, 32),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(),
+        Requirement(
             "bytes stored to shared memory",
             lambda work: work.counts.shared_store_bytes,
             at_least=4096,
             advice="The tile goes through shared memory: only where its elements lie there is new.",
             size=(32, 32),
         ),
-        means.room_in_shared_memory(
+        method.shared_memory_limit(
             4096, advice="No padding: the tile has 4,096 bytes.", size=(32, 32)
         ),
     ),

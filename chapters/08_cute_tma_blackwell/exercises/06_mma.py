@@ -7,16 +7,16 @@ from math import prod
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     kinds,
-    means,
-    promises,
+    method,
 )
 
 # --- Which thread holds a sum? ---
@@ -55,8 +55,8 @@ SUM_PLACE = PythonExercise(
         (5, 1000, 1, 64),
     ),
     reference=from_table,
-    promises=Cases(any_place),
-    means="Any way to the two numbers is right.",
+    contract=DrawnCases(any_place),
+    method="Any way to the two numbers is right.",
 )
 
 # --- How many instructions? ---
@@ -87,8 +87,8 @@ PRODUCT_COUNTS = PythonExercise(
         (1024, 2048, 256, 8, 16),
     ),
     reference=counted,
-    promises=Cases(any_tile),
-    means="Any way to the numbers is right.",
+    contract=DrawnCases(any_tile),
+    method="Any way to the numbers is right.",
 )
 
 # --- The other order of B ---
@@ -115,10 +115,10 @@ def exact(a: np.ndarray, b: np.ndarray) -> dict:
     return {"C": a.astype(np.float64) @ b.astype(np.float64)}
 
 
-def all_by_mma(size: tuple[int, int, int]) -> tuple[Means, ...]:
+def all_by_mma(size: tuple[int, int, int]) -> tuple[Requirement, ...]:
     """The products are made by tensor cores, once."""
     return (
-        Means(
+        Requirement(
             "part of the products that the tensor cores make",
             lambda work: work.counts.flops_by_type.get("f16 (tensor cores)", 0) / (2 * prod(size)),
             at_least=1.0,
@@ -130,8 +130,8 @@ def all_by_mma(size: tuple[int, int, int]) -> tuple[Means, ...]:
 
 
 VALUES = (
-    (*promises.data("A", *promises.ORDINARY),),
-    (*promises.data("B", *promises.ORDINARY),),
+    (*domain.data("A", *domain.ORDINARY),),
+    (*domain.data("B", *domain.ORDINARY),),
 )
 
 TRANSPOSED_OPERAND = Exercise(
@@ -141,15 +141,15 @@ TRANSPOSED_OPERAND = Exercise(
     small=((32, 24, 48), (16, 8, 16)),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
-    promises=Promises(
-        sizes=promises.shapes(M=(16, 32, 80), N=(8, 16, 40), K=(16, 48, 112)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(M=(16, 32, 80), N=(8, 16, 40), K=(16, 48, 112)).with_outlier(
             M=1040, N=1032, K=2064
         ),
         values=VALUES,
     ),
-    means=(
+    method=(
         *all_by_mma((32, 24, 48)),
-        means.instructions(
+        method.instructions(
             "threads at an ldmatrix that transposes",
             "ldmatrix.sync.aligned.m8n8.x2.trans",
             "ldmatrix.sync.aligned.m8n8.x4.trans",
@@ -157,20 +157,20 @@ TRANSPOSED_OPERAND = Exercise(
             advice="B's fragment comes from shared memory by ldmatrix with .trans.",
             size=(16, 8, 16),
         ),
-        means.instructions(
+        method.instructions(
             "threads at an ldmatrix of either kind",
             "ldmatrix.",
             at_least=64,
             advice="A's fragment comes by ldmatrix, too: by ldmatrix_4.",
             size=(16, 8, 16),
         ),
-        means.instructions(
+        method.instructions(
             "single words loaded from shared memory",
             "ld.shared",
             at_most=0,
             advice="What ldmatrix brings is the whole fragment: nothing is to be read beside it.",
         ),
-        means.one_store_each(),
+        method.one_store_per_result(),
     ),
 )
 
@@ -184,15 +184,15 @@ WARPS_APART = Exercise(
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
     bug=kinds.PARTLY_WRITTEN,
-    promises=Promises(
-        sizes=promises.shapes(M=(32, 64), N=(32, 96), K=(16, 48)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(M=(32, 64), N=(32, 96), K=(16, 48)).with_outlier(
             M=1056, N=1056, K=1040
         ),
         values=VALUES,
     ),
-    means=(
+    method=(
         *all_by_mma((64, 96, 48)),
-        means.one_store_each(),
-        means.work_shared_out(2.0, size=(64, 96, 48)),
+        method.one_store_per_result(),
+        method.balanced_work(2.0, size=(64, 96, 48)),
     ),
 )

@@ -8,17 +8,17 @@ from math import prod
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
 
 # --- The order of stages ---
@@ -43,11 +43,11 @@ def played(steps: int, stages: int) -> list[tuple[int, int, int]]:
 STAGE_PLAN = PythonExercise(
     cases=((6, 3), (6, 2), (3, 4), (1, 2), (0, 3), (9, 5), (5, 6), (40, 17), (300, 4)),
     reference=played,
-    promises=Cases(
+    contract=DrawnCases(
         lambda rng: (int(rng.integers(0, 24)), int(rng.integers(2, 9))),
         large=lambda: ((2100, 1024), (1500, 2000), (5000, 300)),
     ),
-    means="Any way to the list is right.",
+    method="Any way to the list is right.",
 )
 
 # --- The tile that fits ---
@@ -91,8 +91,8 @@ BEST_TILE = PythonExercise(
         ([(32, 32)] * 20 + [(64, 32)], 2, 3, 232448),
     ),
     reference=compared,
-    promises=Cases(any_tiles),
-    means="Any way to the tile is right.",
+    contract=DrawnCases(any_tiles),
+    method="Any way to the tile is right.",
 )
 
 # --- What follows the product ---
@@ -125,21 +125,21 @@ BIAS_AND_RELU = Exercise(
     small=((64, 96, 48), (32, 32, 16)),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2] + 1,
-    promises=Promises(
-        sizes=promises.shapes(M=(32, 64), N=(32, 96, 160), K=(16, 48)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(M=(32, 64), N=(32, 96, 160), K=(16, 48)).with_outlier(
             M=1056, N=1056, K=1040
         ),
         values=(
-            promises.data("A", *promises.ORDINARY),
-            promises.data("B", *promises.ORDINARY),
+            domain.data("A", *domain.ORDINARY),
+            domain.data("B", *domain.ORDINARY),
             (
-                *promises.data("bias", *promises.ORDINARY, promises.LARGE, promises.SOME_INFINITE),
-                *promises.data("A bias", promises.VERY_SMALL)[1:],
+                *domain.data("bias", *domain.ORDINARY, domain.LARGE, domain.SOME_INFINITE),
+                *domain.data("A bias", domain.VERY_SMALL)[1:],
             ),
         ),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "part of the products that the tensor cores make",
             lambda work: (
                 work.counts.flops_by_type.get("f16 (tensor cores)", 0) / (2 * prod((64, 96, 48)))
@@ -149,8 +149,8 @@ BIAS_AND_RELU = Exercise(
             advice="The products are made already: only what follows them is missing.",
             size=(64, 96, 48),
         ),
-        means.one_store_each(),
-        means.work_shared_out(2.0),
+        method.one_store_per_result(),
+        method.balanced_work(2.0),
     ),
 )
 
@@ -179,33 +179,31 @@ RING_OF_STAGES = Exercise(
     full=(4096, 1 << 14),
     reduction=lambda size: size[0],
     bug=kinds.DATA_RACE,
-    promises=Promises(
-        sizes=promises.shapes(steps=(1, 2, 3, 4, 9, 31), n=(128, 256, 640)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(steps=(1, 2, 3, 4, 9, 31), n=(128, 256, 640)).with_outlier(
             steps=259, n=16512
         ),
         values=(
-            promises.data(
-                "x", *promises.ORDINARY, promises.FAINT, promises.SOME_INFINITE, promises.SOME_NAN
-            ),
+            domain.data("x", *domain.ORDINARY, domain.FAINT, domain.SOME_INFINITE, domain.SOME_NAN),
         ),
     ),
-    means=(
-        means.instructions(
+    method=(
+        method.instructions(
             "threads that begin a copy",
             "cp.async.c",
             at_least=7 * 2 * 32,
             advice="The rows come by cp.async, as in the starter.",
             size=(7, 256),
         ),
-        means.room_in_shared_memory(3 * 128 * 4, advice="Three stages are enough.", size=(7, 256)),
-        means.instructions(
+        method.shared_memory_limit(3 * 128 * 4, advice="Three stages are enough.", size=(7, 256)),
+        method.instructions(
             "loads from global memory into registers",
             "ld.global",
             at_most=0,
             advice="What a thread adds it reads from the ring.",
             size=(7, 256),
         ),
-        means.overlap(
+        method.overlap(
             0.1,  # one warp of four copies, and adds while its copies are in flight
             advice="The next row is to be on its way while this one is added: begin its copy "
             "before, and wait for no more than you need.",

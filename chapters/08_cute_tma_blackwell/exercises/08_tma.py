@@ -6,17 +6,17 @@ import numpy as np
 
 from course_utils.emulator import Box
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
 from course_utils.layouts import Layout
 
@@ -28,8 +28,8 @@ def boxes(rows: int, columns: int) -> tuple[int, int]:
     return -(-columns // 32), -(-rows // 8)
 
 
-def copies_by_tma(at_least: float, advice: str, size: tuple | int) -> Means:
-    return Means(
+def copies_by_tma(at_least: float, advice: str, size: tuple | int) -> Requirement:
+    return Requirement(
         "bytes that TMA fetches from global memory",
         lambda work: work.counts.bulk_global_load_bytes,
         at_least,
@@ -80,8 +80,8 @@ MAP_FIELDS = PythonExercise(
         ((300, 512), 512, 2, (4, 256), 0),
     ),
     reference=listed,
-    promises=Cases(any_map),
-    means="Any way to the tuples is right.",
+    contract=DrawnCases(any_map),
+    method="Any way to the tuples is right.",
 )
 
 # --- Where an element lies ---
@@ -126,8 +126,8 @@ BOX_ADDRESS = PythonExercise(
         (200_064, 9, 5, 128, 4, 128),
     ),
     reference=by_the_emulator,
-    promises=Cases(any_element, 24),
-    means="Any way to the number is right.",
+    contract=DrawnCases(any_element, 24),
+    method="Any way to the number is right.",
 )
 
 # --- Bytes to expect ---
@@ -162,8 +162,8 @@ EXPECTED_BYTES = PythonExercise(
         ([], 0),
     ),
     reference=counted,
-    promises=Cases(any_copies),
-    means="Any way to the number is right.",
+    contract=DrawnCases(any_copies),
+    method="Any way to the number is right.",
 )
 
 # --- The first load ---
@@ -181,16 +181,16 @@ UPSIDE_DOWN = Exercise(
     small=((19, 36), (8, 32), (1, 4)),
     full=(8192, 8192),
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 7, 8, 9, 33), columns=(4, 28, 32, 36, 68)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 7, 8, 9, 33), columns=(4, 28, 32, 36, 68)).with_outlier(
             rows=131, columns=516
         ),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
+        values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
-    means=(
+    method=(
         copies_by_tma(19 * 36 * 4, "The box comes by tma_load.", (19, 36)),
-        means.one_store_each(),
-        means.work_shared_out(size=(16, 64)),
+        method.one_store_per_result(),
+        method.balanced_work(size=(16, 64)),
     ),
 )
 
@@ -210,19 +210,17 @@ STUCK_RING = Exercise(
     full=(8192, 4096),
     bug=kinds.DEADLOCK,
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 8, 15, 17, 24, 33), columns=(4, 32, 36)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 8, 15, 17, 24, 33), columns=(4, 32, 36)).with_outlier(
             rows=1031, columns=260
         ),
         values=(
-            promises.data(
-                "x", *promises.ANY_ORDERED, promises.LAST_INFINITE, promises.FAINT, promises.HUGE
-            ),
+            domain.data("x", *domain.ANY_ORDERED, domain.LAST_INFINITE, domain.FAINT, domain.HUGE),
         ),
     ),
-    means=(
+    method=(
         copies_by_tma(37 * 36 * 4, "The boxes come by tma_load.", (37, 36)),
-        means.room_in_shared_memory(2 * 1024 + 128, advice="Two stages are enough.", size=(37, 36)),
+        method.shared_memory_limit(2 * 1024 + 128, advice="Two stages are enough.", size=(37, 36)),
     ),
 )
 
@@ -248,14 +246,14 @@ UNSEEN_SQUARES = Exercise(
     small=((19, 36), (8, 32), (1, 4)),
     full=(8192, 8192),
     bug=kinds.DATA_RACE,
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 7, 8, 9, 33), columns=(4, 28, 32, 36, 68)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 7, 8, 9, 33), columns=(4, 28, 32, 36, 68)).with_outlier(
             rows=131, columns=516
         ),
-        values=(promises.data("x", *promises.ORDINARY, *promises.STRANGE, promises.LARGE, WIDE),),
+        values=(domain.data("x", *domain.ORDINARY, *domain.STRANGE, domain.LARGE, WIDE),),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "bytes that TMA stores",
             lambda work: work.counts.bulk_global_store_bytes,
             at_least=19 * 36 * 4,
@@ -263,7 +261,7 @@ UNSEEN_SQUARES = Exercise(
             advice="The tile leaves by tma_store, once.",
             size=(19, 36),
         ),
-        means.work_shared_out(size=(16, 64)),
+        method.balanced_work(size=(16, 64)),
     ),
 )
 
@@ -286,17 +284,17 @@ BANDS_ADDED = Exercise(
     small=((3, 36), (2, 32), (1, 4)),
     full=(1024, 8192),
     reduction=lambda size: size[0] + 1,
-    promises=Promises(
-        sizes=promises.shapes(bands=(1, 2, 5, 9), columns=(4, 28, 32, 36, 68)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(bands=(1, 2, 5, 9), columns=(4, 28, 32, 36, 68)).with_outlier(
             bands=67, columns=516
         ),
         values=(
-            promises.data("x", *promises.ORDINARY, *promises.STRANGE, promises.LARGE),
-            promises.data("y", *promises.ORDINARY, promises.LARGE, promises.SOME_INFINITE),
+            domain.data("x", *domain.ORDINARY, *domain.STRANGE, domain.LARGE),
+            domain.data("y", *domain.ORDINARY, domain.LARGE, domain.SOME_INFINITE),
         ),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "loads and stores of threads, in bytes",
             lambda work: (
                 work.counts.global_load_bytes
@@ -309,7 +307,7 @@ BANDS_ADDED = Exercise(
             advice="No thread touches an element: tma_load in, tma_add out.",
             size=(3, 36),
         ),
-        means.threads_that_start(
+        method.threads_that_start(
             at_most=6, advice="One thread of each block starts both copies.", size=(3, 36)
         ),
     ),
@@ -327,27 +325,27 @@ HANDED_ROUND = Exercise(
     small=(2, 1),
     full=1 << 14,
     exact=True,
-    promises=Promises(
-        sizes=promises.lengths(most=3).with_longest(n=5),
-        values=(promises.data("x", promises.NEGATIVE, *promises.STRANGE),),
+    contract=Domain(
+        sizes=domain.lengths(most=3).with_outlier(n=5),
+        values=(domain.data("x", domain.NEGATIVE, *domain.STRANGE),),
     ),
-    means=(
-        means.instructions(
+    method=(
+        method.instructions(
             "numbers stored into another block",
             "st.async",
             at_least=2 * 128,
             advice="Each thread sends one number by store_async.",
             size=2,
         ),
-        means.instructions(
+        method.instructions(
             "arrivals at barriers of the cluster",
             "barrier.cluster.arrive",
             at_most=2 * 128,
             advice="One barrier, before the stores. Behind them each block's mbarrier is enough.",
             size=2,
         ),
-        means.reads_each_once(2 * 128 * 4, size=2),
-        means.loads_shared_out(at_most=2, size=2),
+        method.reads_each_once(2 * 128 * 4, size=2),
+        method.balanced_loads(at_most=2, size=2),
     ),
 )
 
@@ -369,19 +367,19 @@ TABLE_FOR_BOTH = Exercise(
     launch=lambda blocks: Launch((blocks,), (128,)),
     small=(6, 2),
     full=1 << 16,
-    promises=Promises(
-        sizes=promises.lengths(most=14, of=2).with_longest(n=34),
+    contract=Domain(
+        sizes=domain.lengths(most=14, of=2).with_outlier(n=34),
         values=(
             (
-                *promises.data("x", *promises.ORDINARY, *promises.STRANGE, promises.LARGE),
-                promises.zero_times_infinity_along("table", 0, "x", 1),
-                promises.zero_times_infinity_along("x", 1, "table", 0),
+                *domain.data("x", *domain.ORDINARY, *domain.STRANGE, domain.LARGE),
+                domain.zero_times_infinity_along("table", 0, "x", 1),
+                domain.zero_times_infinity_along("x", 1, "table", 0),
             ),
-            promises.data("table", *promises.ORDINARY),
+            domain.data("table", *domain.ORDINARY),
         ),
     ),
-    means=(
-        Means(
+    method=(
+        Requirement(
             "bytes that TMA fetches from global memory",
             lambda work: work.counts.bulk_global_load_bytes,
             at_least=3 * 16 * 32 * 4,
@@ -389,10 +387,10 @@ TABLE_FOR_BOTH = Exercise(
             advice="A cluster of two blocks fetches the table once: half by each block, for both.",
             size=6,
         ),
-        means.threads_that_start(
+        method.threads_that_start(
             6, 6, advice="Each block loads half of the table, by one of its threads.", size=6
         ),
-        means.one_store_each(),
-        means.work_shared_out(),
+        method.one_store_per_result(),
+        method.balanced_work(),
     ),
 )

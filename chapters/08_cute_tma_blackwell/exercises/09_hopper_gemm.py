@@ -6,20 +6,20 @@ import numpy as np
 from ml_dtypes import bfloat16
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     kinds,
-    means,
-    promises,
+    method,
 )
 from course_utils.layouts import Layout
 
-FEW = promises.POSITIVE, promises.TIES, promises.MIDDLING, promises.SMALL  # a launch costs 0.1 s
+FEW = domain.POSITIVE, domain.TIES, domain.MIDDLING, domain.SMALL  # a launch costs 0.1 s
 
 # --- A matrix descriptor ---
 
@@ -115,9 +115,9 @@ def tile_maps(rows_of_b: int) -> dict:
     return {"A": {"box": (64, 64), "swizzle": 128}, "B": {"box": (rows_of_b, 64), "swizzle": 128}}
 
 
-def by_wgmma(products: int, size: tuple) -> Means:
+def by_wgmma(products: int, size: tuple) -> Requirement:
     """Sixteen columns of a tile at once, by 128 threads."""
-    return means.instructions(
+    return method.instructions(
         "wgmma, once for each thread",
         "wgmma.mma_async",
         at_least=128 * products,
@@ -127,9 +127,9 @@ def by_wgmma(products: int, size: tuple) -> Means:
     )
 
 
-def by_tensor_cores_alone(at_most: int, size: tuple) -> Means:
+def by_tensor_cores_alone(at_most: int, size: tuple) -> Requirement:
     """The threads multiply nothing beside: no loop over K in fp32."""
-    return means.instructions(
+    return method.instructions(
         "products and sums by threads (fma)",
         "fma.",
         at_most=at_most,
@@ -225,15 +225,15 @@ MATRIX_DESCRIPTOR = PythonExercise(
         (229376 - 1024, 8, 0, 128),
     ),
     reference=packed,
-    promises=Cases(any_operand, 24),
-    means="Any way to the number is right.",
+    contract=DrawnCases(any_operand, 24),
+    method="Any way to the number is right.",
 )
 
 ACCUMULATOR_HOLDER = PythonExercise(
     cases=((0, 0), (0, 1), (0, 2), (0, 8), (1, 0), (8, 0), (16, 0), (64, 0), (127, 255), (77, 130)),
     reference=looked_up,
-    promises=Cases(any_sum, 24),
-    means="Any way to the numbers is right.",
+    contract=DrawnCases(any_sum, 24),
+    method="Any way to the numbers is right.",
 )
 
 EARLY_SUMS = Exercise(
@@ -249,14 +249,14 @@ EARLY_SUMS = Exercise(
     full=(4096, 4096),
     reduction=lambda size: 128,
     bug=kinds.DATA_RACE,
-    promises=Promises(
-        sizes=promises.shapes(M=(1, 33, 64, 65), N=(1, 8, 31, 40)),
+    contract=Domain(
+        sizes=domain.shapes(M=(1, 33, 64, 65), N=(1, 8, 31, 40)),
         values=(
-            promises.scalars("scale", 0, 1, 3, 0.3),
-            promises.data("A B D E", *FEW),
+            domain.scalars("scale", 0, 1, 3, 0.3),
+            domain.data("A B D E", *FEW),
         ),
     ),
-    means=(by_wgmma(8 * 4, (70, 40)), by_tensor_cores_alone(2 * 4 * 64 * 32, (70, 40))),
+    method=(by_wgmma(8 * 4, (70, 40)), by_tensor_cores_alone(2 * 4 * 64 * 32, (70, 40))),
 )
 
 CONSUMER_LOOP = Exercise(
@@ -268,13 +268,13 @@ CONSUMER_LOOP = Exercise(
     small=((70, 40, 136), (64, 32, 64), (1, 1, 8)),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
-    promises=Promises(
-        sizes=promises.shapes(M=(1, 64, 65), N=(1, 31, 40), K=(8, 72, 136, 264)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(M=(1, 64, 65), N=(1, 31, 40), K=(8, 72, 136, 264)).with_outlier(
             M=131, N=136, K=1032
         ),
-        values=(promises.data("A B", *FEW),),
+        values=(domain.data("A B", *FEW),),
     ),
-    means=(
+    method=(
         by_wgmma(4 * 3 * 4, (70, 40, 136)),
         by_tensor_cores_alone(0, (70, 40, 136)),
     ),
@@ -292,8 +292,8 @@ REGISTER_PLAN = PythonExercise(
         (1, 96, 128, 256),
     ),
     reference=granted,
-    promises=Cases(any_block),
-    means="Any way to the numbers is right.",
+    contract=DrawnCases(any_block),
+    method="Any way to the numbers is right.",
 )
 
 # --- Find the deadlock ---
@@ -308,22 +308,22 @@ STUCK_TILES = Exercise(
     full=(1024, 1024, 512),
     reduction=lambda size: size[2],
     bug=kinds.DEADLOCK,
-    promises=Promises(
-        sizes=promises.shapes(M=(1, 65), N=(1, 40), K=(8, 72, 136)).with_longest(N=72),
+    contract=Domain(
+        sizes=domain.shapes(M=(1, 65), N=(1, 40), K=(8, 72, 136)).with_outlier(N=72),
         launches=lambda size: [Launch((blocks,), (160,)) for blocks in (1, 3, 7)],
-        values=(promises.data("A B", *FEW),),
+        values=(domain.data("A B", *FEW),),
     ),
-    means=(
+    method=(
         by_wgmma(6 * 2 * 4, (70, 72, 104)),
         by_tensor_cores_alone(0, (70, 72, 104)),
-        Means(
+        Requirement(
             "threads that touch memory, in two blocks",
             lambda work: sum(np.count_nonzero(launch.work.touched) for launch in work.launches),
             at_least=2 * 128,
             advice="Each block takes its part of the tiles, and in each all four warps store.",
             size=(70, 72, 104),
         ),
-        means.room_in_shared_memory(
+        method.shared_memory_limit(
             3 * 12288 + 1024, advice="Three stages are enough.", size=(70, 72, 104)
         ),
     ),
@@ -343,8 +343,8 @@ TILE_IN_BAND = PythonExercise(
         (2047, 64, 32, 16),
     ),
     reference=by_listing,
-    promises=Cases(any_tile, 24, large=lambda: [(80_000_007, 10_000_000, 9, 16)]),
-    means="Any way to the numbers is right.",
+    contract=DrawnCases(any_tile, 24, large=lambda: [(80_000_007, 10_000_000, 9, 16)]),
+    method="Any way to the numbers is right.",
 )
 
 BARRIER_COUNTS = PythonExercise(
@@ -358,8 +358,8 @@ BARRIER_COUNTS = PythonExercise(
         (64, 128, 1, 16),
     ),
     reference=by_listing_copies,
-    promises=Cases(any_tiles),
-    means="Any way to the numbers is right.",
+    contract=DrawnCases(any_tiles),
+    method="Any way to the numbers is right.",
 )
 
 BIAS_AND_GELU = Exercise(
@@ -370,21 +370,21 @@ BIAS_AND_GELU = Exercise(
     launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 64)), (128,)),
     small=((70, 40, 72), (64, 32, 64), (1, 2, 8)),
     full=(2048, 2048, 2048),
-    promises=Promises(
-        sizes=promises.shapes(M=(1, 33, 64, 65), N=(2, 8, 30, 40), K=(8, 72)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(M=(1, 33, 64, 65), N=(2, 8, 30, 40), K=(8, 72)).with_outlier(
             M=131, N=136, K=264
         ),
         values=(
-            promises.data("A", *FEW),
+            domain.data("A", *FEW),
             (
-                *promises.data("bias", *FEW, promises.LARGE_NEGATIVE, promises.LARGE_POSITIVE),
-                promises.Values("bias that nearly cancels", nearly_cancelling),
+                *domain.data("bias", *FEW, domain.LARGE_NEGATIVE, domain.LARGE_POSITIVE),
+                domain.InputClass("bias that nearly cancels", nearly_cancelling),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        Requirement(
             "bytes of a store to global memory",
             lambda work: work.counts.global_store_bytes / max(work.opcodes("st.global"), 1),
             at_least=4,

@@ -8,17 +8,17 @@ import numpy as np
 from ml_dtypes import bfloat16
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
 
 ARCH = "sm_100a"
@@ -38,8 +38,8 @@ def product(given: dict) -> np.ndarray:
     return given["A"].astype(np.float64) @ given["B"].astype(np.float64).T
 
 
-def by_tensor_cores(at_least: int, size: int) -> Means:
-    return means.instructions(
+def by_tensor_cores(at_least: int, size: int) -> Requirement:
+    return method.instructions(
         "products of the tensor cores",
         "tcgen05.mma",
         at_least=at_least,
@@ -91,8 +91,8 @@ CELL_OF_SUM = PythonExercise(
         (40, 7, 64, 8, 1),
     ),
     reference=by_table,
-    promises=Cases(any_sum, 48),
-    means="Any way to the numbers is right.",
+    contract=DrawnCases(any_sum, 48),
+    method="Any way to the numbers is right.",
 )
 
 # --- The instruction descriptor ---
@@ -146,8 +146,8 @@ INSTRUCTION_WORD = PythonExercise(
         (256, 64, "bf16", "f32", True, True, True),
     ),
     reference=instruction_by_fields,
-    promises=Cases(any_instruction, 24, large=every_flag),
-    means="Any way to the number is right.",
+    contract=DrawnCases(any_instruction, 24, large=every_flag),
+    method="Any way to the number is right.",
 )
 
 # --- The shared memory descriptor ---
@@ -180,8 +180,8 @@ TILE_WORD = PythonExercise(
         (262144, 128, 0, True),  # of the address 14 bits have room
     ),
     reference=tile_by_fields,
-    promises=Cases(any_tile, 24),
-    means="Any way to the number is right.",
+    contract=DrawnCases(any_tile, 24),
+    method="Any way to the number is right.",
 )
 
 # --- Fetch the sums ---
@@ -200,16 +200,16 @@ FETCHED_SUMS = Exercise(
     small=(2, 1),
     full=4096,
     reduction=lambda tiles: 65,
-    promises=Promises(
-        sizes=promises.Sizes(("tiles",), ((1, 2, 3),)).with_longest(tiles=7),
+    contract=Domain(
+        sizes=domain.Sizes(("tiles",), ((1, 2, 3),)).with_outlier(tiles=7),
         values=(
-            promises.data("A", promises.NEGATIVE, promises.POSITIVE),
-            promises.data("bias", *promises.ORDINARY, promises.LARGE, promises.SOME_INFINITE),
+            domain.data("A", domain.NEGATIVE, domain.POSITIVE),
+            domain.data("bias", *domain.ORDINARY, domain.LARGE, domain.SOME_INFINITE),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.instructions(
+    method=(
+        method.one_store_per_result(),
+        method.instructions(
             "fetches from tensor memory",
             "tcgen05.ld",
             at_least=128,
@@ -235,13 +235,13 @@ MULTIPLYING_THREAD = Exercise(
     small=(3, 1),
     full=256,
     reduction=lambda steps: 64 * steps,
-    promises=Promises(
-        sizes=promises.Sizes(("steps",), ((1, 2, 3, 4, 5, 8),)).with_longest(steps=19),
-        values=(promises.data("A", promises.NEGATIVE, promises.SMALL, promises.EQUAL),),
+    contract=Domain(
+        sizes=domain.Sizes(("steps",), ((1, 2, 3, 4, 5, 8),)).with_outlier(steps=19),
+        values=(domain.data("A", domain.NEGATIVE, domain.SMALL, domain.EQUAL),),
     ),
-    means=(
+    method=(
         by_tensor_cores(12, size=3),
-        means.threads_that_start(
+        method.threads_that_start(
             at_most=2, advice="One thread loads, and one starts all products.", size=3
         ),
     ),
@@ -262,13 +262,13 @@ TWO_HALVES = Exercise(
     small=(2, 1),
     full=4096,
     reduction=lambda tiles: 64,
-    promises=Promises(
-        sizes=promises.Sizes(("tiles",), ((1, 2, 3),)).with_longest(tiles=7),
-        values=(promises.data("A", promises.NEGATIVE, promises.SMALL),),
+    contract=Domain(
+        sizes=domain.Sizes(("tiles",), ((1, 2, 3),)).with_outlier(tiles=7),
+        values=(domain.data("A", domain.NEGATIVE, domain.SMALL),),
     ),
-    means=(
+    method=(
         by_tensor_cores(4, size=1),
-        Means(
+        Requirement(
             "bytes that TMA fetches, over those of A and B",
             lambda work: work.counts.bulk_global_load_bytes / ((256 + 64) * 128),
             at_least=1,
@@ -296,13 +296,13 @@ EARLY_REUSE = Exercise(
     full=64,
     bug=kinds.DATA_RACE,
     reduction=lambda tiles: 64,
-    promises=Promises(
-        sizes=promises.Sizes(("tiles",), ((1, 2, 3, 4, 6),)).with_longest(tiles=11),
-        values=(promises.data("A", promises.NEGATIVE, promises.SMALL),),
+    contract=Domain(
+        sizes=domain.Sizes(("tiles",), ((1, 2, 3, 4, 6),)).with_outlier(tiles=11),
+        values=(domain.data("A", domain.NEGATIVE, domain.SMALL),),
     ),
-    means=(
+    method=(
         by_tensor_cores(20, size=5),
-        means.instructions(
+        method.instructions(
             "fences before, of threads that fetched",
             "tcgen05.fence::before_thread_sync",
             at_least=5 * 128,
@@ -310,7 +310,7 @@ EARLY_REUSE = Exercise(
             "it stands before __syncwarp(), not behind elected().",
             size=5,
         ),
-        Means(
+        Requirement(
             "barriers of the whole block, for each warp",
             lambda work: work.opcodes("bar.sync", "barrier.sync") / 160,
             at_most=3,

@@ -8,21 +8,21 @@ import ml_dtypes
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
 
 ARCH = "sm_100a"
-Values = promises.Values
+InputClass = domain.InputClass
 
 # --- Quantise to NVFP4 ---
 
@@ -83,8 +83,8 @@ def middles(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return (numbers * rng.choice(np.array([-1, 1], F32) / 64, numbers.shape)).reshape(-1)
 
 
-def of_x(label: str, change: Any) -> Values:
-    return Values(label, lambda given, rng: {"x": change(given["x"], rng)})
+def of_x(label: str, change: Any) -> InputClass:
+    return InputClass(label, lambda given, rng: {"x": change(given["x"], rng)})
 
 
 PACKED_FOURS = Exercise(
@@ -101,11 +101,11 @@ PACKED_FOURS = Exercise(
     launch=lambda blocks: Launch((-(-blocks // 128),), (128,)),
     small=(130, 3, 1),
     full=1 << 20,
-    promises=Promises(
-        sizes=promises.lengths("blocks", most=2053).with_longest(blocks=65543),
+    contract=Domain(
+        sizes=domain.lengths("blocks", most=2053).with_outlier(blocks=65543),
         values=(
             (
-                promises.AS_GIVEN,
+                domain.AS_GIVEN,
                 of_x("x with blocks of zeros", some_zero_blocks),
                 of_x("x of many sizes", spread),
                 of_x("x with one large number a block", one_large),
@@ -114,17 +114,17 @@ PACKED_FOURS = Exercise(
                 of_x("x at middles between two scales or two codes", middles),
             ),
             (
-                *promises.scalars("tensor_scale", 2.0**-6, 2.0**-4, 1.0),
-                Values(
+                *domain.scalars("tensor_scale", 2.0**-6, 2.0**-4, 1.0),
+                InputClass(
                     "x tiny, tensor_scale = 2^-92",
                     lambda given, rng: {"x": given["x"] * F32(2.0**-86), "tensor_scale": 2.0**-92},
                 ),
             ),
         ),
     ),
-    means=(
-        means.work_shared_out(),
-        Means(
+    method=(
+        method.balanced_work(),
+        Requirement(
             "bytes stored, over those of codes and scales",
             lambda work: work.counts.global_store_bytes / (130 * 9),
             at_least=1,
@@ -181,8 +181,8 @@ SHARED_SCALE = PythonExercise(
         ([1.0] * 63 + [-5.0], "E4M3", "down"),
     ),
     reference=scale_by_search,
-    promises=Cases(any_block, 48),
-    means="Any way to the number is right.",
+    contract=DrawnCases(any_block, 48),
+    method="Any way to the number is right.",
 )
 
 # --- Where a scale lies ---
@@ -221,8 +221,8 @@ SCALE_CELL = PythonExercise(
         (5_000_000_077, 100_001, 200_000, 3, 4),
     ),
     reference=cell_by_arrays,
-    promises=Cases(any_cell, 32),
-    means="Any way to the numbers is right.",
+    contract=DrawnCases(any_cell, 32),
+    method="Any way to the numbers is right.",
 )
 
 # --- The instruction descriptor ---
@@ -263,8 +263,8 @@ SCALED_WORD = PythonExercise(
         (128, 8, "E3M2", "E2M3", "mxf8f6f4", "UE8M0", 32, 1),
     ),
     reference=scaled_by_fields,
-    promises=Cases(any_scaled, 32),
-    means="Any way to the number is right.",
+    contract=DrawnCases(any_scaled, 32),
+    method="Any way to the number is right.",
 )
 
 # --- Put the scales into their tiles ---
@@ -277,8 +277,8 @@ def boxes(rows: int) -> dict:
     return {"box": (rows, 128), "swizzle": 128}
 
 
-def by_tensor_cores(at_least: int, size: Any) -> Means:
-    return means.instructions(
+def by_tensor_cores(at_least: int, size: Any) -> Requirement:
+    return method.instructions(
         "products of the tensor cores",
         "tcgen05.mma",
         at_least=at_least,
@@ -304,14 +304,14 @@ def scaled_rows(given: dict) -> dict:
     return {"D": a @ b.T}
 
 
-def scales_of(name: str, label: str, change: Any) -> Values:
+def scales_of(name: str, label: str, change: Any) -> InputClass:
     """Other bytes in place of the scales ``name``."""
 
     def changed(given: dict, rng: np.random.Generator) -> dict:
         old = given[name].view(np.uint8)
         return {name: change(old.copy(), rng).astype(np.uint8).view(given[name].dtype)}
 
-    return Values(label, changed)
+    return InputClass(label, changed)
 
 
 def only_row(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -336,10 +336,10 @@ ROWS_OF_SCALES = Exercise(
     small=(2, 1),
     full=4096,
     reduction=lambda tiles: 1024,
-    promises=Promises(
-        sizes=promises.Sizes(("tiles",), ((1, 2),)).with_longest(tiles=5),
+    contract=Domain(
+        sizes=domain.Sizes(("tiles",), ((1, 2),)).with_outlier(tiles=5),
         values=(
-            promises.data("A", promises.NEGATIVE, promises.POSITIVE),
+            domain.data("A", domain.NEGATIVE, domain.POSITIVE),
             (
                 scales_of("scales_a", "", lambda codes, rng: codes),
                 scales_of("scales_a", "scales of A 1 but for one row", only_row),
@@ -347,7 +347,7 @@ ROWS_OF_SCALES = Exercise(
             ),
         ),
     ),
-    means=(by_tensor_cores(4, size=1), means.work_shared_out()),
+    method=(by_tensor_cores(4, size=1), method.balanced_work()),
 )
 
 # --- The copy that is told too early ---
@@ -391,19 +391,19 @@ EARLY_SCALES = Exercise(
     full=64,
     bug=kinds.DATA_RACE,
     reduction=lambda steps: 4096 * steps,
-    promises=Promises(
-        sizes=promises.Sizes(("steps",), ((1, 2, 3),)).with_longest(steps=5),
+    contract=Domain(
+        sizes=domain.Sizes(("steps",), ((1, 2, 3),)).with_outlier(steps=5),
         values=(
             (
-                promises.AS_GIVEN,
+                domain.AS_GIVEN,
                 scales_of("scales_a", "scales of A all 1", lambda codes, rng: 0 * codes + 0x38),
                 scales_of("scales_b", "scales of B all 2", lambda codes, rng: 0 * codes + 0x40),
             ),
         ),
     ),
-    means=(
+    method=(
         by_tensor_cores(8, size=2),
-        Means(
+        Requirement(
             "barriers of the whole block, for each warp",
             lambda work: work.opcodes("bar.sync", "barrier.sync") / 192,
             at_most=3,

@@ -6,17 +6,17 @@ import numpy as np
 from ml_dtypes import bfloat16
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
     kinds,
-    means,
-    promises,
+    method,
 )
 
 # --- Weights as factors ---
@@ -40,8 +40,8 @@ def by_search(row: int, key: int) -> tuple:
 WEIGHT_REGISTER = PythonExercise(
     cases=((0, 0), (0, 1), (0, 2), (0, 8), (0, 16), (1, 0), (8, 0), (16, 0), (63, 255), (29, 77)),
     reference=by_search,
-    promises=Cases(any_weight, 24),
-    means="Any way to the numbers is right.",
+    contract=DrawnCases(any_weight, 24),
+    method="Any way to the numbers is right.",
 )
 
 # --- The second product ---
@@ -81,9 +81,9 @@ WEIGHTS_BY_VALUES = Exercise(
     small=((70, 40), (65, 32), (1, 1)),
     full=(8192, 8192),
     exact=True,
-    promises=Promises(sizes=promises.shapes(M=(1, 64, 65), N=(1, 17, 33, 70)).with_longest(N=167)),
-    means=(
-        means.instructions(
+    contract=Domain(sizes=domain.shapes(M=(1, 64, 65), N=(1, 17, 33, 70)).with_outlier(N=167)),
+    method=(
+        method.instructions(
             "wgmma, once for each thread",
             "wgmma.mma_async",
             at_least=128 * 2 * 2 * 6,
@@ -91,8 +91,8 @@ WEIGHTS_BY_VALUES = Exercise(
             advice="Two products of 16 keys for each tile, beside the four that are there.",
             size=(70, 40),
         ),
-        means.no_extra_work(2.0, size=(70, 40)),
-        Means(
+        method.no_redundant_work(2.0, size=(70, 40)),
+        Requirement(
             "bytes that threads write to shared memory",
             lambda work: work.counts.shared_store_bytes,
             at_most=64,
@@ -122,19 +122,19 @@ ROWS_OF_FOUR = Exercise(
     small=(70, 64, 1),
     full=1 << 20,
     reduction=lambda m: 32,
-    promises=Promises(
-        sizes=promises.lengths("M", most=200).with_longest(M=1031),
-        values=(promises.data("S", *promises.ANY_FINITE, promises.NEAR_LOWEST),),
+    contract=Domain(
+        sizes=domain.lengths("M", most=200).with_outlier(M=1031),
+        values=(domain.data("S", *domain.ANY_FINITE, domain.NEAR_LOWEST),),
     ),
-    means=(
-        means.shuffles(
+    method=(
+        method.shuffles(
             at_least=1,
             at_most=2 * 8 * 128 * 2,
             advice="Two steps for the largest score and two for the sum, of each of two rows.",
             size=70,
         ),
-        means.no_shared_memory("Four lanes of one warp share a row: shuffles suffice.", size=70),
-        Means(
+        method.no_shared_memory("Four lanes of one warp share a row: shuffles suffice.", size=70),
+        Requirement(
             "elements that threads load",
             lambda work: work.counts.global_load_bytes // 4,
             at_most=1.5 * 70 * 32,
@@ -173,19 +173,17 @@ STUCK_TURNS = Exercise(
     full=(1 << 20, 16),
     reduction=lambda size: 16,
     bug=kinds.DEADLOCK,
-    promises=Promises(
-        sizes=promises.shapes(n=(1, 127, 128, 129, 300), rounds=(0, 1, 2, 5)).with_longest(
-            rounds=33
-        ),
+    contract=Domain(
+        sizes=domain.shapes(n=(1, 127, 128, 129, 300), rounds=(0, 1, 2, 5)).with_outlier(rounds=33),
         values=(
             (
-                *promises.data("x a", *promises.ORDINARY),
-                *promises.data("x", promises.LARGE, promises.SOME_INFINITE, promises.SOME_NAN)[1:],
+                *domain.data("x a", *domain.ORDINARY),
+                *domain.data("x", domain.LARGE, domain.SOME_INFINITE, domain.SOME_NAN)[1:],
             ),
         ),
     ),
-    means=(
-        means.instructions(
+    method=(
+        method.instructions(
             "barriers that threads arrive at without waiting",
             "barrier.arrive",
             "bar.arrive",
@@ -193,7 +191,7 @@ STUCK_TURNS = Exercise(
             advice="Whoever passes the turn goes on: barrier.arrive, not a barrier for all.",
             size=(130, 3),
         ),
-        Means(
+        Requirement(
             "bytes that threads write to shared memory",
             lambda work: work.counts.shared_store_bytes,
             at_least=2 * 128 * 4 * 5,  # a value for each turn that a group passes on
@@ -240,6 +238,6 @@ CAUSAL_TILES = PythonExercise(
         (8191, 128, 128, 8192),
     ),
     reference=by_marking,
-    promises=Cases(any_block, 24),
-    means="Any way to the numbers is right.",
+    contract=DrawnCases(any_block, 24),
+    method="Any way to the numbers is right.",
 )

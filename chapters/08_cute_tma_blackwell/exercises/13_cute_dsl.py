@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
-    Promises,
     PythonExercise,
+    domain,
     empty,
-    means,
-    promises,
+    method,
 )
 from course_utils.exercises.authoring.vectors import one_thread_each, spare_blocks
 
@@ -136,8 +136,8 @@ INSTRUCTIONS_LEFT = PythonExercise(
         ([("repeat", 2, [("repeat", 3, [("set", "y", "+", "y", 1)])])], {}),
     ),
     reference=traced,
-    promises=Cases(any_program, count=48),
-    means="Any way to the number is right.",
+    contract=DrawnCases(any_program, count=48),
+    method="Any way to the number is right.",
 )
 
 # --- Alignment that can be proved ---
@@ -183,8 +183,8 @@ PROVED_ALIGNMENT = PythonExercise(
         (1 << 44, 2, [(1 << 41, 1), (0, 1 << 33)]),
     ),
     reference=tried_out,
-    promises=Cases(any_tensor, count=48),
-    means="Trying addresses is as right as a greatest common divisor.",
+    contract=DrawnCases(any_tensor, count=48),
+    method="Trying addresses is as right as a greatest common divisor.",
 )
 
 # --- Division as Python has it ---
@@ -225,22 +225,22 @@ FLOOR_DIVISION = Exercise(
     launch=one_thread_each,
     small=(1000, 257, 31, 1),
     full=1 << 24,
-    promises=Promises(
-        sizes=promises.lengths(),
+    contract=Domain(
+        sizes=domain.lengths(),
         launches=spare_blocks,
         values=(
-            promises.data(
-                "a", promises.NEGATIVE, promises.TIES, ("any ints", any_int), ("the ends", ends)
+            domain.data(
+                "a", domain.NEGATIVE, domain.TIES, ("any ints", any_int), ("the ends", ends)
             ),
-            promises.data(
+            domain.data(
                 "b",
-                promises.POSITIVE,
-                promises.NEGATIVE,
+                domain.POSITIVE,
+                domain.NEGATIVE,
                 ("small", not_zero(lambda x, rng: rng.integers(-3, 4, x.shape))),
                 ("any ints", not_zero(any_int)),
                 ("the ends", not_zero(ends)),
             ),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out()),
+    method=(method.one_store_per_result(), method.balanced_work()),
 )

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from course_utils.exercises import Means, means
+from course_utils.exercises import Requirement, method
 
 
-def by_cute(header: str, advice: str, size: Any = None, at_least: float = 1) -> Means:
+def by_cute(header: str, advice: str, size: Any = None, at_least: float = 1) -> Requirement:
     """Something comes from a header of CuTe's, such as "cute/tensor"."""
-    return means.from_header("CuTe", header, at_least=at_least, advice=advice, size=size)
+    return method.from_header("CuTe", header, at_least=at_least, advice=advice, size=size)
 
 
-def bytes_a_copy(size: Any = None) -> Means:
+def bytes_a_copy(size: Any = None) -> Requirement:
     """Every ``cp.async`` moves 16 bytes."""
-    return Means(
+    return Requirement(
         "bytes that a cp.async moves",
         lambda work: (
             work.counts.shared_copy_bytes / max(work.opcodes("cp.async.ca", "cp.async.cg"), 1)

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Means,
-    Promises,
     PythonExercise,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import Values
+from course_utils.exercises.authoring.domain import InputClass
 from course_utils.exercises.authoring.vectors import one_thread_each
 
 TYPES = {8: np.dtype(np.uint8), 13: np.dtype(">f4")}
@@ -110,8 +110,8 @@ IDX_ARRAY = PythonExercise(
     reference=idx_array,
     call=in_little_room,
     exact=True,
-    promises=Cases(any_file),
-    means="Whatever reads each whole file and refuses every other is a good reader.",
+    contract=DrawnCases(any_file),
+    method="Whatever reads each whole file and refuses every other is a good reader.",
 )
 
 
@@ -136,28 +136,28 @@ EXACT_SUMS = Exercise(
     small=(140_001, 1000, 31, 1),
     full=60_000 * 784,
     budget=100_000,  # a right answer may add each byte in shared memory
-    promises=Promises(
-        sizes=promises.lengths(most=70_000),
-        launches=promises.grids((1, 32), (3, 96), (5, 33), (7, 256), (40, 64), (40, 1)),
+    contract=Domain(
+        sizes=domain.lengths(most=70_000),
+        launches=domain.grids((1, 32), (3, 96), (5, 33), (7, 256), (40, 64), (40, 1)),
         values=(
-            promises.data(
+            domain.data(
                 "x",
                 ("all 255", lambda x, rng: np.full_like(x, 255)),
-                promises.ZEROS,
+                domain.ZEROS,
                 ("255 at the end", lambda x, rng: np.where(np.arange(x.size) < x.size - 1, 1, 255)),
-                promises.TIES,
+                domain.TIES,
             ),
         ),
     ),
-    means=(
-        means.atomics(
+    method=(
+        method.atomics(
             "global",
             at_most=2 * 2 * 8,
             advice="Two additions to sums for each block are enough: bring the block's sums "
             "together in shared memory first.",
         ),
-        means.loads_shared_out(1.6),
-        means.reads_each_once(140_001),
+        method.balanced_loads(1.6),
+        method.reads_each_once(140_001),
     ),
 )
 
@@ -191,32 +191,30 @@ GATHER_BATCH = Exercise(
     small=((7, 5, 781), (131, 7, 784), (3, 4, 49), (1, 1, 1)),
     full=(60_000, 1024, 784),
     reduction=lambda size: 100,  # near the mean a difference cancels, by whatever formula
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             n=(1, 2, 31, 131, 1031), B=(1, 2, 31, 65, 129), P=(1, 2, 49, 255, 784)
-        ).with_longest(n=65_543, B=1031, P=4099),
+        ).with_outlier(n=65_543, B=1031, P=4099),
         values=(
-            promises.data(
+            domain.data(
                 "images",
-                promises.ZEROS,
+                domain.ZEROS,
                 ("all 255", lambda x, rng: np.full_like(x, 255)),
-                promises.RISING,
+                domain.RISING,
             ),
-            promises.data(
+            domain.data(
                 "order",
                 ("of one image alone", lambda x, rng: np.full_like(x, x.max())),
-                promises.RISING,
+                domain.RISING,
             ),
-            promises.together(
-                {"mean": 0.0, "deviation": 1.0}, {"mean": 0.2860, "deviation": 0.3530}
-            ),
+            domain.together({"mean": 0.0, "deviation": 1.0}, {"mean": 0.2860, "deviation": 0.3530}),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=(9, 16, 784)),
-        means.no_extra_work(),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=(9, 16, 784)),
+        method.no_redundant_work(),
+        Requirement(
             "sectors of global memory for each load instruction of a warp",
             lambda work: work.counts.global_load_sectors / work.counts.global_load_requests,
             at_most=2.5,
@@ -261,14 +259,14 @@ def shifted(given) -> dict:
     return {"y": y}
 
 
-def shifts(label: str, *choices: int, along: str = "") -> Values:
+def shifts(label: str, *choices: int, along: str = "") -> InputClass:
     """Steps of these lengths, in both directions or ``along`` one, "down" or "right", alone."""
 
     def change(given, rng: np.random.Generator) -> dict:
         found = steps(rng, len(given["down"]), choices)
         return {name: n if along in ("", name) else 0 * n for name, n in found.items()}
 
-    return Values(label, change)
+    return InputClass(label, change)
 
 
 SHIFT_IMAGES = Exercise(
@@ -278,12 +276,12 @@ SHIFT_IMAGES = Exercise(
     small=((5, 28, 28), (97, 28, 28), (3, 7, 13), (2, 1, 5), (1, 1, 1)),
     full=(60_000, 28, 28),
     exact=True,
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             N=(1, 2, 31, 97), H=(1, 2, 3, 28, 61), W=(1, 2, 5, 28, 67)
-        ).with_longest(N=1031, H=1031, W=1031),
+        ).with_outlier(N=1031, H=1031, W=1031),
         values=(
-            promises.data("x", *promises.ANY_FLOAT),
+            domain.data("x", *domain.ANY_FLOAT),
             (
                 shifts("shifts by many times 256", -65_536, -256, 256, 65_536),
                 shifts("shifts down by many times 256", -65_536, 256, 65_536, along="down"),
@@ -297,5 +295,5 @@ SHIFT_IMAGES = Exercise(
             ),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out(), means.no_extra_work()),
+    method=(method.one_store_per_result(), method.balanced_work(), method.no_redundant_work()),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_utils.exercises import Cases, PythonExercise, kinds
+from course_utils.exercises import DrawnCases, PythonExercise, kinds
 
 
 def images_of(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -178,8 +178,8 @@ TRAINING_LOOP = PythonExercise(
         (Training(4, 10, 1, 2, 3),),
     ),
     reference=by_the_book,
-    promises=Cases(any_training),
-    means="The numbers show it: each of the bugs changes every one of them.",
+    contract=DrawnCases(any_training),
+    method="The numbers show it: each of the bugs changes every one of them.",
 )
 
 BATCH_NORM = PythonExercise(
@@ -194,8 +194,8 @@ BATCH_NORM = PythonExercise(
         a_layer(8, 2, 2, 2, (2, 3, 1) * 14, False),
     ),
     reference=as_torch_does,
-    promises=Cases(any_layer),
-    means="Any formula is right: the task asks for the numbers alone.",
+    contract=DrawnCases(any_layer),
+    method="Any formula is right: the task asks for the numbers alone.",
 )
 
 
@@ -234,6 +234,6 @@ IDLE_GPU = PythonExercise(
         ([(-5.0, -4.0), (-3.999, -3.99), (1e6, 1e6 + 0.5)],),
     ),
     reference=by_moments,
-    promises=Cases(any_kernels),
-    means="Any way to count the time is right.",
+    contract=DrawnCases(any_kernels),
+    method="Any way to count the time is right.",
 )

@@ -6,7 +6,7 @@ from zlib import crc32
 
 import numpy as np
 
-from course_utils.exercises import Cases, HostExercise
+from course_utils.exercises import DrawnCases, HostExercise
 
 
 def runs(*cases: str) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ POOL_GRADIENT = HostExercise(
         "131 4 2 100000",
     ),
     reference=is_right,
-    promises=Cases(planes),
+    contract=DrawnCases(planes),
 )
 
 
@@ -72,7 +72,7 @@ CHANNEL_STATISTICS = HostExercise(
         "65600 1 2 0 0",
     ),
     reference=is_right,
-    promises=Cases(batches),
+    contract=DrawnCases(batches),
 )
 
 
@@ -102,5 +102,5 @@ CONV_GRADIENT = HostExercise(
         "1 1 40000 2 1",
     ),
     reference=is_right,
-    promises=Cases(layers),
+    contract=DrawnCases(layers),
 )

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
+    Domain,
     Exercise,
     Launch,
-    Means,
-    Promises,
+    Requirement,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
-from course_utils.exercises.authoring.promises import Values
+from course_utils.exercises.authoring.domain import InputClass
 
 from .common import (
     CORNERS_INFINITE,
@@ -56,23 +56,23 @@ CONV_FORWARD = Exercise(
     small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 257, 257, 1), (1, 1, 1, 1, 1)),
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: 9 * size[1],
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             N=(1, 2, 3, 5),
             C=(1, 2, 3, 7, 16),
             H=(1, 2, 3, 14, 28),
             W=(1, 2, 3, 14, 28),
             F=(1, 2, 5),
-        ).with_longest(N=65, C=131, H=131, W=131, F=33),
+        ).with_outlier(N=65, C=131, H=131, W=131, F=33),
         values=(
-            promises.data("x", *promises.ORDINARY, promises.LAST_INFINITE, CORNERS_INFINITE),
-            promises.data("w", *promises.ORDINARY),
+            domain.data("x", *domain.ORDINARY, domain.LAST_INFINITE, CORNERS_INFINITE),
+            domain.data("w", *domain.ORDINARY),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=(4, 2, 8, 8, 2)),
-        means.no_extra_work(3.0),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=(4, 2, 8, 8, 2)),
+        method.no_redundant_work(3.0),
     ),
 )
 
@@ -118,25 +118,23 @@ NORM_STATISTICS = Exercise(
     small=((3, 2, 49), (5, 3, 131), (2, 1, 40_009), (2, 1, 1), (1, 2, 1), (1, 1, 1)),
     full=(1024, 16, 784),
     reduction=lambda size: size[0] * size[2],
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             N=(1, 2, 3, 7), C=(1, 2, 3, 16), P=(1, 2, 49, 196, 255, 257, 784)
-        ).with_longest(N=131, C=67, P=40_009),
+        ).with_outlier(N=131, C=67, P=40_009),
         values=(
             (
-                *promises.data(
-                    "x", promises.NEGATIVE, promises.POSITIVE, promises.EQUAL, promises.MIDDLING
-                ),
-                Values("x far from 0", lambda given, rng: {"x": given["x"] + np.float32(2000)}),
+                *domain.data("x", domain.NEGATIVE, domain.POSITIVE, domain.EQUAL, domain.MIDDLING),
+                InputClass("x far from 0", lambda given, rng: {"x": given["x"] + np.float32(2000)}),
             ),
-            promises.scalars("momentum", 0.25),
-            promises.scalars("eps", 0.5),
+            domain.scalars("momentum", 0.25),
+            domain.scalars("eps", 0.5),
         ),
     ),
-    means=(
-        means.one_store_each(4.0),
-        means.work_shared_out(6.0, size=(4, 3, 256)),
-        means.no_extra_work(3.0),
+    method=(
+        method.one_store_per_result(4.0),
+        method.balanced_work(6.0, size=(4, 3, 256)),
+        method.no_redundant_work(3.0),
     ),
 )
 
@@ -157,13 +155,13 @@ POOL_FORWARD = Exercise(
     launch=lambda size: a_thread_each(size[0] * (size[1] // 2) * (size[2] // 2)),
     small=((3, 14, 18), (3, 7, 5), (5, 28, 28), (1, 515, 523), (1, 2, 2)),
     full=(4096, 28, 28),
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             M=(1, 2, 5, 40), H=(2, 3, 14, 28, 29), W=(2, 3, 14, 28, 31)
-        ).with_longest(M=2053, H=1031, W=1031),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
+        ).with_outlier(M=2053, H=1031, W=1031),
+        values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
-    means=(means.one_store_each(), means.work_shared_out(), means.no_extra_work(2.0)),
+    method=(method.one_store_per_result(), method.balanced_work(), method.no_redundant_work(2.0)),
 )
 
 
@@ -191,24 +189,24 @@ LINEAR_FORWARD = Exercise(
     small=((3, 33, 5), (257, 257, 1), (1, 257, 257), (5, 100, 10), (2, 64, 9), (1, 1, 1)),
     full=(256, 1568, 128),
     reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             N=(1, 2, 3, 7), I=(1, 2, 31, 32, 33, 128, 1568), O=(1, 2, 5, 10, 33)
-        ).with_longest(N=2053, I=32_771, O=2053),
+        ).with_outlier(N=2053, I=32_771, O=2053),
         values=(
             (
-                *promises.data("x", *promises.ORDINARY),
-                promises.zero_times_infinity_along("w", -1, "x", -1),
+                *domain.data("x", *domain.ORDINARY),
+                domain.zero_times_infinity_along("w", -1, "x", -1),
             ),
-            promises.data("w", *promises.ORDINARY),
-            promises.data("b", *promises.ORDINARY),
+            domain.data("w", *domain.ORDINARY),
+            domain.data("b", *domain.ORDINARY),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=(4, 256, 8)),
-        means.shuffles(5, advice="The lanes combine their sums by shuffles.", size=(4, 64, 8)),
-        Means(
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=(4, 256, 8)),
+        method.shuffles(5, advice="The lanes combine their sums by shuffles.", size=(4, 64, 8)),
+        Requirement(
             "sectors that a load of a warp touches",
             lambda work: work.counts.global_load_sectors / work.counts.global_load_requests,
             at_most=4.5,
@@ -243,11 +241,11 @@ CROSS_ENTROPY_FORWARD = Exercise(
     budget=150_000,
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 4, 10, 100, 257)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 4, 10, 100, 257)).with_outlier(
             N=1031, K=521
         ),
-        values=(promises.data("z", *promises.ANY_FINITE, FAR_FROM_0),),
+        values=(domain.data("z", *domain.ANY_FINITE, FAR_FROM_0),),
     ),
-    means=(means.one_store_each(), means.work_shared_out()),
+    method=(method.one_store_per_result(), method.balanced_work()),
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
+    Domain,
     Exercise,
     Launch,
-    Promises,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 
 from .common import (
@@ -29,9 +29,9 @@ from .common import (
     taps,
 )
 
-IMAGES = promises.shapes(
+IMAGES = domain.shapes(
     N=(1, 2, 3, 5), C=(1, 2, 3, 7), H=(1, 2, 3, 14, 28), W=(1, 2, 3, 14, 28), F=(1, 2, 5, 16)
-).with_longest(N=65, C=33, H=1031, W=1031, F=67)
+).with_outlier(N=65, C=33, H=1031, W=1031, F=67)
 
 
 def of_logits(given) -> dict:
@@ -50,13 +50,13 @@ CROSS_ENTROPY_BACKWARD = Exercise(
     budget=150_000,
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 4, 10, 100, 257)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 4, 10, 100, 257)).with_outlier(
             N=1031, K=521
         ),
-        values=(promises.data("z", *promises.ANY_FINITE, FAR_FROM_0),),
+        values=(domain.data("z", *domain.ANY_FINITE, FAR_FROM_0),),
     ),
-    means=(means.one_store_each(2.0), means.work_shared_out()),
+    method=(method.one_store_per_result(2.0), method.balanced_work()),
 )
 
 
@@ -84,22 +84,22 @@ LINEAR_BACKWARD_WEIGHT = Exercise(
     small=((3, 33, 5), (257, 257, 1), (257, 1, 257), (5, 10, 10), (7, 1, 3), (1, 1, 1)),
     full=(256, 1568, 128),
     reduction=lambda size: 16 * size[0],  # sorted gradients cancel late, from whichever end
-    promises=Promises(
-        sizes=promises.shapes(
+    contract=Domain(
+        sizes=domain.shapes(
             N=(1, 2, 7, 33, 256), I=(1, 2, 31, 33, 128), O=(1, 2, 5, 10)
-        ).with_longest(N=2053, I=32_771, O=32_771),
+        ).with_outlier(N=2053, I=32_771, O=32_771),
         values=(
-            promises.data("dy", *promises.ORDINARY),
+            domain.data("dy", *domain.ORDINARY),
             (
-                *promises.data("x", *promises.ORDINARY),
-                promises.zero_times_infinity_along("dy", -2, "x", -2),
+                *domain.data("x", *domain.ORDINARY),
+                domain.zero_times_infinity_along("dy", -2, "x", -2),
             ),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=(4, 32, 8)),
-        means.no_extra_work(3.0),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=(4, 32, 8)),
+        method.no_redundant_work(3.0),
     ),
 )
 
@@ -130,16 +130,16 @@ POOL_BACKWARD = Exercise(
     launch=lambda size: a_thread_each(size[0] * (size[1] // 2) * (size[2] // 2)),
     small=((3, 14, 18), (2, 8, 4), (5, 28, 28), (1, 514, 522), (1, 2, 2)),
     full=(4096, 28, 28),
-    promises=Promises(
-        sizes=promises.shapes(M=(1, 2, 5, 40), H=(2, 4, 14, 28), W=(2, 4, 14, 28)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(M=(1, 2, 5, 40), H=(2, 4, 14, 28), W=(2, 4, 14, 28)).with_outlier(
             M=1031, H=1030, W=1030
         ),
         values=(
-            promises.data("x", *promises.ANY_ORDERED, promises.LOWEST),
-            promises.data("dy", *promises.ORDINARY, promises.SOME_INFINITE),
+            domain.data("x", *domain.ANY_ORDERED, domain.LOWEST),
+            domain.data("dy", *domain.ORDINARY, domain.SOME_INFINITE),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out(), means.no_extra_work(2.0)),
+    method=(method.one_store_per_result(), method.balanced_work(), method.no_redundant_work(2.0)),
 )
 
 
@@ -183,16 +183,16 @@ NORM_BACKWARD = Exercise(
     small=((3, 3, 49), (5, 4, 131), (4, 16, 1), (2, 1, 3)),
     full=(1024, 16, 784),
     reduction=lambda size: 4,
-    promises=Promises(
-        sizes=promises.shapes(N=(2, 3, 7), C=(1, 2, 3, 16), P=(2, 7, 49, 196, 257)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(N=(2, 3, 7), C=(1, 2, 3, 16), P=(2, 7, 49, 196, 257)).with_outlier(
             N=1031, C=259, P=40_009
         ),
         values=(
-            promises.data("dy", *promises.ORDINARY),
-            promises.data("gamma", *promises.ORDINARY),
+            domain.data("dy", *domain.ORDINARY),
+            domain.data("gamma", *domain.ORDINARY),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out(), means.no_extra_work(3.0)),
+    method=(method.one_store_per_result(), method.balanced_work(), method.no_redundant_work(3.0)),
 )
 
 
@@ -220,18 +220,18 @@ CONV_BACKWARD_INPUT = Exercise(
     small=((3, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 257, 257, 1), (1, 1, 1, 1, 1)),
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: 9 * size[4],
-    promises=Promises(
+    contract=Domain(
         sizes=IMAGES,
         values=(
-            promises.data("dy", *promises.ORDINARY, promises.LAST_INFINITE, CORNERS_INFINITE),
-            promises.data("w", *promises.ORDINARY),
-            (promises.AS_GIVEN, promises.zeros_and_infinities("w", "dy")),
+            domain.data("dy", *domain.ORDINARY, domain.LAST_INFINITE, CORNERS_INFINITE),
+            domain.data("w", *domain.ORDINARY),
+            (domain.AS_GIVEN, domain.zeros_and_infinities("w", "dy")),
         ),
     ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=(4, 2, 8, 8, 2)),
-        means.no_extra_work(3.0),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=(4, 2, 8, 8, 2)),
+        method.no_redundant_work(3.0),
     ),
 )
 
@@ -261,18 +261,18 @@ CONV_BACKWARD_WEIGHT = Exercise(
     budget=500_000,  # more than 65,535 pixels for 64 threads
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: size[0] * size[2] * size[3],
-    promises=Promises(
-        sizes=promises.shapes(  # N = 1 twice: beside the most rows it is one image
+    contract=Domain(
+        sizes=domain.shapes(  # N = 1 twice: beside the most rows it is one image
             N=(1, 1, 2, 3, 5),
             C=(1, 2, 3, 7),
             H=(1, 2, 3, 14, 28),
             W=(1, 2, 3, 14, 28),
             F=(1, 2, 5, 16),
-        ).with_longest(N=65, C=33, H=40_009, W=1031, F=67),
+        ).with_outlier(N=65, C=33, H=40_009, W=1031, F=67),
         values=(
-            promises.data("x", *promises.ORDINARY),
-            promises.data("dy", *promises.ORDINARY),
+            domain.data("x", *domain.ORDINARY),
+            domain.data("dy", *domain.ORDINARY),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out(1.7, size=(4, 2, 16, 16, 2))),
+    method=(method.one_store_per_result(), method.balanced_work(1.7, size=(4, 2, 16, 16, 2))),
 )

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from course_utils.exercises import (
-    Cases,
+    Domain,
+    DrawnCases,
     Exercise,
     Launch,
-    Promises,
     PythonExercise,
+    domain,
     empty,
     floats,
-    means,
-    promises,
+    method,
 )
 
 from .common import integers, taps
@@ -42,13 +42,13 @@ PATCH_MOMENTS = Exercise(
     small=((5, 7), (14, 9), (1, 6), (6, 1), (1, 1)),
     full=(4096, 4096),
     reduction=lambda size: size[0] * size[1],
-    promises=Promises(
-        sizes=promises.shapes(H=(1, 2, 3, 8, 28, 33), W=(1, 2, 3, 7, 28, 65)).with_longest(
+    contract=Domain(
+        sizes=domain.shapes(H=(1, 2, 3, 8, 28, 33), W=(1, 2, 3, 7, 28, 65)).with_outlier(
             H=4099, W=4099
         ),
-        values=(promises.data("x", *promises.ORDINARY),),
+        values=(domain.data("x", *domain.ORDINARY),),
     ),
-    means=(means.one_store_each(), means.work_shared_out(size=(28, 28))),
+    method=(method.one_store_per_result(), method.balanced_work(size=(28, 28))),
 )
 
 
@@ -105,6 +105,6 @@ STATISTICS_FROM_MOMENTS = PythonExercise(
     ),
     reference=exactly,
     call=without_negative_variances,
-    promises=Cases(any_batch),
-    means="Any formula is right: the task asks for the numbers alone.",
+    contract=DrawnCases(any_batch),
+    method="Any formula is right: the task asks for the numbers alone.",
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from course_utils.exercises import Launch, floats
-from course_utils.exercises.authoring.promises import ArrayChange
+from course_utils.exercises.authoring.domain import ArrayChange
 
 THREADS = 256
 # Logits whose differences are lost beside them: a single float is 8 there.

@@ -61,7 +61,7 @@ WRONG_SIGNATURE = "wrong signature"
 LAUNCH_ERROR = "launch error"
 INPUT_CHANGED = "input changed"
 TARGET_MISSED = "target missed"
-MEANS_MISSING = "means missing"
+METHOD_MISSING = "method missing"
 COPIED = "copied answer"
 ORDER = "depends on the order"
 TOO_SLOW = "too slow"
@@ -99,7 +99,7 @@ KINDS = (
     LAUNCH_ERROR,
     INPUT_CHANGED,
     TARGET_MISSED,
-    MEANS_MISSING,
+    METHOD_MISSING,
     ORDER,
     COPIED,
     TIME_LIMIT,
@@ -184,7 +184,7 @@ NEXT_STEP: dict[str, str] = {
     LAUNCH_ERROR: "Compare the kernel's demands with the launch in the comment at its top.",
     INPUT_CHANGED: "Write only to the output; const in the parameter list helps you to.",
     TARGET_MISSED: "The result is right; now make it faster.",
-    MEANS_MISSING: "The result is right; read in the task by what means it shall come about.",
+    METHOD_MISSING: "The result is right. The task names the method that it asks for.",
     COPIED: "Write your own; when it passes, compare it with the course's.",
     ORDER: "A GPU runs blocks and warps in any order. What one thread writes and another reads "
     "needs a barrier between the two (__syncwarp within a warp, __syncthreads within a block); a "

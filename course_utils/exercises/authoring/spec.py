@@ -22,8 +22,8 @@ from .launches import Launch
 from .markers import solution_of, starter_of
 
 if TYPE_CHECKING:
-    from .means import Means
-    from .promises import Cases, Promises
+    from .domain import Domain, DrawnCases
+    from .method import Requirement
 
 
 PROBE = "test_of_the_cell"  # the name of a probe's file in the compiler's messages
@@ -167,8 +167,8 @@ class Exercise(Launched):
     With ``exact`` the outputs must be equal to the reference's, zeros down to their sign: for
     kernels that only copy or move.
 
-    ``promises`` says what else a right answer copes with, ``means`` what it has to do it by; either
-    may be a sentence that says why there are none. AUTHORING.md explains both.
+    ``contract`` says what else a right answer copes with, ``method`` how it has to come about.
+    Either may be a sentence that says why there is none. AUTHORING.md explains both.
 
     ``probe`` is compiled behind the cell's code: kernels of the course that call what the cell
     defines, for launches that name them.
@@ -182,8 +182,8 @@ class Exercise(Launched):
     target: Target | None = None
     within: float | None = None
     library: tuple[str, Callable[[Any, Mapping[str, Any]], Any]] | None = None
-    promises: Promises | str = ""
-    means: tuple[Means, ...] | str = ""
+    contract: Domain | str = ""
+    method: tuple[Requirement, ...] | str = ""
     probe: str = ""
 
     def expected(self, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -193,9 +193,9 @@ class Exercise(Launched):
             return self.reference(given)
 
     @property
-    def means_asked(self) -> tuple[Means, ...]:
-        """The means that a right answer has to work by; none where a sentence says why."""
-        return self.means if isinstance(self.means, tuple) else ()
+    def requirements(self) -> tuple[Requirement, ...]:
+        """The requirements on a right answer's counts, none where a sentence says why."""
+        return self.method if isinstance(self.method, tuple) else ()
 
     def with_probe(self, source: str) -> str:
         """``source`` as it is compiled."""
@@ -203,10 +203,10 @@ class Exercise(Launched):
 
     @property
     def task_text(self) -> str:
-        sizes = getattr(self.promises, "sizes", None)
+        sizes = getattr(self.contract, "sizes", None)
         if not sizes:
             return self.task.strip()
-        others = [*self.small, *(m.size for m in self.means_asked if m.size is not None)]
+        others = [*self.small, *(m.size for m in self.requirements if m.size is not None)]
         return f"{self.task.strip()}\n\nSizes that are tried: {sizes.range(others)}."
 
 
@@ -216,7 +216,7 @@ class PythonExercise(BaseExercise):
 
     ``cases`` are the argument tuples to try, ``reference(*arguments)`` gives the expected answer:
     a number, a string, a tuple of them, or an array. ``seconds`` is the limit for all cases.
-    ``promises`` draws more cases. ``means(*arguments)`` gets the arguments as a right answer left
+    ``contract`` draws more cases. ``method(*arguments)`` gets the arguments as a right answer left
     them and says in a sentence what it should have done with them and did not; nothing where it
     did. Either may be a sentence that says why there are none.
 
@@ -231,8 +231,8 @@ class PythonExercise(BaseExercise):
     cases: tuple[tuple[Any, ...], ...]
     reference: Callable[..., Any]
     seconds: float = 20.0
-    promises: Cases | str = ""
-    means: Callable[..., str] | str = ""
+    contract: DrawnCases | str = ""
+    method: Callable[..., str] | str = ""
     needs: tuple[str, ...] = ()
     exact: bool = False
     rtol: float = RTOL
@@ -293,7 +293,7 @@ class HostExercise(BaseExercise):
     with the ``main`` that calls the student's function and prints, after the call, with plain
     ``printf`` alone; without one the cell is a whole program. The program gets each of ``cases`` as
     its input and must print what ``reference(case)`` returns. ``seconds`` is the limit for each
-    case. ``promises`` draws more cases, or says why it does not.
+    case. ``contract`` draws more cases, or says why it does not.
 
     A cell may hold a ``main`` beside the function, for the student to try it with. Then ``probe``
     is code that is compiled behind the cell's, with functions through which the driver reaches what
@@ -309,7 +309,7 @@ class HostExercise(BaseExercise):
     before: str = ""
     flags: tuple[str, ...] = ()
     seconds: float = 5.0
-    promises: Cases | str = ""
+    contract: DrawnCases | str = ""
 
     @property
     def language(self) -> str:
@@ -322,7 +322,7 @@ class HostExercise(BaseExercise):
             parts.append(
                 "A program of the course calls what you write; main shows how, and is not run."
             )
-        if tried := getattr(self.promises, "tried", ""):
+        if tried := getattr(self.contract, "tried", ""):
             parts.append(f"Tried: {tried}.")
         return "\n\n".join(parts)
 

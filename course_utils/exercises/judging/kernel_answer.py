@@ -2,7 +2,7 @@
 
 Order: does it compile, is it the kernel we launch, then every small size with two seeds (bounds
 checked, races checked, outputs poisoned, instructions budgeted), then the target's counters, and
-then what :mod:`.further_verdicts` asks of a right result.
+then what :mod:`.behaviour_checks` asks of a right result.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
 from ..authoring.launches import Empty
 from ..authoring.spec import PROBE, Exercise, Target
-from .entry_points import entry_problem
-from .further_verdicts import (
+from .behaviour_checks import (
+    StatsCache,
     Stopped,
     Tried,
-    Works,
     counted,
     drawn_verdict,
-    means_verdict,
+    method_verdict,
     order_verdict,
     overrun_verdict,
 )
+from .entry_points import entry_problem
 from .outcome import (
     Outcome,
     clip_printed,
@@ -90,8 +90,8 @@ def outcome_of(exercise: Exercise, source: str) -> Outcome:
 
 
 def _try_everything(exercise: Exercise, module: Module, source: str, filename: str) -> Outcome:
-    """The fixed sizes, the target and the means, then what the task promises, then another order
-    of the threads, and at last the code as it is written."""
+    """The fixed sizes, the target and the method, then drawn trials, then another order of the
+    threads, and at last the code as it is written."""
 
     def attempt(trial: Trial, zeros: bool = True) -> Tried:
         given = trial.given(exercise)
@@ -111,15 +111,15 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
 
     verdict = _try_small_sizes(exercise, attempt, looked_into)
     outcome = _outcome(exercise, verdict)
-    works = Works(exercise, module)
+    cache = StatsCache(exercise, module)
     if outcome.passed and exercise.target:
-        outcome = _try_target(exercise, works, verdict)
+        outcome = _try_target(exercise, cache, verdict)
     if not outcome.passed:
         return outcome
-    if missing := means_verdict(exercise, works):
+    if missing := method_verdict(exercise, cache):
         problem, size = missing
         trial = Trial(size, SEEDS[0])
-        wrong, run = attempt(trial)  # nobody has looked at the result that the means were of
+        wrong, run = attempt(trial)  # the result that was counted is not judged yet
         stopped = run.fault is not None and ran_out(run.fault)  # counted, it may run for longer
         found = None if wrong is None or stopped else (wrong, trial, run)
     else:
@@ -235,10 +235,10 @@ def _with_member(exercise: Exercise, wrong: Verdict) -> Verdict:
     return replace(wrong, first=first)
 
 
-def _try_target(exercise: Exercise, works: Works, verdict: Verdict) -> Outcome:
+def _try_target(exercise: Exercise, cache: StatsCache, verdict: Verdict) -> Outcome:
     """Count one launch at the target's size and compare with the target."""
     target = exercise.target
-    counts = works.at(target.size).counts
+    counts = cache.at(target.size).counts
     measured = target.measure(counts)
     if measured > target.at_most:
         message = f"the result is right, but {target.label} is {measured:.2f}."

@@ -147,10 +147,10 @@ def right(name: str, tried: str) -> Verdict:
     return simple(kinds.PASS, f"{name} is right {tried} tried.", hint=hint)
 
 
-def means_missing(what: str, hint: str = "") -> Verdict:
-    """The verdict on a result that came out right by other means than the exercise's."""
-    message = "the result came out right, but not by the means of this exercise."
-    return simple(kinds.MEANS_MISSING, f"{message}\n  {what}", hint=hint)
+def method_missing(what: str, hint: str = "") -> Verdict:
+    """The verdict on a result that is right, but by another method than the exercise's."""
+    message = "the result is right, but not by the method of this exercise."
+    return simple(kinds.METHOD_MISSING, f"{message}\n  {what}", hint=hint)
 
 
 def copied(file: str) -> Verdict:

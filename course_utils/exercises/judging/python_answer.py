@@ -16,7 +16,7 @@ from ...needs import missing, skip_line
 from ..authoring import kinds
 from ..authoring.spec import RTOL, PythonExercise
 from ..isolation.plain_values import Other, plain, read, written
-from .outcome import clip_printed, means_missing, right, simple
+from .outcome import clip_printed, method_missing, right, simple
 from .python_process import compiled, problem_of, run_answer, unanswered
 from .trials import all_cases
 
@@ -87,7 +87,7 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
             hint = "Work on a copy, or make a new one."
             verdict = simple(kinds.INPUT_CHANGED, message, hint=hint)
         if verdict is None and call["advice"]:
-            verdict = means_missing(call["advice"])
+            verdict = method_missing(call["advice"])
         if verdict is not None:
             return verdict
     if problem := problem_of(found):
@@ -108,7 +108,7 @@ def _may_be_none(exercise: PythonExercise, found: dict[str, Any]) -> bool:
 
 def _changed(arguments: tuple, left: list[Any]) -> int:
     """The first of ``arguments``, from 1 on, that is no longer what it was; 0 where all are. What
-    is no number, text, list or array has its own ways to tell (``means``)."""
+    is no number, text, list or array has its own ways to tell (``method``)."""
     after = left[1]
     for number, (before, now) in enumerate(zip(arguments, after, strict=True), 1):
         if not isinstance(plain(before), Other) and written(before) != now:

@@ -102,7 +102,7 @@ def answers(
     exercise: PythonExercise, source: str, cases: tuple[Any, ...] | None = None
 ) -> dict[str, Any]:
     """What the student's function returns in each case, of all or of these, up to the first that
-    fails: with the arguments as it left them, and what the exercise's means say of those."""
+    fails: with the arguments as it left them, and what the exercise's method says of those."""
     namespace = _module()
     cases = all_cases(exercise) if cases is None else cases  # before the student's code runs
     calls: list[dict[str, Any]] = []
@@ -130,7 +130,7 @@ def answers(
         value, problem = _tried(run, exercise, source, "")
         if problem:
             return answer(problem)
-        advice = exercise.means(*used) if callable(exercise.means) else ""
+        advice = exercise.method(*used) if callable(exercise.method) else ""
         calls.append({"value": value, "left": written(used), "advice": advice})
     return answer()
 

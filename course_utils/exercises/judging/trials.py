@@ -1,9 +1,9 @@
-"""The trials of an exercise: drawn from what its task promises, and made smaller where they fail.
+"""The trials of an exercise: drawn from its contract, and made smaller where they fail.
 
-An exercise's ``small`` sizes are tried first. Then some more trials are *drawn* from its promises:
-each takes another size, another launch and other values, so that every alternative of every promise
-is met. The draw depends on the exercise alone: one cell always gets one verdict. A failing trial is
-made smaller before it is shown.
+An exercise's ``small`` sizes are tried first. Then some more trials are *drawn* from its contract:
+each takes another size, another launch and other values, so that every alternative of each is met.
+The draw depends on the exercise alone: one cell always gets one verdict. A failing trial is made
+smaller before it is shown.
 
 (Drawn by hand and not by the `hypothesis` library: sixteen launches shall meet every alternative at
 least once, which random examples do not; the smallest failing one shall be found in some twenty
@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from ..authoring.domain import DRAWN, Domain, DrawnCases, Given, InputClass, shuffled_cycle
 from ..authoring.launches import Launch
-from ..authoring.promises import DRAWN, Cases, Given, Promises, Values, in_turns
 from ..authoring.spec import Exercise, HostExercise, PythonExercise, describe_size
 
 MOST_STEPS = 24  # launches to make a failing trial smaller
@@ -30,12 +30,12 @@ MOST_STEPS = 24  # launches to make a failing trial smaller
 
 def all_cases(exercise: PythonExercise | HostExercise) -> tuple[Any, ...]:
     """The fixed cases of an exercise, in their order, and then those drawn."""
-    if not isinstance(exercise.promises, Cases):
+    if not isinstance(exercise.contract, DrawnCases):
         return exercise.cases
     rng = np.random.default_rng(zlib.crc32(exercise.id.encode()))
-    drawn = [exercise.promises.draw(rng) for _ in range(exercise.promises.count)]
+    drawn = [exercise.contract.draw(rng) for _ in range(exercise.contract.count)]
     by_length = sorted(drawn, key=lambda case: len(repr(case)))
-    return *exercise.cases, *by_length, *exercise.promises.large()
+    return *exercise.cases, *by_length, *exercise.contract.large()
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Trial:
     size: Any
     seed: int
     launch: int = 0  # a number of ``launches(size)``; 0 is the exercise's own
-    changes: tuple[Values, ...] = ()
+    changes: tuple[InputClass, ...] = ()
 
     def given(self, exercise: Exercise) -> Given:
         given = exercise.inputs(np.random.default_rng(self.seed), self.size)
@@ -57,13 +57,13 @@ class Trial:
         own = exercise.launches(self.size)
         if not self.launch:
             return own
-        others = exercise.promises.launches(self.size)
+        others = exercise.contract.launches(self.size)
         found = others[(self.launch - 1) % len(others)]
         return (found,) if isinstance(found, Launch) else tuple(found)
 
     def label(self, exercise: Exercise) -> str:
         """``n = 33, grid 2, block 96, x all negative``."""
-        sizes = exercise.promises.sizes if isinstance(exercise.promises, Promises) else None
+        sizes = exercise.contract.sizes if isinstance(exercise.contract, Domain) else None
         parts = [sizes.label(self.size) if sizes else f"size {describe_size(self.size)}"]
         if self.launch:
             parts += [_describe_launch(launch) for launch in self.launches(exercise)]
@@ -71,23 +71,23 @@ class Trial:
 
 
 def drawn_trials(exercise: Exercise) -> list[Trial]:
-    """The trials drawn from the exercise's promises; none where it has none."""
-    promises = exercise.promises
-    if not isinstance(promises, Promises):
+    """The trials drawn from the exercise's contract; none where it has none."""
+    contract = exercise.contract
+    if not isinstance(contract, Domain):
         return []
     rng = np.random.default_rng(zlib.crc32(exercise.id.encode()))
-    longest = max((len(values) for values in promises.values), default=0)
-    if promises.sizes:
-        longest = max(longest, *map(len, promises.sizes.extents))
+    longest = max((len(values) for values in contract.values), default=0)
+    if contract.sizes:
+        longest = max(longest, *map(len, contract.sizes.extents))
     count = max(DRAWN, longest)
-    if promises.sizes:
-        sizes = promises.sizes.drawn(rng, count)
+    if contract.sizes:
+        sizes = contract.sizes.drawn(rng, count)
     else:
-        sizes = in_turns(rng, exercise.small, count)
-    changes = [in_turns(rng, values, count) for values in promises.values]
+        sizes = shuffled_cycle(rng, exercise.small, count)
+    changes = [shuffled_cycle(rng, values, count) for values in contract.values]
     trials = []
     for number in range(count):
-        launch = number + 1 if promises.launches else 0
+        launch = number + 1 if contract.launches else 0
         chosen = (column[number] for column in changes)
         differing = tuple(values for values in chosen if values.label)
         trials.append(Trial(sizes[number], 10 + number, launch, differing))
@@ -97,30 +97,30 @@ def drawn_trials(exercise: Exercise) -> list[Trial]:
 
 def _other_launches(exercise: Exercise) -> list[Trial]:
     """Each of the other launches at the most telling fixed size, which has work for all of it."""
-    if not exercise.promises.launches:
+    if not exercise.contract.launches:
         return []
     size = exercise.small[0]
-    return [Trial(size, 1, n + 1) for n in range(len(exercise.promises.launches(size)))]
+    return [Trial(size, 1, n + 1) for n in range(len(exercise.contract.launches(size)))]
 
 
 def _other_values(exercise: Exercise) -> list[Trial]:
     """Each of the other values there too: a draw may give them to a single element, where much is
     right that is wrong elsewhere."""
     size = exercise.small[0]
-    alternatives = (values for one in exercise.promises.values for values in one if values.label)
+    alternatives = (values for one in exercise.contract.values for values in one if values.label)
     return [Trial(size, 2, changes=(values,)) for values in alternatives]
 
 
 def _whole(exercise: Exercise) -> list[Trial]:
     """Sizes of which nothing is left over, with the exercise's own values and launch."""
-    sizes = exercise.promises.sizes
+    sizes = exercise.contract.sizes
     return [Trial(size, 4) for size in sizes.whole()] if sizes else []
 
 
 def _longest(exercise: Exercise) -> list[Trial]:
     """The longest sizes with the exercise's own values: in a long row of equal numbers a wrong
     index is not seen. Also with the fewest threads, which go through their loops most often."""
-    sizes, launches = exercise.promises.sizes, exercise.promises.launches
+    sizes, launches = exercise.contract.sizes, exercise.contract.launches
     if not sizes:
         return []
     trials = []
@@ -148,9 +148,9 @@ def smallest(
         tried += 1
         return tried <= steps and fails(candidate)
 
-    if exercise.promises.sizes:
+    if exercise.contract.sizes:
         room = steps - len(trial.changes) - 1
-        for size in exercise.promises.sizes.smaller(trial.size):
+        for size in exercise.contract.sizes.smaller(trial.size):
             if tried >= room:
                 break
             if still(replace(trial, size=size)):

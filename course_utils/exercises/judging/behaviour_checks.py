@@ -1,7 +1,7 @@
-"""The second half of a judgement: by what means, for whatever is promised, and in any order.
+"""The second half of a judgement: the method, the whole domain, and any order of the threads.
 
-The fixed sizes have been right. Now one launch is counted; then come the trials drawn from the
-exercise's promises, one launch with warps and one with lanes out of step, and a small one of the
+The fixed sizes have been right. Now one launch is counted. Then come the trials drawn from the
+exercise's contract, one launch with warps and one with lanes out of step, and a small one of the
 code as it is written.
 """
 
@@ -17,10 +17,10 @@ from ...checking.verdict import Verdict
 from ...emulator import Finding, Options
 from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
-from ..authoring.means import WorkDone, work_of
+from ..authoring.method import LaunchStats, stats_of
 from ..authoring.spec import Exercise
 from .entry_points import declare_kernels
-from .outcome import from_finding, means_missing, simple
+from .outcome import from_finding, method_missing, simple
 from .trials import MOST_STEPS, Trial, drawn_trials, smallest
 
 
@@ -124,11 +124,11 @@ def _as_written(exercise: Exercise, source: str, filename: str) -> Finding | Non
     return emulated_runs.run(exercise, module, given, size, 1, options=options).fault
 
 
-_ours: dict[tuple[str, str, str], WorkDone] = {}
+_ours: dict[tuple[str, str, str], LaunchStats] = {}
 
 
-def work_of_solution(exercise: Exercise, size: Any) -> WorkDone:
-    """The work of the course's own solution; counted once a session."""
+def stats_of_solution(exercise: Exercise, size: Any) -> LaunchStats:
+    """The counts of the course's own solution, made once a session."""
     key = exercise.id, exercise.solution, repr(size)
     if key not in _ours:
         module = emulated_runs.load_answer(exercise, exercise.solution, f"{exercise.id}.cu")
@@ -136,7 +136,7 @@ def work_of_solution(exercise: Exercise, size: Any) -> WorkDone:
     return _ours[key]
 
 
-def counted(exercise: Exercise, module: Module, size: Any) -> WorkDone:
+def counted(exercise: Exercise, module: Module, size: Any) -> LaunchStats:
     """What the launches of one run at ``size`` did. Raises :class:`Stopped`."""
     given = exercise.inputs(np.random.default_rng(1), size)
     options = Options(counters=True, work=True, budget=OUT_OF_STEP_BUDGET * exercise.budget)
@@ -149,18 +149,18 @@ def counted(exercise: Exercise, module: Module, size: Any) -> WorkDone:
         module[launch.kernel or exercise.kernel].attributes["shared_size_bytes"] + launch.shared
         for launch in exercise.launches(size)
     )
-    return replace(work_of(run.results, outputs), block_shared=shared)
+    return replace(stats_of(run.results, outputs), block_shared=shared)
 
 
-class Works:
+class StatsCache:
     """What the launches of an answer do at a size, each size counted once: for its target and for
-    its means."""
+    its requirements."""
 
     def __init__(self, exercise: Exercise, module: Module):
         self._exercise, self._module = exercise, module
-        self._found: dict[str, WorkDone] = {}
+        self._found: dict[str, LaunchStats] = {}
 
-    def at(self, size: Any) -> WorkDone:
+    def at(self, size: Any) -> LaunchStats:
         """Raises :class:`Stopped`."""
         key = repr(size)
         if key not in self._found:
@@ -168,13 +168,12 @@ class Works:
         return self._found[key]
 
 
-def means_verdict(exercise: Exercise, works: Works) -> tuple[Verdict, Any] | None:
-    """Which of the means that the exercise is about is missing, and the size at which it was
-    counted; None where none is."""
-    for means in exercise.means_asked:
-        size = exercise.small[0] if means.size is None else means.size
-        work = replace(works.at(size), of_ours=lambda size=size: work_of_solution(exercise, size))
-        missing = means.missing(work)
+def method_verdict(exercise: Exercise, cache: StatsCache) -> tuple[Verdict, Any] | None:
+    """Which requirement the answer misses, and the size at which it was counted. None without."""
+    for requirement in exercise.requirements:
+        size = exercise.small[0] if requirement.size is None else requirement.size
+        stats = replace(cache.at(size), of_ours=lambda size=size: stats_of_solution(exercise, size))
+        missing = requirement.missing(stats)
         if missing:
-            return means_missing(f"{missing}.", means.advice), size
+            return method_missing(f"{missing}.", requirement.advice), size
     return None

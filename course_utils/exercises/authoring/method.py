@@ -1,7 +1,7 @@
-"""What an exercise is about, counted: a right result that comes by other means is no answer.
+"""What an exercise is about, counted: a right result by another method is no answer.
 
-The emulator counts one launch of a right answer, thread by thread. Each :class:`Means` compares a
-number of it with what the task asks for, and says what is missing.
+The emulator counts one launch of a right answer, thread by thread. Each :class:`Requirement`
+compares a number of it with what the task asks for, and says what is missing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class WorkDone:
+class LaunchStats:
     """What the launches of one run did. ``counts`` are of all launches together; ``launches`` has
     each one's result, with ``.work`` of every thread; ``results`` and ``result_bytes`` are the
     elements and bytes of all outputs; ``block_shared`` are the bytes of shared memory that a block
@@ -33,7 +33,7 @@ class WorkDone:
     results: int
     result_bytes: int
     block_shared: int = 0
-    of_ours: Callable[[], WorkDone] | None = None
+    of_ours: Callable[[], LaunchStats] | None = None
 
     def opcodes(self, *starts: str) -> int:
         """How often threads ran instructions whose PTX name begins with one of ``starts``."""
@@ -46,18 +46,18 @@ class WorkDone:
 
 
 @dataclass(frozen=True)
-class Means:
+class Requirement:
     """``measure(work)`` must lie from ``at_least`` to ``at_most`` at ``size`` (None: the first of
     the small ones). ``label`` names the number; ``advice`` says what the task asks for."""
 
     label: str
-    measure: Callable[[WorkDone], float]
+    measure: Callable[[LaunchStats], float]
     at_least: float = -np.inf
     at_most: float = np.inf
     advice: str = ""
     size: Any = None
 
-    def missing(self, work: WorkDone) -> str:
+    def missing(self, work: LaunchStats) -> str:
         """What is wrong with the number; nothing where it is as it should be."""
         found = self.measure(work)
         if found > self.at_most * (1 + ROUNDING):
@@ -75,10 +75,10 @@ def _figure(number: float) -> str:
     return f"{number:,.0f}" if number >= 10_000 else f"{number:.4g}"
 
 
-def work_of(launches: list[LaunchResult], outputs: list[np.ndarray]) -> WorkDone:
+def stats_of(launches: list[LaunchResult], outputs: list[np.ndarray]) -> LaunchStats:
     """The sum of what several launches did."""
     total = Counts.total(launch.counts for launch in launches)
-    return WorkDone(
+    return LaunchStats(
         total, tuple(launches), sum(x.size for x in outputs), sum(x.nbytes for x in outputs)
     )
 
@@ -86,10 +86,10 @@ def work_of(launches: list[LaunchResult], outputs: list[np.ndarray]) -> WorkDone
 # --- those that many exercises have ---
 
 
-def one_store_each(at_most: float = 1.0, size: Any = None) -> Means:
+def one_store_per_result(at_most: float = 1.0, size: Any = None) -> Requirement:
     """Each element of the outputs is stored once. An atomic counts as a store, whatever it does."""
 
-    def stored(work: WorkDone) -> int:
+    def stored(work: LaunchStats) -> int:
         counts = work.counts
         parts = (
             counts.global_store_bytes,
@@ -98,7 +98,7 @@ def one_store_each(at_most: float = 1.0, size: Any = None) -> Means:
         )
         return sum(parts)
 
-    return Means(
+    return Requirement(
         "stores and atomics to global memory for each result",
         lambda work: stored(work) / max(work.result_bytes, 1),
         at_most=at_most,
@@ -108,13 +108,13 @@ def one_store_each(at_most: float = 1.0, size: Any = None) -> Means:
     )
 
 
-def _threads_for_a_result(work: WorkDone) -> float:
+def _threads_for_a_result(work: LaunchStats) -> float:
     return sum(np.count_nonzero(launch.work.touched) for launch in work.launches) / work.results
 
 
-def a_thread_each(at_least: float = 1.0, size: Any = None) -> Means:
+def a_thread_each(at_least: float = 1.0, size: Any = None) -> Requirement:
     """As many threads as there are results have something to do."""
-    return Means(
+    return Requirement(
         "threads that touch memory, for each result",
         _threads_for_a_result,
         at_least,
@@ -123,10 +123,10 @@ def a_thread_each(at_least: float = 1.0, size: Any = None) -> Means:
     )
 
 
-def no_surplus_threads(at_most: float = 1.0, size: Any = None) -> Means:
+def no_surplus_threads(at_most: float = 1.0, size: Any = None) -> Requirement:
     """No more threads than there are results, or that part of them, have something to do; ``size``
     is one of which some are left over."""
-    return Means(
+    return Requirement(
         "threads that touch memory, for each result",
         _threads_for_a_result,
         at_most=at_most,
@@ -135,10 +135,10 @@ def no_surplus_threads(at_most: float = 1.0, size: Any = None) -> Means:
     )
 
 
-def work_shared_out(at_most: float = 3.0, size: Any = None) -> Means:
+def balanced_work(at_most: float = 3.0, size: Any = None) -> Requirement:
     """No thread does many times the work of the others. What counts is memory: a line that prints
     something costs one thread many instructions, and is no mistake."""
-    return Means(
+    return Requirement(
         "bytes of memory that the busiest thread touches, over those of an average one",
         lambda work: work.busiest_over_mean("touched"),
         at_most=at_most,
@@ -147,14 +147,14 @@ def work_shared_out(at_most: float = 3.0, size: Any = None) -> Means:
     )
 
 
-def no_extra_work(times: float = 4.0, size: Any = None) -> Means:
+def no_redundant_work(times: float = 4.0, size: Any = None) -> Requirement:
     """All threads together touch no more than some times the memory that the course's solution
     does."""
 
-    def touched(work: WorkDone) -> int:
+    def touched(work: LaunchStats) -> int:
         return sum(int(launch.work.touched.sum()) for launch in work.launches)
 
-    return Means(
+    return Requirement(
         "bytes of memory that all threads touch, over those of the course's solution",
         lambda work: touched(work) / touched(work.of_ours() if work.of_ours else work),
         at_most=times,
@@ -163,9 +163,9 @@ def no_extra_work(times: float = 4.0, size: Any = None) -> Means:
     )
 
 
-def loads_shared_out(at_most: float = 4.0, size: Any = None) -> Means:
+def balanced_loads(at_most: float = 4.0, size: Any = None) -> Requirement:
     """No thread reads many times what the others read from global memory."""
-    return Means(
+    return Requirement(
         "bytes that the busiest thread reads from global memory, over those of an average one",
         lambda work: work.busiest_over_mean("loaded"),
         at_most=at_most,
@@ -176,10 +176,10 @@ def loads_shared_out(at_most: float = 4.0, size: Any = None) -> Means:
 
 def atomics(
     space: str, *, at_least: float = 0, at_most: float = np.inf, advice: str, size: Any = None
-) -> Means:
+) -> Requirement:
     """Atomics of all threads on "global" or "shared" memory."""
     of = "atomics" if space == "global" else "shared_atomics"
-    return Means(
+    return Requirement(
         f"atomics on {space} memory",
         lambda work: sum(int(getattr(launch.work, of).sum()) for launch in work.launches),
         at_least,
@@ -196,10 +196,10 @@ def instructions(
     at_most: float = np.inf,
     advice: str,
     size: Any = None,
-) -> Means:
+) -> Requirement:
     """``what`` names instructions by the beginnings of their PTX names (``"mma.sync"``), counted
     once for each thread that runs them."""
-    return Means(what, lambda work: work.opcodes(*starts), at_least, at_most, advice, size)
+    return Requirement(what, lambda work: work.opcodes(*starts), at_least, at_most, advice, size)
 
 
 def from_header(
@@ -209,11 +209,11 @@ def from_header(
     at_least: float = 1,
     advice: str,
     size: Any = None,
-) -> Means:
+) -> Requirement:
     """Instructions that come from a header whose path holds ``/header``, counted once for each
     warp: those whose PTX names begin with one of ``starts``, or all. ``what`` names its library."""
 
-    def measure(work: WorkDone) -> int:
+    def measure(work: LaunchStats) -> int:
         return sum(
             item.warps
             for launch in work.launches
@@ -222,7 +222,7 @@ def from_header(
             and any(f"/{header}" in place.file for place in item.instruction.locations)
         )
 
-    return Means(
+    return Requirement(
         f"{'/'.join(starts) or 'instructions'} from {what} ({header})",
         measure,
         at_least,
@@ -233,7 +233,7 @@ def from_header(
 
 def shuffles(
     at_least: float = 1, at_most: float = np.inf, *, advice: str, size: Any = None
-) -> Means:
+) -> Requirement:
     """Shuffles, once for each thread."""
     return instructions(
         "shuffles", "shfl.", at_least=at_least, at_most=at_most, advice=advice, size=size
@@ -242,19 +242,19 @@ def shuffles(
 
 def shared_memory(
     at_least: float = 1, at_most: float = np.inf, *, advice: str, size: Any = None
-) -> Means:
+) -> Requirement:
     """Bytes that threads write to shared memory: stores, atomics and copies."""
 
-    def measure(work: WorkDone) -> float:
+    def measure(work: LaunchStats) -> float:
         counts = work.counts
         return counts.shared_store_bytes + counts.shared_atomic_bytes + counts.shared_copy_bytes
 
-    return Means("bytes written to shared memory", measure, at_least, at_most, advice, size)
+    return Requirement("bytes written to shared memory", measure, at_least, at_most, advice, size)
 
 
-def no_shared_memory(advice: str, size: Any = None) -> Means:
+def no_shared_memory(advice: str, size: Any = None) -> Requirement:
     """Shared memory is not used."""
-    return Means(
+    return Requirement(
         "requests to shared memory",
         lambda work: (
             work.counts.shared_load_requests
@@ -267,9 +267,9 @@ def no_shared_memory(advice: str, size: Any = None) -> Means:
     )
 
 
-def room_in_shared_memory(at_most: int, *, advice: str, size: Any = None) -> Means:
+def shared_memory_limit(at_most: int, *, advice: str, size: Any = None) -> Requirement:
     """Bytes of shared memory that a block takes, used or not."""
-    return Means(
+    return Requirement(
         "bytes of shared memory that a block takes",
         lambda work: work.block_shared,
         at_most=at_most,
@@ -278,7 +278,7 @@ def room_in_shared_memory(at_most: int, *, advice: str, size: Any = None) -> Mea
     )
 
 
-def no_local_memory(advice: str, size: Any = None) -> Means:
+def no_local_memory(advice: str, size: Any = None) -> Requirement:
     """Arrays of a thread lie in registers: no instruction reads or writes local memory."""
     return instructions(
         "reads and writes of local memory",
@@ -292,18 +292,18 @@ def no_local_memory(advice: str, size: Any = None) -> Means:
 
 def barriers(
     at_least: float = 0, at_most: float = np.inf, *, advice: str, size: Any = None
-) -> Means:
+) -> Requirement:
     """Times that a warp comes to a barrier of its block."""
-    return Means(
+    return Requirement(
         "warps at barriers", lambda work: work.counts.barriers, at_least, at_most, advice, size
     )
 
 
 def threads_that_start(
     at_least: float = 0, at_most: float = np.inf, *, advice: str, size: Any = None
-) -> Means:
+) -> Requirement:
     """Threads that start an asynchronous copy or a tcgen05 instruction."""
-    return Means(
+    return Requirement(
         "threads that start copies or products",
         lambda work: sum(np.count_nonzero(launch.work.started) for launch in work.launches),
         at_least,
@@ -313,14 +313,14 @@ def threads_that_start(
     )
 
 
-def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Means:
+def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Requirement:
     """The part of the arithmetic that is done with a ``cp.async`` still in flight."""
 
-    def measure(work: WorkDone) -> float:
+    def measure(work: LaunchStats) -> float:
         flops = sum(launch.work.flops for launch in work.launches)
         return sum(launch.work.overlapped for launch in work.launches) / max(flops, 1)
 
-    return Means(
+    return Requirement(
         "part of the arithmetic done while a copy is in flight",
         measure,
         at_least,
@@ -331,10 +331,10 @@ def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Means:
 
 def reads(
     array: str, at_least: float, at_most: float = np.inf, *, advice: str, size: Any = None
-) -> Means:
+) -> Requirement:
     """Bytes that all threads read from one array of global memory, by the parameter's name. Looks
     at a flag that a thread waits for do not count, where the flag is another array."""
-    return Means(
+    return Requirement(
         f"bytes read from {array}",
         lambda work: sum(launch.work.loaded_from.get(array, 0) for launch in work.launches),
         at_least,
@@ -344,9 +344,9 @@ def reads(
     )
 
 
-def reads_each_once(input_bytes: float, at_most: float = 1.0, size: Any = None) -> Means:
+def reads_each_once(input_bytes: float, at_most: float = 1.0, size: Any = None) -> Requirement:
     """Bytes read from global memory, over those of the inputs (``input_bytes`` at that size)."""
-    return Means(
+    return Requirement(
         "bytes read from global memory, over those of the input",
         lambda work: work.counts.global_load_bytes / input_bytes,
         at_most=at_most,

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from course_utils.exercises import Launch, Promises, kinds, promises
-from course_utils.exercises.authoring.promises import DRAWN, Cases
+from course_utils.exercises import Domain, Launch, domain, kinds
+from course_utils.exercises.authoring.domain import DRAWN, DrawnCases
 from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.exercises.authoring.spec import Exercise
 from course_utils.exercises.judging.runner import run_source
@@ -14,7 +14,7 @@ from course_utils.exercises.judging.trials import Trial, all_cases, drawn_trials
 
 SAXPY, CLAMP, MATMUL = find("04.saxpy"), find("04.clamp"), find("04.batched_matmul")
 PROMISING = {
-    e.id: e for e in all_exercises() if isinstance(e, Exercise) and isinstance(e.promises, Promises)
+    e.id: e for e in all_exercises() if isinstance(e, Exercise) and isinstance(e.contract, Domain)
 }
 
 
@@ -23,13 +23,13 @@ def test_a_judgement_has_sixteen_launches_and_meets_every_alternative(name):
     exercise = PROMISING[name]
     trials = drawn_trials(exercise)
     assert len(trials) >= DRAWN and len(trials) + 2 * len(exercise.small) >= 16
-    for values in exercise.promises.values:
+    for values in exercise.contract.values:
         met = {change.label for trial in trials for change in trial.changes} | {""}
         assert {value.label for value in values} <= met
-    if exercise.promises.sizes:
+    if exercise.contract.sizes:
         sizes = [t.size if isinstance(t.size, tuple) else (t.size,) for t in trials]
         for column, extents in zip(
-            zip(*sizes, strict=True), exercise.promises.sizes.extents, strict=True
+            zip(*sizes, strict=True), exercise.contract.sizes.extents, strict=True
         ):
             assert set(column) >= set(extents)
 
@@ -60,24 +60,24 @@ def test_a_trial_is_told_by_its_size_its_launch_and_its_values():
 
 
 def test_lengths_lie_on_both_sides_of_a_warp_a_block_and_every_short_index():
-    (found,) = promises.lengths().extents
+    (found,) = domain.lengths().extents
     for limit in (32, 256, 1024, 32767, 65535):
         assert min(found) < limit < max(found)
         assert any(0 < n - limit <= 8 or n - limit == 1 for n in found)
-    assert promises.extents(70, of=16) == (16, 32, 48, 64)
+    assert domain.extents(70, of=16) == (16, 32, 48, 64)
 
 
 def test_each_class_of_values_is_met_at_a_telling_size_and_the_longest_size_with_ordinary_ones():
     trials = drawn_trials(SAXPY)
     telling = {t.changes[0].label for t in trials if t.size == SAXPY.small[0] and t.changes}
-    assert telling >= {v.label for values in SAXPY.promises.values for v in values if v.label}
-    assert any(t.size == max(promises.LENGTHS) and not t.changes for t in trials)
-    shapes = promises.shapes(rows=(1, 2, 300), columns=(1, 7, 9000))
+    assert telling >= {v.label for values in SAXPY.contract.values for v in values if v.label}
+    assert any(t.size == max(domain.LENGTHS) and not t.changes for t in trials)
+    shapes = domain.shapes(rows=(1, 2, 300), columns=(1, 7, 9000))
     assert shapes.longest() == [(300, 7), (2, 9000)]
 
 
 def test_the_longest_size_is_also_launched_with_the_fewest_threads():
-    size = max(promises.LENGTHS)
+    size = max(domain.LENGTHS)
     longest = [t.launches(CLAMP)[0] for t in drawn_trials(CLAMP) if t.size == size and t.seed == 3]
     assert [launch.grid for launch in longest] == [CLAMP.launches(size)[0].grid, (1,)]
     capped = changed(
@@ -111,7 +111,7 @@ def test_making_a_trial_smaller_ends_after_some_launches():
 def test_values_keep_the_dtype_of_what_they_replace():
     given = {"x": np.arange(-4, 4, dtype=np.int32), "s": np.float32(1)}
     rng = np.random.default_rng(0)
-    for values in promises.data("x", *promises.ORDINARY), promises.scalars("s", 2, 1e30):
+    for values in domain.data("x", *domain.ORDINARY), domain.scalars("s", 2, 1e30):
         for value in values:
             changed = value.applied(given, rng)
             assert changed["x"].dtype == np.int32 and changed["s"].dtype == np.float32
@@ -119,7 +119,7 @@ def test_values_keep_the_dtype_of_what_they_replace():
 
 def test_the_classes_are_what_they_say():
     x = np.random.default_rng(0).standard_normal(50, dtype=np.float32)
-    made = {label: change(x, np.random.default_rng(1)) for label, change in promises.ANY_ORDERED}
+    made = {label: change(x, np.random.default_rng(1)) for label, change in domain.ANY_ORDERED}
     assert (made["all negative"] < 0).all() and (made["all positive"] > 0).all()
     assert len(set(made["with ties"].tolist())) < 10
     assert (np.diff(made["rising"]) >= 0).all() and (np.diff(made["falling"]) <= 0).all()
@@ -132,14 +132,14 @@ def test_cases_are_drawn_behind_the_fixed_ones_the_shortest_first():
     cases = all_cases(exercise)
     assert cases[: len(exercise.cases)] == exercise.cases
     drawn = cases[len(exercise.cases) :]
-    assert len(drawn) == Cases(lambda rng: ()).count >= 16
+    assert len(drawn) == DrawnCases(lambda rng: ()).count >= 16
     assert [len(repr(case)) for case in drawn] == sorted(len(repr(case)) for case in drawn)
 
 
 def test_large_cases_come_last_and_are_made_when_they_are_tried():
     made = []
-    cases = Cases(lambda rng: (1,), count=2, large=lambda: made.append(1) or ((10**9,),))
-    exercise = replace(find("04.blocks_for"), promises=cases)
+    cases = DrawnCases(lambda rng: (1,), count=2, large=lambda: made.append(1) or ((10**9,),))
+    exercise = replace(find("04.blocks_for"), contract=cases)
     assert not made
     assert all_cases(exercise)[-3:] == ((1,), (1,), (10**9,)) and made
 
@@ -188,7 +188,7 @@ def test_a_mistake_that_the_fixed_sizes_hide_is_shown_by_its_smallest_trial(case
 
 
 def test_a_launch_may_be_one_of_several_kernels():
-    launches = promises.grids((2, 64), ((1, 2), (8, 8)))
+    launches = domain.grids((2, 64), ((1, 2), (8, 8)))
     assert launches(5) == [Launch((2,), (64,)), Launch((1, 2), (8, 8))]
 
 
@@ -201,9 +201,9 @@ def test_an_answer_that_is_right_only_in_lockstep_depends_on_the_order():
 
 
 def test_sizes_of_which_nothing_is_left_over_are_tried():
-    shapes = promises.shapes(rows=(1, 2, 300), columns=(4, 8, 12, 9000), taps=(1, 31))
+    shapes = domain.shapes(rows=(1, 2, 300), columns=(4, 8, 12, 9000), taps=(1, 31))
     assert shapes.whole() == [(64, 8, 31), (256, 8, 31), (2, 64, 31), (2, 1024, 31)]
-    assert promises.shapes(n=(6, 600)).whole() == []  # a power of two is no multiple of six
+    assert domain.shapes(n=(6, 600)).whole() == []  # a power of two is no multiple of six
     assert {64, 1024} <= {trial.size for trial in drawn_trials(SAXPY)}
     left = changed(SAXPY, ("i < n", "i < n - (n % 256 == 0)"))
     assert left.kind == kinds.EDGES, left
@@ -219,14 +219,14 @@ def test_what_is_counted_is_looked_at_before_its_result_is_called_right():
 
 
 def test_each_extent_has_one_longest_size():
-    sizes = promises.shapes(m=(1, 2), n=(1, 3)).with_longest(m=70).with_longest(n=90)
+    sizes = domain.shapes(m=(1, 2), n=(1, 3)).with_outlier(m=70).with_outlier(n=90)
     assert sizes.alone == {"m": 70, "n": 90}
     with pytest.raises(ValueError, match="m has its longest already, 70"):
-        sizes.with_longest(m=80)
+        sizes.with_outlier(m=80)
 
 
 def test_the_last_element_alone_is_made_infinite():
-    _, change = promises.LAST_INFINITE
+    _, change = domain.LAST_INFINITE
     x = np.ones((2, 3), np.float32)
     assert np.isinf(change(x, np.random.default_rng(1))).tolist() == [[0, 0, 0], [0, 0, 1]]
     assert not np.isinf(x).any()

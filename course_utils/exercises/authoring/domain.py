@@ -1,4 +1,4 @@
-"""What a task promises, as data: the sizes, launches and values that a right answer copes with.
+"""The contract of a task, as data: the sizes, launches and values that a right answer copes with.
 
 An author writes them with the functions below; :mod:`.trials` draws from them.
 """
@@ -21,7 +21,7 @@ Given = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Values:
+class InputClass:
     """One alternative for the inputs: ``change(given, rng)`` answers with what takes their place.
 
     It gets the inputs by name and returns some of them anew; they are converted to the dtypes that
@@ -47,7 +47,7 @@ class Sizes:
     extents: tuple[tuple[int, ...], ...]
     alone: Mapping[str, int] = field(default_factory=dict)
 
-    def with_longest(self, **alone: int) -> Sizes:
+    def with_outlier(self, **alone: int) -> Sizes:
         """The same sizes, and each of these extents where the others are small: past any list that
         somebody may have made long enough for the sizes drawn, at little cost."""
         for name, n in alone.items():
@@ -93,7 +93,7 @@ class Sizes:
 
     def drawn(self, rng: np.random.Generator, count: int) -> list[Any]:
         """``count`` sizes; each extent takes each of its values as soon as it can."""
-        columns = [in_turns(rng, values, count) for values in self.extents]
+        columns = [shuffled_cycle(rng, values, count) for values in self.extents]
         return [self._size(extents) for extents in zip(*columns, strict=True)]
 
     def smaller(self, size: Any) -> Iterator[Any]:
@@ -125,17 +125,17 @@ def _from_to(name: str, values: Sequence[int]) -> str:
 
 
 @dataclass(frozen=True)
-class Promises:
+class Domain:
     """What is drawn: ``sizes`` (None: the exercise's small ones), ``launches(size)`` in place of
     the exercise's own, and for each of ``values`` one of its alternatives."""
 
     sizes: Sizes | None = None
     launches: Callable[[Any], Sequence[Launch | tuple[Launch, ...]]] | None = None
-    values: tuple[tuple[Values, ...], ...] = ()
+    values: tuple[tuple[InputClass, ...], ...] = ()
 
 
 @dataclass(frozen=True)
-class Cases:
+class DrawnCases:
     """What is drawn for an exercise on the CPU, in Python or C: ``draw(rng)`` gives one more case.
 
     The cases are tried from the shortest to the longest, so the first that fails is a small one.
@@ -189,18 +189,20 @@ def grids(*pairs: tuple[Any, Any], shared: Callable[[Any], int] = lambda block: 
 
 # --- values ---
 
-AS_GIVEN = Values("", lambda given, rng: {})
+AS_GIVEN = InputClass("", lambda given, rng: {})
 
 
-def scalars(name: str, *values: Any) -> tuple[Values, ...]:
+def scalars(name: str, *values: Any) -> tuple[InputClass, ...]:
     """The scalar ``name`` takes each of these values, beside those that the inputs give it."""
-    return AS_GIVEN, *(Values(f"{name} = {v:g}", lambda given, rng, v=v: {name: v}) for v in values)
+    return AS_GIVEN, *(
+        InputClass(f"{name} = {v:g}", lambda given, rng, v=v: {name: v}) for v in values
+    )
 
 
-def together(*alternatives: Mapping[str, Any]) -> tuple[Values, ...]:
+def together(*alternatives: Mapping[str, Any]) -> tuple[InputClass, ...]:
     """Several inputs take values that belong together: ``together({"low": -1, "high": 0}, …)``."""
     return AS_GIVEN, *(
-        Values(
+        InputClass(
             ", ".join(f"{name} = {v:g}" for name, v in values.items()),
             lambda given, rng, values=values: values,
         )
@@ -281,11 +283,11 @@ STRANGE = ZEROS_OF_BOTH_SIGNS, VERY_SMALL, SOME_INFINITE, LAST_INFINITE, SOME_NA
 ANY_FLOAT = *ANY_ORDERED, *STRANGE, HUGE
 
 
-def data(names: str, *classes: ArrayChange) -> tuple[Values, ...]:
+def data(names: str, *classes: ArrayChange) -> tuple[InputClass, ...]:
     """The arrays ``names`` (one name, or several separated by spaces) take each class of values."""
 
-    def alternative(label: str, change: Callable[..., np.ndarray]) -> Values:
-        return Values(
+    def alternative(label: str, change: Callable[..., np.ndarray]) -> InputClass:
+        return InputClass(
             f"{' and '.join(names.split())} {label}",
             lambda given, rng: {name: change(given[name], rng) for name in names.split()},
         )
@@ -293,7 +295,7 @@ def data(names: str, *classes: ArrayChange) -> tuple[Values, ...]:
     return AS_GIVEN, *(alternative(label, change) for label, change in classes)
 
 
-def zero_times_infinity(zero: str, infinite: str) -> Values:
+def zero_times_infinity(zero: str, infinite: str) -> InputClass:
     """``zero`` is 0 where ``infinite`` has its infinities: their product is no number. Both are
     arrays of one shape, or ``zero`` is a scalar."""
 
@@ -302,10 +304,10 @@ def zero_times_infinity(zero: str, infinite: str) -> Values:
         y = np.where(np.isinf(x), 0, given[zero]) if np.ndim(given[zero]) else 0
         return {infinite: x, zero: y}
 
-    return Values(f"{zero} = 0 where {infinite} is infinite", change)
+    return InputClass(f"{zero} = 0 where {infinite} is infinite", change)
 
 
-def zeros_and_infinities(zero: str, infinite: str) -> Values:
+def zeros_and_infinities(zero: str, infinite: str) -> InputClass:
     """About half of ``zero`` is 0, and some of ``infinite`` are infinite, wherever they meet;
     ``infinite`` may be a scalar."""
 
@@ -314,10 +316,10 @@ def zeros_and_infinities(zero: str, infinite: str) -> Values:
         x = np.where(rng.random(x.shape) < 0.5, 0, x)
         return {zero: x, infinite: SOME_INFINITE[1](np.asarray(given[infinite]), rng)}
 
-    return Values(f"half of {zero} 0, some of {infinite} infinite", change)
+    return InputClass(f"half of {zero} 0, some of {infinite} infinite", change)
 
 
-def zero_times_infinity_along(zero: str, axis: int, infinite: str, other_axis: int) -> Values:
+def zero_times_infinity_along(zero: str, axis: int, infinite: str, other_axis: int) -> InputClass:
     """Somewhere along the axis over which a product sums, all of ``zero`` is 0 and one number of
     ``infinite`` is infinite. The axes count from the last."""
 
@@ -332,12 +334,12 @@ def zero_times_infinity_along(zero: str, axis: int, infinite: str, other_axis: i
             y[tuple(place)] = np.inf
         return {zero: x, infinite: y}
 
-    return Values(f"{zero} = 0 where {infinite} is infinite", change)
+    return InputClass(f"{zero} = 0 where {infinite} is infinite", change)
 
 
 def infinite_at_the_ends(
     infinite: str, axis: int, factor: str = "", other_axis: int = -1
-) -> Values:
+) -> InputClass:
     """Along the axis of a sum the first and the last number of ``infinite`` are infinite, in one
     row, and what they meet in ``factor`` is 1. Who loads either again for the threads behind the
     end, and multiplies it by 0 there, adds NaN. The axes count from the last."""
@@ -356,7 +358,7 @@ def infinite_at_the_ends(
         np.moveaxis(y, other_axis, 0)[[0, -1]] = 1
         return {infinite: x, factor: y}
 
-    return Values(f"{infinite} infinite at both ends of a sum", change)
+    return InputClass(f"{infinite} infinite at both ends of a sum", change)
 
 
 def _with_last(x: np.ndarray, value: float) -> np.ndarray:
@@ -391,7 +393,7 @@ def _alike(value: Any, before: Any) -> Any:
         return before.dtype.type(value)
 
 
-def in_turns(rng: np.random.Generator, values: Sequence[Any], count: int) -> list[Any]:
+def shuffled_cycle(rng: np.random.Generator, values: Sequence[Any], count: int) -> list[Any]:
     """``count`` of ``values`` in random order, none of them again before all had their turn."""
     found: list[Any] = []
     while len(found) < count:

@@ -1,11 +1,11 @@
-"""A right result that comes by other means than the exercise's is told which are missing."""
+"""A right result by another method than the exercise's is told which requirement it misses."""
 
 import pytest
 
-from course_utils.exercises import kinds, means
+from course_utils.exercises import kinds, method
 from course_utils.exercises.authoring.emulated_runs import load_answer
 from course_utils.exercises.authoring.registry import find
-from course_utils.exercises.judging.further_verdicts import counted
+from course_utils.exercises.judging.behaviour_checks import counted
 from course_utils.exercises.judging.runner import run_source
 
 SAXPY, BLOCK_MIN, MATMUL = find("04.saxpy"), find("04.block_min"), find("04.batched_matmul")
@@ -85,21 +85,21 @@ def test_work_that_is_not_shared_out_is_seen(cheat):
         assert old in source
         source = source.replace(old, new)
     outcome = run_source(exercise, source)
-    assert outcome.kind == kinds.MEANS_MISSING, outcome
-    assert "the result came out right, but" in str(outcome) and words in str(outcome)
+    assert outcome.kind == kinds.METHOD_MISSING, outcome
+    assert "the result is right, but" in str(outcome) and words in str(outcome)
 
 
-def test_ready_made_means_measure_what_they_name():
+def test_ready_made_requirements_measure_what_they_name():
     found = work(BLOCK_MIN, 1000)
     assert found.results == 4 and found.result_bytes == 16
-    assert means.one_store_each().measure(found) == 1
-    assert means.shared_memory(advice="").measure(found) >= 4000
-    assert means.barriers(advice="").measure(found) == 4 * 8 * 8
-    assert means.atomics("shared", advice="").measure(found) == 0
-    assert means.reads_each_once(4000).measure(found) == 1
-    assert means.instructions("minima", "min.", advice="").measure(found) > 0
-    assert means.loads_shared_out().measure(found) < 1.1
-    assert means.no_extra_work().measure(found) == 1
+    assert method.one_store_per_result().measure(found) == 1
+    assert method.shared_memory(advice="").measure(found) >= 4000
+    assert method.barriers(advice="").measure(found) == 4 * 8 * 8
+    assert method.atomics("shared", advice="").measure(found) == 0
+    assert method.reads_each_once(4000).measure(found) == 1
+    assert method.instructions("minima", "min.", advice="").measure(found) > 0
+    assert method.balanced_loads().measure(found) < 1.1
+    assert method.no_redundant_work().measure(found) == 1
 
 
 @pytest.mark.parametrize(
@@ -114,15 +114,15 @@ def test_a_result_that_atomics_store_is_stored(store):
     twice = f"const float was = y[i]; y[i] = 0; __syncwarp(__activemask()); {store}"
     twice = twice.replace("+ y[i]", "+ was").replace("(float)0", "-was")
     outcome = run_source(SAXPY, SAXPY.solution.replace(right, twice))
-    assert outcome.kind == kinds.MEANS_MISSING, outcome
+    assert outcome.kind == kinds.METHOD_MISSING, outcome
     assert "stores and atomics to global memory for each result: 2" in str(outcome)
 
 
 def test_room_and_local_memory_are_counted():
     padded, kept = find("06.padded_exchange"), find("06.kept_row")
-    room = means.room_in_shared_memory(5 * 1024, advice="")
+    room = method.shared_memory_limit(5 * 1024, advice="")
     assert room.measure(work(padded, 1)) == 4352 and not room.missing(work(padded, 1))
-    in_registers = means.no_local_memory("")
+    in_registers = method.no_local_memory("")
     assert in_registers.measure(work(kept, (1, 300))) == 0
     local = kept.solution.replace("__shared__ float kept", "float kept")
     module = load_answer(kept, local, "local.cu")
@@ -133,14 +133,14 @@ def test_room_and_local_memory_are_counted():
 
 def test_a_number_outside_its_bounds_is_told_with_the_bound():
     found = work(SAXPY, 1000)
-    too_few = means.shuffles(5, advice="Shuffle.")
+    too_few = method.shuffles(5, advice="Shuffle.")
     assert too_few.missing(found) == "shuffles: 0, and at least 5 belong here"
-    assert "at most 0.5 belong here" in means.one_store_each(0.5).missing(found)
-    assert means.one_store_each(1).missing(found) == ""
+    assert "at most 0.5 belong here" in method.one_store_per_result(0.5).missing(found)
+    assert method.one_store_per_result(1).missing(found) == ""
 
 
 def test_counts_of_several_launches_are_added_up():
     once = work(SAXPY, 1000)
-    twice = means.work_of(list(once.launches) * 2, [])
+    twice = method.stats_of(list(once.launches) * 2, [])
     assert twice.counts.global_store_bytes == 2 * once.counts.global_store_bytes
     assert twice.opcodes("fma.") == 2 * once.opcodes("fma.")
