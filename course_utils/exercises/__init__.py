@@ -51,7 +51,7 @@ _STUDENT_SIDE = ("answer", "hint", "reset", "restore", "solution")
 
 def progress() -> Any:
     """Where you are in the course: done, attempted and next, by chapter."""
-    from .student.student_work import progress as overview
+    from .student.saved_answers import progress as overview
 
     return overview()
 

@@ -103,7 +103,7 @@ def _write() -> int:
 
 def _verify(chosen: list[BaseExercise], wanted: str, store: bool) -> int:
     from ..devices.selection import CUDA, device
-    from .judging import proven
+    from .judging import verification_cache
     from .judging.verify import proofs_of_many, table
 
     if wanted == CUDA and device() != CUDA:
@@ -112,7 +112,7 @@ def _verify(chosen: list[BaseExercise], wanted: str, store: bool) -> int:
         )
         return 2
     if store:  # whole notebooks, of which some exercise was asked for
-        asked = {e.notebook for e in chosen if not proven.is_proven(e)}
+        asked = {e.notebook for e in chosen if not verification_cache.is_verified(e)}
         chosen = [e for e in all_exercises() if e.notebook in asked]
     found = []
     for proof in proofs_of_many(chosen, gpu=wanted == CUDA):
@@ -121,14 +121,14 @@ def _verify(chosen: list[BaseExercise], wanted: str, store: bool) -> int:
             print(f"{proof.exercise_id}, {proof.text}: expected {proof.expected}\n{proof.detail}")
     print(table(found))
     if store:
-        proven.note(found)
+        verification_cache.store(found)
     return 0 if all(proof.holds for proof in found) else 1
 
 
 def _progress(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from .student.student_work import progress
+    from .student.saved_answers import progress
 
     if args.json:
         print(json.dumps([asdict(line) for line in progress().lines], indent=1))

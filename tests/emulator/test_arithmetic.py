@@ -4,12 +4,12 @@ import pytest
 
 from course_utils.emulator import instructions  # noqa: F401  (each says its work)
 from course_utils.emulator.isa import ptx
-from course_utils.emulator.isa.instruction_set import work_of
+from course_utils.emulator.isa.instruction_set import flops_of
 
 
 def work(opcode, modifiers):
     scope = ptx.Scope(None, None)
-    return work_of(ptx.Instruction(opcode, tuple(modifiers), (), None, (), scope, opcode))
+    return flops_of(ptx.Instruction(opcode, tuple(modifiers), (), None, (), scope, opcode))
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def work(opcode, modifiers):
         ),
     ],
 )
-def test_the_work_of_an_instruction_follows_from_its_name(opcode, modifiers, expected):
+def test_the_flops_of_an_instruction_follows_from_its_name(opcode, modifiers, expected):
     found = work(opcode, modifiers.split("."))
     assert (found.type, found.operation, found.flops, found.threads) == expected
 

@@ -17,7 +17,7 @@ from course_utils.emulator.checks.races import race_check, tensor_memory_check
 from course_utils.emulator.checks.uninitialised import init_check
 from course_utils.emulator.launching.observer_set import CHECKS
 from course_utils.emulator.machine.observer import EVENTS, Observer, Observers, nobody
-from course_utils.emulator.recording import async_recorder, counters, thread_work, trace_recorder
+from course_utils.emulator.recording import async_recorder, counters, thread_stats, trace_recorder
 
 MODULES = (
     early_use,
@@ -27,7 +27,7 @@ MODULES = (
     sync_check,
     tensor_memory_check,
     counters,
-    thread_work,
+    thread_stats,
     async_recorder,
     trace_recorder,
 )

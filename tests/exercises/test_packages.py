@@ -12,7 +12,7 @@ from course_utils.exercises.judging.python_answer import judged
 from course_utils.exercises.judging.python_process import answers
 from course_utils.exercises.judging.runner import run_source
 from course_utils.exercises.judging.verify import proofs
-from course_utils.exercises.student import student_work
+from course_utils.exercises.student import saved_answers
 
 TRITON = find("04.rms_norm_rows")
 BLOCKS = find("04.blocks_for")
@@ -32,7 +32,7 @@ def test_without_the_package_a_line_says_what_is_missing_and_how_to_get_it(no_tr
 
 def test_without_the_package_no_try_is_counted(no_triton, own_progress):
     outcome = run_source(TRITON, TRITON.solution)
-    assert student_work.record(TRITON, outcome, TRITON.solution) == ""
+    assert saved_answers.record(TRITON, outcome, TRITON.solution) == ""
     assert not own_progress.exists()
 
 

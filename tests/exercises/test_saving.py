@@ -12,7 +12,7 @@ from course_utils.exercises import hint, kinds, progress, reset, restore
 from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.exercises.judging.outcome import Outcome, simple
 from course_utils.exercises.student import magic as student
-from course_utils.exercises.student import student_work
+from course_utils.exercises.student import saved_answers
 from course_utils.paths import ROOT
 
 SAXPY = find("04.saxpy")
@@ -24,7 +24,7 @@ PASSED = Outcome(SAXPY.id, SAXPY.title, simple(kinds.PASS, "right"))
 def quick(monkeypatch):
     """On the emulator, and without running the answer again and again: these are not about it."""
     monkeypatch.setattr(student, "_on_gpu", lambda: False)
-    monkeypatch.setattr(student_work, "_hints", {})
+    monkeypatch.setattr(saved_answers, "_hints", {})
 
     def run(exercise, cell, **options):
         kind = kinds.PASS if cell == exercise.solution else kinds.WRONG
@@ -46,7 +46,7 @@ def full_disk(monkeypatch) -> None:
     def write(*args, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(student_work.os, "replace", write)
+    monkeypatch.setattr(saved_answers.os, "replace", write)
 
 
 PLACES = ("a file in its place", "read-only", "full disk")
@@ -79,7 +79,7 @@ def test_a_full_disk_leaves_what_was_saved_before(monkeypatch):
 def test_half_a_character_is_kept_as_it_is():
     half = SAXPY.solution + "// \ud83d"
     outcome = student.exercise("04.saxpy", half)
-    assert outcome.note == "" and student_work.saved_work(SAXPY) == half
+    assert outcome.note == "" and saved_answers.saved_answer(SAXPY) == half
 
 
 @pytest.mark.parametrize("name", ["04.saxpy", "04.blocks_for", "04.predict_sectors"])
@@ -177,17 +177,17 @@ def test_notebooks_that_save_at_once_lose_nothing(own_progress):
 
     def save(some):
         for exercise in some:
-            said.append(student_work.record(exercise, PASSED, exercise.solution))
+            said.append(saved_answers.record(exercise, PASSED, exercise.solution))
 
     threads = [Thread(target=save, args=(chosen[n::4],)) for n in range(4)]
     other = f"""
 from course_utils.exercises import kinds
-from course_utils.exercises.student import student_work
+from course_utils.exercises.student import saved_answers
 from course_utils.exercises.judging.outcome import Outcome, simple
 from course_utils.exercises.authoring.registry import find
 for _ in range(40):
     outcome = Outcome("04.saxpy", "t", simple(kinds.WRONG, "wrong"))
-    assert not student_work.record(find("04.saxpy"), outcome, {WRONG!r})
+    assert not saved_answers.record(find("04.saxpy"), outcome, {WRONG!r})
 """
     processes = [subprocess.Popen([sys.executable, "-c", other], cwd=ROOT) for _ in range(2)]
     for thread in threads:
@@ -203,7 +203,7 @@ for _ in range(40):
 
 def test_a_notebook_that_holds_the_lock_for_ever_is_not_waited_for(own_progress, monkeypatch):
     fcntl = pytest.importorskip("fcntl")
-    monkeypatch.setattr(student_work, "LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(saved_answers, "LOCK_SECONDS", 0.05)
     own_progress.mkdir()
     with (own_progress / "lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)

@@ -20,16 +20,21 @@ from course_utils.exercises.authoring.launches import Empty, Launch, empty
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.authoring.spec import describe_size
 from course_utils.exercises.authoring.vectors import BLOCK, SMALL
-from course_utils.exercises.isolation.closed_book import BookClosed, apart, closed_book, refused
-from course_utils.exercises.isolation.plain_values import Other, plain
+from course_utils.exercises.isolation.closed_book import (
+    BookClosed,
+    closed_book,
+    refused,
+    run_in_clean_frame,
+)
+from course_utils.exercises.isolation.plain_values import Unserialisable, plain
 from course_utils.exercises.judging import outcome, python_answer, python_process
 from course_utils.exercises.judging.entry_points import wanted_kernels
 from course_utils.exercises.judging.number_answer import NotANumber, assignments
 from course_utils.exercises.judging.outcome import Outcome, Timing, clip, simple, source_excerpt
 from course_utils.exercises.judging.runner import run_source
 from course_utils.exercises.judging.trials import Trial
-from course_utils.exercises.student import magic, student_work
-from course_utils.exercises.student.student_work import DONE, OPEN, Line, Progress
+from course_utils.exercises.student import magic, saved_answers
+from course_utils.exercises.student.saved_answers import DONE, OPEN, Line, Progress
 from course_utils.paths import ROOT
 
 SAXPY = find("04.saxpy")
@@ -203,13 +208,13 @@ def test_what_is_no_number_or_lies_too_deep_is_named_and_not_taken_along():
     found = plain(deep)
     while isinstance(found, list):
         found = found[0]
-    assert found == Other("list", "<a deeply nested list>")
-    assert plain(Sly) == Other("type", repr(Sly)) and plain(2j).type_name == "complex"
+    assert found == Unserialisable("list", "<a deeply nested list>")
+    assert plain(Sly) == Unserialisable("type", repr(Sly)) and plain(2j).type_name == "complex"
     most = np.zeros(2**24, np.uint8)  # 16 MiB
     assert isinstance(plain(most), np.ndarray)
-    assert isinstance(plain(np.zeros(most.size + 1, np.uint8)), Other)
+    assert isinstance(plain(np.zeros(most.size + 1, np.uint8)), Unserialisable)
     whole = 1 << (1 << 28)
-    assert isinstance(plain(whole), Other) and plain(1 << 5000) == 1 << 5000
+    assert isinstance(plain(whole), Unserialisable) and plain(1 << 5000) == 1 << 5000
     assert plain("a" * 10**6)[:3] == "aaa" and len(plain("a" * 10**6)) < 10**5
     for same in ({"a": (1, None)}, {1, 2}, np.array([["a", "b"]]), np.zeros((2, 0)), math.inf):
         assert np.array_equal(plain(same), same)
@@ -355,9 +360,9 @@ def test_a_book_that_is_closed_again_is_watched_by_no_second_hook(monkeypatch):
 
 
 def test_what_an_answer_raises_comes_out_of_its_thread():
-    assert apart(lambda a, b: a - b, 5, 3) == 2
+    assert run_in_clean_frame(lambda a, b: a - b, 5, 3) == 2
     with pytest.raises(ZeroDivisionError):
-        apart(lambda: 1 // 0)
+        run_in_clean_frame(lambda: 1 // 0)
 
 
 # --- what is promised ---
@@ -490,7 +495,7 @@ def test_the_usual_lengths_are_telling():
 
 
 def test_what_describes_an_exercise_cannot_be_changed_in_passing():
-    for module in (magic, method, outcome, domain, spec, student_work):
+    for module in (magic, method, outcome, domain, spec, saved_answers):
         for name, kind in vars(module).items():
             if is_dataclass(kind) and kind.__module__ == module.__name__:
                 assert kind.__dataclass_params__.frozen, name
@@ -524,14 +529,14 @@ def test_shared_memory_is_counted_with_its_atomics_and_copies():
 
 def test_atomics_are_counted_in_the_space_that_is_asked_for():
     done = SimpleNamespace(atomics=np.array([1, 2]), shared_atomics=np.array([10, 20]))
-    work = SimpleNamespace(launches=[SimpleNamespace(work=done)] * 2)
+    work = SimpleNamespace(launches=[SimpleNamespace(threads=done)] * 2)
     assert method.atomics("global", advice="").measure(work) == 6
     assert method.atomics("shared", advice="").measure(work) == 60
 
 
 def test_the_bytes_read_from_an_array_are_its_own_in_all_launches():
     def launch(**loaded_from):
-        return SimpleNamespace(work=SimpleNamespace(loaded_from=loaded_from))
+        return SimpleNamespace(threads=SimpleNamespace(loaded_from=loaded_from))
 
     work = SimpleNamespace(launches=[launch(x=4, flags=100), launch(y=8), launch(x=16)])
     mean = method.reads("x", 20, 24, advice="")
@@ -544,7 +549,7 @@ def test_the_bytes_read_from_an_array_are_its_own_in_all_launches():
 def test_the_overlap_is_a_part_of_all_arithmetic_and_half_of_it_is_enough():
     def work(flops, overlapped):
         done = SimpleNamespace(flops=flops, overlapped=overlapped)
-        return SimpleNamespace(launches=[SimpleNamespace(work=done)])
+        return SimpleNamespace(launches=[SimpleNamespace(threads=done)])
 
     mean = method.overlap(advice="")
     assert mean.measure(work(8, 6)) == 0.75 and mean.measure(work(0, 0)) == 0
@@ -554,7 +559,7 @@ def test_the_overlap_is_a_part_of_all_arithmetic_and_half_of_it_is_enough():
 def test_a_thread_each_is_a_thread_for_every_result():
     def work(touched):
         done = SimpleNamespace(touched=np.array(touched))
-        return SimpleNamespace(launches=[SimpleNamespace(work=done)], results=3)
+        return SimpleNamespace(launches=[SimpleNamespace(threads=done)], results=3)
 
     mean = method.a_thread_each()
     assert mean.measure(work([4, 0, 9])) == pytest.approx(2 / 3)
@@ -562,7 +567,7 @@ def test_a_thread_each_is_a_thread_for_every_result():
 
 
 def test_a_mean_is_missing_below_its_least_and_above_its_most():
-    found = method.Requirement("loads", lambda work: work, at_least=2, at_most=4)
+    found = method.Requirement("loads", lambda stats: stats, at_least=2, at_most=4)
     assert [found.missing(x) == "" for x in (1.9, 2, 4, 4.1)] == [False, True, True, False]
     assert found.missing(5) == "loads: 5, and at most 4 belong here"
     assert found.missing(1) == "loads: 1, and at least 2 belong here"

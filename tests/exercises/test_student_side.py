@@ -11,10 +11,10 @@ from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 from course_utils.exercises import answer, hint, kinds, progress, reset, restore, solution
 from course_utils.exercises.authoring.registry import find
-from course_utils.exercises.judging import proven, verify
+from course_utils.exercises.judging import verification_cache, verify
 from course_utils.exercises.judging.outcome import ExerciseFailed
 from course_utils.exercises.student import magic as student
-from course_utils.exercises.student import student_work
+from course_utils.exercises.student import saved_answers
 from course_utils.paths import CHAPTERS
 
 SAXPY = find("04.saxpy")
@@ -75,7 +75,7 @@ def test_a_starter_with_a_planted_bug_is_no_attempt_and_its_cure_is_done():
 
 
 def test_progress_leaves_out_exercises_whose_notebook_is_not_there(monkeypatch, tmp_path):
-    monkeypatch.setattr(student_work, "CHAPTERS", tmp_path)
+    monkeypatch.setattr(saved_answers, "CHAPTERS", tmp_path)
     assert progress().lines == () and "Everything is done" in str(progress())
 
 
@@ -169,16 +169,16 @@ def test_verify_prints_a_proof_that_fails_with_its_detail_and_no_other(monkeypat
 
 
 def test_to_note_the_proofs_of_an_exercise_all_of_its_notebook_is_verified(monkeypatch):
-    tried, noted = [], []
+    tried, stored = [], []
     monkeypatch.setattr(verify, "proofs_of_many", lambda chosen, gpu: tried.extend(chosen) or ())
-    monkeypatch.setattr(proven, "is_proven", lambda exercise: False)
-    monkeypatch.setattr(proven, "note", noted.append)
+    monkeypatch.setattr(verification_cache, "is_verified", lambda exercise: False)
+    monkeypatch.setattr(verification_cache, "store", stored.append)
     assert main(["exercises", "--verify", "04.saxpy"]) == 0
-    assert tried == [SAXPY] and not noted
+    assert tried == [SAXPY] and not stored
     tried.clear()
     assert main(["exercises", "--verify", "--store", "04.saxpy"]) == 0
     assert {e.notebook for e in tried} == {SAXPY.notebook} and len(tried) > 1
-    assert noted == [[]]
+    assert stored == [[]]
 
 
 def test_an_interrupted_exercise_is_one_line_and_no_attempt(monkeypatch):

@@ -202,7 +202,7 @@ BRANCH_BY_WARP = Exercise(
     method=(
         Requirement(
             "threads of the last block that touch memory, where it has 32 elements",
-            lambda work: np.count_nonzero(work.launches[0].work.touched[-BLOCK:]),
+            lambda stats: np.count_nonzero(stats.launches[0].threads.touched[-BLOCK:]),
             at_least=32,
             at_most=32,
             advice="Each block owns 256 elements in a row, the last one those that are left: "
@@ -211,7 +211,7 @@ BRANCH_BY_WARP = Exercise(
         ),
         Requirement(
             "square roots and divisions for each element",
-            lambda work: work.opcodes("sqrt.", "rcp.", "div.") / work.results,
+            lambda stats: stats.opcodes("sqrt.", "rcp.", "div.") / stats.results,
             at_most=1.25 * STEPS,
             advice="An element takes one of the two functions. Computing both and choosing one is "
             "what a warp that diverges does, too.",
@@ -219,7 +219,7 @@ BRANCH_BY_WARP = Exercise(
         ),
         Requirement(
             "rounded square roots and divisions for each element",
-            lambda work: work.opcodes("sqrt.rn", "rcp.rn", "div.rn") / work.results,
+            lambda stats: stats.opcodes("sqrt.rn", "rcp.rn", "div.rn") / stats.results,
             at_least=0.9 * STEPS,
             advice="The work on an element stays as it is: sixteen steps of one function or of the "
             "other. Which thread does it is what changes.",
@@ -227,14 +227,14 @@ BRANCH_BY_WARP = Exercise(
         ),
         Requirement(
             "warp instructions in a block that is partly full, over those without divergence",
-            lambda work: 32 * work.counts.warp_instructions / work.counts.thread_instructions,
+            lambda stats: 32 * stats.counts.warp_instructions / stats.counts.thread_instructions,
             at_most=1.2,
             advice="In the last block, too, each warp takes one path only.",
             size=250,
         ),
         Requirement(
             "bytes of memory that the busiest thread touches, over those of an average one",
-            lambda work: work.busiest_over_mean(),
+            lambda stats: stats.busiest_over_mean(),
             at_most=1.6,
             advice="A block has as many threads as elements: each thread takes one, none idles.",
             size=20 * BLOCK,

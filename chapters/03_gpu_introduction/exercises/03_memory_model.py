@@ -144,7 +144,7 @@ COUNT_KINDS = Exercise(
         ),
         Requirement(
             "loads from global memory for each value",
-            lambda work: work.counts.global_load_bytes / 4 / VALUES,
+            lambda stats: stats.counts.global_load_bytes / 4 / VALUES,
             at_most=1.5,
             advice="Each value is read once, and the counters stay in registers: neither the "
             "values nor the counts are read again.",

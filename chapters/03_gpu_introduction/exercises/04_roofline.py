@@ -125,10 +125,10 @@ BATCH = (20 * 64, 16)  # M and K, where loads and requirements are counted
 WARPS = BATCH[0] // 32
 
 
-def loads_of_a(work: LaunchStats) -> float:
+def loads_of_a(stats: LaunchStats) -> float:
     """A warp's load of A touches four sectors, one of X a single sector: all lanes read the same
     number. So sectors less requests are three times the loads of A."""
-    counts = work.counts
+    counts = stats.counts
     return (counts.global_load_sectors - counts.global_load_requests) / (3 * WARPS * BATCH[1])
 
 
@@ -175,7 +175,7 @@ FOUR_VECTORS = Exercise(
         ),
         Requirement(
             "bytes of local memory written for each element of A",
-            lambda work: work.counts.local_store_bytes / (BATCH[0] * BATCH[1]),
+            lambda stats: stats.counts.local_store_bytes / (BATCH[0] * BATCH[1]),
             at_most=1,  # printf in one thread writes some
             advice="Use each element of A as soon as it is there: only the four sums are kept.",
             size=BATCH,
@@ -264,7 +264,7 @@ FUSED_LAYER = Exercise(
     method=(
         Requirement(
             "bytes of local memory written for each element",
-            lambda work: work.counts.local_store_bytes / ELEMENTS,
+            lambda stats: stats.counts.local_store_bytes / ELEMENTS,
             at_most=1,  # printf in one thread writes some
             advice="A step in an array of the thread's own goes through memory, too.",
             size=LAYER,

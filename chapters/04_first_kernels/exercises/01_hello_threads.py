@@ -132,7 +132,7 @@ CLAMP = Exercise(
         method.no_redundant_work(),
         Requirement(
             "sectors that a warp's store touches",
-            lambda work: work.counts.global_store_sectors / work.counts.global_store_requests,
+            lambda stats: stats.counts.global_store_sectors / stats.counts.global_store_requests,
             at_most=8,  # four where it is aligned
             advice="Neighbouring threads handle neighbouring elements: a thread's next one lies as "
             "many further on as the grid has threads.",
@@ -140,7 +140,7 @@ CLAMP = Exercise(
         ),
         Requirement(
             "stores for each result, by 300 blocks",
-            lambda work: work.counts.global_store_bytes / work.result_bytes,
+            lambda stats: stats.counts.global_store_bytes / stats.result_bytes,
             at_most=1.0,
             advice="Each thread steps by as many elements as the grid has threads, be they few or "
             "many: `gridDim.x` tells the number of blocks.",

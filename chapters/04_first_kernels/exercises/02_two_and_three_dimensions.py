@@ -69,7 +69,7 @@ GRAYSCALE = Exercise(
     method=(
         Requirement(
             "stores for each pixel",
-            lambda work: work.counts.global_store_bytes / work.result_bytes,
+            lambda stats: stats.counts.global_store_bytes / stats.result_bytes,
             at_most=1.0,
             advice="Each pixel needs one store, by its own thread. Does a thread past the right "
             "edge store into the next row, or one thread store pixels of others?",

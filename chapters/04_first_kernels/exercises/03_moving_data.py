@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import DrawnCases, PythonExercise, kinds
-from course_utils.exercises.judging.late_gpu import ORDERS, LateGPU
+from course_utils.exercises.judging.lazy_gpu import ORDERS, LazyGPU
 
 
-def late_gpu_and_numbers(rng: np.random.Generator) -> tuple:
+def lazy_gpu_and_numbers(rng: np.random.Generator) -> tuple:
     """A GPU of any order, and a few numbers or some hundreds."""
     count = rng.integers(1, 10 ** rng.integers(1, 5))
-    return LateGPU(str(rng.choice(ORDERS))), rng.uniform(-9, 9, count).tolist()
+    return LazyGPU(str(rng.choice(ORDERS))), rng.uniform(-9, 9, count).tolist()
 
 
-def copies_beside_the_kernel(gpu: LateGPU, numbers: list[float]) -> str:
+def copies_beside_the_kernel(gpu: LazyGPU, numbers: list[float]) -> str:
     """What is missing where one stream does everything, or the host helps out."""
     used = sum(stream.added > 0 for stream in gpu.streams)
     if used == 0:
@@ -34,9 +34,9 @@ def copies_beside_the_kernel(gpu: LateGPU, numbers: list[float]) -> str:
 FIND_THE_HOST_BUG = PythonExercise(
     source="04_first_kernels/exercises/squares_on_device.py",
     function="squares",
-    cases=((LateGPU(), [3.0, 1.0, 0.5]), (LateGPU(), [2.0])),
+    cases=((LazyGPU(), [3.0, 1.0, 0.5]), (LazyGPU(), [2.0])),
     reference=lambda gpu, numbers: tuple(value * value for value in numbers),
-    contract=DrawnCases(late_gpu_and_numbers),
+    contract=DrawnCases(lazy_gpu_and_numbers),
     method=copies_beside_the_kernel,
     bug=kinds.WRONG,
 )

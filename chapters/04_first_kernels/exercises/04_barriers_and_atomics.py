@@ -27,10 +27,10 @@ from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_eac
 from .common import atomics_on
 
 
-def through_shared_memory(work: LaunchStats) -> float:
+def through_shared_memory(stats: LaunchStats) -> float:
     """Bytes that were stored in shared memory and read from there, for each byte of the results."""
-    counts = work.counts
-    return min(counts.shared_store_bytes, counts.shared_load_bytes) / work.result_bytes
+    counts = stats.counts
+    return min(counts.shared_store_bytes, counts.shared_load_bytes) / stats.result_bytes
 
 
 FIND_THE_RACE = Exercise(
@@ -121,9 +121,9 @@ def with_spare_blocks(size: tuple[int, int]) -> tuple[tuple[Launch, Launch], ...
     return tuple(found)
 
 
-def loads_of_the_second(work: LaunchStats) -> float:
+def loads_of_the_second(stats: LaunchStats) -> float:
     """Bytes that divide_by_mean reads from global memory for each element of y."""
-    return work.launches[1].work.loaded.sum() / (128 * 32)
+    return stats.launches[1].threads.loaded.sum() / (128 * 32)
 
 
 SCALE_ROWS = Exercise(

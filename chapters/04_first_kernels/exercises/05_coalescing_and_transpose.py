@@ -105,7 +105,7 @@ WHY_IS_THIS_SLOW = Exercise(
         method.balanced_work(size=8192),
         Requirement(
             "bytes asked for per byte wanted, where the last block is not full",
-            lambda work: moved_per_byte_wanted(work.counts),
+            lambda stats: moved_per_byte_wanted(stats.counts),
             at_most=1.1,
             advice="The last block has fewer elements: its warps are to touch neighbours, too.",
             size=1900,
@@ -224,7 +224,7 @@ ROTATE_PICTURE = Exercise(
         method.balanced_work(size=(64, 96)),
         Requirement(
             "sectors and wavefronts for each 32 elements of a picture of 56 x 88",
-            lambda work: of_each_32(work.counts, 56 * 88),
+            lambda stats: of_each_32(stats.counts, 56 * 88),
             at_most=14.0,
             advice="The tiles at the edges are not full, and still go through shared memory.",
             size=(56, 88),
@@ -268,7 +268,7 @@ LENGTHS = Exercise(
         method.balanced_work(size=4096),
         Requirement(
             "sectors loaded for each 32 of 992 vectors",
-            lambda work: work.counts.global_load_sectors / (992 / 32),
+            lambda stats: stats.counts.global_load_sectors / (992 / 32),
             at_most=13.0,
             advice="The last block has fewer vectors, and copies them in the same way.",
             size=992,

@@ -205,9 +205,9 @@ LAST_BLOCK = Exercise(
         ),
         Requirement(
             "floats stored to global memory without an atomic",
-            lambda work: sum(
+            lambda stats: sum(
                 n
-                for name, n in work.counts.opcodes.items()
+                for name, n in stats.counts.opcodes.items()
                 if name.startswith("st.") and {"global", "f32"} <= {*name.split(".")}
             ),
             2 * 21,

@@ -96,9 +96,9 @@ def double_operations(counts: Counts) -> int:
     return sum(counts.operations.get(name, 0) for name in ("dadd", "dmul", "dfma"))
 
 
-def wide_instructions(work: LaunchStats) -> int:
+def wide_instructions(stats: LaunchStats) -> int:
     """All others in float64 too: conversions, comparisons, divisions."""
-    return sum(n for name, n in work.counts.opcodes.items() if ".f64" in name)
+    return sum(n for name, n in stats.counts.opcodes.items() if ".f64" in name)
 
 
 FIND_THE_DOUBLES = Exercise(

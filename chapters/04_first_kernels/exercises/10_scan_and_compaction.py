@@ -192,13 +192,13 @@ FIND_THE_MISSING_RELEASE = Exercise(
         ),
         Requirement(
             "bytes stored to global memory without an atomic",
-            lambda work: work.counts.global_store_bytes,
+            lambda stats: stats.counts.global_store_bytes,
             4 * 16,
             advice="Each tile stores its sum by a plain store, as it stood there.",
         ),
         Requirement(
             "bytes loaded from global memory without an atomic",
-            lambda work: work.counts.global_load_bytes,
+            lambda stats: stats.counts.global_load_bytes,
             4 * (1000 + 15),
             advice="Each tile reads the sum before it by a plain load, as it stood there.",
         ),

@@ -46,10 +46,10 @@ def strength(
     """Instructions on memory that are stronger than need be: those ``of`` these kinds with one of
     ``words`` in the name."""
 
-    def measure(work: LaunchStats) -> int:
+    def measure(stats: LaunchStats) -> int:
         return sum(
             n
-            for name, n in work.counts.opcodes.items()
+            for name, n in stats.counts.opcodes.items()
             if any(word in name.split(".") for word in words) and name.split(".")[0] in of
         )
 
@@ -133,10 +133,10 @@ RELAY = Exercise(
         ),
         Requirement(
             "even numbers counted by atomics, for each element",
-            lambda work: (
+            lambda stats: (
                 sum(
                     n
-                    for name, n in work.counts.opcodes.items()
+                    for name, n in stats.counts.opcodes.items()
                     if name.startswith(("atom.", "red."))
                 )
                 / 200

@@ -70,7 +70,7 @@ SCALE_TILES = Exercise(
     method=(
         Requirement(
             "shuffles, and what is reduced by one instruction counted as four",
-            lambda work: work.opcodes("shfl.") + 4 * work.opcodes("redux."),
+            lambda stats: stats.opcodes("shfl.") + 4 * stats.opcodes("redux."),
             4 * 1000,
             5 * 1024,
             advice="Four shuffles within the tile, in which all of its lanes take part.",
@@ -156,7 +156,7 @@ DOUBLING_MAX = Exercise(
         ),
         Requirement(
             "threads with atomics on global memory, for each block",
-            lambda work: np.count_nonzero(work.launches[0].work.atomics) / 4,
+            lambda stats: np.count_nonzero(stats.launches[0].threads.atomics) / 4,
             at_most=2,  # one that waits may be another than the one that counts
             advice="One thread of a block counts it in and waits; the others meet it at barriers.",
             size=250,

@@ -22,8 +22,8 @@ def orders(at_least: int, *, advice: str, size: Any = None) -> Requirement:
     """Fences, and accesses with an order of their own. A flag that is handed over takes two of
     them: one where it is set, one where it is found. Waiting with acquire counts each look."""
 
-    def measure(work: LaunchStats) -> int:
-        found = ((name.split("."), n) for name, n in work.counts.opcodes.items())
+    def measure(stats: LaunchStats) -> int:
+        found = ((name.split("."), n) for name, n in stats.counts.opcodes.items())
         return sum(n * _sides(words) for words, n in found if ORDERS & {*words})
 
     return Requirement(

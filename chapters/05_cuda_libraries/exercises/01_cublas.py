@@ -277,14 +277,14 @@ SYRK_LOWER = Exercise(
     method=(
         Requirement(
             "FLOPs, over those of a whole square",
-            lambda work: work.counts.flops_by_type.get("f32", 0) / (2 * 48 * 48 * 16),
+            lambda stats: stats.counts.flops_by_type.get("f32", 0) / (2 * 48 * 48 * 16),
             at_most=0.7,
             advice="The elements above the diagonal are nobody's: return before their sum.",
             size=SYRK_SIZE,
         ),
         Requirement(
             "bytes stored, over those of the triangle",
-            lambda work: work.counts.global_store_bytes / (4 * 48 * 49 / 2),
+            lambda stats: stats.counts.global_store_bytes / (4 * 48 * 49 / 2),
             at_most=1.0,
             advice="One store for each element of the triangle, and none elsewhere.",
             size=SYRK_SIZE,
@@ -430,7 +430,7 @@ POINTER_TABLES = Exercise(
     method=(
         Requirement(
             "bytes that the first kernel stores for each product",
-            lambda work: work.launches[0].counts.global_store_bytes / TABLES_SIZE[0],
+            lambda stats: stats.launches[0].counts.global_store_bytes / TABLES_SIZE[0],
             at_most=24,
             advice="Three pointers of 8 bytes: the matrices stay where they are.",
             size=TABLES_SIZE,
@@ -496,7 +496,7 @@ RELU_MASK = Exercise(
     method=(
         Requirement(
             "bytes stored, over those of y and the mask",
-            lambda work: work.counts.global_store_bytes / work.result_bytes,
+            lambda stats: stats.counts.global_store_bytes / stats.result_bytes,
             at_most=1.0,
             advice="One lane of each warp stores the word of all 32.",
             size=MASK_SIZE,

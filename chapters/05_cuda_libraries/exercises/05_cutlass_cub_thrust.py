@@ -130,7 +130,7 @@ LARGEST_EIGHT = Exercise(
         method.shared_memory(advice="Let the block sort its tile, in `Sort`'s room."),
         Requirement(
             "requests of warps to read shared memory",
-            lambda work: work.counts.shared_load_requests,
+            lambda stats: stats.counts.shared_load_requests,
             at_most=1000,
             advice="Let `Sort(room)` find the order: who compares each key with all others reads "
             "the tile 256 times.",

@@ -148,11 +148,11 @@ def chain_of_ranks(given: dict) -> dict:
     return {"boxes": boxes.ravel(), "y": y.ravel(), "flags": flags}
 
 
-def for_this_gpu_alone(work: LaunchStats) -> int:
+def for_this_gpu_alone(stats: LaunchStats) -> int:
     """Fences and atomics whose scope is a GPU or a block."""
     ordering = "membar.", "fence.", "atom.", "red.", "ld.acquire.", "st.release.", "ld.relaxed."
-    names = [name for name in work.counts.opcodes if name.startswith(ordering)]
-    return sum(work.counts.opcodes[name] for name in names if ".sys" not in name)
+    names = [name for name in stats.counts.opcodes if name.startswith(ordering)]
+    return sum(stats.counts.opcodes[name] for name in names if ".sys" not in name)
 
 
 PASS_ON = Exercise(

@@ -30,7 +30,7 @@ COALESCED_MATMUL = Exercise(
         # Useless loads of one sector make the average better, and the kernel slower.
         Requirement(
             "sectors read from global memory, over the elements of C",
-            lambda work: work.counts.global_load_sectors / work.results,
+            lambda stats: stats.counts.global_load_sectors / stats.results,
             at_most=10,
             advice="The loads of A and B shall touch fewer sectors; other loads are no help.",
             size=(32, 32, 32),

@@ -120,7 +120,7 @@ ASYNC_STAGES = Exercise(
         ),
         Requirement(
             "bytes that cp.async copies, over those of A and B",
-            lambda work: work.counts.shared_copy_bytes / (8 * 64 * 32),
+            lambda stats: stats.counts.shared_copy_bytes / (8 * 64 * 32),
             at_least=1.0,
             advice="Both tiles come by `cp.async`, that of A and that of B: what a thread loads "
             "and stores itself, it waits for.",

@@ -117,9 +117,9 @@ MMA_PRODUCT = Exercise(
 )
 
 
-def shared_bytes(work) -> int:
+def shared_bytes(stats) -> int:
     """Static shared memory of the kernel."""
-    function = work.launches[0].instructions[0].instruction.scope.function
+    function = stats.launches[0].instructions[0].instruction.scope.function
     return sum(variable.size for variable in function.variables if variable.space == "shared")
 
 
@@ -162,7 +162,7 @@ SWIZZLED_ROWS = Exercise(
         # Loads without a conflict, beside those that have one, make the average better.
         Requirement(
             "wavefronts of loads from shared memory",
-            lambda work: work.counts.shared_load_wavefronts,
+            lambda stats: stats.counts.shared_load_wavefronts,
             at_most=48,
             advice="Each ldmatrix has 4 wavefronts when no two rows meet in a bank.",
             size=(16, 16, 64),

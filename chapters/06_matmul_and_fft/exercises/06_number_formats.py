@@ -167,7 +167,7 @@ DP4A_PRODUCT = Exercise(
         # char4 is put together by other instructions.)
         Requirement(
             "shifts and masks for each word of four operands",
-            lambda work: work.opcodes("shr.", "shl.", "and.") / (32 * 32 * 64 / 4),
+            lambda stats: stats.opcodes("shr.", "shl.", "and.") / (32 * 32 * 64 / 4),
             at_most=4,
             advice="Give `__dp4a` the words as they were loaded: it takes the bytes apart itself.",
             size=(32, 32, 64),

@@ -107,8 +107,8 @@ HALO_TILE = Exercise(
         method.balanced_work(),
         Requirement(
             "reads of x, over the pixels of all tiles",
-            lambda work: (
-                sum(one.work.loaded_from.get("x", 0) for one in work.launches) / (4 * 70**2)
+            lambda stats: (
+                sum(one.threads.loaded_from.get("x", 0) for one in stats.launches) / (4 * 70**2)
             ),
             at_most=1.25,  # 1.06 where a tile's pixels outside of the image are read, too
             advice="A thread reads one or two pixels for the tile, each once, and takes all nine "
@@ -191,7 +191,7 @@ ROW_OF_PIXELS = Exercise(
         method.balanced_work(),
         Requirement(
             "FLOPs, over those of the convolution",
-            lambda work: work.counts.flops_by_type.get("f32", 0) / (2 * 9 * 3 * work.results),
+            lambda stats: stats.counts.flops_by_type.get("f32", 0) / (2 * 9 * 3 * stats.results),
             at_most=1.25,
             advice="Nine products for each channel and pixel, and no more.",
             size=(3, 16, 32),
@@ -306,7 +306,7 @@ WINOGRAD_LINE = Exercise(
         method.balanced_work(),
         Requirement(
             "multiplications for two results",
-            lambda work: 2 * work.opcodes(*PRODUCTS) / work.results,
+            lambda stats: 2 * stats.opcodes(*PRODUCTS) / stats.results,
             at_most=5,
             advice="Each u is multiplied once, by a sum or a difference of two of the x.",
             size=1000,

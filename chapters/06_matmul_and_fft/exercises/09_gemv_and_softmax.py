@@ -98,7 +98,7 @@ GEMV_BY_WARPS = Exercise(
         method.no_shared_memory("Shuffles need no shared memory.", size=(16, 256)),
         Requirement(
             "bytes of the sectors that loads touch, over the bytes that they load",
-            lambda work: 32 * work.counts.global_load_sectors / work.counts.global_load_bytes,
+            lambda stats: 32 * stats.counts.global_load_sectors / stats.counts.global_load_bytes,
             at_most=1.5,
             advice="What lanes side by side load at once shall lie side by side: a lane's next "
             "element is 32 further on.",
@@ -145,7 +145,7 @@ GEMV_OF_COLUMNS = Exercise(
         method.balanced_loads(2.0, size=(64, 64)),
         Requirement(
             "sectors read for each element of A",
-            lambda work: work.counts.global_load_sectors / 64**2,
+            lambda stats: stats.counts.global_load_sectors / 64**2,
             at_most=0.2,
             advice="The loads of A and x shall touch fewer sectors; other loads are no help.",
             size=(64, 64),
@@ -240,7 +240,7 @@ KEPT_ROW = Exercise(
         method.balanced_work(2.0, size=(2, 1024)),
         Requirement(
             "exponentials for each number of a row of 4096",
-            lambda work: work.opcodes("ex2.") / 4096,
+            lambda stats: stats.opcodes("ex2.") / 4096,
             at_most=1.1,
             advice="Keep the exponential, too: in the place of the number that it is of.",
             size=(1, 4096),  # all sixteen registers of a thread have a number

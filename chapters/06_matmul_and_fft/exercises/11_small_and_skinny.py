@@ -146,21 +146,21 @@ SECOND_PASS = Exercise(
         method.balanced_work(1.5, size=FIVE_SLICES),
         Requirement(
             "bytes read from sums, over its size",
-            lambda work: _read(work, "sums") / (4 * 5 * 16 * 48),
+            lambda stats: _read(stats, "sums") / (4 * 5 * 16 * 48),
             at_most=1.0,
             advice="Each partial sum is needed once.",
             size=FIVE_SLICES,
         ),
         Requirement(
             "bytes read from C, over its size",
-            lambda work: _read(work, "C") / (4 * 16 * 48),
+            lambda stats: _read(stats, "C") / (4 * 16 * 48),
             at_most=1.0,
             advice="C is read once, before its new value is stored.",
             size=FIVE_SLICES,
         ),
         Requirement(
             "bytes read from C where beta is 0",
-            lambda work: _read(work, "C"),
+            lambda stats: _read(stats, "C"),
             at_most=0,
             advice="Where beta is 0, C is not read: put the load behind the test.",
             size=WITHOUT_C,
@@ -170,9 +170,9 @@ SECOND_PASS = Exercise(
 )
 
 
-def _read(work, array: str) -> int:
+def _read(stats, array: str) -> int:
     """Bytes that all threads read from an array."""
-    return sum(launch.work.loaded_from.get(array, 0) for launch in work.launches)
+    return sum(launch.threads.loaded_from.get(array, 0) for launch in stats.launches)
 
 
 def band_order(number: int, tiles_m: int, tiles_n: int, band: int) -> tuple[int, int]:
@@ -269,7 +269,7 @@ ROWS_AT_ONCE = Exercise(
         ),
         Requirement(
             "bytes of the sectors that loads touch, over the bytes that they load",
-            lambda work: 32 * work.counts.global_load_sectors / work.counts.global_load_bytes,
+            lambda stats: 32 * stats.counts.global_load_sectors / stats.counts.global_load_bytes,
             at_most=1.5,
             advice="Lanes side by side load neighbours of a row.",
             size=ONE_READ,

@@ -195,7 +195,7 @@ def no_more_arithmetic(size: tuple[int, int, int], of: str = "f32") -> Requireme
     """Each product is made once: a ratio to the FLOPs is no better for useless ones."""
     return Requirement(
         "FLOPs, over those of the product",
-        lambda work: work.counts.flops_by_type.get(of, 0) / (2 * prod(size)),
+        lambda stats: stats.counts.flops_by_type.get(of, 0) / (2 * prod(size)),
         at_most=1.5,
         advice="Each of the M N K multiply-adds is needed once: take the others out.",
         size=size,
@@ -207,7 +207,7 @@ def tiles_read_once(size: tuple[int, int, int], at_most: float = 2.0) -> Require
     m, n, k = size
     return Requirement(
         "bytes read from global memory, over those of A and B",
-        lambda work: work.counts.global_load_bytes / (4 * (m * k + k * n)),
+        lambda stats: stats.counts.global_load_bytes / (4 * (m * k + k * n)),
         at_most=at_most,
         advice="A block needs each element of its rows of A and its columns of B once, for the "
         "tiles: multiply what lies in shared memory, not what lies in A and B.",
@@ -222,7 +222,7 @@ def on_tensor_cores(size: tuple[int, int, int]) -> tuple[Requirement, ...]:
     return (
         Requirement(
             "part of the products that the tensor cores make",
-            lambda work: work.counts.flops_by_type.get(of, 0) / (2 * prod(size)),
+            lambda stats: stats.counts.flops_by_type.get(of, 0) / (2 * prod(size)),
             at_least=1.0,
             at_most=2.0,
             advice=advice,
@@ -230,8 +230,8 @@ def on_tensor_cores(size: tuple[int, int, int]) -> tuple[Requirement, ...]:
         ),
         Requirement(
             "part of the products that other instructions make",
-            lambda work: (
-                sum(n for kind, n in work.counts.flops_by_type.items() if kind != of)
+            lambda stats: (
+                sum(n for kind, n in stats.counts.flops_by_type.items() if kind != of)
                 / (2 * prod(size))
             ),
             at_most=0.25,

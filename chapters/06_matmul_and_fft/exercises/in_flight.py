@@ -11,14 +11,14 @@ from course_utils.exercises.authoring.method import LaunchStats
 ENOUGH = 0.05  # of all FMAs, between a load and the store of what it loaded
 
 
-def prefetched(work: LaunchStats) -> float:
+def prefetched(stats: LaunchStats) -> float:
     """The part of the loads from global memory that FMAs stand behind, before the value is stored.
 
     The emulator has no latencies, so this follows the registers through the text of the kernel.
     Copies by ``cp.async`` that are in flight during the FMAs are as good.
     """
-    launch = work.launches[0]
-    if launch.work.overlapped > launch.work.flops / 2:
+    launch = stats.launches[0]
+    if launch.threads.overlapped > launch.threads.flops / 2:
         return 1.0
     threads = {id(i.instruction): i.threads for i in launch.instructions}
     text = launch.instructions[0].instruction.scope.function.instructions
@@ -49,9 +49,9 @@ def prefetched(work: LaunchStats) -> float:
 def steps_in_flight(steps: int) -> Callable[[LaunchStats], float]:
     """How many steps' ``cp.async`` are in flight at a FLOP, where K has so many ``steps``."""
 
-    def measure(work: LaunchStats) -> float:
-        done = work.launches[0].work
-        copies = work.opcodes("cp.async.ca.", "cp.async.cg.") / len(done.instructions) / steps
+    def measure(stats: LaunchStats) -> float:
+        done = stats.launches[0].threads
+        copies = stats.opcodes("cp.async.ca.", "cp.async.cg.") / len(done.instructions) / steps
         return done.awaited / max(done.flops, 1) / max(copies, 1)
 
     return measure

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from course_utils.benchmarks.harness.simulated_gpu import SimulatedGPU
-from course_utils.exercises.isolation.closed_book import apart
+from course_utils.exercises.isolation.closed_book import run_in_clean_frame
 
 CHECKLIST = (
     "no wait",
@@ -76,7 +76,7 @@ def tried(function: Callable[..., Any], case: Suspect) -> Any:
     case.gpu = gpu
     case.named = getattr(function, "__globals__", {}).get("LIES")
     # In a thread of its own: below its frame there is nothing that knows the truth.
-    case.value = apart(partial(function, handed_out(gpu), *case.given(gpu)))
+    case.value = run_in_clean_frame(partial(function, handed_out(gpu), *case.given(gpu)))
     return case.value
 
 

@@ -277,7 +277,7 @@ TENSOR_SUM = Exercise(
         method.shuffles(32 * 5 * 12, advice=LANES, size=(3, 64, 4)),
         Requirement(
             "sectors that a request reads along the last axis",
-            lambda work: work.counts.global_load_sectors / work.counts.global_load_requests,
+            lambda stats: stats.counts.global_load_sectors / stats.counts.global_load_requests,
             at_most=8,
             advice=LANES,
             size=(4, 256, 1),

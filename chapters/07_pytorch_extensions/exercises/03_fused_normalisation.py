@@ -396,7 +396,7 @@ LOSS_GRADIENT = Exercise(
         method.balanced_work(2.0, size=(2, 256)),
         Requirement(
             "exponentials for each logit",
-            lambda work: work.opcodes("ex2.") / work.results,
+            lambda stats: stats.opcodes("ex2.") / stats.results,
             at_most=1.0,
             advice="The probability is exp(x - logsumexp): there is nothing to add up again.",
             size=(2, 256),

@@ -23,7 +23,9 @@ def bytes_from(array: str, least, size, at_most: float, advice: str) -> Requirem
     """How often what an array holds is read, on average; ``least`` bytes hold it once."""
     return Requirement(
         f"bytes read from {array}, over those that are needed",
-        lambda work: sum(launch.work.loaded_from.get(array, 0) for launch in work.launches) / least,
+        lambda stats: (
+            sum(launch.threads.loaded_from.get(array, 0) for launch in stats.launches) / least
+        ),
         at_most=at_most,
         advice=advice,
         size=size,

@@ -254,7 +254,7 @@ TIES_IN_ORDER = Exercise(
         method.reads_each_once(4 * 8 * 64, at_most=2.5, size=(8, 64)),
         Requirement(
             "votes of a warp for each 32 elements",
-            lambda work: work.opcodes("vote.") / (8 * 64),
+            lambda stats: stats.opcodes("vote.") / (8 * 64),
             at_least=0.9,
             at_most=4.0,
             advice="`__ballot_sync` gives every lane the answers of all 32.",
@@ -376,7 +376,7 @@ HALVE_THE_LIMIT = Exercise(
         method.no_local_memory("Eight keys of a lane stay in registers.", size=(8, 256)),
         Requirement(
             "votes, reductions and shuffles of a warp",
-            lambda work: work.opcodes("redux.", "vote.", "shfl.") / (8 * 32),
+            lambda stats: stats.opcodes("redux.", "vote.", "shfl.") / (8 * 32),
             at_least=8,
             at_most=300,
             advice="A row has 2³² possible limits, and halving finds the one in 32 steps.",
@@ -446,10 +446,10 @@ def first_enough(given: Given, rng: np.random.Generator) -> Given:
     return {"goal": given["weights"][:, 0].copy()}
 
 
-def read_beyond_need(work: LaunchStats) -> float:
+def read_beyond_need(stats: LaunchStats) -> float:
     read, needed = (
-        sum(launch.work.loaded_from["weights"] for launch in done.launches)
-        for done in (work, work.of_ours() if work.of_ours else work)
+        sum(launch.threads.loaded_from["weights"] for launch in done.launches)
+        for done in (stats, stats.of_ours() if stats.of_ours else stats)
     )
     return read / needed
 

@@ -286,7 +286,7 @@ MXFP4_BLOCKS = Exercise(
         method.no_local_memory("A number and its code stay in registers.", size=24),
         Requirement(
             "bytes stored for each block",
-            lambda work: work.counts.global_store_bytes / 24,
+            lambda stats: stats.counts.global_store_bytes / 24,
             at_least=17,
             at_most=17,
             advice="Sixteen bytes of codes and one scale: each is stored once.",
@@ -367,14 +367,14 @@ ZERO_POINT = Exercise(
         method.one_store_per_result(),
         Requirement(
             "loads for each word of four weights",
-            lambda work: work.counts.global_load_requests * 32 / (24 * 512 / 4),
+            lambda stats: stats.counts.global_load_requests * 32 / (24 * 512 / 4),
             at_most=5.5,
             advice="Four weights come with one load, and four activations with another.",
             size=(24, 512),
         ),
         Requirement(
             "shifts and masks for each word of four weights",
-            lambda work: work.opcodes("shr.", "shl.", "and.", "bfe.", "prmt.") / (24 * 512 / 4),
+            lambda stats: stats.opcodes("shr.", "shl.", "and.", "bfe.", "prmt.") / (24 * 512 / 4),
             at_most=4.5,
             advice="Give `__dp4a` the words as they were loaded, one of them with bits turned.",
             size=(24, 512),

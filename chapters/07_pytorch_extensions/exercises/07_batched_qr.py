@@ -427,7 +427,7 @@ MERGE_TRIANGLES = Exercise(
         method.balanced_loads(5.0, size=(8, 16)),
         Requirement(
             "multiplications of a lane",
-            lambda work: work.opcodes("mul.", "fma.") / (8 * 32),
+            lambda stats: stats.opcodes("mul.", "fma.") / (8 * 32),
             at_most=600,
             advice="Column j has j + 1 numbers in the bottom triangle: rows below them stay zero.",
             size=(8, 16),

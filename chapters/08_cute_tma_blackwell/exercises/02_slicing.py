@@ -153,7 +153,7 @@ GATE_AND_SHIFT = Exercise(
         method.balanced_work(size=FULL_TILES),
         Requirement(
             "sectors for each request to store y",
-            lambda work: work.counts.global_store_sectors / work.counts.global_store_requests,
+            lambda stats: stats.counts.global_store_sectors / stats.counts.global_store_requests,
             at_most=5,  # four are 32 numbers
             advice="Neighbouring threads take neighbouring columns: which mode of the layout of "
             "threads has stride 1?",

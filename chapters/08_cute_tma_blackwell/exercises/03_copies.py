@@ -138,8 +138,8 @@ def shifted_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def bytes_a_store(work: LaunchStats) -> float:
-    return work.counts.global_store_bytes / work.opcodes("st.global")
+def bytes_a_store(stats: LaunchStats) -> float:
+    return stats.counts.global_store_bytes / stats.opcodes("st.global")
 
 
 SHIFTED_COPY = Exercise(
@@ -196,7 +196,7 @@ PLANES_OF_PIXELS = Exercise(
         method.balanced_work(),
         Requirement(
             "bytes that cp.async copies, over those of the pixels",
-            lambda work: work.counts.shared_copy_bytes / work.result_bytes,
+            lambda stats: stats.counts.shared_copy_bytes / stats.result_bytes,
             at_least=1,
             at_most=1,
             advice="All of the pixels come by `cp.async`, each once.",

@@ -182,16 +182,16 @@ COLUMNS_COPIED = Exercise(
         method.balanced_work(),
         Requirement(
             "bytes that a thread stores at once",
-            lambda work: work.counts.global_store_bytes / work.opcodes("st.global"),
+            lambda stats: stats.counts.global_store_bytes / stats.opcodes("st.global"),
             at_least=16,
             advice="The atom is `UniversalCopy<uint128_t>`: which values are neighbours in a "
             "column?",
         ),
         Requirement(
             "sectors for each request",
-            lambda work: (
-                (work.counts.global_load_sectors + work.counts.global_store_sectors)
-                / (work.counts.global_load_requests + work.counts.global_store_requests)
+            lambda stats: (
+                (stats.counts.global_load_sectors + stats.counts.global_store_sectors)
+                / (stats.counts.global_load_requests + stats.counts.global_store_requests)
             ),
             at_most=16,
             advice="512 bytes are 16 sectors: put threads one below the other, in one column.",
@@ -247,7 +247,7 @@ TILE_SUMS = Exercise(
         ),
         Requirement(
             "bytes that cp.async copies, over those of the matrix",
-            lambda work: work.counts.shared_copy_bytes / (4 * WHOLE[0] * WHOLE[1]),
+            lambda stats: stats.counts.shared_copy_bytes / (4 * WHOLE[0] * WHOLE[1]),
             at_most=1,
             advice="Each element is fetched once, by one thread of one block.",
             size=WHOLE,

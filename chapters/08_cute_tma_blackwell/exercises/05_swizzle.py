@@ -220,7 +220,7 @@ TRANSPOSED_TILE = Exercise(
         method.balanced_work(),
         Requirement(
             "bytes stored to shared memory",
-            lambda work: work.counts.shared_store_bytes,
+            lambda stats: stats.counts.shared_store_bytes,
             at_least=4096,
             advice="The tile goes through shared memory: only where its elements lie there is new.",
             size=(32, 32),

@@ -120,7 +120,9 @@ def all_by_mma(size: tuple[int, int, int]) -> tuple[Requirement, ...]:
     return (
         Requirement(
             "part of the products that the tensor cores make",
-            lambda work: work.counts.flops_by_type.get("f16 (tensor cores)", 0) / (2 * prod(size)),
+            lambda stats: (
+                stats.counts.flops_by_type.get("f16 (tensor cores)", 0) / (2 * prod(size))
+            ),
             at_least=1.0,
             at_most=2.0,
             advice="Let mma_f16 make all products, one for each 16 x 8 results and 16 along K.",

@@ -141,8 +141,8 @@ BIAS_AND_RELU = Exercise(
     method=(
         Requirement(
             "part of the products that the tensor cores make",
-            lambda work: (
-                work.counts.flops_by_type.get("f16 (tensor cores)", 0) / (2 * prod((64, 96, 48)))
+            lambda stats: (
+                stats.counts.flops_by_type.get("f16 (tensor cores)", 0) / (2 * prod((64, 96, 48)))
             ),
             at_least=1.0,
             at_most=2.0,

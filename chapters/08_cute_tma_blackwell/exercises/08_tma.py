@@ -31,7 +31,7 @@ def boxes(rows: int, columns: int) -> tuple[int, int]:
 def copies_by_tma(at_least: float, advice: str, size: tuple | int) -> Requirement:
     return Requirement(
         "bytes that TMA fetches from global memory",
-        lambda work: work.counts.bulk_global_load_bytes,
+        lambda stats: stats.counts.bulk_global_load_bytes,
         at_least,
         advice=advice,
         size=size,
@@ -255,7 +255,7 @@ UNSEEN_SQUARES = Exercise(
     method=(
         Requirement(
             "bytes that TMA stores",
-            lambda work: work.counts.bulk_global_store_bytes,
+            lambda stats: stats.counts.bulk_global_store_bytes,
             at_least=19 * 36 * 4,
             at_most=19 * 36 * 4,
             advice="The tile leaves by tma_store, once.",
@@ -296,12 +296,12 @@ BANDS_ADDED = Exercise(
     method=(
         Requirement(
             "loads and stores of threads, in bytes",
-            lambda work: (
-                work.counts.global_load_bytes
-                + work.counts.global_store_bytes
-                + work.counts.global_atomic_bytes
-                + work.counts.shared_load_bytes
-                + work.counts.shared_store_bytes
+            lambda stats: (
+                stats.counts.global_load_bytes
+                + stats.counts.global_store_bytes
+                + stats.counts.global_atomic_bytes
+                + stats.counts.shared_load_bytes
+                + stats.counts.shared_store_bytes
             ),
             at_most=0,
             advice="No thread touches an element: tma_load in, tma_add out.",
@@ -381,7 +381,7 @@ TABLE_FOR_BOTH = Exercise(
     method=(
         Requirement(
             "bytes that TMA fetches from global memory",
-            lambda work: work.counts.bulk_global_load_bytes,
+            lambda stats: stats.counts.bulk_global_load_bytes,
             at_least=3 * 16 * 32 * 4,
             at_most=3 * 16 * 32 * 4,
             advice="A cluster of two blocks fetches the table once: half by each block, for both.",

@@ -318,7 +318,9 @@ STUCK_TILES = Exercise(
         by_tensor_cores_alone(0, (70, 72, 104)),
         Requirement(
             "threads that touch memory, in two blocks",
-            lambda work: sum(np.count_nonzero(launch.work.touched) for launch in work.launches),
+            lambda stats: sum(
+                np.count_nonzero(launch.threads.touched) for launch in stats.launches
+            ),
             at_least=2 * 128,
             advice="Each block takes its part of the tiles, and in each all four warps store.",
             size=(70, 72, 104),
@@ -386,7 +388,7 @@ BIAS_AND_GELU = Exercise(
         method.one_store_per_result(),
         Requirement(
             "bytes of a store to global memory",
-            lambda work: work.counts.global_store_bytes / max(work.opcodes("st.global"), 1),
+            lambda stats: stats.counts.global_store_bytes / max(stats.opcodes("st.global"), 1),
             at_least=4,
             advice="Two neighbours of a row leave as one __nv_bfloat162.",
             size=(70, 40, 72),

@@ -270,7 +270,7 @@ TWO_HALVES = Exercise(
         by_tensor_cores(4, size=1),
         Requirement(
             "bytes that TMA fetches, over those of A and B",
-            lambda work: work.counts.bulk_global_load_bytes / ((256 + 64) * 128),
+            lambda stats: stats.counts.bulk_global_load_bytes / ((256 + 64) * 128),
             at_least=1,
             at_most=1,
             advice="Each row of A and of B is fetched once: a half by each block.",
@@ -312,7 +312,7 @@ EARLY_REUSE = Exercise(
         ),
         Requirement(
             "barriers of the whole block, for each warp",
-            lambda work: work.opcodes("bar.sync", "barrier.sync") / 160,
+            lambda stats: stats.opcodes("bar.sync", "barrier.sync") / 160,
             at_most=3,
             advice="The accumulators take turns by `done` and `freed`, not by __syncthreads().",
         ),

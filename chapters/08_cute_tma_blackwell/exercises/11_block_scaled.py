@@ -126,7 +126,7 @@ PACKED_FOURS = Exercise(
         method.balanced_work(),
         Requirement(
             "bytes stored, over those of codes and scales",
-            lambda work: work.counts.global_store_bytes / (130 * 9),
+            lambda stats: stats.counts.global_store_bytes / (130 * 9),
             at_least=1,
             at_most=1.01,
             advice="Each word of codes and each scale is stored once, when it is complete.",
@@ -405,7 +405,7 @@ EARLY_SCALES = Exercise(
         by_tensor_cores(8, size=2),
         Requirement(
             "barriers of the whole block, for each warp",
-            lambda work: work.opcodes("bar.sync", "barrier.sync") / 192,
+            lambda stats: stats.opcodes("bar.sync", "barrier.sync") / 192,
             at_most=3,
             advice="Warp 4 tells warp 5 by `copied`, not by __syncthreads().",
         ),

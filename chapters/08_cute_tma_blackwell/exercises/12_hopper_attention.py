@@ -94,7 +94,7 @@ WEIGHTS_BY_VALUES = Exercise(
         method.no_redundant_work(2.0, size=(70, 40)),
         Requirement(
             "bytes that threads write to shared memory",
-            lambda work: work.counts.shared_store_bytes,
+            lambda stats: stats.counts.shared_store_bytes,
             at_most=64,
             advice="The sums are a first factor as they lie: two of them rounded in a register.",
             size=(70, 40),
@@ -136,7 +136,7 @@ ROWS_OF_FOUR = Exercise(
         method.no_shared_memory("Four lanes of one warp share a row: shuffles suffice.", size=70),
         Requirement(
             "elements that threads load",
-            lambda work: work.counts.global_load_bytes // 4,
+            lambda stats: stats.counts.global_load_bytes // 4,
             at_most=1.5 * 70 * 32,
             advice="The scores are in registers already: exchange them there.",
             size=70,
@@ -193,7 +193,7 @@ STUCK_TURNS = Exercise(
         ),
         Requirement(
             "bytes that threads write to shared memory",
-            lambda work: work.counts.shared_store_bytes,
+            lambda stats: stats.counts.shared_store_bytes,
             at_least=2 * 128 * 4 * 5,  # a value for each turn that a group passes on
             advice="Warpgroup 0 halves, warpgroup 1 increases, and each hands the value on.",
             size=(130, 3),

@@ -16,8 +16,8 @@ def bytes_a_copy(size: Any = None) -> Requirement:
     """Every ``cp.async`` moves 16 bytes."""
     return Requirement(
         "bytes that a cp.async moves",
-        lambda work: (
-            work.counts.shared_copy_bytes / max(work.opcodes("cp.async.ca", "cp.async.cg"), 1)
+        lambda stats: (
+            stats.counts.shared_copy_bytes / max(stats.opcodes("cp.async.ca", "cp.async.cg"), 1)
         ),
         at_least=16,
         advice="One `cp.async` of 16 bytes moves four floats: neighbours, from a multiple of 16 "

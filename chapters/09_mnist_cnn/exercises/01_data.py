@@ -216,7 +216,7 @@ GATHER_BATCH = Exercise(
         method.no_redundant_work(),
         Requirement(
             "sectors of global memory for each load instruction of a warp",
-            lambda work: work.counts.global_load_sectors / work.counts.global_load_requests,
+            lambda stats: stats.counts.global_load_sectors / stats.counts.global_load_requests,
             at_most=2.5,
             size=(9, 16, 784),
             advice="Neighbouring threads are to read neighbouring bytes: thread i makes element i "

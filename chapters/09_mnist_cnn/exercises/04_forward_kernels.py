@@ -208,7 +208,7 @@ LINEAR_FORWARD = Exercise(
         method.shuffles(5, advice="The lanes combine their sums by shuffles.", size=(4, 64, 8)),
         Requirement(
             "sectors that a load of a warp touches",
-            lambda work: work.counts.global_load_sectors / work.counts.global_load_requests,
+            lambda stats: stats.counts.global_load_sectors / stats.counts.global_load_requests,
             at_most=4.5,
             advice="Lane l takes the elements l, l + 32, l + 64 ... of the two rows.",
             size=(4, 256, 8),

@@ -40,7 +40,7 @@ class Options:
     ``most_printed``: characters of printf that are kept, before the rest is dropped.
     ``schedule``, one of :data:`SCHEDULES`: with "warps", half of each block's warps get ahead of
     the others, with "lanes" half of each warp's lanes; ``seed`` draws which. Both begin with the
-    last blocks. ``work`` counts what each single thread does.
+    last blocks. ``threads`` counts what each single thread does.
     ``trace``: the warp whose steps are recorded.
     ``patience``: seconds after which :class:`~.report.LaunchTooLong` ends the launch; also before,
     where the blocks that have begun tell that they will not be enough.
@@ -55,7 +55,7 @@ class Options:
     cooperative: bool | None = None
     most_printed: int | None = None
     schedule: str = LOCKSTEP
-    work: bool = False
+    threads: bool = False
     trace: TraceOptions | None = None
     patience: float | None = None
     quiet: bool = False

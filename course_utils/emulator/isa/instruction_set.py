@@ -188,7 +188,7 @@ def traits_of(instruction: ptx.Instruction) -> Traits:
     return _traits(instruction.opcode, instruction.modifiers)
 
 
-def work_of(instruction: ptx.Instruction) -> Arithmetic | None:
+def flops_of(instruction: ptx.Instruction) -> Arithmetic | None:
     """The floating-point work of an instruction; None for one that does none.
 
     Functions such as ``div``, ``sqrt`` or ``sin`` count nothing, as in ncu's three counters, though

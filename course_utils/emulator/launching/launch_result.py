@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ..findings.report import Counts, Finding
 from ..recording.async_recorder import Span
 from ..recording.counters import InstructionCounts, Tally
-from ..recording.thread_work import ThreadWork
+from ..recording.thread_stats import ThreadStats
 from ..recording.trace_recorder import TraceRecorder
 
 
@@ -17,8 +17,8 @@ class LaunchResult:
 
     ``trace`` holds the steps of one warp where ``Options.trace`` asked for them, and ``spans`` what
     went on beside the threads of its block; ``tally`` and
-    ``instructions`` what each instruction did where ``Options.counters`` did; ``work`` what each
-    thread did where ``Options.work`` did.
+    ``instructions`` what each instruction did where ``Options.counters`` did; ``threads`` what
+    each thread did where ``Options.threads`` did.
     """
 
     counts: Counts
@@ -28,4 +28,4 @@ class LaunchResult:
     spans: list[Span] = field(default_factory=list)
     tally: Tally | None = None
     instructions: list[InstructionCounts] = field(default_factory=list)
-    work: ThreadWork | None = None
+    threads: ThreadStats | None = None

@@ -14,7 +14,7 @@ from ..checks.uninitialised.init_check import InitCheck
 from ..machine.observer import Observer
 from ..recording.async_recorder import AsyncRecorder
 from ..recording.counters import Tally
-from ..recording.thread_work import ThreadWork
+from ..recording.thread_stats import ThreadStats
 from ..recording.trace_recorder import TraceRecorder
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def observers_of(launch: EmulatedLaunch) -> list[Observer]:
     observers = [o for name, make in CHECKS.items() if name in options.checks for o in make(launch)]
     if options.counters:
         observers.append(Tally(launch))
-    if options.work:
-        observers.append(ThreadWork(launch))
+    if options.threads:
+        observers.append(ThreadStats(launch))
     if options.trace is not None:
         observers += TraceRecorder(options.trace), AsyncRecorder(options.trace)
     return observers

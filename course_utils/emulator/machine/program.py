@@ -17,7 +17,7 @@ import numpy as np
 from ..findings.causes import Cause
 from ..findings.report import PLEASE_REPORT, UNKNOWN_INSTRUCTION, Finding, KernelFault
 from ..isa import ptx
-from ..isa.instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, operation, traits_of, work_of
+from ..isa.instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, flops_of, operation, traits_of
 from ..isa.ptx import Immediate, Instruction, Register, Special, Symbol
 from .block_order import places
 from .code import Block, Code, Decoded, Ending, Step, liveness
@@ -225,7 +225,7 @@ class Builder:
         block.fused = fused(block.steps, movable)
         block.matrix = any(decoded.traits.matrix for decoded in block.decoded)
         block.opcodes = Counter(i.full_opcode for i in instructions)
-        block.flops = Counter((w.flops, w.threads) for w in map(work_of, instructions) if w)
+        block.flops = Counter((w.flops, w.threads) for w in map(flops_of, instructions) if w)
         block.successors = [self.block_at[t] for t in self.targets if t in self.block_at]
         if self.falls_through:
             block.successors.append(number + 1)

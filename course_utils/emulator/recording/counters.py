@@ -17,7 +17,7 @@ import numpy as np
 
 from ..findings.report import Counts
 from ..isa.gpu_constants import BANK_BYTES, BANKS, SECTOR, WARP
-from ..isa.instruction_set import traits_of, work_of
+from ..isa.instruction_set import flops_of, traits_of
 from ..isa.ptx import Instruction
 from ..machine.lanes import Group
 from ..machine.observer import Observer
@@ -268,7 +268,7 @@ class Tally(Observer):
         counts = []
         for (code, number), (threads, warps) in visits.items():
             for i in code.blocks[number].instructions:
-                key, work = id(i), work_of(i)
+                key, work = id(i), flops_of(i)
                 active = threads - self._guarded.get(key, 0)
                 kind, flops = self._computed.get(key, ("", 0))
                 if work:
@@ -304,7 +304,7 @@ def add_up(instructions: list[InstructionCounts], counts: Counts) -> None:
         if found.flops:
             by_type, by_name = counts.flops_by_type, counts.operations
             by_type[found.flops_type] = by_type.get(found.flops_type, 0) + found.flops
-            work = work_of(found.instruction)
+            work = flops_of(found.instruction)
             if work and work.operation:
                 by_name[work.operation] = by_name.get(work.operation, 0) + found.active
 

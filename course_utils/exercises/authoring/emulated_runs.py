@@ -18,7 +18,7 @@ from ...devices.selection import EMULATOR
 from ...emulator import ALL_CHECKS, GLOBAL, Counts, Finding, KernelFault, Options
 from ...launching.modules import Module, load
 from .launches import Empty, Launch
-from .spec import Exercise, Launched
+from .spec import Exercise, KernelExercise
 
 if TYPE_CHECKING:
     from ...emulator import LaunchResult
@@ -53,7 +53,7 @@ class Run:
 
 
 def load_answer(
-    exercise: Launched, source: str, filename: str, options: tuple[str, ...] = ()
+    exercise: KernelExercise, source: str, filename: str, options: tuple[str, ...] = ()
 ) -> Module:
     """``source`` as :func:`course_utils.load` compiles it for the emulator with ``options``, with
     the exercise's probe.
@@ -88,7 +88,7 @@ def poison(spec: Empty, seed: int) -> np.ndarray:
 
 
 def run(
-    exercise: Launched,
+    exercise: KernelExercise,
     module: Module,
     given: Mapping[str, Any],
     size: Any,
@@ -115,13 +115,13 @@ def run(
     outcome = Run(arrays, {name: array.copy() for name, array in arrays.items()})
     # The same memory, as the arrays of the emulated device that a kernel takes.
     values |= {name: wrap(array) for name, array in arrays.items()}
-    passed = exercise.passed(values)
+    by_name = exercise.kernel_arguments(values)
     if options is None:
         options = Options(checks=ALL_CHECKS, budget=exercise.budget, counters=counters)
     options = replace(options, most_printed=MOST_PRINTED, quiet=True)
     for launch in exercise.launches(size) if launches is None else launches:
         kernel = module[launch.kernel or exercise.kernel]
-        chosen = tuple(passed[name] for name in launch.arguments or passed)
+        chosen = tuple(by_name[name] for name in launch.arguments or by_name)
         try:
             with redirect_stdout(StringIO()):  # what it prints is part of the verdict
                 result = kernel.launch(

@@ -23,10 +23,13 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class LaunchStats:
-    """What the launches of one run did. ``counts`` are of all launches together; ``launches`` has
-    each one's result, with ``.work`` of every thread; ``results`` and ``result_bytes`` are the
-    elements and bytes of all outputs; ``block_shared`` are the bytes of shared memory that a block
-    takes, in the launch that takes most; ``of_ours()`` is the work of the course's own solution."""
+    """What the launches of one run did.
+
+    ``counts`` are of all launches together. ``launches`` has each one's result, with the counts of
+    each thread in ``.threads``. ``results`` and ``result_bytes`` are the elements and bytes of all
+    outputs. ``block_shared`` is the shared memory of a block in bytes, in the launch that takes
+    most. ``of_ours()`` gives the counts of the course's own solution.
+    """
 
     counts: Counts
     launches: tuple[LaunchResult, ...]
@@ -41,13 +44,13 @@ class LaunchStats:
 
     def busiest_over_mean(self, of: str = "touched") -> float:
         """What the busiest thread did, over what a thread did on average; the worst launch."""
-        found = [getattr(launch.work, of) for launch in self.launches]
+        found = [getattr(launch.threads, of) for launch in self.launches]
         return max((float(x.max() / x.mean()) for x in found if x.any()), default=0.0)
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """``measure(work)`` must lie from ``at_least`` to ``at_most`` at ``size`` (None: the first of
+    """``measure(stats)`` must be from ``at_least`` to ``at_most`` at ``size`` (None: the first of
     the small ones). ``label`` names the number; ``advice`` says what the task asks for."""
 
     label: str
@@ -57,9 +60,9 @@ class Requirement:
     advice: str = ""
     size: Any = None
 
-    def missing(self, work: LaunchStats) -> str:
+    def missing(self, stats: LaunchStats) -> str:
         """What is wrong with the number; nothing where it is as it should be."""
-        found = self.measure(work)
+        found = self.measure(stats)
         if found > self.at_most * (1 + ROUNDING):
             return (
                 f"{self.label}: {_figure(found)}, and at most {_figure(self.at_most)} belong here"
@@ -89,8 +92,8 @@ def stats_of(launches: list[LaunchResult], outputs: list[np.ndarray]) -> LaunchS
 def one_store_per_result(at_most: float = 1.0, size: Any = None) -> Requirement:
     """Each element of the outputs is stored once. An atomic counts as a store, whatever it does."""
 
-    def stored(work: LaunchStats) -> int:
-        counts = work.counts
+    def stored(stats: LaunchStats) -> int:
+        counts = stats.counts
         parts = (
             counts.global_store_bytes,
             counts.global_atomic_bytes,
@@ -100,7 +103,7 @@ def one_store_per_result(at_most: float = 1.0, size: Any = None) -> Requirement:
 
     return Requirement(
         "stores and atomics to global memory for each result",
-        lambda work: stored(work) / max(work.result_bytes, 1),
+        lambda stats: stored(stats) / max(stats.result_bytes, 1),
         at_most=at_most,
         advice="Each result needs one store, by the one thread it belongs to: are several threads "
         "doing the same work? (An atomic counts as a store, also where it only reads.)",
@@ -108,8 +111,10 @@ def one_store_per_result(at_most: float = 1.0, size: Any = None) -> Requirement:
     )
 
 
-def _threads_for_a_result(work: LaunchStats) -> float:
-    return sum(np.count_nonzero(launch.work.touched) for launch in work.launches) / work.results
+def _threads_for_a_result(stats: LaunchStats) -> float:
+    return (
+        sum(np.count_nonzero(launch.threads.touched) for launch in stats.launches) / stats.results
+    )
 
 
 def a_thread_each(at_least: float = 1.0, size: Any = None) -> Requirement:
@@ -140,7 +145,7 @@ def balanced_work(at_most: float = 3.0, size: Any = None) -> Requirement:
     something costs one thread many instructions, and is no mistake."""
     return Requirement(
         "bytes of memory that the busiest thread touches, over those of an average one",
-        lambda work: work.busiest_over_mean("touched"),
+        lambda stats: stats.busiest_over_mean("touched"),
         at_most=at_most,
         advice="One thread does most of the work while the others wait: give each thread its part.",
         size=size,
@@ -151,12 +156,12 @@ def no_redundant_work(times: float = 4.0, size: Any = None) -> Requirement:
     """All threads together touch no more than some times the memory that the course's solution
     does."""
 
-    def touched(work: LaunchStats) -> int:
-        return sum(int(launch.work.touched.sum()) for launch in work.launches)
+    def touched(stats: LaunchStats) -> int:
+        return sum(int(launch.threads.touched.sum()) for launch in stats.launches)
 
     return Requirement(
         "bytes of memory that all threads touch, over those of the course's solution",
-        lambda work: touched(work) / touched(work.of_ours() if work.of_ours else work),
+        lambda stats: touched(stats) / touched(stats.of_ours() if stats.of_ours else stats),
         at_most=times,
         advice="Threads do again what others have done already: let each do its own part only.",
         size=size,
@@ -167,7 +172,7 @@ def balanced_loads(at_most: float = 4.0, size: Any = None) -> Requirement:
     """No thread reads many times what the others read from global memory."""
     return Requirement(
         "bytes that the busiest thread reads from global memory, over those of an average one",
-        lambda work: work.busiest_over_mean("loaded"),
+        lambda stats: stats.busiest_over_mean("loaded"),
         at_most=at_most,
         advice="One thread reads the data for all: let each thread read its own part.",
         size=size,
@@ -181,7 +186,7 @@ def atomics(
     of = "atomics" if space == "global" else "shared_atomics"
     return Requirement(
         f"atomics on {space} memory",
-        lambda work: sum(int(getattr(launch.work, of).sum()) for launch in work.launches),
+        lambda stats: sum(int(getattr(launch.threads, of).sum()) for launch in stats.launches),
         at_least,
         at_most,
         advice,
@@ -199,7 +204,7 @@ def instructions(
 ) -> Requirement:
     """``what`` names instructions by the beginnings of their PTX names (``"mma.sync"``), counted
     once for each thread that runs them."""
-    return Requirement(what, lambda work: work.opcodes(*starts), at_least, at_most, advice, size)
+    return Requirement(what, lambda stats: stats.opcodes(*starts), at_least, at_most, advice, size)
 
 
 def from_header(
@@ -213,10 +218,10 @@ def from_header(
     """Instructions that come from a header whose path holds ``/header``, counted once for each
     warp: those whose PTX names begin with one of ``starts``, or all. ``what`` names its library."""
 
-    def measure(work: LaunchStats) -> int:
+    def measure(stats: LaunchStats) -> int:
         return sum(
             item.warps
-            for launch in work.launches
+            for launch in stats.launches
             for item in launch.instructions
             if item.instruction.full_opcode.startswith(starts or "")
             and any(f"/{header}" in place.file for place in item.instruction.locations)
@@ -245,8 +250,8 @@ def shared_memory(
 ) -> Requirement:
     """Bytes that threads write to shared memory: stores, atomics and copies."""
 
-    def measure(work: LaunchStats) -> float:
-        counts = work.counts
+    def measure(stats: LaunchStats) -> float:
+        counts = stats.counts
         return counts.shared_store_bytes + counts.shared_atomic_bytes + counts.shared_copy_bytes
 
     return Requirement("bytes written to shared memory", measure, at_least, at_most, advice, size)
@@ -256,10 +261,10 @@ def no_shared_memory(advice: str, size: Any = None) -> Requirement:
     """Shared memory is not used."""
     return Requirement(
         "requests to shared memory",
-        lambda work: (
-            work.counts.shared_load_requests
-            + work.counts.shared_store_requests
-            + work.counts.shared_atomic_requests
+        lambda stats: (
+            stats.counts.shared_load_requests
+            + stats.counts.shared_store_requests
+            + stats.counts.shared_atomic_requests
         ),
         at_most=0,
         advice=advice,
@@ -271,7 +276,7 @@ def shared_memory_limit(at_most: int, *, advice: str, size: Any = None) -> Requi
     """Bytes of shared memory that a block takes, used or not."""
     return Requirement(
         "bytes of shared memory that a block takes",
-        lambda work: work.block_shared,
+        lambda stats: stats.block_shared,
         at_most=at_most,
         advice=advice,
         size=size,
@@ -295,7 +300,7 @@ def barriers(
 ) -> Requirement:
     """Times that a warp comes to a barrier of its block."""
     return Requirement(
-        "warps at barriers", lambda work: work.counts.barriers, at_least, at_most, advice, size
+        "warps at barriers", lambda stats: stats.counts.barriers, at_least, at_most, advice, size
     )
 
 
@@ -305,7 +310,7 @@ def threads_that_start(
     """Threads that start an asynchronous copy or a tcgen05 instruction."""
     return Requirement(
         "threads that start copies or products",
-        lambda work: sum(np.count_nonzero(launch.work.started) for launch in work.launches),
+        lambda stats: sum(np.count_nonzero(launch.threads.started) for launch in stats.launches),
         at_least,
         at_most,
         advice,
@@ -316,9 +321,9 @@ def threads_that_start(
 def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Requirement:
     """The part of the arithmetic that is done with a ``cp.async`` still in flight."""
 
-    def measure(work: LaunchStats) -> float:
-        flops = sum(launch.work.flops for launch in work.launches)
-        return sum(launch.work.overlapped for launch in work.launches) / max(flops, 1)
+    def measure(stats: LaunchStats) -> float:
+        flops = sum(launch.threads.flops for launch in stats.launches)
+        return sum(launch.threads.overlapped for launch in stats.launches) / max(flops, 1)
 
     return Requirement(
         "part of the arithmetic done while a copy is in flight",
@@ -336,7 +341,7 @@ def reads(
     at a flag that a thread waits for do not count, where the flag is another array."""
     return Requirement(
         f"bytes read from {array}",
-        lambda work: sum(launch.work.loaded_from.get(array, 0) for launch in work.launches),
+        lambda stats: sum(launch.threads.loaded_from.get(array, 0) for launch in stats.launches),
         at_least,
         at_most,
         advice=advice,
@@ -348,7 +353,7 @@ def reads_each_once(input_bytes: float, at_most: float = 1.0, size: Any = None) 
     """Bytes read from global memory, over those of the inputs (``input_bytes`` at that size)."""
     return Requirement(
         "bytes read from global memory, over those of the input",
-        lambda work: work.counts.global_load_bytes / input_bytes,
+        lambda stats: stats.counts.global_load_bytes / input_bytes,
         at_most=at_most,
         advice="The same data is read several times: keep what you have read.",
         size=size,

@@ -125,7 +125,7 @@ class BaseExercise:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Launched(BaseExercise):
+class KernelExercise(BaseExercise):
     """What is launched on the emulator.
 
     ``inputs(rng, size)`` gives the arguments by parameter name, in order: arrays, NumPy scalars,
@@ -144,7 +144,7 @@ class Launched(BaseExercise):
     maps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     arch: str | None = None
 
-    def passed(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    def kernel_arguments(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
         """What a launch passes for the inputs, by name: a tensor map for each of ``maps``."""
         described = {name: tensor_map(arrays[name], **how) for name, how in self.maps.items()}
         return {**arrays, **described}
@@ -155,7 +155,7 @@ class Launched(BaseExercise):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exercise(Launched):
+class Exercise(KernelExercise):
     """A kernel to write, or several, in CUDA C++.
 
     ``reference(inputs)`` gives the expected outputs by name; it may compute in float64. ``small``
@@ -256,7 +256,7 @@ class Ask:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumberExercise(Launched):
+class NumberExercise(KernelExercise):
     """Numbers to predict. The right ones are counted on the emulator, never written down.
 
     ``source`` is the kernel that is shown and counted; ``asks`` gives a name to each number. The

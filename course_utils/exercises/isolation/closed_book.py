@@ -21,9 +21,9 @@ from ...paths import ROOT
 FOLDER = "exercises"  # of specs, of solutions and of the checker itself
 COURSE = __package__.partition(".")[0]
 CLOSED_FOLDERS = FOLDER, ".git"  # in whichever copy of the course
-LOOKS_AROUND = ("gc.get_objects", "gc.get_referrers", "sys._current_frames")
+INTROSPECTION = ("gc.get_objects", "gc.get_referrers", "sys._current_frames")
 # Another program would not be stopped, and a second name hides whose file it is.
-GOES_ROUND = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.link")
+BYPASSES = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.link")
 JOB_FILES = ("job.json", "answer.json", "answer.new")
 OWN_ANSWERS = "the course's own answers are closed while yours is tried"
 _closed = False
@@ -53,7 +53,7 @@ def closed_book() -> Iterator[None]:
             setattr(package, FOLDER, attribute)
 
 
-def apart(function: Callable, *arguments: Any) -> Any:
+def run_in_clean_frame(function: Callable, *arguments: Any) -> Any:
     """``function(*arguments)``, in a thread: no frame below it belongs to the checker, whose
     variables hold the spec and the expected values."""
     found: list[tuple[Any, BaseException | None]] = []
@@ -91,9 +91,9 @@ def refused() -> str:
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     if not _closed:
         return
-    if event in LOOKS_AROUND:
+    if event in INTROSPECTION:
         _refuse("the checker's own variables are closed while your answer is tried")
-    if event in GOES_ROUND:
+    if event in BYPASSES:
         _refuse("your answer may start no other program and make no links")
     if event == "open" and isinstance(arguments[0], (str, bytes, os.PathLike)):
         path = Path(os.path.realpath(os.fsdecode(arguments[0])))

@@ -20,7 +20,7 @@ NESTED: dict[str, type] = {"list": list, "tuple": tuple, "set": set, "frozenset"
 
 
 @dataclass(frozen=True)
-class Other:
+class Unserialisable:
     """A value that is none of numbers, strings and what holds them: its type's name, and itself as
     Python writes it."""
 
@@ -80,7 +80,7 @@ def read(found: list[Any]) -> Any:
     if kind == "dict":
         return {read(key): read(value) for key, value in content[0]}
     if kind == "other":
-        return Other(*content)
+        return Unserialisable(*content)
     return {
         "constant": lambda: content[0],
         "text": lambda: content[0],

@@ -24,7 +24,7 @@ from .outcome import from_finding, method_missing, simple
 from .trials import MOST_STEPS, Trial, drawn_trials, smallest
 
 
-class Stopped(Exception):
+class CountingFailed(Exception):
     """A launch that was to be counted did not finish; ``finding`` says why."""
 
     def __init__(self, finding: Finding):
@@ -137,12 +137,12 @@ def stats_of_solution(exercise: Exercise, size: Any) -> LaunchStats:
 
 
 def counted(exercise: Exercise, module: Module, size: Any) -> LaunchStats:
-    """What the launches of one run at ``size`` did. Raises :class:`Stopped`."""
+    """What the launches of one run at ``size`` did. Raises :class:`CountingFailed`."""
     given = exercise.inputs(np.random.default_rng(1), size)
-    options = Options(counters=True, work=True, budget=OUT_OF_STEP_BUDGET * exercise.budget)
+    options = Options(counters=True, threads=True, budget=OUT_OF_STEP_BUDGET * exercise.budget)
     run = emulated_runs.run(exercise, module, given, size, 1, options=options)
     if run.fault is not None:
-        raise Stopped(run.fault)
+        raise CountingFailed(run.fault)
     expected = exercise.expected(given)
     outputs = [np.asarray(run.arrays[name]) for name in expected]
     shared = max(
@@ -161,7 +161,7 @@ class StatsCache:
         self._found: dict[str, LaunchStats] = {}
 
     def at(self, size: Any) -> LaunchStats:
-        """Raises :class:`Stopped`."""
+        """Raises :class:`CountingFailed`."""
         key = repr(size)
         if key not in self._found:
             self._found[key] = counted(self._exercise, self._module, size)

@@ -110,11 +110,11 @@ def _launch(exercise: Exercise, source: str, given: dict[str, Any], size: Any, c
     module = load(source=exercise.with_probe(source), defines=exercise.defines, arch=exercise.arch)
     declare_kernels(exercise, module)
     values = {name: _on_device(value, cp) for name, value in given.items()}
-    passed = exercise.passed(values)
+    by_name = exercise.kernel_arguments(values)
 
     def launch() -> dict[str, Any]:
         for step in exercise.launches(size):
-            arguments = tuple(passed[name] for name in step.arguments or passed)
+            arguments = tuple(by_name[name] for name in step.arguments or by_name)
             kernel = module[step.kernel or exercise.kernel]
             kernel(step.grid, step.block, arguments, shared_mem=step.shared)
         return values

@@ -31,8 +31,8 @@ from ..authoring import emulated_runs, kinds
 from ..authoring.launches import Empty
 from ..authoring.spec import PROBE, Exercise, Target
 from .behaviour_checks import (
+    CountingFailed,
     StatsCache,
-    Stopped,
     Tried,
     counted,
     drawn_verdict,
@@ -50,7 +50,7 @@ from .outcome import (
     simple,
     with_context,
 )
-from .patience import ran_out, slow_or_endless
+from .patience import exceeded_budget, slow_or_endless
 from .trials import Trial
 
 SEEDS = (1, 2)
@@ -84,7 +84,7 @@ def outcome_of(exercise: Exercise, source: str) -> Outcome:
         return outcome if outcome.passed else with_warnings(outcome, module)
     except LaunchError as error:
         verdict = simple(kinds.LAUNCH_ERROR, str(error))
-    except Stopped as error:
+    except CountingFailed as error:
         verdict = from_finding(error.finding, source, filename)
     return _outcome(exercise, verdict)
 
@@ -105,7 +105,7 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
         return (None if verdict.passed else verdict), run
 
     def looked_into(verdict: Verdict, run: emulated_runs.Run, trial: Trial) -> Verdict:
-        if run.fault is None or not ran_out(run.fault):
+        if run.fault is None or not exceeded_budget(run.fault):
             return verdict
         return slow_or_endless(exercise, module, trial, run, source, filename)
 
@@ -120,7 +120,9 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
         problem, size = missing
         trial = Trial(size, SEEDS[0])
         wrong, run = attempt(trial)  # the result that was counted is not judged yet
-        stopped = run.fault is not None and ran_out(run.fault)  # counted, it may run for longer
+        stopped = run.fault is not None and exceeded_budget(
+            run.fault
+        )  # counted, it may run for longer
         found = None if wrong is None or stopped else (wrong, trial, run)
     else:
         problem, found = None, drawn_verdict(exercise, attempt)

@@ -14,7 +14,7 @@ from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict
 from ..authoring import kinds
 from ..authoring.spec import NumberExercise
-from ..isolation.plain_values import Other, read
+from ..isolation.plain_values import Unserialisable, read
 from .outcome import simple
 
 HOW_TO_START = "Put your numbers in place of the dots, then run the cell; a guess is welcome."
@@ -134,7 +134,7 @@ def _by_running(exercise: NumberExercise, source: str) -> dict[str, float | None
     found: dict[str, float | None] = {}
     for name, value in answer.result["values"].items():
         number = read(value)
-        if isinstance(number, Other) and number.type_name == "ellipsis":
+        if isinstance(number, Unserialisable) and number.type_name == "ellipsis":
             found[name] = None
             continue
         try:

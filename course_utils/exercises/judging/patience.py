@@ -13,14 +13,14 @@ from ..authoring.spec import Exercise
 from .outcome import from_finding, simple
 from .trials import Trial
 
-LESS = 8  # the part of a judgement's instructions after which a long launch is looked at, too
-TIMES = 5  # the instructions of a judgement's launch; without its checks they take no longer
-MUCH_MORE = 1.5  # of the instructions of the course's solution: fewer make no kernel slow
+EARLY_PART = 8  # the part of a judgement's instructions after which a long launch is looked at, too
+RERUN_BUDGET = 5  # the instructions of a judgement's launch; without its checks they take no longer
+SLOW_FACTOR = 1.5  # of the instructions of the course's solution: fewer make no kernel slow
 SHARE = "Share the work out: does one thread go through what others could do meanwhile?"
 MOST_SECONDS = 4.0  # of the launch that was stopped: a longer one is not run again
 
 
-def ran_out(finding: Finding) -> bool:
+def exceeded_budget(finding: Finding) -> bool:
     """Whether the launch was stopped because it had run its number of instructions."""
     return finding.cause == Cause.STEP_BUDGET_EXCEEDED
 
@@ -37,7 +37,7 @@ def slow_or_endless(
     of them, or writes more elements with more of them; else ENDLESS LOOP. ``name`` is what its
     source is called."""
 
-    def run(tried: Module, budget: int = TIMES * exercise.budget) -> emulated_runs.Run:
+    def run(tried: Module, budget: int = RERUN_BUDGET * exercise.budget) -> emulated_runs.Run:
         given, launches = trial.given(exercise), trial.launches(exercise)
         options = Options(budget=budget)
         return emulated_runs.run(
@@ -47,14 +47,14 @@ def slow_or_endless(
     if stopped.seconds < MOST_SECONDS:
         sooner, yours = stopped, run(module)
     else:
-        sooner, yours = run(module, exercise.budget // LESS), stopped
+        sooner, yours = run(module, exercise.budget // EARLY_PART), stopped
     ours = _instructions(
         run(emulated_runs.load_answer(exercise, exercise.solution, f"{exercise.id}.cu"))
     )
     if yours.fault is None:
         times = _instructions(yours) / ours
         many = f"{_instructions(yours):,} instructions"
-        if times < MUCH_MORE:
+        if times < SLOW_FACTOR:
             message = (
                 f"the kernel finishes late: its threads run {many}, not many more than the "
                 f"{ours:,} of the course's solution, but share them badly."
@@ -66,7 +66,7 @@ def slow_or_endless(
         )
         return simple(kinds.TOO_SLOW, message)
     verdict = from_finding(yours.fault, source, name)
-    if not ran_out(yours.fault):
+    if not exceeded_budget(yours.fault):
         return verdict
     if _changed(sooner) < (many := _changed(yours)):
         message = (

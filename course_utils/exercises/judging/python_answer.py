@@ -15,7 +15,7 @@ from ...checking.verdict import Verdict, format_value
 from ...needs import missing, skip_line
 from ..authoring import kinds
 from ..authoring.spec import RTOL, PythonExercise
-from ..isolation.plain_values import Other, plain, read, written
+from ..isolation.plain_values import Unserialisable, plain, read, written
 from .outcome import clip_printed, method_missing, right, simple
 from .python_process import compiled, problem_of, run_answer, unanswered
 from .trials import all_cases
@@ -111,7 +111,7 @@ def _changed(arguments: tuple, left: list[Any]) -> int:
     is no number, text, list or array has its own ways to tell (``method``)."""
     after = left[1]
     for number, (before, now) in enumerate(zip(arguments, after, strict=True), 1):
-        if not isinstance(plain(before), Other) and written(before) != now:
+        if not isinstance(plain(before), Unserialisable) and written(before) != now:
             return number
     return 0
 
@@ -251,7 +251,7 @@ def _type(value: Any) -> str:
 
 
 def _wrong_type(got: Any, want: Any, shown: str) -> Verdict:
-    names = [x.type_name if isinstance(x, Other) else _type(x) for x in (got, want)]
+    names = [x.type_name if isinstance(x, Unserialisable) else _type(x) for x in (got, want)]
     if isinstance(want, list):
         names[1] = "list"
     if isinstance(got, list):

@@ -22,7 +22,7 @@ from ...checking.verdict import Verdict
 from ..authoring import kinds
 from ..authoring.registry import all_exercises, find
 from ..authoring.spec import BaseExercise, PythonExercise
-from ..isolation.closed_book import apart, closed_book, refused
+from ..isolation.closed_book import closed_book, refused, run_in_clean_frame
 from ..isolation.fork_server import ForkServer, serve_forks
 from ..isolation.isolated import Answer
 from ..isolation.plain_values import written
@@ -171,7 +171,7 @@ def _tried(run: Any, exercise: BaseExercise, source: str, doing: str) -> tuple[A
     try:
         with closed_book():
             try:
-                value = apart(run)
+                value = run_in_clean_frame(run)
             finally:
                 _restore_builtins()
     except BaseException as error:

@@ -13,7 +13,7 @@ from ..authoring.registry import find
 from ..authoring.spec import BaseExercise
 from ..judging.outcome import ExerciseFailed, Outcome
 from ..judging.runner import run_source
-from . import student_work
+from . import saved_answers
 
 CELL_LINE = 2  # the body of a cell begins below its magic line
 
@@ -40,7 +40,7 @@ def exercise(line: str, cell: str) -> Outcome:
     with interruptible(f"{line.strip()} was not judged, and this try does not count."):
         chosen = _find(line)
         outcome = run_source(chosen, cell, first_line=CELL_LINE, gpu=_on_gpu())
-    outcome = replace(outcome, note=student_work.record(chosen, outcome, cell))
+    outcome = replace(outcome, note=saved_answers.record(chosen, outcome, cell))
     if os.environ.get("COURSE_STRICT") == "1" and not outcome.passed:
         raise ExerciseFailed(outcome)
     return outcome
@@ -49,7 +49,7 @@ def exercise(line: str, cell: str) -> Outcome:
 def hint(name: str) -> Note:
     """The next hint of an exercise; each call shows one more, and the last one stays."""
     chosen = _find(name)
-    number = student_work.next_hint(chosen)
+    number = saved_answers.next_hint(chosen)
     return Note(f"**Hint {number} of {len(chosen.hints)}.** {chosen.hints[number - 1].strip()}")
 
 
@@ -62,13 +62,13 @@ def solution(name: str) -> Note:
 
 def answer(name: str) -> str | None:
     """What of yours passed last, as text, whatever you tried after it; None before it passed."""
-    return student_work.passing_work(_find(name))
+    return saved_answers.passing_answer(_find(name))
 
 
 def reset(name: str) -> Note:
     """Bring the starter back in a new cell below, and count the exercise as open again."""
     chosen = _find(name)
-    kept = student_work.forget(chosen)
+    kept = saved_answers.forget(chosen)
     message = f"The starter of {chosen.id} is in the cell below. {kept}".rstrip()
     return _new_cell(starter_cell(chosen), message)
 
@@ -76,7 +76,7 @@ def reset(name: str) -> Note:
 def restore(name: str) -> Note:
     """Bring back, in a new cell below, what you ran last."""
     chosen = _find(name)
-    work = student_work.saved_work(chosen)
+    work = saved_answers.saved_answer(chosen)
     if work is None:
         return Note(f"You have not tried {chosen.id} yet.")
     text = f"%%exercise {chosen.id}\n{work}"

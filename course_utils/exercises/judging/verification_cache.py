@@ -1,7 +1,7 @@
 """Which notebooks' exercises are proved already: a hash of all that their proofs depend on.
 
 A proof comes out as it did before until the judge, the emulator, a spec, a wrong answer or a kernel
-changes. So ``exercises --verify --store`` notes that hash for each notebook whose proofs all hold,
+changes. So ``exercises --verify --store`` keeps that hash for each notebook whose proofs all hold,
 in a file that is not committed, and skips it next time. ``make test`` runs the starter, the
 solution and one wrong answer of each exercise all the same; a workflow runs everything once a week,
 since the hash leaves out Python, its packages, the compilers and ``assets/data``.
@@ -37,23 +37,23 @@ SIMULATED_GPU = "benchmarks/harness/simulated_gpu.py"
 A_KERNEL = re.compile(r"\d\d_\w+(?:/\w+)*/\w+\.\w+")
 
 
-def is_proven(exercise: BaseExercise, store: Path = STORE) -> bool:
+def is_verified(exercise: BaseExercise, file: Path = STORE) -> bool:
     """Whether every proof of the exercise held, with all that it depends on as it is now."""
-    return stored(store).get(exercise.notebook) == proof_hash(exercise.notebook)
+    return stored(file).get(exercise.notebook) == proof_hash(exercise.notebook)
 
 
-def stored(store: Path = STORE) -> dict[str, str]:
+def stored(file: Path = STORE) -> dict[str, str]:
     """The hash by notebook, as ``04_first_kernels/06_reductions``; empty without a file."""
-    return json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
-def note(proofs: Iterable[Proof], store: Path = STORE) -> None:
-    """Note the notebooks with ``proofs`` of all their exercises that all held, and forget the
+def store(proofs: Iterable[Proof], file: Path = STORE) -> None:
+    """Store the notebooks with ``proofs`` of all their exercises that all held, and forget the
     others that have some.
 
     What this machine could not run does not count as proved. Notebooks that are no more are
-    forgotten, too. Ask :func:`is_proven` before the proofs run: the hash that it takes is the one
-    that is noted, so what changes meanwhile is not taken for proved.
+    forgotten, too. Ask :func:`is_verified` before the proofs run: the hash that it takes is the one
+    that is stored, so what changes meanwhile is not taken for proved.
     """
     tried: dict[str, bool] = {}
     for proof in proofs:
@@ -63,10 +63,10 @@ def note(proofs: Iterable[Proof], store: Path = STORE) -> None:
     asked = {exercise.notebook for exercise in exercises if exercise.id in tried}
     good = asked - {e.notebook for e in exercises if not tried.get(e.id)}
     others = {exercise.notebook for exercise in exercises} - asked
-    kept = {name: old for name, old in stored(store).items() if name in others}
+    kept = {name: old for name, old in stored(file).items() if name in others}
     kept |= {name: proof_hash(name) for name in good}
-    store.parent.mkdir(exist_ok=True)
-    store.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
 
 
 @cache

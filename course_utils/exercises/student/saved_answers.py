@@ -59,22 +59,22 @@ def record(exercise: BaseExercise, outcome: Outcome, cell: str) -> str:
         return {**entry, "tries": entry.get("tries", 0) + 1, "last": outcome.kind, "status": status}
 
     def keep() -> str:
-        _replace(work_file(exercise), cell)
+        _replace(answer_file(exercise), cell)
         if outcome.passed:
-            _replace(passed_file(exercise), cell)
+            _replace(passing_file(exercise), cell)
         return _change(exercise.id, count)
 
     return _trying(keep)
 
 
-def saved_work(exercise: BaseExercise) -> str | None:
+def saved_answer(exercise: BaseExercise) -> str | None:
     """The cell the student ran last; None before the first try."""
-    return _text(work_file(exercise))
+    return _text(answer_file(exercise))
 
 
-def passing_work(exercise: BaseExercise) -> str | None:
+def passing_answer(exercise: BaseExercise) -> str | None:
     """The last cell that passed, whatever was tried after it; None where none has."""
-    return _text(passed_file(exercise))
+    return _text(passing_file(exercise))
 
 
 def forget(exercise: BaseExercise) -> str:
@@ -95,11 +95,11 @@ def next_hint(exercise: BaseExercise) -> int:
     return number
 
 
-def work_file(exercise: BaseExercise) -> Path:
+def answer_file(exercise: BaseExercise) -> Path:
     return folder() / f"{exercise.id}.{SUFFIXES.get(exercise.language, 'cu')}"
 
 
-def passed_file(exercise: BaseExercise) -> Path:
+def passing_file(exercise: BaseExercise) -> Path:
     """Beside the work, what passed: a later try that fails leaves it."""
     return folder() / f"{exercise.id}.passed.{SUFFIXES.get(exercise.language, 'cu')}"
 

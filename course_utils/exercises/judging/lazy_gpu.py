@@ -20,13 +20,13 @@ ON_DEVICE = float("inf")
 LATE, EARLY, OTHERS_FIRST = ORDERS = ("late", "early", "other streams first")
 
 
-class LateEvent:
+class LazyEvent:
     """A mark in a stream. Waiting for an event that was never recorded does not wait."""
 
     def __init__(self):
-        self.recorded: tuple[LateStream, int] | None = None
+        self.recorded: tuple[LazyStream, int] | None = None
 
-    def record(self, stream: LateStream) -> None:
+    def record(self, stream: LazyStream) -> None:
         """Mark the place behind everything that was put into ``stream`` so far."""
         self.recorded = stream, stream.added
 
@@ -35,11 +35,11 @@ class LateEvent:
         _reach(self.recorded)
 
 
-class LateStream:
+class LazyStream:
     """A queue of work that is done in order: when somebody waits for it, unless its GPU has
     another order."""
 
-    def __init__(self, gpu: LateGPU):
+    def __init__(self, gpu: LazyGPU):
         self._gpu = gpu
         self._queue: deque[Callable[[], None]] = deque()
         self.added = self.done = 0
@@ -50,7 +50,7 @@ class LateStream:
         if self._gpu.order == EARLY:
             self.run_to(self.added)
 
-    def wait_event(self, event: LateEvent) -> None:
+    def wait_event(self, event: LazyEvent) -> None:
         """What is put into this stream from now on waits for the mark; the host does not."""
         place = event.recorded
         self.add(lambda: _reach(place))
@@ -69,20 +69,20 @@ class LateStream:
             self._queue.popleft()()
 
 
-def _reach(place: tuple[LateStream, int] | None) -> None:
+def _reach(place: tuple[LazyStream, int] | None) -> None:
     if place is not None:
         stream, number = place
         stream.run_to(number)
 
 
-class LateArray:
+class LazyArray:
     """Numbers in the device's memory; all its copies are asynchronous."""
 
-    def __init__(self, gpu: LateGPU, n: int):
+    def __init__(self, gpu: LazyGPU, n: int):
         self._gpu = gpu
         self.values = [ON_DEVICE] * n
 
-    def set(self, source: list[float], *, stream: LateStream) -> None:
+    def set(self, source: list[float], *, stream: LazyStream) -> None:
         """Copy ``source`` to the device when ``stream`` comes to it."""
 
         def copy() -> None:
@@ -90,7 +90,7 @@ class LateArray:
 
         stream.add(copy)
 
-    def get(self, *, out: list[float], stream: LateStream) -> None:
+    def get(self, *, out: list[float], stream: LazyStream) -> None:
         """Copy to the host's ``out`` when ``stream`` comes to it."""
 
         def copy() -> None:
@@ -101,32 +101,32 @@ class LateArray:
         stream.add(copy)
 
 
-class LateGPU:
+class LazyGPU:
     """The device: makes streams, events and arrays, and has one kernel. ``order`` is one of
     :data:`ORDERS`."""
 
     def __init__(self, order: str = LATE):
         self.order = order
-        self.streams: list[LateStream] = []
+        self.streams: list[LazyStream] = []
         self.delivered: list[list[float]] = []  # what copies to the host brought, in their order
         self.delivered_to: list[list[float]] = []  # and where each of them brought it
 
-    def Stream(self) -> LateStream:  # noqa: N802 (CuPy's own name)
-        self.streams.append(LateStream(self))
+    def Stream(self) -> LazyStream:  # noqa: N802 (CuPy's own name)
+        self.streams.append(LazyStream(self))
         return self.streams[-1]
 
-    def Event(self) -> LateEvent:  # noqa: N802 (CuPy's own name)
-        return LateEvent()
+    def Event(self) -> LazyEvent:  # noqa: N802 (CuPy's own name)
+        return LazyEvent()
 
-    def empty(self, n: int) -> LateArray:
+    def empty(self, n: int) -> LazyArray:
         """Memory for n numbers on the device, uninitialised."""
-        return LateArray(self, n)
+        return LazyArray(self, n)
 
     def pinned(self, n: int) -> list[float]:
         """Page-locked memory for n numbers on the host, uninitialised."""
         return [ON_HOST] * n
 
-    def square(self, x: LateArray, *, stream: LateStream) -> None:
+    def square(self, x: LazyArray, *, stream: LazyStream) -> None:
         """Launch a kernel that squares each element of ``x``."""
 
         def kernel() -> None:

@@ -49,15 +49,15 @@ extern "C" __global__ void overlaps(const float* x, float* y, int n)
     copy_and_compute<false>(x, y);
 }
 """,
-        filename="thread_work.cu",
+        filename="thread_stats.cu",
     )
 )
 
 
 def work(name, grid=3, block=40, n=100):
     x, y = np.ones(200, np.float32), np.zeros(200, np.float32)
-    options = Options(work=True)
-    return MODULE.entry(name).launch(grid, block, (x, y, np.int32(n)), options=options).work
+    options = Options(threads=True)
+    return MODULE.entry(name).launch(grid, block, (x, y, np.int32(n)), options=options).threads
 
 
 def test_every_thread_of_the_launch_has_its_counts_and_lanes_beyond_a_block_have_none():

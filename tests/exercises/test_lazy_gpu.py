@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from course_utils.exercises.judging.late_gpu import EARLY, LATE, OTHERS_FIRST, LateGPU
+from course_utils.exercises.judging.lazy_gpu import EARLY, LATE, OTHERS_FIRST, LazyGPU
 
 
 def test_a_copy_happens_only_when_its_stream_is_waited_for():
-    gpu = LateGPU()
+    gpu = LazyGPU()
     stream, x, back = gpu.Stream(), gpu.empty(1), gpu.pinned(1)
     x.set([3.0], stream=stream)
     x.get(out=back, stream=stream)
@@ -20,7 +20,7 @@ def test_a_copy_happens_only_when_its_stream_is_waited_for():
 
 
 def test_waiting_for_an_event_runs_the_other_stream_only_as_far_as_the_mark():
-    gpu = LateGPU()
+    gpu = LazyGPU()
     first, second, event = gpu.Stream(), gpu.Stream(), gpu.Event()
     x, y = gpu.empty(1), gpu.empty(1)
     x.set([3.0], stream=first)
@@ -32,7 +32,7 @@ def test_waiting_for_an_event_runs_the_other_stream_only_as_far_as_the_mark():
 
 
 def test_the_kernel_squares_each_number_once_its_stream_is_waited_for():
-    gpu = LateGPU()
+    gpu = LazyGPU()
     stream, x = gpu.Stream(), gpu.empty(2)
     x.set([3.0, 0.5], stream=stream)
     gpu.square(x, stream=stream)
@@ -42,7 +42,7 @@ def test_the_kernel_squares_each_number_once_its_stream_is_waited_for():
 
 
 def test_waiting_for_an_event_nobody_recorded_does_not_wait():
-    gpu = LateGPU()
+    gpu = LazyGPU()
     stream, x = gpu.Stream(), gpu.empty(1)
     x.set([3.0], stream=stream)
     gpu.Event().synchronize()
@@ -50,7 +50,7 @@ def test_waiting_for_an_event_nobody_recorded_does_not_wait():
 
 
 def test_memory_of_the_host_is_overwritten_where_it_no_longer_holds_what_came_last():
-    gpu = LateGPU()
+    gpu = LazyGPU()
     stream, x, back = gpu.Stream(), gpu.empty(2), gpu.pinned(2)
     assert not gpu.overwritten()
     x.set([3.0, 4.0], stream=stream)
@@ -62,7 +62,7 @@ def test_memory_of_the_host_is_overwritten_where_it_no_longer_holds_what_came_la
 
 
 def test_a_source_changed_before_the_copy_ran_arrives_changed():
-    gpu = LateGPU()
+    gpu = LazyGPU()
     stream, x, source = gpu.Stream(), gpu.empty(1), [3.0]
     x.set(source, stream=stream)
     source[0] = 5.0
@@ -77,7 +77,7 @@ def test_a_source_changed_before_the_copy_ran_arrives_changed():
 def test_two_streams_that_do_not_wait_for_each_other_write_in_the_order_of_the_gpu(
     order, before, after
 ):
-    gpu = LateGPU(order)
+    gpu = LazyGPU(order)
     waited_for, other, x = gpu.Stream(), gpu.Stream(), gpu.empty(1)
     x.set([3.0], stream=waited_for)
     x.set([4.0], stream=other)
@@ -89,7 +89,7 @@ def test_two_streams_that_do_not_wait_for_each_other_write_in_the_order_of_the_g
 def test_only_where_others_come_first_a_wait_also_runs_the_other_streams():
     ran = {}
     for order in (LATE, OTHERS_FIRST):
-        gpu = LateGPU(order)
+        gpu = LazyGPU(order)
         waited_for, other, x = gpu.Stream(), gpu.Stream(), gpu.empty(1)
         x.set([4.0], stream=other)
         waited_for.synchronize()
@@ -98,7 +98,7 @@ def test_only_where_others_come_first_a_wait_also_runs_the_other_streams():
 
 
 def test_a_gpu_names_its_order_where_it_is_not_the_latest():
-    assert [repr(LateGPU(order)) for order in (LATE, EARLY, OTHERS_FIRST)] == [
+    assert [repr(LazyGPU(order)) for order in (LATE, EARLY, OTHERS_FIRST)] == [
         "gpu",
         "gpu (early)",
         "gpu (other streams first)",

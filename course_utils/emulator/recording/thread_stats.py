@@ -9,7 +9,7 @@ import numpy as np
 
 from ..findings.report import Counts
 from ..isa.gpu_constants import WARP
-from ..isa.instruction_set import work_of
+from ..isa.instruction_set import flops_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 
@@ -24,7 +24,7 @@ PER_THREAD = (
 )
 
 
-class ThreadWork(Observer):
+class ThreadStats(Observer):
     """The work of every thread, (blocks × threads of a block,) each.
 
     ``instructions`` that it ran; bytes of global memory that it ``loaded`` and ``stored``, and
@@ -123,7 +123,7 @@ class ThreadWork(Observer):
         keep = np.arange(len(self.instructions)) % self._row < self._threads
         for name in PER_THREAD:
             setattr(self, name, getattr(self, name)[keep])
-        recorded["work"] = self
+        recorded["threads"] = self
 
 
 def _is_copy(instruction) -> bool:
@@ -131,5 +131,5 @@ def _is_copy(instruction) -> bool:
 
 
 def _flops(instruction) -> int:
-    work = work_of(instruction)
+    work = flops_of(instruction)
     return work.flops // work.threads if work else 0

@@ -8,7 +8,7 @@ import pytest
 
 from course_utils.exercises import kinds
 from course_utils.exercises.authoring.registry import all_exercises
-from course_utils.exercises.judging import proven
+from course_utils.exercises.judging import verification_cache
 from course_utils.exercises.judging.verify import Proof
 from course_utils.paths import CHAPTERS, ROOT
 
@@ -33,16 +33,20 @@ def course(tmp_path):
 
 
 def hash_of(notebook, root):
-    caches = proven.proof_hash, proven._of_judge, proven._kernels_of
+    caches = (
+        verification_cache.proof_hash,
+        verification_cache._of_judge,
+        verification_cache._kernels_of,
+    )
     try:
-        return proven.proof_hash(notebook, root)
+        return verification_cache.proof_hash(notebook, root)
     finally:
         for each in caches:
             each.cache_clear()
 
 
 def test_the_hash_is_that_of_the_course(course):
-    assert hash_of(NOTEBOOK, course) == proven.proof_hash(NOTEBOOK)
+    assert hash_of(NOTEBOOK, course) == verification_cache.proof_hash(NOTEBOOK)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +73,7 @@ def test_a_change_of_what_a_proof_reads_changes_the_hash(course, file):
 def test_a_wrong_answer_counts(course, monkeypatch):
     before = hash_of(NOTEBOOK, course)
     fewer = EXERCISES[0].with_fields(mutants=EXERCISES[0].mutants[1:])
-    monkeypatch.setattr(proven, "all_exercises", lambda: (fewer, *EXERCISES[1:]))
+    monkeypatch.setattr(verification_cache, "all_exercises", lambda: (fewer, *EXERCISES[1:]))
     assert hash_of(NOTEBOOK, course) != before
 
 
@@ -118,12 +122,14 @@ def test_hidden_files_do_not_count(course):
 
 
 def test_no_judge_uses_what_the_hash_leaves_out():
-    rooms = "|".join(room.removesuffix("/").removesuffix(".py") for room in proven.NO_JUDGES)
+    rooms = "|".join(
+        room.removesuffix("/").removesuffix(".py") for room in verification_cache.NO_JUDGES
+    )
     specs = [file.read_text() for file in CHAPTERS.glob("*/exercises/*.py")]
     used = re.compile(rf"^from course_utils(?:\.| import )((?:{rooms})\b[.\w]*)", re.M)
-    allowed = proven.SIMULATED_GPU.removesuffix(".py").replace("/", ".")
+    allowed = verification_cache.SIMULATED_GPU.removesuffix(".py").replace("/", ".")
     assert {name for text in specs for name in used.findall(text)} == {allowed}
-    simulated = (ROOT / "course_utils" / proven.SIMULATED_GPU).read_text()
+    simulated = (ROOT / "course_utils" / verification_cache.SIMULATED_GPU).read_text()
     assert not re.search(r"^(from|import) (\.|course_utils)", simulated, re.M)
     used = re.compile(rf"^from \.\.\.(?: import )?(?:{rooms})\b", re.M)
     modules = (ROOT / "course_utils/exercises").rglob("*.py")
@@ -140,24 +146,24 @@ def test_ends_of_lines_do_not_count(course):
 
 def test_only_notebooks_whose_proofs_all_held_here_are_noted(tmp_path):
     store = tmp_path / "proven.json"
-    assert not proven.is_proven(EXERCISES[0], store)
-    proven.note(PROOFS, store)
-    assert proven.is_proven(EXERCISES[0], store)
+    assert not verification_cache.is_verified(EXERCISES[0], store)
+    verification_cache.store(PROOFS, store)
+    assert verification_cache.is_verified(EXERCISES[0], store)
     for got in ("wrong result", kinds.NO_COMPILER):
         bad = Proof(EXERCISES[0].id, "a mutant", "pass", got, "", 0.1)
-        proven.note([*PROOFS, bad, *PROOFS], store)
-        assert not proven.is_proven(EXERCISES[0], store)
+        verification_cache.store([*PROOFS, bad, *PROOFS], store)
+        assert not verification_cache.is_verified(EXERCISES[0], store)
 
 
 def test_a_notebook_with_an_exercise_that_was_not_tried_is_not_noted(tmp_path):
     store = tmp_path / "proven.json"
-    proven.note(PROOFS[1:], store)
-    assert proven.stored(store) == {}
+    verification_cache.store(PROOFS[1:], store)
+    assert verification_cache.stored(store) == {}
 
 
 def test_another_hash_is_no_proof_and_notebooks_that_are_gone_are_forgotten(tmp_path):
     store = tmp_path / "proven.json"
     store.write_text(json.dumps({NOTEBOOK: "0" * 16, "04_first_kernels/99_gone": "1"}))
-    assert not proven.is_proven(EXERCISES[0], store)
-    proven.note([], store)
-    assert list(proven.stored(store)) == [NOTEBOOK]
+    assert not verification_cache.is_verified(EXERCISES[0], store)
+    verification_cache.store([], store)
+    assert list(verification_cache.stored(store)) == [NOTEBOOK]
