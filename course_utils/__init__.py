@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # for editors, which complete names and show their docstrings
     from .exercises import answer, hint, progress, reset, restore, solution
     from .figures.drawn_digits import centred, drawing_pad, read_drawing
     from .host_programs.program_cells import c_folder
+    from .integers import ceil_div
     from .launching.modules import load
     from .launching.pointer_tables import pointers
     from .launching.ptx_files import load_ptx
@@ -54,6 +55,7 @@ __all__ = [
     "autotune",
     "bench",
     "c_folder",
+    "ceil_div",
     "centred",
     "chapter_map",
     "check",
@@ -116,6 +118,7 @@ _HOMES = {  # the modules that define the others
     "exercises": "answer hint progress reset restore solution",
     "figures.drawn_digits": "centred drawing_pad read_drawing",
     "host_programs.program_cells": "c_folder",
+    "integers": "ceil_div",
     "launching.modules": "load",
     "launching.pointer_tables": "pointers",
     "launching.ptx_files": "load_ptx",

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..emulator import Surface, Texels, Texture
 from ..errors import LessonError
+from ..integers import ceil_div
 from .emulated_arrays import asnumpy, empty, ndarray, plain
 from .emulated_cuda import runtime
 
@@ -81,7 +82,7 @@ class CUDAarray:
         self.ndim = 3 if depth else 2 if height else 1
         self._dtype, channels = _element(desc)
         shape = max(depth, 1), max(height, 1), width, channels
-        row = -(-width * channels * self._dtype.itemsize // ROW_BYTES) * ROW_BYTES
+        row = ceil_div(width * channels * self._dtype.itemsize, ROW_BYTES) * ROW_BYTES
         storage = plain(empty((shape[0], shape[1], row // self._dtype.itemsize), self._dtype))
         texel = channels * self._dtype.itemsize
         strides = shape[1] * row, row, texel, self._dtype.itemsize

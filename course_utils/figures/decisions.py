@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..integers import ceil_div
 from .style import BLUE, MARKERS, ORANGE, blend, new, styled
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def decision_regions(
                                                         blend(BLUE, 0.6)])  # fmt: skip
     points, labels = np.asarray(points), np.asarray(labels)
     across = min(COLUMNS, len(panels))
-    down = -(-len(panels) // across)
+    down = ceil_div(len(panels), across)
     left, right, bottom, top = extent
     height = 8 / across * (top - bottom) / (right - left)
     figure, grid = new(8, (height + 0.35) * down + 0.4, nrows=down, ncols=across, squeeze=False)

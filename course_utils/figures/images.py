@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..integers import ceil_div
 from .style import new, styled
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def image_grid(
             f"images have shape {images.shape}, and there are {len(titles)} titles; give "
             "(n, rows, columns) with n at least 1, and a title for each image"
         )
-    rows = -(-len(images) // columns)
+    rows = ceil_div(len(images), columns)
     figure, axes = new(8, 0.98 * rows * 8 / columns + 0.5, nrows=rows, ncols=columns, squeeze=False)
     low, high = _grey_range(list(images))
     for ax in axes.flat:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..integers import ceil_div
 from .style import BLUE, GREEN, ORANGE, PALE, bare, blend, ink, legend_below, new, styled
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def swizzle(
     The boxes carry the chunk's number; those of ``chunk`` stand out. A position is four banks wide,
     so boxes below one another share their banks. Raises ValueError where two chunks share one.
     """
-    rows = -(-len(layouts) // PANELS)
+    rows = ceil_div(len(layouts), PANELS)
     figure, grid = new(9, 3.5 * rows, nrows=rows, ncols=min(len(layouts), PANELS), squeeze=False)
     for axes in grid.flat[len(layouts) :]:
         axes.set_axis_off()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..integers import ceil_div
 from .style import HATCHES, PALETTE, blend, new, styled
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _tiles(layer: np.ndarray) -> np.ndarray:
     """Maps (channels, rows, columns) as one picture with white lines between; NaN is white."""
     channels, rows, columns = layer.shape
     across = min(COLUMNS, channels)
-    down = -(-channels // across)
+    down = ceil_div(channels, across)
     picture = np.full((down * (rows + 1) - 1, across * (columns + 1) - 1), np.nan)
     for k, channel in enumerate(layer):
         top, left = k // across * (rows + 1), k % across * (columns + 1)

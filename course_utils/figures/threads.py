@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..emulator import WARP
+from ..integers import ceil_div
 from .style import GREY, PALETTE, bare, blend, new, styled
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _stack(name: str, values: Indices) -> np.ndarray:
 
 def _fold(ids: np.ndarray, per_row: int) -> np.ndarray:
     columns = min(per_row, len(ids))
-    rows = -(-len(ids) // columns)
+    rows = ceil_div(len(ids), columns)
     folded = np.full(rows * columns, -2)
     folded[: len(ids)] = ids
     return folded.reshape(rows, columns)

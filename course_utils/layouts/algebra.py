@@ -14,6 +14,7 @@ from collections.abc import Callable
 from math import prod
 from typing import TypeAlias
 
+from ..integers import ceil_div
 from . import int_tuples
 from .int_tuples import IntTuple, flatten, product
 from .layout import Layout, together
@@ -86,7 +87,7 @@ def complement(layout: Layout, cotarget: IntTuple | None = None) -> Layout:
             raise LayoutError(f"{layout} has no complement: it sends two coordinates to one offset")
         found.append((step // last, last))
         last = step * extent
-    rest = coalesce(Layout(ceil_div(target, last)))
+    rest = coalesce(Layout(tuple_ceil_div(target, last)))
     found += zip(flatten(rest.shape), flatten(int_tuples.compact(rest.shape, last)), strict=True)
     return unnested(merged(found))
 
@@ -220,7 +221,7 @@ def composed(a: list[tuple[int, int]], shape: IntTuple, stride: IntTuple) -> Lay
     for extent, step in a[:-1]:  # skip: how many of this mode's elements b steps over
         if skip >= extent and skip % extent:
             raise not_divided(a, shape, stride, f"{skip} is no multiple of {extent}")
-        here = -(-extent // skip)
+        here = ceil_div(extent, skip)
         if here > 1 and rest > here and extent % skip:
             raise not_divided(a, shape, stride, f"{extent} is no multiple of {skip}")
         if here > 1 and rest > 1:
@@ -229,7 +230,7 @@ def composed(a: list[tuple[int, int]], shape: IntTuple, stride: IntTuple) -> Lay
                 raise not_divided(a, shape, stride, f"{rest} is no multiple of {taken}")
             found.append((taken, skip * step))
             rest //= taken
-        skip = -(-skip // extent)
+        skip = ceil_div(skip, extent)
     if rest > 1 or not found:
         found.append((rest, skip * a[-1][1]))
     return unnested(found)
@@ -241,15 +242,15 @@ def not_divided(a: list[tuple[int, int]], shape: int, stride: int, why: str) -> 
     )
 
 
-def ceil_div(value: IntTuple, by: int) -> IntTuple:
+def tuple_ceil_div(value: IntTuple, by: int) -> IntTuple:
     """``value`` divided by ``by``, rounded up; of a tuple, its numbers from left to right use up
     the divisor."""
     if isinstance(value, int):
-        return -(-value // by)
+        return ceil_div(value, by)
     found = []
     for part in value:
-        found.append(ceil_div(part, by))
-        by = -(-by // product(part))
+        found.append(tuple_ceil_div(part, by))
+        by = ceil_div(by, product(part))
     return tuple(found)
 
 

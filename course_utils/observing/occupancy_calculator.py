@@ -23,6 +23,7 @@ from ..devices.multiprocessors import (
 )
 from ..emulator import MAX_THREADS, WARP
 from ..errors import LessonError
+from ..integers import ceil_div
 from ..launching.emulation import kernel_of
 from ..launching.kernels import Kernel
 from ..text_tables import pairs
@@ -65,7 +66,7 @@ class Occupancy:
 
     @property
     def warps_per_block(self) -> int:
-        return -(-self.threads // WARP)
+        return ceil_div(self.threads, WARP)
 
     @property
     def max_warps(self) -> int:
@@ -211,4 +212,4 @@ def parse_report(log: str, symbol: str) -> Resources:
 
 
 def _round_up(value: int, unit: int) -> int:
-    return -(-value // unit) * unit
+    return ceil_div(value, unit) * unit

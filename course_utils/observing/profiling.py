@@ -7,6 +7,7 @@ from typing import Any
 
 from ..devices.limits import dimensions
 from ..emulator import Options
+from ..integers import ceil_div
 from ..launching.emulation import on_emulator
 from .profile_report import Profile
 
@@ -35,6 +36,6 @@ def profile(
         kernel.source,
         kernel.filename,
         tuple(result.instructions),
-        math.prod(dimensions(grid, "grid")) * -(-lanes // 32),
+        math.prod(dimensions(grid, "grid")) * ceil_div(lanes, 32),
         result.tally,
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..devices.limits import LaunchError, dimensions
 from ..emulator import WARP, Options, TraceOptions, WarpAccess, WarpStep
+from ..integers import ceil_div
 from ..launching.emulation import on_emulator
 from ..text_tables import Column, Columns
 
@@ -91,7 +92,7 @@ def trace(
         :3
     ]
     index = x, y, z
-    shape, warps = dimensions(grid, "grid"), -(-math.prod(dimensions(block, "block")) // WARP)
+    shape, warps = dimensions(grid, "grid"), ceil_div(math.prod(dimensions(block, "block")), WARP)
     if not all(0 <= i < n for i, n in zip(index, shape, strict=True)):
         raise LaunchError(f"{kernel.name}: the grid is {shape}; it has no block {index}.")
     if not 0 <= warp < warps:

@@ -5,6 +5,8 @@ Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", 20
 
 import numpy as np
 
+from course_utils import ceil_div
+
 LOW = np.uint64(0xFFFFFFFF)
 FACTORS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 STEPS_OF_KEY = 0x9E3779B9, 0xBB67AE85
@@ -33,6 +35,6 @@ def kept(n: int, keep: float, seed: int, offset: int = 0, streams: int | None = 
     """Which of n elements dropout keeps, each with a chance of ``keep``. Four neighbours share a
     block of Philox: group g is turn g // streams of subsequence g % streams; without ``streams``
     each group has its own."""
-    groups = np.arange(-(-n // 4))
+    groups = np.arange(ceil_div(n, 4))
     turn, stream = np.divmod(groups, streams or len(groups))
     return (uniform(philox(seed, stream, offset // 4 + turn)) < np.float32(keep)).ravel()[:n]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from course_utils import cp, load
+from course_utils import ceil_div, cp, load
 from course_utils.errors import LessonError
 from course_utils.paths import kernel_file
 
@@ -84,7 +84,7 @@ class Kernels:
             y = self._product(self.number(1.0), (0, 0), x, of_x, (1, columns, length))
             return y.reshape(*before, 1, *after)
         y = cp.empty((*before, 1, *after), cp.float32)
-        self._run("tensor_sum", -(-y.size // WARPS), x, y, prod(before), length, prod(after))
+        self._run("tensor_sum", ceil_div(y.size, WARPS), x, y, prod(before), length, prod(after))
         return y
 
     def expand(self, x: Any, shape: tuple[int, ...]) -> Any:
@@ -114,7 +114,7 @@ class Kernels:
     def cross_entropy_backward(self, z: Any, labels: Any, dloss: Any) -> Any:
         dz = cp.empty(z.shape, cp.float32)
         arguments = z, labels, dloss, dz, *z.shape
-        self._run("tensor_cross_entropy_backward", -(-len(z) // WARPS), *arguments)
+        self._run("tensor_cross_entropy_backward", ceil_div(len(z), WARPS), *arguments)
         return dz
 
     def momentum(self, w: Any, v: Any, dw: Any, rate: float, momentum: float, decay: float) -> None:
@@ -132,19 +132,19 @@ class Kernels:
         """M x N, from arrays and their strides. A long K is cut into slices, one or more for each
         multiprocessor, and the slices' results are added up in their order."""
         m, n, k = size
-        across, down = -(-n // TILE), -(-m // TILE)
+        across, down = ceil_div(n, TILE), ceil_div(m, TILE)
         length = k
         if self.split and k > LONG:
-            each = max(SHORTEST, -(-k * across * down // BLOCKS))
-            length = -(-each // TILE) * TILE
-        slices = max(-(-k // length), 1) if length else 1
+            each = max(SHORTEST, ceil_div(k * across * down, BLOCKS))
+            length = ceil_div(each, TILE) * TILE
+        slices = max(ceil_div(k, length), 1) if length else 1
         c = cp.empty((slices, m, n), cp.float32)
         arguments = a, b, c, m, n, k, length, *of_a, *of_b
         self._run("tensor_matmul", (across, down, slices), *arguments, block=(TILE, TILE))
         if slices == 1:
             return c[0]
         y = cp.empty((m, n), cp.float32)
-        self._run("tensor_sum", -(-y.size // WARPS), c, y, 1, slices, m * n)
+        self._run("tensor_sum", ceil_div(y.size, WARPS), c, y, 1, slices, m * n)
         return y
 
     def _broadcast(self, name: str, a: Any, b: Any) -> Any:
@@ -166,7 +166,7 @@ class Kernels:
 
 
 def _blocks(n: int) -> int:
-    return -(-n // THREADS)
+    return ceil_div(n, THREADS)
 
 
 def _two(shape: tuple[int, ...]) -> tuple[int, int]:

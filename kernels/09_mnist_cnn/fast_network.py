@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from course_utils import cp, device, load
+from course_utils import ceil_div, cp, device, load
 from course_utils.devices.properties import sm_count
 from course_utils.launching.early_launch import launch_early
 from course_utils.launching.older_gpus import GpuTooOld
@@ -86,13 +86,9 @@ class Launch:
         return lambda: raw(*shape, values, shared_mem=self.shared)
 
 
-def _ceil(n: int, d: int) -> int:
-    return -(-n // d)
-
-
 def _shared_out(n: int, at_once: int) -> int:
     """Of up to ``at_once`` workers, as few as do n pieces of work in the same number of rounds."""
-    return _ceil(n, _ceil(n, at_once))
+    return ceil_div(n, ceil_div(n, at_once))
 
 
 def _clusters_at_once(kernel: Any, shared: int) -> int:
@@ -146,15 +142,15 @@ class Step:
         self.moments = cp.zeros((3, MOMENTS), cp.int64)
         self.arrived = cp.zeros(1, cp.int32)
         sms = sm_count()
-        conv_blocks = _shared_out(n, _ceil(sms * t.conv_blocks, t.parts))
-        back_blocks = _shared_out(n, _ceil(sms, t.back_parts))
+        conv_blocks = _shared_out(n, ceil_div(sms * t.conv_blocks, t.parts))
+        back_blocks = _shared_out(n, ceil_div(sms, t.back_parts))
         images3, halves = 16 * t.rows3, 1 if bf16 else 2
         linear_shared = halves * HALF * (HIDDEN * 216 + images3 * (216 + 136))
         sums = 2 * 16 // t.rows3 * images3 // 8  # rows that blocks of a cluster send and get
         linear_shared += FLOAT * (images3 * 196 + (sums + 11) * HIDDEN + 16)
         defines3 = {"ROWS": t.rows3, "BF16": int(bf16)}
         kernel3 = _kernel("linear_layers", tuple(defines3.items()))
-        clusters = _shared_out(_ceil(n, images3), _clusters_at_once(kernel3, linear_shared))
+        clusters = _shared_out(ceil_div(n, images3), _clusters_at_once(kernel3, linear_shared))
 
         def floats(*shape: int) -> Any:
             return cp.empty(shape, cp.float32)
@@ -192,7 +188,7 @@ class Step:
             early = t.beside or name != "update"
             self.launches.append(Launch(name, kernel, grid, block, arguments, shared, early))
 
-        moment_blocks = min(_ceil(n, 2), sms)
+        moment_blocks = min(ceil_div(n, 2), sms)
         first = *batch_of, self.moments, n
         self.first = Launch(
             "input_moments", _kernel("input_moments", ()), (moment_blocks,), 256, first

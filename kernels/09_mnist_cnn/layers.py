@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from course_utils import cp, load
+from course_utils import ceil_div, cp, load
 from course_utils.paths import kernel_file
 
 THREADS = 256
@@ -29,7 +29,7 @@ KERNELS = Kernels()
 
 def blocks(n: int) -> int:
     """How many blocks of 256 threads hold n of them."""
-    return -(-n // THREADS)
+    return ceil_div(n, THREADS)
 
 
 def _run(name: str, grid: Any, *arguments: Any, threads: int = THREADS) -> None:
@@ -119,7 +119,7 @@ def linear(x: Any, w: Any, b: Any) -> Any:
     """N x O, from x of N x I, w of O x I and b of O."""
     n, (outputs, inputs) = len(x), w.shape
     y = cp.empty((n, outputs), cp.float32)
-    _run("linear_forward", -(-n * outputs // (THREADS // 32)), x, w, b, y, n, inputs, outputs)
+    _run("linear_forward", ceil_div(n * outputs, THREADS // 32), x, w, b, y, n, inputs, outputs)
     return y
 
 

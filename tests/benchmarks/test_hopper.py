@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from ml_dtypes import float8_e4m3fn
 
-from course_utils import cp
+from course_utils import ceil_div, cp
 from course_utils.benchmarks.cases import hopper
 from course_utils.benchmarks.cases.matmul import from_e4m3, to_e4m3
-from course_utils.benchmarks.harness.case import blocks
 
 OF_A_BLOCK = 227 * 1024  # bytes of shared memory
 STATIC = 1024  # bytes that a block has beside those of its launch: barriers, and up to a boundary
@@ -49,7 +48,7 @@ def test_plans_for_few_rows_fit_and_sliced_ones_run_at_once(rows, shape):
     plan = hopper.small_m_plan(rows, n, k)
     shared = hopper.small_m_bytes(plan)
     assert shared + hopper.SHARED_BESIDES <= 228 * 1024 // plan["BLOCKS"]
-    tiles = blocks(n, plan["BN"]) * blocks(rows, plan["ROWS"])
+    tiles = ceil_div(n, plan["BN"]) * ceil_div(rows, plan["ROWS"])
     if plan["CLUSTER"] > 1:
         assert tiles * plan["CLUSTER"] <= plan["BLOCKS"] * 132
     assert plan["STAGES"] >= 3

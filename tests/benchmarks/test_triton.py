@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from course_utils import check, cp, load, load_ptx, profile, sanitize
+from course_utils import ceil_div, check, cp, load, load_ptx, profile, sanitize
 from course_utils.benchmarks.libraries.triton_comparison import (
     next_power,
     shortened_ir,
@@ -108,7 +108,7 @@ def test_a_file_without_a_kernel_is_refused(tmp_path):
 def test_tritons_vector_addition_is_right_on_the_emulator(text, n):
     a, b, c = normal(n), normal(n, 1), cp.full(n, cp.nan, dtype=cp.float32)
     kernel = load_ptx(TEXTS.format("vec_add", text), device="emulator")
-    report = sanitize(kernel, -(-n // PROGRAM), 128, (a, b, c, np.int32(n), 0, 0))
+    report = sanitize(kernel, ceil_div(n, PROGRAM), 128, (a, b, c, np.int32(n), 0, 0))
     assert report.clean, str(report)
 
 

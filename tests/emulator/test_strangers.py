@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from course_utils import ceil_div
 from course_utils.compiling.nvrtc import compile_source
 from course_utils.devices import emulated_cupy as cp
 from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options
@@ -216,7 +217,7 @@ def test_breadth_first_search_with_a_frontier(rng):
     while size:
         level, count = level + 1, np.zeros(1, I32)
         args = graph, frontier, I32(size), following, count, distance, I32(level)
-        launch("bfs.cu", "bfs_expand", -(-size // 64), 64, args)
+        launch("bfs.cu", "bfs_expand", ceil_div(size, 64), 64, args)
         frontier, following, size = following, frontier, int(count[0])
     expected, wave = np.full(n, -1), {0}
     expected[0], step = 0, 0
@@ -330,7 +331,7 @@ def test_stream_compaction(rng, schedule):
 def test_dynamic_shared_memory_cut_into_parts(rng):
     x, rows = rng.standard_normal((6, 75)).astype(F16), np.array([5, 0, 3], I32)
     y = np.zeros((3, 75), F16)
-    bytes_ = 8 * -(-2 * 75 // 8) + 2 * 8 + 2 * 4
+    bytes_ = 8 * ceil_div(2 * 75, 8) + 2 * 8 + 2 * 4
     launch("shared_carving.cu", "softmax_of_gathered", 3, 64, (x, rows, y, I32(75)), bytes_)
     e = np.exp(x[rows].astype(F64))
     np.testing.assert_allclose(y, e / e.sum(axis=1, keepdims=True), rtol=2e-3)

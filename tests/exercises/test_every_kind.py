@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from course_utils import ceil_div
 from course_utils.exercises import Exercise, Launch, empty, floats, kinds
 from course_utils.exercises.authoring.registry import all_exercises
 from course_utils.exercises.judging.runner import run_source
@@ -114,7 +115,7 @@ def exercise(monkeypatch):
             "columns": np.int32(size[1]),
         },
         reference=lambda given: {"y": 2 * given["x"] + 1},
-        launch=lambda size: Launch((-(-size[1] // 8), -(-size[0] // 8)), (8, 8)),
+        launch=lambda size: Launch((ceil_div(size[1], 8), ceil_div(size[0], 8)), (8, 8)),
         small=((19, 37),),
         full=(19, 37),
     )

@@ -3,8 +3,7 @@
 import numpy as np
 from launchers import Chapter, draw, work
 
-from course_utils import cp
-from course_utils.benchmarks.harness.case import blocks
+from course_utils import ceil_div, cp
 
 CHAPTER = Chapter("01_ecosystem")
 
@@ -20,7 +19,7 @@ def softmax(rows, columns):
 @CHAPTER.launch("softmax_warps", sizes=[(1, 1), (3, 31), (9, 32), (8, 100), (17, 257)])
 def softmax_warps(name, rows, columns):
     x, y, expected = softmax(rows, columns)
-    launch = blocks(rows, 8), 256, (x, y, rows, columns)
+    launch = ceil_div(rows, 8), 256, (x, y, rows, columns)
     return work(CHAPTER.kernel(name), *launch, y, expected, rtol=1e-5, atol=1e-7)
 
 
@@ -34,6 +33,6 @@ def softmax_block(name, rows, columns):
 @CHAPTER.launch("scale_and_shift", sizes=[1, 31, 257, 1000])
 def scale_and_shift(name, n):
     x, y = draw(n), cp.empty(n, cp.float32)
-    launch = blocks(n, 256), 256, (cp.asarray(x), y, n)
+    launch = ceil_div(n, 256), 256, (cp.asarray(x), y, n)
     expected = 2 * x.astype(np.float64) + 1
     return work(CHAPTER.kernel(name), *launch, y, expected, rtol=1e-5, atol=1e-6)

@@ -5,8 +5,7 @@ from functools import cache
 import numpy as np
 from launchers import Chapter, InPlace, draw, work
 
-from course_utils import cp, load
-from course_utils.benchmarks.harness.case import blocks
+from course_utils import ceil_div, cp, load
 from course_utils.paths import kernel_file
 
 CHAPTER = Chapter("02_c_and_cpp")
@@ -24,7 +23,7 @@ def instance(name, arguments):
 def order_pairs(name, n):
     pairs = draw((2, n), seed=2)
     array = cp.asarray(pairs)
-    launch = blocks(n, 256), 256, (array[0], array[1], n)
+    launch = ceil_div(n, 256), 256, (array[0], array[1], n)
     expected = np.sort(pairs, axis=0)
     return work(CHAPTER.kernel(name), *launch, array, expected, InPlace, start=pairs)
 
@@ -37,7 +36,7 @@ def scale_any(name, kind, n):
     dtype = {"float": np.float32, "double": np.float64, "int": np.int32, "unsigned char": np.uint8}
     x = (10 * np.abs(draw(n, seed=3))).astype(dtype[kind])
     y = cp.empty(n, x.dtype)
-    launch = blocks(n, 256), 256, (cp.asarray(x), y, x.dtype.type(3), n)
+    launch = ceil_div(n, 256), 256, (cp.asarray(x), y, x.dtype.type(3), n)
     return work(instance(name, kind), *launch, y, 3 * x, rtol=1e-6)
 
 
@@ -54,7 +53,7 @@ def reverse_tiles(name, tile, count):
 )
 def map_functor(name, functor, n):
     x, y = draw(n, seed=5), cp.empty(n, cp.float32)
-    launch = blocks(n, 256), 256, (cp.asarray(x), y, n)
+    launch = ceil_div(n, 256), 256, (cp.asarray(x), y, n)
     expected = x.astype(np.float64)
     if "Relu" in functor:
         expected = np.maximum(expected, 0)
@@ -66,15 +65,15 @@ def map_functor(name, functor, n):
 @CHAPTER.launch("newton_steps", sizes=SIZES)
 def newton_steps(name, n):
     x, y = np.abs(draw(n, seed=6)) + np.float32(0.1), cp.empty(n, cp.float32)
-    launch = blocks(n, 256), 256, (cp.asarray(x), y, 12, n)
+    launch = ceil_div(n, 256), 256, (cp.asarray(x), y, 12, n)
     return work(CHAPTER.kernel(name), *launch, y, np.sqrt(x.astype(np.float64)), rtol=1e-6)
 
 
 @CHAPTER.launch("count_exits", sizes=SIZES)
 def count_exits(name, n):
     exits = cp.zeros(1, cp.int32)
-    launch = blocks(n, 256), 256, (cp.asarray(draw(n, seed=7)), cp.empty(n, cp.float32), exits, n)
-    expected = np.array([256 * blocks(n, 256)])
+    launch = ceil_div(n, 256), 256, (cp.asarray(draw(n, seed=7)), cp.empty(n, cp.float32), exits, n)
+    expected = np.array([256 * ceil_div(n, 256)])
     return work(
         CHAPTER.kernel(name), *launch, exits, expected, InPlace, start=np.zeros(1, np.int32)
     )
@@ -84,7 +83,7 @@ def count_exits(name, n):
 def axpy(name, n):
     x, start = draw((2, n), seed=8)
     y = cp.asarray(start)
-    launch = blocks(n, 256), 256, (np.float32(1.5), cp.asarray(x), y, n)
+    launch = ceil_div(n, 256), 256, (np.float32(1.5), cp.asarray(x), y, n)
     expected = 1.5 * x.astype(np.float64) + start
     return work(
         CHAPTER.kernel(name), *launch, y, expected, InPlace, start=start, rtol=1e-5, atol=1e-6

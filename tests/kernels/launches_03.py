@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from launchers import Chapter, draw, work
 
-from course_utils import cp, hardware
-from course_utils.benchmarks.harness.case import Work, blocks
+from course_utils import ceil_div, cp, hardware
+from course_utils.benchmarks.harness.case import Work
 
 CHAPTER = Chapter("03_gpu_introduction")
 kernel = CHAPTER.kernel
@@ -20,7 +20,7 @@ def positive(n):
 @CHAPTER.launch("celsius", sizes=[1, 31, 257, 1000])
 def celsius(name, n):
     x, y = np.linspace(32, 212, n, dtype=np.float32), cp.empty(n, cp.float32)
-    launch = blocks(n, 256), 256, (cp.asarray(x), y, n)
+    launch = ceil_div(n, 256), 256, (cp.asarray(x), y, n)
     return work(kernel(name), *launch, y, np.linspace(0, 100, n), rtol=1e-5, atol=1e-4)
 
 
@@ -29,7 +29,7 @@ def celsius(name, n):
 
 @CHAPTER.launch("any_order", sizes=[1, 256, 1000])
 def any_order(name, n):
-    order = cp.asarray(RNG.permutation(blocks(n, 256)).astype(np.int32))
+    order = cp.asarray(RNG.permutation(ceil_div(n, 256)).astype(np.int32))
     x, y = positive(n), cp.empty(n, cp.float32)
     return work(kernel(name), len(order), 256, (order, cp.asarray(x), y, n), y, 2 * x)
 
@@ -123,7 +123,7 @@ def votes(name, most):
 def window(name, n):
     x, y = draw(n), cp.empty(n, cp.float32)
     expected = np.convolve(np.pad(x.astype(np.float64), 16), np.ones(33), "valid")
-    return work(kernel(name), blocks(n, 256), 256, (cp.asarray(x), y, n), y, expected, atol=1e-4)
+    return work(kernel(name), ceil_div(n, 256), 256, (cp.asarray(x), y, n), y, expected, atol=1e-4)
 
 
 @CHAPTER.launch(
@@ -133,7 +133,7 @@ def delay_line(name, unrolled, steps, sequences):
     x, y = draw((steps, sequences)), cp.empty((steps, sequences), cp.float32)
     expected = x.copy()
     expected[32:] -= x[:-32]
-    launch = blocks(sequences, 128), 128, (cp.asarray(x), y, steps, sequences)
+    launch = ceil_div(sequences, 128), 128, (cp.asarray(x), y, steps, sequences)
     return work(kernel(name, UNROLLED=unrolled), *launch, y, expected)
 
 
@@ -142,7 +142,7 @@ def every_space(name, n):
     tour, weights = kernel(name), np.array([0, 0.25, 0.5, 1], np.float32)
     tour.module.variable("weights", 4, np.float32)[...] = cp.asarray(weights)
     x, which = draw(n), RNG.integers(0, 4, n, dtype=np.int32)
-    y, count = cp.empty(n, cp.float32), blocks(n, 256)
+    y, count = cp.empty(n, cp.float32), ceil_div(n, 256)
     tiles = np.pad(x.astype(np.float64), (0, count * 256 - n)).reshape(count, 256)
     right = np.roll(tiles, -1, axis=1).reshape(-1)[:n]
     expected = weights[which] * x + (1 - weights[which]) * right

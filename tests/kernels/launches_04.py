@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from launchers import Chapter, Demonstration, InPlace, draw, work
 
-from course_utils import cp
+from course_utils import ceil_div, cp
 from course_utils.benchmarks.cases.first_kernels.scans_and_sorts import SCAN_THREADS, SELECT_TILE
 from course_utils.benchmarks.experiments.cooperation import smoothed
 from course_utils.benchmarks.experiments.litmus import ALL as LITMUS
 from course_utils.benchmarks.experiments.litmus import WEAK
-from course_utils.benchmarks.harness.case import KernelCall, Work, blocks, double
+from course_utils.benchmarks.harness.case import KernelCall, Work, double
 
 CHAPTER = Chapter("04_first_kernels")
 kernel = CHAPTER.kernel
@@ -31,7 +31,7 @@ def hello(name, count, threads):
 @CHAPTER.launch("thread_ids", "grid_stride_ids", sizes=SIZES)
 def thread_ids(name, n):
     ids, i = cp.empty((2, n), cp.int32), np.arange(n)
-    grid = blocks(n, 8) if name == "thread_ids" else 2
+    grid = ceil_div(n, 8) if name == "thread_ids" else 2
     expected = np.array([i // 8 % grid, i % 8])
     return work(kernel(name), grid, 8, (*ids, n), ids, expected)
 
@@ -46,7 +46,7 @@ def grid_stride(name, count, n):
 def fade(name, n, rounds):
     start, x = draw(n), cp.empty(n, cp.float32)
     expected = 1 - (1 - start.astype(np.float64)) * 0.999**rounds
-    launch = blocks(n, 256), 256, (x, n, rounds)
+    launch = ceil_div(n, 256), 256, (x, n, rounds)
     return work(kernel(name), *launch, x, expected, InPlace, start=start, rtol=1e-5, atol=1e-5)
 
 
@@ -66,7 +66,7 @@ def thread_ids_2d(name, rows, columns):
     ids = cp.empty((4, rows, columns), cp.int32)
     row, column = np.mgrid[:rows, :columns]
     expected = np.array([column // 4, row // 2, column % 4, row % 2])
-    launch = (blocks(columns, 4), blocks(rows, 2)), (4, 2), (*ids, rows, columns)
+    launch = (ceil_div(columns, 4), ceil_div(rows, 2)), (4, 2), (*ids, rows, columns)
     return work(kernel(name), *launch, ids, expected)
 
 
@@ -76,7 +76,7 @@ def image_vignette(name, height, width):
     down = (np.arange(height)[:, None] + 0.5) / height - 0.5
     across = (np.arange(width) + 0.5) / width - 0.5
     expected = rgb * (1 - down**2 - across**2)[:, :, None]
-    grid = blocks(width, 16), blocks(height, 16)
+    grid = ceil_div(width, 16), ceil_div(height, 16)
     arguments = cp.asarray(rgb), out, height, width, 0.5
     return work(kernel(name), grid, (16, 16), arguments, out, expected, rtol=1e-5)
 
@@ -90,7 +90,7 @@ def image_blur(name, height, width, radius):
         )
         for r, c in np.ndindex(height, width)
     ]
-    grid = blocks(width, 16), blocks(height, 16)
+    grid = ceil_div(width, 16), ceil_div(height, 16)
     arguments = cp.asarray(grey), out, height, width, radius
     expected = np.reshape(expected, (height, width))
     return work(kernel(name), grid, (16, 16), arguments, out, expected, rtol=1e-4, atol=1e-5)
@@ -101,7 +101,7 @@ def volume_ball(name, *shape):
     volume = cp.empty(shape, cp.float32)
     places = np.indices(shape) - (np.array(shape).reshape(3, 1, 1, 1) - 1) / 2
     expected = np.maximum(0, 1 - np.sqrt((places**2).sum(axis=0)) / 4)
-    grid = blocks(shape[2], 8), blocks(shape[1], 8), blocks(shape[0], 4)
+    grid = ceil_div(shape[2], 8), ceil_div(shape[1], 8), ceil_div(shape[0], 4)
     return work(kernel(name), grid, (8, 8, 4), (volume, *shape, 4.0), volume, expected, atol=1e-6)
 
 
@@ -112,7 +112,7 @@ def volume_ball(name, *shape):
 def shift_left(name, n):
     start, x = draw(n), cp.empty(n, cp.float32)
     expected = np.append(start[1:], start[-1])
-    return work(kernel(name), 1, blocks(n, 32) * 32, (x, n), x, expected, InPlace, start=start)
+    return work(kernel(name), 1, ceil_div(n, 32) * 32, (x, n), x, expected, InPlace, start=start)
 
 
 @CHAPTER.launch("shift_left_race", sizes=[128])
@@ -137,14 +137,14 @@ def integer_atomics(name, n):
     combined = [ufunc.reduce(x) for ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor)]
     subtracted = -int(x.sum(dtype=np.uint64)) % 2**32
     expected = np.array([n, subtracted, x.min(), x.max(), *combined, n % 10, -n % 10])
-    launch = blocks(n, 256), 256, (cp.asarray(x), result, ticket, n)
+    launch = ceil_div(n, 256), 256, (cp.asarray(x), result, ticket, n)
     return work(kernel(name), *launch, result[:9], expected, InPlace, start=start[:9])
 
 
 @CHAPTER.launch("atomic_max_float", sizes=[(1, 0.0), (257, -9.0), (1009, 0.0)])
 def atomic_max_float(name, n, shift):
     x, highest = draw(n) + np.float32(shift), cp.empty(1, cp.float32)
-    launch = blocks(n, 256), 256, (cp.asarray(x), highest, n)
+    launch = ceil_div(n, 256), 256, (cp.asarray(x), highest, n)
     start = np.array([-np.inf])
     return work(kernel(name), *launch, highest, x.max(keepdims=True), InPlace, start=start)
 
@@ -161,7 +161,7 @@ def histogram(name, n, different):
     pixels = np.random.default_rng(n).integers(256 - different, 256, n).astype(np.uint8)
     counts = cp.empty(256, cp.uint32)
     one_by_one = name in ("histogram_global", "histogram_aggregated")
-    grid = blocks(n, 256) if one_by_one else 3
+    grid = ceil_div(n, 256) if one_by_one else 3
     block = 1024 if name == "histogram_lanes" else 256
     launch = grid, block, (cp.asarray(pixels), counts, n)
     expected = np.bincount(pixels, minlength=256)
@@ -204,9 +204,9 @@ def softmax_row(name, rows, columns):
     "sum_shared_interleaved", "sum_shared_sequential", "sum_warp_shuffle", sizes=[1, 1023]
 )
 def sums_of_blocks(name, n):
-    x, sums = draw(n) + np.float32(0.1), cp.empty(blocks(n, 256), cp.float32)
+    x, sums = draw(n) + np.float32(0.1), cp.empty(ceil_div(n, 256), cp.float32)
     expected = np.add.reduceat(x.astype(np.float64), np.arange(0, n, 256))
-    launch = blocks(n, 256), 256, (cp.asarray(x), sums, n)
+    launch = ceil_div(n, 256), 256, (cp.asarray(x), sums, n)
     return work(kernel(name), *launch, sums, expected, rtol=1e-5, atol=1e-4)
 
 
@@ -243,9 +243,9 @@ TRANSPOSES = ("naive", "shared", "padded", "swizzled", "vector")
 @CHAPTER.launch(*(f"transpose_{how}" for how in TRANSPOSES), sizes=[(4, 132), (100, 36), (192, 64)])
 def transpose(name, rows, columns):
     a, out = draw((rows, columns)), cp.empty((columns, rows), cp.float32)
-    grid, block = (blocks(columns, 32), blocks(rows, 32)), (32, 32)
+    grid, block = (ceil_div(columns, 32), ceil_div(rows, 32)), (32, 32)
     if name == "transpose_vector":
-        grid, block = (blocks(rows, 64), blocks(columns, 64)), 256
+        grid, block = (ceil_div(rows, 64), ceil_div(columns, 64)), 256
     return work(kernel(name), grid, block, (cp.asarray(a), out, rows, columns), out, a.T)
 
 
@@ -268,7 +268,7 @@ class Outcomes(Work):
 @CHAPTER.launch("hand_over", sizes=[1, 200])
 def hand_over(name, n):
     x, box, flag, y = np.arange(n, dtype=np.int32), *(cp.empty(m, cp.int32) for m in (n, 1, n))
-    launch = 2, blocks(n, 32) * 32, (cp.asarray(x), box, flag, y, n)
+    launch = 2, ceil_div(n, 32) * 32, (cp.asarray(x), box, flag, y, n)
     return work(kernel(name), *launch, y, 2 * x + 1, cleared=(flag,))
 
 
@@ -336,9 +336,9 @@ def litmus(name, test):
 
 @CHAPTER.launch("group_sums", sizes=[(n, group) for n in (1, 1003) for group in (8, 32)])
 def group_sums(name, n, group):
-    x, sums = draw(n) + np.float32(0.1), cp.empty(blocks(n, group), cp.float32)
+    x, sums = draw(n) + np.float32(0.1), cp.empty(ceil_div(n, group), cp.float32)
     expected = np.add.reduceat(x.astype(np.float64), np.arange(0, n, group))
-    launch = blocks(n, 96), 96, (cp.asarray(x), sums, n)
+    launch = ceil_div(n, 96), 96, (cp.asarray(x), sums, n)
     return work(kernel(name, GROUP=group), *launch, sums, expected, rtol=1e-5, atol=1e-5)
 
 
@@ -355,7 +355,7 @@ def keep_positive(name, n):
     x = draw(n)
     x[0] = 1
     kept, count = cp.empty(int((x > 0).sum()), cp.float32), cp.empty(1, cp.int32)
-    launch = blocks(n, 128), 128, (cp.asarray(x), kept, count, n)
+    launch = ceil_div(n, 128), 128, (cp.asarray(x), kept, count, n)
     return work(
         kernel(name),
         *launch,
@@ -377,7 +377,7 @@ def reverse_long_rows(name, rows, columns):
 @CHAPTER.launch("line_and_square", sizes=[(1, ""), (1003, "__restrict__")])
 def line_and_square(name, n, restrict):
     a, x, lines = np.array([2, 3], np.float32), draw(n), cp.empty((2, n), cp.float32)
-    launch = blocks(n, 256), 256, (cp.asarray(a), cp.asarray(x), *lines, n)
+    launch = ceil_div(n, 256), 256, (cp.asarray(a), cp.asarray(x), *lines, n)
     expected = np.array([2 + 3 * x, 2 + 3 * x**2])
     return work(kernel(name, RESTRICT=restrict), *launch, lines, expected, rtol=1e-5, atol=1e-5)
 
@@ -386,7 +386,7 @@ def line_and_square(name, n, restrict):
 def border(name, rows, columns):
     x, expected = cp.empty((rows, columns), cp.uint8), np.ones((rows, columns))
     expected[1:-1, 1:-1] = 0
-    grid = blocks(columns, 32), blocks(rows, 8)
+    grid = ceil_div(columns, 32), ceil_div(rows, 8)
     return work(kernel(name), grid, (32, 8), (x, rows, columns), x, expected)
 
 
@@ -412,7 +412,7 @@ def smooth_steps(name, grid, n, steps):
 @CHAPTER.launch("table_lookup", sizes=[(1, 1), (1003, 77)])
 def table_lookup(name, n, entries):
     x, table, y = draw((n, 4)), np.full(entries, 3, np.float32), cp.empty(n, cp.float32)
-    launch = blocks(n, 256), 256, (cp.asarray(x).ravel(), cp.asarray(table), y, n, entries)
+    launch = ceil_div(n, 256), 256, (cp.asarray(x).ravel(), cp.asarray(table), y, n, entries)
     expected = x.astype(np.float64).sum(axis=1) + 3
     return work(kernel(name), *launch, y, expected, rtol=1e-5, atol=1e-5)
 
@@ -422,11 +422,11 @@ def table_lookup(name, n, entries):
 
 @CHAPTER.launch("scan_cub_block", sizes=[1, 4096, 5003])
 def scan_cub_block(name, n):
-    x, out, sums = draw(n), cp.empty(n, cp.float32), cp.empty(blocks(n, 4096), cp.float32)
+    x, out, sums = draw(n), cp.empty(n, cp.float32), cp.empty(ceil_div(n, 4096), cp.float32)
     expected = np.concatenate(
         [np.cumsum(double(part)) for part in np.split(x, range(4096, n, 4096))]
     )
-    launch = blocks(n, 4096), 256, (cp.asarray(x), out, sums, n)
+    launch = ceil_div(n, 4096), 256, (cp.asarray(x), out, sums, n)
     return work(kernel(name), *launch, out, expected, atol=1e-4)
 
 
@@ -455,7 +455,7 @@ def look_back_diary(name, tiles):
 @CHAPTER.launch("scan_specialized", sizes=[(1, 2049), (2, 8192), (3, 20481), (5, 4096)])
 def scan_specialized(name, grid, n):
     """In tiles of 2048 elements, two of them in shared memory; also more blocks than tiles."""
-    x, out, tiles = draw(n), cp.empty(n, cp.float32), blocks(n, 2048)
+    x, out, tiles = draw(n), cp.empty(n, cp.float32), ceil_div(n, 2048)
     words = cp.empty(tiles + 1, cp.uint64)
     launch = grid, 704, (cp.asarray(x), out, words, tiles, n), out, np.cumsum(double(x))
     small = kernel(name, STAGES=2, GROUPS=1)
@@ -471,7 +471,7 @@ def wait_for_first(name, count):
 
 @CHAPTER.launch("select_look_back", sizes=[(1, -9.0), (8193, 9.0), (9001, 0.5)])
 def number_selected(name, n, limit):
-    x, words = draw(n), cp.empty(blocks(n, SELECT_TILE) + 1, cp.uint64)
+    x, words = draw(n), cp.empty(ceil_div(n, SELECT_TILE) + 1, cp.uint64)
     count, kept = cp.empty(1, cp.uint32), (x > limit).sum(keepdims=True)
     args = cp.asarray(x), limit, cp.empty(max(int(kept[0]), 1), cp.float32), count, words, n
     tiles = words.size - 1
@@ -498,7 +498,7 @@ def sort_pass(name, n, place):
     counts[place] = np.bincount(digits, minlength=256)
     order = np.argsort(digits, kind="stable")
     threads, items = 256, 4
-    tiles = blocks(n, threads * items)
+    tiles = ceil_div(n, threads * items)
     words, tickets = cp.empty(4 * tiles * 256, cp.uint32), cp.empty(4, cp.uint32)
     result = cp.empty((2, n), cp.uint32)
     args = (

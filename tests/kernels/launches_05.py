@@ -8,9 +8,9 @@ import ml_dtypes
 import numpy as np
 from launchers import Addressed, Chapter, InPlace, draw, work
 
-from course_utils import cp, pointers
+from course_utils import ceil_div, cp, pointers
 from course_utils.benchmarks.cases.filters import window_bytes
-from course_utils.benchmarks.harness.case import KernelCall, Work, blocks
+from course_utils.benchmarks.harness.case import KernelCall, Work
 from course_utils.benchmarks.libraries.cudnn_graph import strides_of
 from course_utils.paths import KERNELS
 
@@ -40,7 +40,7 @@ def gemm(name, transa, transb, m, n, k, products, gap):
     expected = (2.0 * op_a.astype(float) @ op_b.astype(float)).transpose(0, 2, 1)
     lda, ldb, ldc = a.shape[2], b.shape[2], m
     A, B = cp.asarray(a), cp.asarray(b)
-    launch = (-(-m // 32), -(-n // 8), products), (32, 8)
+    launch = (ceil_div(m, 32), ceil_div(n, 8), products), (32, 8)
     first, close = (transa, transb, m, n, k, 2.0), {"rtol": 1e-5, "atol": 1e-5}
     if name == "gemm_strided":
         args = *first, A, lda, a[0].size, B, ldb, b[0].size, 0.0, c, ldc, n * m
@@ -63,7 +63,7 @@ OURS = run_path(str(KERNELS / "07_pytorch_extensions/philox.py"))
 @CHAPTER.launch("philox_bits", sizes=[(1, 1), (30, 4), (4099, 100), (4096, 65536)])
 def philox_bits(name, n, streams):
     out = cp.empty(n, cp.uint32)
-    turn, stream = np.divmod(np.arange(-(-n // 4)), streams)
+    turn, stream = np.divmod(np.arange(ceil_div(n, 4)), streams)
     expected = OURS["philox"](SEED, stream, turn).ravel()[:n]
     return work(kernel(name), 3, 64, (out, SEED, streams, n), out, expected)
 
@@ -85,7 +85,7 @@ def own_seeds(name, drawn, threads):
         state = np.uint32(1664525) * state + np.uint32(1013904223)
         expected.append(state)
     return work(
-        kernel(name), -(-threads // 256), 256, (out, drawn, threads), out, np.array(expected)
+        kernel(name), ceil_div(threads, 256), 256, (out, drawn, threads), out, np.array(expected)
     )
 
 
@@ -109,9 +109,9 @@ def filtered(name, rows, columns, R, S, top, left, out_rows, out_columns):
     shape = rows, columns, R, S, top, left, *y.shape
     arguments, close = (cp.asarray(x), cp.asarray(h), y, *shape), {"rtol": 1e-5, "atol": 1e-4}
     if name == "filter_direct":
-        grid = blocks(out_columns, 32), blocks(out_rows, 8)
+        grid = ceil_div(out_columns, 32), ceil_div(out_rows, 8)
         return work(kernel(name), grid, (32, 8), arguments, y, expected, **close)
-    grid, shared = (blocks(out_columns, 64), blocks(out_rows, 4)), window_bytes(R, S, 4, 4)
+    grid, shared = (ceil_div(out_columns, 64), ceil_div(out_rows, 4)), window_bytes(R, S, 4, 4)
     launched = kernel(name, BX=4, BY=4)
     return work(launched, grid, (4, 4), arguments, y, expected, shared_mem=shared, **close)
 
@@ -149,7 +149,7 @@ def conv_described(name, N, C, K, H, W, R, S, how, channels_last):
     ]
     of_x, of_w, of_y = described
     arguments = X, of_x, F, of_w, cp.asarray(bias), y, of_y, cp.asarray(np.array(how, np.int32))
-    grid = blocks(expected.size, 256)
+    grid = ceil_div(expected.size, 256)
     return work(
         kernel(name), grid, 256, arguments, y, expected.transpose(order), rtol=1e-5, atol=1e-5
     )
@@ -162,7 +162,7 @@ def bias_relu(name, n, channels, inner):
     out, expected = cp.empty(n, cp.float32), np.maximum(y.astype(np.float64) + bias[of], 0)
     arguments = out, cp.asarray(bias), n, channels, inner
     return work(
-        kernel(name), blocks(n, 256), 256, arguments, out, expected, InPlace, start=y, atol=1e-6
+        kernel(name), ceil_div(n, 256), 256, arguments, out, expected, InPlace, start=y, atol=1e-6
     )
 
 
@@ -171,7 +171,7 @@ def bias_relu(name, n, channels, inner):
 
 @CHAPTER.launch("block_sum_cub", sizes=[1, 1000, 4096])
 def block_sum(name, n):
-    x, sums = draw(n), cp.empty(blocks(n, 1024), cp.float32)
+    x, sums = draw(n), cp.empty(ceil_div(n, 1024), cp.float32)
     padded = np.pad(x.astype(np.float64), (0, -n % 1024)).reshape(-1, 1024)
     arguments = cp.asarray(x), sums, n
     return work(kernel(name), len(sums), 256, arguments, sums, padded.sum(axis=1), atol=1e-4)
@@ -198,7 +198,7 @@ def mean_and_largest(name, n):
 def cutlass_simt(name, rows, columns, depth):
     a, b = draw((rows, depth)), draw((depth, columns), seed=1)
     c = cp.empty((rows, columns), cp.float32)
-    grid = blocks(rows, 64), blocks(columns, 64)
+    grid = ceil_div(rows, 64), ceil_div(columns, 64)
     arguments = cp.asarray(a), cp.asarray(b), c, rows, columns, depth
     expected = a.astype(np.float64) @ b
     return work(kernel(name, **SMALL_TILES), grid, 128, arguments, c, expected, atol=1e-4)
@@ -209,7 +209,7 @@ def cutlass_tensor_op(name, rows, columns, depth):
     a, b = draw((rows, depth)), draw((columns, depth), seed=1)
     a, b = a.astype(ml_dtypes.bfloat16), b.astype(ml_dtypes.bfloat16)
     c = cp.empty((rows, columns), cp.float32)
-    grid, shared = (blocks(rows, 64), blocks(columns, 64)), 3 * (64 + 64) * 32 * 2
+    grid, shared = (ceil_div(rows, 64), ceil_div(columns, 64)), 3 * (64 + 64) * 32 * 2
     arguments = *(cp.asarray(x.view(np.uint16)) for x in (a, b)), c, rows, columns, depth
     expected = np.maximum(a.astype(np.float64) @ b.astype(np.float64).T, 0)
     launched = kernel(name, **SMALL_TILES)

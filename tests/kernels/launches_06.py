@@ -8,12 +8,12 @@ import ml_dtypes
 import numpy as np
 from launchers import Chapter, InPlace, draw, work
 
-from course_utils import cp
+from course_utils import ceil_div, cp
 from course_utils.benchmarks.cases import few_rows, fft
 from course_utils.benchmarks.cases.convolution import BF16_SHARED, PIPELINE_SHARED, convolved
 from course_utils.benchmarks.cases.matmul import specialized_arguments
 from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL, bytes_of_tiles
-from course_utils.benchmarks.harness.case import KernelCall, Work, blocks
+from course_utils.benchmarks.harness.case import KernelCall, Work
 
 CHAPTER = Chapter("06_matmul_and_fft")
 kernel = CHAPTER.kernel
@@ -54,7 +54,7 @@ def block_reads(name, tiled):
 def small_product(name, m, n, k):
     tile = 8 if name == "sgemm_shared" else 32
     a, b, c = draw((m, k)), draw((k, n), seed=1), cp.empty((m, n), cp.float32)
-    grid = blocks(n, tile), blocks(m, tile)
+    grid = ceil_div(n, tile), ceil_div(m, tile)
     if name == "sgemm_naive":  # x is the row
         grid = grid[::-1]
     tiles = {"TILE": tile} if name == "sgemm_shared" else {}
@@ -108,12 +108,15 @@ def shared_out_product(name, m, n, k, tile, grid):
 def partial_products(name, m, n, k, slices):
     """The slices themselves: a step of 16 along K belongs to one of them; some have none."""
     a, b = draw((m, k)), draw((k, n), seed=1)
-    steps = blocks(k, 16)
+    steps = ceil_div(k, 16)
     ends = [min(16 * (steps * z // slices), k) for z in range(slices + 1)]
     parts = (slice(*ends[z : z + 2]) for z in range(slices))
     expected = [a[:, part].astype(np.float64) @ b[part].astype(np.float64) for part in parts]
     sums = cp.empty((slices, m, n), cp.float32)
-    grid, arguments = (blocks(n, 64), blocks(m, 64), slices), (cp.asarray(a), cp.asarray(b), sums)
+    grid, arguments = (
+        (ceil_div(n, 64), ceil_div(m, 64), slices),
+        (cp.asarray(a), cp.asarray(b), sums),
+    )
     launch = grid, 256, (*arguments, m, n, k), sums, np.array(expected)
     return work(kernel(name), *launch, rtol=1e-5, atol=1e-5)
 
@@ -136,7 +139,7 @@ def finish(name, slices, m, n, activation, beta):
     c = cp.asarray(start)
     arrays = cp.asarray(sums), c, cp.asarray(bias), cp.asarray(residual)
     arguments = *arrays, np.float32(0.25), np.float32(beta), slices, m, n
-    launch = blocks(m * n, 256), 256, arguments, c, value
+    launch = ceil_div(m * n, 256), 256, arguments, c, value
     return work(kernel(name, **defines), *launch, InPlace, start=start, rtol=1e-5, atol=1e-5)
 
 
@@ -229,7 +232,7 @@ def product_of_any_shape(name, m, n, k):
         expected = exact_product(a, b)
     # Products of such factors are exact. An fp32 sum that has come to 32 errs by 2**-18 at most for
     # each of the additions that follow, one a factor of 8 or 16 places.
-    c, grid = cp.empty((m, n), result), (blocks(n, 128), blocks(m, 128))
+    c, grid = cp.empty((m, n), result), (ceil_div(n, 128), ceil_div(m, 128))
     arguments = cp.asarray(a), cp.asarray(b), c, m, n, k
     return work(kernel(name), grid, 256, arguments, c, expected, atol=tolerance)
 
@@ -406,9 +409,9 @@ def convolution(name, images, channels, filters, height, width, rows, columns, s
     y = cp.empty(expected.shape, cp.float32)
     pixels = y.size // filters
     grid, shared = {
-        "conv_direct": ((blocks(pixels, 256), filters), 0),
-        "conv_implicit_gemm": ((blocks(pixels, 64), blocks(filters, 64)), 0),
-        "conv_pipeline": ((blocks(pixels, 256), blocks(filters, 64)), PIPELINE_SHARED),
+        "conv_direct": ((ceil_div(pixels, 256), filters), 0),
+        "conv_implicit_gemm": ((ceil_div(pixels, 64), ceil_div(filters, 64)), 0),
+        "conv_pipeline": ((ceil_div(pixels, 256), ceil_div(filters, 64)), PIPELINE_SHARED),
     }[name]
     shape = images, channels, height, width, filters, rows, columns, stride, pad
     launch = grid, 256, (x, w, y, *shape), y, expected
@@ -425,7 +428,7 @@ def convolution_of_bf16(name, images, channels, filters, height, width, rows, co
     shape = images, channels, height, width, filters, rows, columns, stride, pad
     return work(
         kernel(name),
-        (blocks(y.size // filters, 128), blocks(filters, 64)),
+        (ceil_div(y.size // filters, 128), ceil_div(filters, 64)),
         128,
         (cp.asarray(x), cp.asarray(w), y, *shape),
         y,

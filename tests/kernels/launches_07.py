@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 from launchers import Chapter, InPlace, draw, work
 
-from course_utils import cp, load
+from course_utils import ceil_div, cp, load
 from course_utils.benchmarks.cases.matmul import from_bf16, to_bf16
 from course_utils.benchmarks.cases.pytorch_extensions import (
     attention,
@@ -19,7 +19,7 @@ from course_utils.benchmarks.cases.pytorch_extensions import (
     top_k,
 )
 from course_utils.benchmarks.cases.pytorch_extensions.normalisation import moments_of
-from course_utils.benchmarks.harness.case import Work, blocks
+from course_utils.benchmarks.harness.case import Work
 from course_utils.paths import KERNELS, kernel_file
 
 CHAPTER = Chapter("07_pytorch_extensions")
@@ -53,7 +53,7 @@ def polynomial_value(name, c_type, n, count):
     x, c = draw(n).astype(dtype), draw(count, seed=1).astype(dtype)
     y, expected = cp.empty(n, dtype), np.polynomial.polynomial.polyval(x.astype(float), c)
     arguments = cp.asarray(x), cp.asarray(c), y, count, n
-    launched = polynomial_kernel(name, c_type), blocks(n, 256), 256, arguments
+    launched = polynomial_kernel(name, c_type), ceil_div(n, 256), 256, arguments
     return work(*launched, y, expected, **close)
 
 
@@ -62,7 +62,7 @@ def polynomial_gradient(name, c_type, n, count):
     dtype, close = PRECISION[c_type]
     x, dy = draw(n).astype(dtype), draw(n, seed=2).astype(dtype)
     c = draw(count, seed=1).astype(dtype)
-    grid = blocks(n, 256)
+    grid = ceil_div(n, 256)
     found = cp.empty(n + grid * count, dtype)  # dx, then the sums of each block
     x64, dy64 = x.astype(float), dy.astype(float)
     slope = dy64 * sum(k * c[k].astype(float) * x64 ** (k - 1) for k in range(1, count))
@@ -98,21 +98,21 @@ def tensor_pairs(name, of_a, of_b):
     expected = a64 + b64 if name == "tensor_add" else a64 * b64
     c = cp.empty(expected.shape, cp.float32)
     arguments = a, b, c, *expected.shape, *strides(of_a), *strides(of_b)
-    launch = blocks(c.size, 256), 256, arguments
+    launch = ceil_div(c.size, 256), 256, arguments
     return work(kernel(name), *launch, c, expected, rtol=1e-6, atol=1e-6)
 
 
 @CHAPTER.launch("tensor_expand", sizes=[((1, 1), (5, 60)), ((7, 1), (7, 3)), ((1, 9), (33, 9))])
 def tensor_expand(name, own, shape):
     (x, x64), y = on_both(*own), cp.empty(shape, cp.float32)
-    launch = blocks(y.size, 256), 256, (x, y, *shape, *strides(own))
+    launch = ceil_div(y.size, 256), 256, (x, y, *shape, *strides(own))
     return work(kernel(name), *launch, y, np.broadcast_to(x64, shape))
 
 
 @CHAPTER.launch("tensor_sum", sizes=[(1, 1, 1), (3, 70, 5), (1, 257, 1), (9, 31, 1), (2, 3, 33)])
 def tensor_sum(name, outer, length, inner):
     (x, x64), y = on_both(outer, length, inner), cp.empty((outer, inner), cp.float32)
-    launch = blocks(outer * inner, 8), 256, (x, y, outer, length, inner)
+    launch = ceil_div(outer * inner, 8), 256, (x, y, outer, length, inner)
     return work(kernel(name), *launch, y, x64.sum(1), rtol=1e-5, atol=2e-5)
 
 
@@ -139,7 +139,7 @@ def tensor_matmul(name, m, n, k, transposed, length):
     cuts = range(0, k, length)
     expected = np.stack([a64[:, i : i + length] @ b64[i : i + length] for i in cuts])
     c = cp.empty(expected.shape, cp.float32)
-    grid = blocks(n, 16), blocks(m, 16), len(cuts)
+    grid = ceil_div(n, 16), ceil_div(m, 16), len(cuts)
     arguments = a, b, c, m, n, k, length, *of_a, *of_b
     return work(kernel(name), grid, (16, 16), arguments, c, expected, rtol=1e-5, atol=2e-5)
 
@@ -150,7 +150,7 @@ def tensor_each(name, n):
     x[::5] = np.resize(np.float32([0, -0.0, np.inf, -np.inf, np.nan, 1e-6]), len(x[::5]))
     x64 = x.astype(np.float64)
     expected = np.tanh(x64) if name == "tensor_tanh" else np.where(x64 <= 0, 0, x64)
-    launch = blocks(n, 256), 256, (cp.asarray(x), y, n)
+    launch = ceil_div(n, 256), 256, (cp.asarray(x), y, n)
     return work(kernel(name), *launch, y, expected, rtol=1e-5, atol=1e-7)
 
 
@@ -159,7 +159,7 @@ def tensor_each_backward(name, n):
     (dy, dy64), dx = on_both(n, seed=1), cp.empty(n, cp.float32)
     y = np.tanh(draw(n)) if name == "tensor_tanh_backward" else np.maximum(draw(n), 0)
     slope = 1 - y.astype(np.float64) ** 2 if name == "tensor_tanh_backward" else y > 0
-    launch = blocks(n, 256), 256, (cp.asarray(y), dy, dx, n)
+    launch = ceil_div(n, 256), 256, (cp.asarray(y), dy, dx, n)
     return work(kernel(name), *launch, dx, dy64 * slope, rtol=1e-5, atol=1e-6)
 
 
@@ -175,7 +175,7 @@ def rows_of_logits(n, k):
 def tensor_cross_entropy(name, n, k):
     z, on_device, label, p = rows_of_logits(n, k)
     loss, expected = cp.empty(n, cp.float32), -np.log(p[np.arange(n), label])
-    launch = blocks(n, 256), 256, (z, on_device, loss, n, k)
+    launch = ceil_div(n, 256), 256, (z, on_device, loss, n, k)
     return work(kernel(name), *launch, loss, expected, rtol=1e-5, atol=2e-5)
 
 
@@ -184,7 +184,7 @@ def tensor_cross_entropy_backward(name, n, k):
     z, on_device, label, p = rows_of_logits(n, k)
     (dloss, dloss64), dz = on_both(n, seed=2), cp.empty((n, k), cp.float32)
     expected = (p - np.eye(k)[label]) * dloss64[:, None]
-    launch = blocks(n, 8), 256, (z, on_device, dloss, dz, n, k)
+    launch = ceil_div(n, 8), 256, (z, on_device, dloss, dz, n, k)
     return work(kernel(name), *launch, dz, expected, rtol=1e-4, atol=1e-6)
 
 
@@ -194,7 +194,7 @@ def tensor_momentum(name, n):
     start, (dw, dw64), found = draw((2, n)), on_both(n, seed=1), cp.empty((2, n), cp.float32)
     w, v = start.astype(np.float64)
     v = 0.9 * v + dw64 + 0.01 * w
-    launch = blocks(n, 256), 256, (*found, dw, 0.05, 0.9, 0.01, n)
+    launch = ceil_div(n, 256), 256, (*found, dw, 0.05, 0.9, 0.01, n)
     expected = np.stack([w - 0.05 * v, v])
     return work(kernel(name), *launch, found, expected, InPlace, start=start, rtol=1e-5, atol=1e-6)
 
@@ -213,7 +213,7 @@ def philox_dropout(name, n, streams):
     with np.errstate(invalid="ignore"):  # what is dropped of an infinity is no number
         expected = x.astype(np.float64) * factors
     arguments = cp.asarray(x), y, 0.7, SEED, 12, streams, n
-    return work(kernel(name), blocks(n, 1024), 256, arguments, y, expected, rtol=1e-6)
+    return work(kernel(name), ceil_div(n, 1024), 256, arguments, y, expected, rtol=1e-6)
 
 
 @CHAPTER.launch("dropout_add_layer_norm", sizes=[(1, 4), (3, 36), (2, 1028)])
@@ -238,7 +238,7 @@ def causal_scores(name, n, heads):
     scores = cp.empty((heads, n, n), cp.float32)
     expected = np.einsum("ihc,jhc->hij", q.astype(np.float64), k.astype(np.float64)) / 8
     expected[:, np.triu(np.ones((n, n), bool), 1)] = -np.inf
-    side, scale = -(-n // 16), np.float32(1 / 8)
+    side, scale = ceil_div(n, 16), np.float32(1 / 8)
     launch = (side, side, heads), (16, 16), (cp.asarray(q), cp.asarray(k), scores, n, scale)
     return work(kernel(name, CAUSAL=1), *launch, scores, expected, rtol=1e-5, atol=1e-5)
 
@@ -252,7 +252,7 @@ def causal_tiles(name, n, heads):
         for head in range(heads)
     ]
     arguments = *map(cp.asarray, (q, k, v)), o, n, scale
-    launch = (-(-n // 32), heads), 128, arguments
+    launch = (ceil_div(n, 32), heads), 128, arguments
     expected = np.stack([cp.asnumpy(part) for part in parts], axis=1)
     return work(kernel(name, CAUSAL=1), *launch, o, expected, rtol=1e-4, atol=1e-5)
 
@@ -432,7 +432,7 @@ def quantise_mxfp8(name, rows, columns):
     scales[places] = exponents + 127
     words = room[: codes.size].view(np.uint32)
     arguments = cp.asarray(x), words, room[codes.size :], rows, columns
-    return work(kernel(name), blocks(x.size, 1024), 256, arguments, room, want)
+    return work(kernel(name), ceil_div(x.size, 1024), 256, arguments, room, want)
 
 
 @CHAPTER.launch("quantise_nvfp4", sizes=BLOCKS)
@@ -445,7 +445,7 @@ def quantise_nvfp4(name, rows, columns):
     scales[places] = formats.codes_of(scale, "E4M3")
     halves = room[: x.size // 2].view(np.uint16)
     arguments = cp.asarray(x), halves, room[x.size // 2 :], whole, rows, columns
-    return work(kernel(name), blocks(x.size, 1024), 256, arguments, room, want)
+    return work(kernel(name), ceil_div(x.size, 1024), 256, arguments, room, want)
 
 
 @CHAPTER.launch("mma_sparse", sizes=[(16, 8, 32), (48, 24, 64), (16, 40, 160)])
@@ -471,7 +471,7 @@ def ragged_mean(name, lengths, d):
     x, y = draw((max(offsets[-1], 1), d)), cp.empty((len(lengths), d), np.float32)
     parts = [x[first:end].astype(float) for first, end in pairwise(offsets)]
     expected = np.stack([part.mean(0) if len(part) else np.zeros(d) for part in parts])
-    grid = blocks(d, 32), len(lengths)
+    grid = ceil_div(d, 32), len(lengths)
     arguments = cp.asarray(x), cp.asarray(offsets), y, d
     return work(kernel(name), grid, (32, 8), arguments, y, expected, rtol=1e-5, atol=1e-5)
 

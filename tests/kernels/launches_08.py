@@ -4,7 +4,7 @@ import numpy as np
 from launchers import Chapter, InPlace, draw, work
 from ml_dtypes import bfloat16
 
-from course_utils import cp, tensor_map
+from course_utils import ceil_div, cp, tensor_map
 from course_utils.benchmarks.cases import blackwell, block_scaled
 from course_utils.benchmarks.cases.hopper import RUNGS, hopper_call, small_m_call
 from course_utils.benchmarks.cases.hopper_attention import (
@@ -27,7 +27,7 @@ kernel = CHAPTER.kernel
 @CHAPTER.launch("reorder_by_hand", "reorder_by_layout", sizes=[(1, 1), (8, 32), (37, 50)])
 def reorder(name, rows, columns):
     x, y = draw((rows, columns)), cp.empty(rows * columns, cp.float32)
-    launch = (-(-columns // 32), -(-rows // 8)), (32, 8), (cp.asarray(x), y, rows, columns)
+    launch = (ceil_div(columns, 32), ceil_div(rows, 8)), (32, 8), (cp.asarray(x), y, rows, columns)
     return work(kernel(name), *launch, y, x.T.ravel())
 
 
@@ -53,7 +53,7 @@ def slices(name, n):
 @CHAPTER.launch("takers", sizes=[(1, 1), (8, 16), (10, 24), (37, 50)])
 def takers(name, rows, columns):
     """The threads of a block are 4 x 8, row by row; its tile is 8 x 16."""
-    grid = -(-columns // 16), -(-rows // 8)
+    grid = ceil_div(columns, 16), ceil_div(rows, 8)
     found = cp.empty((2, rows, columns), cp.int32)
     i, j = np.indices((rows, columns))
     expected = np.array([i // 8 * grid[0] + j // 16, i % 4 * 8 + j % 8])
@@ -65,7 +65,7 @@ def takers(name, rows, columns):
 def biased(name, rows, columns):
     x, bias = draw((rows, columns)), draw(columns, seed=1)
     y = cp.empty((rows, columns), cp.float32)
-    grid = -(-columns // 64), -(-rows // 32)
+    grid = ceil_div(columns, 64), ceil_div(rows, 32)
     arguments = cp.asarray(x), cp.asarray(bias), y, rows, columns
     return work(kernel(name), grid, 256, arguments, y, x + bias)
 
@@ -85,7 +85,7 @@ def pieces(name, n):
     x, y = draw(n), cp.empty(n, cp.float32)
     columns = () if name == "pieces_scalar" else (n,)
     arguments = cp.asarray(x), y, n, *columns
-    return work(kernel(name), -(-n // 1024), 256, arguments, y, x)
+    return work(kernel(name), ceil_div(n, 1024), 256, arguments, y, x)
 
 
 @CHAPTER.launch("pixels_by_hand", "pixels_by_layout", sizes=[256, 1280])
@@ -109,7 +109,7 @@ def copy_layouts(name, n):
 @CHAPTER.launch("tile_by_hand", "tile_by_copies", sizes=[(1, 4), (64, 64), (70, 100)])
 def tiles(name, rows, columns):
     x, y = draw((rows, columns)), cp.empty((rows, columns), cp.float32)
-    grid = -(-columns // 64), -(-rows // 64)
+    grid = ceil_div(columns, 64), ceil_div(rows, 64)
     return work(kernel(name), grid, 256, (cp.asarray(x), y, rows, columns), y, x)
 
 
@@ -170,7 +170,7 @@ def column_sums(name, rows, columns):
     x, sums = draw((rows, columns)), cp.empty(columns, cp.float32)
     arguments = tensor_map(cp.asarray(x), (16, 32)), sums, rows, columns
     exact = x.astype(np.float64).sum(axis=0)
-    launch = -(-columns // 32), 64, arguments
+    launch = ceil_div(columns, 32), 64, arguments
     return work(kernel(name), *launch, sums, exact, rtol=1e-5, atol=1e-4)
 
 
@@ -179,7 +179,7 @@ def weighted_sum(name, images, rows, columns):
     x, weight, before = draw((images, rows, columns)), draw(images, 1), draw((rows, columns), 2)
     y = cp.asarray(before)
     maps = tensor_map(cp.asarray(x), (1, 16, 32)), tensor_map(y, (16, 32))
-    grid = -(-columns // 32), -(-rows // 16), images
+    grid = ceil_div(columns, 32), ceil_div(rows, 16), images
     exact = before + np.einsum("b,bij->ij", weight.astype(np.float64), x)
     return work(
         kernel(name),
@@ -204,7 +204,7 @@ def tile_loader(name, m, n, k):
     exact = a.astype(np.float64) @ b.astype(np.float64).T
     return work(
         kernel(name),
-        (-(-n // 64), -(-m // 64)),
+        (ceil_div(n, 64), ceil_div(m, 64)),
         160,
         (*maps, c, m, n, k),
         c,
@@ -272,7 +272,7 @@ def whole_gemm(name, m, n, k):
     ]
     return work(
         kernel(name, arch="sm_90a"),
-        (-(-n // 128), -(-m // rows)),
+        (ceil_div(n, 128), ceil_div(m, rows)),
         128,
         (*maps, c, m, n, k),
         c,
@@ -457,4 +457,4 @@ def quantise_nvfp4_cvt(name, rows, columns):
     room = cp.empty(want.size, np.uint8)
     arguments = cp.asarray(x), room[: x.size // 2].view(np.uint16), room[x.size // 2 :], whole
     kernel = blackwell.blackwell_kernel("quantise_nvfp4_cvt.cu", block_scaled.FOLDER)
-    return work(kernel, -(-x.size // 1024), 256, (*arguments, rows, columns), room, want)
+    return work(kernel, ceil_div(x.size, 1024), 256, (*arguments, rows, columns), room, want)

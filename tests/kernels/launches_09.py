@@ -12,8 +12,8 @@ from fast_step import FAST, IMAGES, LABELS, FastStep, fast_step
 from launchers import Chapter, InPlace, draw, work
 from taps_09 import convolved, taps
 
-from course_utils import cp
-from course_utils.benchmarks.harness.case import KernelCall, Work, blocks
+from course_utils import ceil_div, cp
+from course_utils.benchmarks.harness.case import KernelCall, Work
 from course_utils.checking.on_device import difference
 
 CHAPTER = Chapter("09_mnist_cnn")
@@ -42,7 +42,7 @@ def conv_forward(name, n, c, h, w, f):
     (x, x64), (filters, filters64) = host(n, c, h, w), host(f, c, 3, 3, seed=1)
     y = nothing(n, f, h, w)
     expected = convolved(x64, filters64)
-    launch = (blocks(n * h * w, 256), f), 256, (x, filters, y, n, c, h, w, f)
+    launch = (ceil_div(n * h * w, 256), f), 256, (x, filters, y, n, c, h, w, f)
     return work(kernel(name), *launch, y, expected, **CLOSE)
 
 
@@ -66,7 +66,7 @@ def norm_forward(name, n, c, p):
     vectors, (mean, rstd, gamma, beta) = host(4, c, seed=1)
     y, expected = nothing(n, c, p), np.swapaxes(x64, 1, 2) - mean
     expected = np.swapaxes(expected * rstd * gamma + beta, 1, 2)
-    launch = blocks(x.size, 256), 256, (x, *vectors, y, n, c, p)
+    launch = ceil_div(x.size, 256), 256, (x, *vectors, y, n, c, p)
     return work(kernel(name), *launch, y, expected, **CLOSE)
 
 
@@ -75,7 +75,7 @@ def relu_forward(name, n):
     x, y = draw(n), nothing(n)
     x[::5] = np.resize(np.float32([0, -0.0, np.inf, -np.inf, np.nan]), len(x[::5]))
     expected = np.where(x <= 0, 0, x)
-    return work(kernel(name), blocks(n, 256), 256, (cp.asarray(x), y, n), y, expected)
+    return work(kernel(name), ceil_div(n, 256), 256, (cp.asarray(x), y, n), y, expected)
 
 
 def planes(m, h, w):
@@ -96,7 +96,7 @@ def squares(x):
 @CHAPTER.launch("pool_forward", sizes=[(1, 2, 2), (3, 28, 28), (5, 7, 9), (2, 3, 2)])
 def pool_forward(name, m, h, w):
     x, y = planes(m, h, w), nothing(m, h // 2, w // 2)
-    launch = blocks(y.size, 256), 256, (cp.asarray(x), y, m, h, w)
+    launch = ceil_div(y.size, 256), 256, (cp.asarray(x), y, m, h, w)
     return work(kernel(name), *launch, y, squares(x).max(-1))
 
 
@@ -104,7 +104,7 @@ def pool_forward(name, m, h, w):
 def linear_forward(name, n, i, o):
     (x, x64), (w, w64), (b, b64) = host(n, i), host(o, i, seed=1), host(o, seed=2)
     y = nothing(n, o)
-    launch = blocks(n * o, 8), 256, (x, w, b, y, n, i, o)
+    launch = ceil_div(n * o, 8), 256, (x, w, b, y, n, i, o)
     return work(kernel(name), *launch, y, x64 @ w64.T + b64, **CLOSE)
 
 
@@ -122,7 +122,9 @@ def cross_entropy_forward(name, n, k):
     loss = nothing(n)
     arguments = cp.asarray(z), cp.asarray(label), loss, n, k
     expected = -np.log(probability[np.arange(n), label])
-    return work(kernel(name), blocks(n, 256), 256, arguments, loss, expected, rtol=1e-5, atol=2e-5)
+    return work(
+        kernel(name), ceil_div(n, 256), 256, arguments, loss, expected, rtol=1e-5, atol=2e-5
+    )
 
 
 # --- backward ---
@@ -134,13 +136,13 @@ def cross_entropy_backward(name, n, k):
     dz = nothing(n, k)
     arguments = cp.asarray(z), cp.asarray(label), dz, n, k
     expected = (probability - np.eye(k)[label]) / n
-    return work(kernel(name), blocks(n, 256), 256, arguments, dz, expected, rtol=1e-4, atol=1e-7)
+    return work(kernel(name), ceil_div(n, 256), 256, arguments, dz, expected, rtol=1e-4, atol=1e-7)
 
 
 @CHAPTER.launch("linear_backward_input", sizes=MATRICES)
 def linear_backward_input(name, n, i, o):
     (dy, dy64), (w, w64), dx = host(n, o), host(o, i, seed=1), nothing(n, i)
-    launch = blocks(n * i, 256), 256, (dy, w, dx, n, i, o)
+    launch = ceil_div(n * i, 256), 256, (dy, w, dx, n, i, o)
     return work(kernel(name), *launch, dx, dy64 @ w64, **CLOSE)
 
 
@@ -149,7 +151,7 @@ def linear_backward_weight(name, n, i, o):
     (dy, dy64), (x, x64), found = host(n, o), host(n, i, seed=1), nothing(o * i + o)
     arguments = dy, x, found[: o * i], found[o * i :], n, i, o
     expected = np.concatenate([(dy64.T @ x64).ravel(), dy64.sum(0)])
-    return work(kernel(name), blocks(o * i, 256), 256, arguments, found, expected, **CLOSE)
+    return work(kernel(name), ceil_div(o * i, 256), 256, arguments, found, expected, **CLOSE)
 
 
 @CHAPTER.launch("pool_backward", sizes=[(1, 2, 2), (3, 28, 28), (5, 6, 10), (2, 4, 2)])
@@ -160,7 +162,7 @@ def pool_backward(name, m, h, w):
     winner = np.where(np.isnan(four), np.inf, four).argmax(-1)
     expected = np.eye(4)[winner] * dy64[..., None]
     expected = expected.reshape(m, h // 2, w // 2, 2, 2).transpose(0, 1, 3, 2, 4).reshape(m, h, w)
-    launch = blocks(dy.size, 256), 256, (cp.asarray(x), dy, dx, m, h, w)
+    launch = ceil_div(dy.size, 256), 256, (cp.asarray(x), dy, dx, m, h, w)
     return work(kernel(name), *launch, dx, expected, rtol=1e-6)
 
 
@@ -168,7 +170,7 @@ def pool_backward(name, m, h, w):
 def relu_backward(name, n):
     y, (dy, dy64), dx = np.maximum(draw(n), 0), host(n, seed=1), nothing(n)
     expected = np.where(y > 0, dy64, 0)
-    return work(kernel(name), blocks(n, 256), 256, (cp.asarray(y), dy, dx, n), dx, expected)
+    return work(kernel(name), ceil_div(n, 256), 256, (cp.asarray(y), dy, dx, n), dx, expected)
 
 
 def normalised(n, c, p):
@@ -199,7 +201,7 @@ def norm_backward(name, n, c, p):
     # With few values a channel, terms as large as rstd cancel.
     atol = 2e-5 * float(rstd.max())
     return work(
-        kernel(name), blocks(x.size, 256), 256, arguments, dx, expected, rtol=1e-4, atol=atol
+        kernel(name), ceil_div(x.size, 256), 256, arguments, dx, expected, rtol=1e-4, atol=atol
     )
 
 
@@ -211,7 +213,7 @@ def conv_backward_input(name, n, c, h, w, f):
         np.einsum("nfhw,fc->nchw", pixels, filters64[:, :, 2 - r, 2 - s])
         for (r, s), pixels in taps(dy64)
     )
-    launch = (blocks(n * h * w, 256), c), 256, (dy, filters, dx, n, c, h, w, f)
+    launch = (ceil_div(n * h * w, 256), c), 256, (dy, filters, dx, n, c, h, w, f)
     return work(kernel(name), *launch, dx, expected, **CLOSE)
 
 
@@ -228,7 +230,7 @@ def conv_backward_weight(name, n, c, h, w, f):
 @CHAPTER.launch("sgd", sizes=[1, 255, 257])
 def sgd(name, n):
     start, (dw, dw64), w = draw(n), host(n, seed=1), nothing(n)
-    launch = blocks(n, 256), 256, (w, dw, 0.05, n)
+    launch = ceil_div(n, 256), 256, (w, dw, 0.05, n)
     return work(
         kernel(name), *launch, w, start - 0.05 * dw64, InPlace, start=start, rtol=1e-6, atol=1e-7
     )

@@ -7,8 +7,7 @@ import pytest
 from launchers import draw
 from launches_04 import CHAPTER
 
-from course_utils import cp, load, profile, sanitize
-from course_utils.benchmarks.harness.case import blocks
+from course_utils import ceil_div, cp, load, profile, sanitize
 
 kernel = CHAPTER.kernel
 
@@ -76,7 +75,7 @@ def test_the_acquire_of_the_sum_in_one_pass_is_in_the_thread_that_reads_the_coun
 def test_dropout_keeps_the_share_that_it_is_asked_to(keep, seed):
     n = 20000
     y = cp.ones(n, cp.float32)
-    kernel("chain_dropout")(blocks(n, 256), 256, (y, seed, keep, n))
+    kernel("chain_dropout")(ceil_div(n, 256), 256, (y, seed, keep, n))
     kept = y.get() != 0
     assert abs(kept.mean() - keep) <= 4 * (keep * (1 - keep) / n) ** 0.5
     np.testing.assert_allclose(y.get()[kept], 1 / keep, rtol=1e-6)
@@ -85,15 +84,15 @@ def test_dropout_keeps_the_share_that_it_is_asked_to(keep, seed):
 def test_the_gradient_of_dropout_is_zero_where_the_forward_pass_dropped():
     n, seed, keep = 1012, 5, 0.7
     y, dy, dx = cp.ones(n, cp.float32), cp.asarray(draw(n)), cp.full(n, cp.nan, cp.float32)
-    kernel("chain_dropout")(blocks(n, 256), 256, (y, seed, keep, n))
-    kernel("dropout_backward_recomputed")(blocks(n, 1024), 256, (dy, dx, seed, keep, n))
+    kernel("chain_dropout")(ceil_div(n, 256), 256, (y, seed, keep, n))
+    kernel("dropout_backward_recomputed")(ceil_div(n, 1024), 256, (dy, dx, seed, keep, n))
     np.testing.assert_allclose(dx.get(), dy.get() * y.get(), rtol=1e-6)
 
 
 def issued(name, n=256, steps=64):
     """Warp instructions for n elements."""
     x, y = cp.asarray(draw(n)), cp.empty(n, cp.float32)
-    return profile(kernel(name), blocks(n, 256), 256, (x, y, steps, n)).counts.warp_instructions
+    return profile(kernel(name), ceil_div(n, 256), 256, (x, y, steps, n)).counts.warp_instructions
 
 
 def test_a_diverged_warp_issues_nearly_twice_the_instructions():

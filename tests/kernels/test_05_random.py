@@ -6,7 +6,7 @@ from runpy import run_path
 import numpy as np
 import pytest
 
-from course_utils import cp, load, needs
+from course_utils import ceil_div, cp, load, needs
 from course_utils.benchmarks.libraries.curand import uniform_floats
 from course_utils.paths import KERNELS
 
@@ -53,5 +53,5 @@ def test_our_stream_is_torch_rand_s_bit_by_bit(n):
     resident = gpu.multi_processor_count * (gpu.max_threads_per_multi_processor // 256)
     torch.manual_seed(SEED)
     ours, theirs = cp.empty(n, cp.float32), torch.rand(n, device="cuda")
-    load(f"{FOLDER}/philox_torch.cu")(min(-(-n // 256), resident), 256, (ours, SEED, 0, n))
+    load(f"{FOLDER}/philox_torch.cu")(min(ceil_div(n, 256), resident), 256, (ours, SEED, 0, n))
     assert bool((torch.as_tensor(ours, device="cuda") == theirs).all())

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from course_utils import ceil_div
 from tests.prose.pages import Text, page_files, prose, words
 from tests.prose.patterns import Phrase, matches, phrases
 
@@ -38,7 +39,7 @@ class Page:
 
     def allowance(self) -> int:
         """How many phrases a new page of this length may have."""
-        return -(-PER_THOUSAND_WORDS * words(self.texts) // 1000)
+        return ceil_div(PER_THOUSAND_WORDS * words(self.texts), 1000)
 
     def places(self) -> Iterator[tuple[str, Phrase]]:
         """Where each phrase is, as ``name:line`` or ``name, cell 3, line 1``."""

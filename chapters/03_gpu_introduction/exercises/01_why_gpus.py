@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Ask,
     Domain,
@@ -49,7 +50,7 @@ FINISH_TIME = PythonExercise(
         (10, 3, 10**100 + 1),
         (70_000, 7, 2),
     ),
-    reference=lambda jobs, workers, seconds: -(-jobs // workers) * seconds,
+    reference=lambda jobs, workers, seconds: ceil_div(jobs, workers) * seconds,
     contract=DrawnCases(crowd),
     method="Any formula that is right for whole numbers of every size is a good one.",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Ask,
     Domain,
@@ -114,7 +115,7 @@ WAVES = PythonExercise(
         (26_400_001, 132, 2),  # one block more than whole waves, and a 32-bit float cannot tell
     ),
     reference=lambda blocks, multiprocessors, each: (
-        -(-blocks // (multiprocessors * each)),
+        ceil_div(blocks, multiprocessors * each),
         -blocks % (multiprocessors * each),
     ),
     contract=DrawnCases(grid_and_gpu),

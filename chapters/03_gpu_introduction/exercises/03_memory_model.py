@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Ask,
     Domain,
@@ -117,7 +118,7 @@ COUNT_KINDS = Exercise(
     reference=lambda given: {
         "counts": np.stack([(given["values"] == kind).sum(axis=0) for kind in range(8)])
     },
-    launch=lambda size: Launch((-(-size[1] // 128),), (128,)),
+    launch=lambda size: Launch((ceil_div(size[1], 128),), (128,)),
     small=((9, 300), (10, 128), (5, 1), (1501, 2), (1, 1)),  # 1501: past ten bits
     budget=200_000,
     full=(1000, 1 << 17),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Ask,
     Domain,
@@ -146,7 +147,7 @@ def four_products(given) -> dict:
 FOUR_VECTORS = Exercise(
     inputs=vectors_inputs,
     reference=four_products,
-    launch=lambda size: Launch((-(-size[0] // 64),), (64,)),
+    launch=lambda size: Launch((ceil_div(size[0], 64),), (64,)),
     small=((150, 37), (64, 16), (5, 1), (33_000, 2), (1, 1)),  # 33,000: past short indices
     budget=200_000,
     full=(65536, 1024),
@@ -228,7 +229,7 @@ def opposite_infinities(given: dict, rng: np.random.Generator) -> dict:
 FUSED_LAYER = Exercise(
     inputs=layer_inputs,
     reference=layer_outputs,
-    launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0] * size[1], 256),), (256,)),
     small=((37, 45), (16, 64), (3, 1), (2, 12_301), (1, 1)),  # more than 48 KiB of bias
     full=(8192, 8192),
     contract=Domain(

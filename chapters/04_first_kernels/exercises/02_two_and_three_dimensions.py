@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     Exercise,
@@ -19,7 +20,7 @@ from course_utils.exercises import (
 def spare_tiles(size: tuple[int, int]) -> tuple[Launch, ...]:
     """Grids of 16 x 16 threads with more blocks than the picture needs, to the right and below."""
     height, width = size
-    across, down = -(-width // 16), -(-height // 16)
+    across, down = ceil_div(width, 16), ceil_div(height, 16)
     return (
         Launch((across + 1, down), (16, 16)),
         Launch((across, down + 2), (16, 16)),
@@ -45,7 +46,7 @@ def luma(given: dict) -> dict:
 GRAYSCALE = Exercise(
     inputs=grayscale_inputs,
     reference=luma,
-    launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
+    launch=lambda size: Launch((ceil_div(size[1], 16), ceil_div(size[0], 16)), (16, 16)),
     small=((37, 90), (16, 32), (5, 1), (1, 1)),
     full=(4096, 4096),
     contract=Domain(
@@ -107,7 +108,7 @@ EVEN_HANDED = tuple(
 BATCHED_MATMUL = Exercise(
     inputs=matrices,
     reference=products,
-    launch=lambda size: Launch((-(-size[2] // 8), -(-size[1] // 8), size[0]), (8, 8)),
+    launch=lambda size: Launch((ceil_div(size[2], 8), ceil_div(size[1], 8), size[0]), (8, 8)),
     small=((3, 13, 17, 11), (5, 8, 8, 8), (2, 1, 9, 1), (1, 1, 1, 1)),
     full=(64, 256, 256, 256),
     contract=Domain(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import DrawnCases, PythonExercise, kinds
 from course_utils.exercises.judging.lazy_gpu import ORDERS, LazyGPU
 
@@ -62,7 +63,7 @@ BLOCKS_FOR = PythonExercise(
         (2**53 + 1, 2**52),
         (10**40 + 1, 10**37),
     ),
-    reference=lambda n, threads: -(-n // threads),
+    reference=lambda n, threads: ceil_div(n, threads),
     contract=DrawnCases(elements_and_threads),
     method="Any formula that is right is a good one.",
 )
@@ -88,7 +89,8 @@ PIECES = PythonExercise(
         (0, 4),
     ),  # 57: one is left over
     reference=lambda n, chunks: [
-        (first, min(-(-n // chunks), n - first)) for first in range(0, n, -(-n // chunks) or 1)
+        (first, min(ceil_div(n, chunks), n - first))
+        for first in range(0, n, ceil_div(n, chunks) or 1)
     ],
     contract=DrawnCases(elements_and_chunks),
     method="Any way to the right list of pieces is a good one.",

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Ask,
     Domain,
@@ -87,9 +88,9 @@ def scaled(given) -> dict:
 def one_kernel_then_the_other(size: tuple[int, int]) -> tuple[Launch, Launch]:
     rows, columns = size
     return (
-        Launch((-(-rows // 64),), (64,), arguments=("x", "mean", "rows", "columns")),
+        Launch((ceil_div(rows, 64),), (64,), arguments=("x", "mean", "rows", "columns")),
         Launch(
-            (-(-columns // 16), -(-rows // 16)),
+            (ceil_div(columns, 16), ceil_div(rows, 16)),
             (16, 16),
             kernel="divide_by_mean",
             arguments=("x", "mean", "y", "rows", "columns"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.emulator import Counts
 from course_utils.exercises import (
     Ask,
@@ -85,12 +86,12 @@ WHY_IS_THIS_SLOW = Exercise(
         "n": np.int32(n),
     },
     reference=brightened,
-    launch=lambda n: Launch((-(-n // 1024),), (BLOCK,)),
+    launch=lambda n: Launch((ceil_div(n, 1024),), (BLOCK,)),
     small=(3001, 1025, 31, 1),
     full=FULL,
     contract=Domain(
         sizes=domain.lengths(),
-        launches=lambda n: [Launch((-(-n // 1024) + spare,), (BLOCK,)) for spare in (1, 0, 3)],
+        launches=lambda n: [Launch((ceil_div(n, 1024) + spare,), (BLOCK,)) for spare in (1, 0, 3)],
         values=(
             domain.scalars("gain", 0, 1, -1, 0.25, 1000, 1e20, np.inf),
             (
@@ -186,7 +187,7 @@ def picture_and_room(rng: np.random.Generator, size: tuple[int, int]) -> dict:
 def spare_tiles(size: tuple[int, int]) -> tuple[Launch, ...]:
     """Grids of 32 x 32 threads with more blocks than the picture needs."""
     rows, columns = size
-    across, down = -(-columns // 32), -(-rows // 32)
+    across, down = ceil_div(columns, 32), ceil_div(rows, 32)
     return tuple(
         Launch((across + right, down + below), (32, 32))
         for right, below in ((1, 0), (0, 2), (0, 0))
@@ -203,7 +204,7 @@ def of_each_32(counts: Counts, elements: int) -> float:
 ROTATE_PICTURE = Exercise(
     inputs=picture_and_room,
     reference=lambda given: {"out": np.rot90(given["in"], -1)},
-    launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 32)), (32, 32)),
+    launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 32)), (32, 32)),
     small=((37, 70), (33, 31), (1, 40), (1, 32_801), (32_801, 1), (1, 1)),
     full=(4096, 4096),
     exact=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     Exercise,
@@ -38,7 +39,7 @@ def often_found_last(x: np.ndarray, rng: np.random.Generator, further: float) ->
 BLOCK_MIN = Exercise(
     inputs=lambda rng, n: {
         "x": often_found_last(floats(rng, n) + np.float32(5), rng, -0.25),
-        "smallest": empty(-(-n // BLOCK)),
+        "smallest": empty(ceil_div(n, BLOCK)),
         "n": np.int32(n),
     },
     reference=lambda given: {"smallest": padded_rows(given["x"], BLOCK, np.inf).min(axis=1)},
@@ -72,7 +73,7 @@ BLOCK_MIN = Exercise(
 WARP_MAX = Exercise(
     inputs=lambda rng, n: {
         "x": often_found_last(floats(rng, n) - np.float32(5), rng, 0.25),
-        "largest": empty(-(-n // 32)),
+        "largest": empty(ceil_div(n, 32)),
         "n": np.int32(n),
     },
     reference=lambda given: {"largest": padded_rows(given["x"], 32, -np.inf).max(axis=1)},
@@ -174,8 +175,8 @@ LAST_BLOCK = Exercise(
     inputs=lambda rng, n: {
         "x": floats(rng, n),
         "total": np.array([1.5], np.float32),
-        "partial": empty(-(-n // BLOCK)),
-        "left": np.array([-(-n // BLOCK)], np.uint32),
+        "partial": empty(ceil_div(n, BLOCK)),
+        "left": np.array([ceil_div(n, BLOCK)], np.uint32),
         "n": np.int32(n),
     },
     reference=lambda given: {
@@ -321,7 +322,7 @@ ARGMAX_ROWS = Exercise(
         "columns": np.int32(rows_and_columns(size)[1]),
     },
     reference=lambda given: {"index": given["x"].argmax(axis=1).astype(np.int32)},
-    launch=lambda size: Launch((-(-rows_and_columns(size)[0] // 8),), (BLOCK,)),
+    launch=lambda size: Launch((ceil_div(rows_and_columns(size)[0], 8),), (BLOCK,)),
     small=((11, 200), (9, 33), (3, 5), 1),
     full=(1 << 16, 1000),
     contract=Domain(

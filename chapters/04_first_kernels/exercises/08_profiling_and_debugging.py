@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.emulator import Counts
 from course_utils.exercises import (
     Ask,
@@ -181,7 +182,11 @@ FIND_THE_EDGE = Exercise(
 FIND_THE_GARBAGE = Exercise(
     source="04_first_kernels/exercises/block_sums.cu",
     kernel="block_sums",
-    inputs=lambda rng, n: {"x": floats(rng, n), "sums": empty(-(-n // BLOCK)), "n": np.int32(n)},
+    inputs=lambda rng, n: {
+        "x": floats(rng, n),
+        "sums": empty(ceil_div(n, BLOCK)),
+        "n": np.int32(n),
+    },
     reference=lambda given: {
         "sums": np.add.reduceat(given["x"].astype(np.float64), np.arange(0, len(given["x"]), BLOCK))
     },

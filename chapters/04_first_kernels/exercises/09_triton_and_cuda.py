@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Ask,
     Domain,
@@ -31,7 +32,7 @@ PREDICT_PROGRAMS = NumberExercise(
         "c": empty(n),
         "n": np.int32(n),
     },
-    launch=lambda n: Launch((-(-n // 1024),), (128,)),
+    launch=lambda n: Launch((ceil_div(n, 1024),), (128,)),
     asks={
         "programs": Ask(
             "n = 10,000: programs",

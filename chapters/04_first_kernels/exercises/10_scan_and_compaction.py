@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     Exercise,
@@ -153,7 +154,7 @@ TILE = 64
 
 
 def chained(rng: np.random.Generator, n: int) -> dict:
-    tiles = -(-n // TILE)
+    tiles = ceil_div(n, TILE)
     return {
         "x": words(rng, n),
         "upto": empty(tiles, np.uint32),
@@ -178,7 +179,7 @@ FIND_THE_MISSING_RELEASE = Exercise(
     kernel="chained_sums",
     inputs=chained,
     reference=ends,
-    launch=lambda n: Launch((-(-n // TILE),), (TILE,)),
+    launch=lambda n: Launch((ceil_div(n, TILE),), (TILE,)),
     small=(1000, 65, 64, 1),
     full=1 << 20,
     contract=Domain(
@@ -233,14 +234,14 @@ def less_the_first_tile(given: Given) -> dict:
         "out": x - offset,
         "offset": np.array([offset]),
         "ready": np.ones(1, np.uint32),
-        "ticket": np.array([-(-len(x) // BLOCK)], np.uint32),
+        "ticket": np.array([ceil_div(len(x), BLOCK)], np.uint32),
     }
 
 
 DRAW_A_TICKET = Exercise(
     inputs=with_offset,
     reference=less_the_first_tile,
-    launch=lambda n: Launch((-(-n // BLOCK),), (BLOCK,), 204_800),
+    launch=lambda n: Launch((ceil_div(n, BLOCK),), (BLOCK,), 204_800),
     small=(66_001, 1000, 257, 256),
     budget=15_000,
     full=1 << 20,

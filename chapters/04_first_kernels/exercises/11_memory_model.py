@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -33,7 +34,7 @@ def whole_numbers(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def in_pieces(n: int, length: int) -> int:
-    return -(-n // length)
+    return ceil_div(n, length)
 
 
 def strength(

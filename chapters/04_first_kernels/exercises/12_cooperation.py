@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -50,7 +51,7 @@ def next_to_zero(given: dict, rng: np.random.Generator) -> dict:
 SCALE_TILES = Exercise(
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
     reference=lambda given: {"y": scaled(given["x"])},
-    launch=lambda n: Launch((-(-n // 128),), (128,)),
+    launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
     small=(1000, 129, 17, 1),
     full=1 << 24,
     contract=Domain(

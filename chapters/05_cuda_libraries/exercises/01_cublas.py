@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.errors import LessonError
 from course_utils.exercises import (
     Domain,
@@ -244,7 +245,7 @@ SYRK_SIZE, SYRK_ANEW = (48, 16, 0, 0, 2), (48, 16, 0, 0, 0)
 SYRK_LOWER = Exercise(
     inputs=for_syrk,
     reference=syrk,
-    launch=lambda size: Launch((-(-size[0] // 32), -(-size[0] // 8)), (32, 8)),
+    launch=lambda size: Launch((ceil_div(size[0], 32), ceil_div(size[0], 8)), (32, 8)),
     small=(
         (5, 3, 0, 2, 3),
         (4, 7, 1, 1, 2),
@@ -391,9 +392,9 @@ def of_experts(given: Given) -> dict:
 def tables_then_products(size: tuple[int, int, int]) -> tuple[Launch, ...]:
     count, outputs, _ = size
     return (
-        Launch((-(-count // 64),), (64,), kernel="fill_tables"),
+        Launch((ceil_div(count, 64),), (64,), kernel="fill_tables"),
         Launch(
-            (-(-outputs // 32), count),
+            (ceil_div(outputs, 32), count),
             (32,),
             kernel="follow_tables",
             arguments=("outputs", "inputs"),
@@ -448,7 +449,7 @@ def to_activate(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "x": floats(rng, (rows, columns)),
         "bias": floats(rng, columns),
         "y": empty((rows, columns)),
-        "mask": empty((rows, -(-columns // 128) * 4), np.uint32),
+        "mask": empty((rows, ceil_div(columns, 128) * 4), np.uint32),
         "rows": np.int32(rows),
         "columns": np.int32(columns),
     }
@@ -467,7 +468,7 @@ MASK_SIZE = 3, 200
 RELU_MASK = Exercise(
     inputs=to_activate,
     reference=activated,
-    launch=lambda size: Launch((-(-size[1] // 128), size[0]), (128,)),
+    launch=lambda size: Launch((ceil_div(size[1], 128), size[0]), (128,)),
     small=((3, 200), (2, 128), (1, 33), (5, 1), (1, 1)),
     full=(8192, 8192),
     contract=Domain(

@@ -6,6 +6,7 @@ from runpy import run_path
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -50,7 +51,7 @@ SKIP_AHEAD = Exercise(
         "n": np.int32(n),
     },
     reference=after_steps,
-    launch=lambda n: Launch((-(-n // 128),), (128,)),
+    launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
     small=(300, 33, 1),
     full=1 << 16,
     exact=True,
@@ -99,7 +100,7 @@ PHILOX_ROUNDS = Exercise(
         "n": np.int32(n),
     },
     reference=after_rounds,
-    launch=lambda n: Launch((-(-n // 128),), (128,)),
+    launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
     small=(300, 33, 1),
     full=1 << 22,
     exact=True,
@@ -134,7 +135,7 @@ GO_ON = Exercise(
         "n": np.int32(n),
     },
     reference=later_part,
-    launch=lambda n: Launch((-(-n // 512) + 1,), (128,)),
+    launch=lambda n: Launch((ceil_div(n, 512) + 1,), (128,)),
     small=(1001, 4096, 130, 3, 1),
     budget=250_000,  # for one thread alone
     full=1 << 24,
@@ -224,7 +225,7 @@ BOX_MULLER = Exercise(
         "n": np.int32(n),
     },
     reference=by_radius_and_angle,
-    launch=lambda n: Launch((-(-n // 128),), (128,)),
+    launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
     small=(1000, 129, 31, 1),
     full=1 << 24,
     reduction=lambda n: 32,
@@ -295,7 +296,7 @@ DICE = Exercise(
         "n": np.int32(n),
     },
     reference=throws,
-    launch=lambda n: Launch((-(-n // 128),), (128,)),
+    launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
     small=(1000, 129, 31, 1),
     full=1 << 22,
     exact=True,

@@ -6,6 +6,7 @@ from math import log2, prod
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -37,7 +38,7 @@ WHOLE_SPECTRUM = Exercise(
         "n": np.int32(size[1]),
     },
     reference=mirrored,
-    launch=lambda size: Launch((size[0], -(-size[1] // 128)), (128,)),
+    launch=lambda size: Launch((size[0], ceil_div(size[1], 128)), (128,)),
     small=((3, 300), (2, 129), (4, 8), (1, 1)),
     full=(4096, 4096),
     contract=Domain(
@@ -127,7 +128,7 @@ CONVOLUTION_PART = Exercise(
         "count": np.int32(size[3]),
     },
     reference=part,
-    launch=lambda size: Launch((-(-size[3] // 128),), (128,)),
+    launch=lambda size: Launch((ceil_div(size[3], 128),), (128,)),
     small=(
         (300, 9, 3, 309),
         (700, 601, 600, 70),
@@ -217,7 +218,7 @@ def paired(given: Given) -> dict:
 
 
 def rows_for(n: int, step: int) -> int:
-    return -(-n // (2 * step))
+    return ceil_div(n, 2 * step)
 
 
 TWO_SEGMENTS = Exercise(
@@ -229,7 +230,7 @@ TWO_SEGMENTS = Exercise(
         "step": np.int32(size[2]),
     },
     reference=paired,
-    launch=lambda size: Launch((rows_for(size[0], size[2]), -(-size[1] // 128)), (128,)),
+    launch=lambda size: Launch((rows_for(size[0], size[2]), ceil_div(size[1], 128)), (128,)),
     small=((1000, 250, 201), (5000, 70, 2000), (300, 130, 33), (20, 8, 5), (1, 1, 1)),
     full=(1 << 24, 4096, 3968),
     exact=True,

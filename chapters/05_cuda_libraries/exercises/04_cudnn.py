@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -25,7 +26,7 @@ from course_utils.exercises.authoring.domain import Given, InputClass
 
 def place_by_numpy(C: int, H: int, W: int, v: int, n: int, c: int, h: int, w: int) -> int:
     """The place in an array whose axes are those of the layout."""
-    shape = n + 1, -(-C // v), H, W, v
+    shape = n + 1, ceil_div(C, v), H, W, v
     return int(np.ravel_multi_index((n, c // v, h, w, c % v), shape))
 
 
@@ -170,7 +171,7 @@ def grouped(given: Given) -> dict:
 
 def results(size: tuple[int, ...]) -> int:
     N, groups, _, filters, H, W, stride, _ = size
-    return N * groups * filters * -(-H // stride) * -(-W // stride)
+    return N * groups * filters * ceil_div(H, stride) * ceil_div(W, stride)
 
 
 def infinite_corner(given: Given, rng: np.random.Generator) -> dict:
@@ -185,7 +186,7 @@ COUNTED = (1, 2, 2, 2, 12, 16, 1, 1)
 GROUPED_CONV = Exercise(
     inputs=for_grouped,
     reference=grouped,
-    launch=lambda size: Launch((-(-results(size) // 128),), (128,)),
+    launch=lambda size: Launch((ceil_div(results(size), 128),), (128,)),
     small=(
         (2, 2, 2, 3, 5, 7, 1, 1),
         (1, 3, 1, 1, 6, 5, 2, 1),

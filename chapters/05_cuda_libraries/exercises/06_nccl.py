@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -213,7 +214,7 @@ def parts_added(function, x, first: FarMatrix, second: FarMatrix, ranks: int) ->
 def fair_share(x, first: FarMatrix, second: FarMatrix, ranks: int) -> str:
     hidden = first.shape[1]
     unit = first.shape[0] + second.shape[1]
-    least, most = hidden // ranks * unit, -(-hidden // ranks) * unit
+    least, most = hidden // ranks * unit, ceil_div(hidden, ranks) * unit
     for rank, share in enumerate(first.shares):
         if not least <= share <= most:
             return (

@@ -6,6 +6,7 @@ from zlib import crc32
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import DrawnCases, HostExercise, PythonExercise
 
 WORK_AND_BYTES = PythonExercise(
@@ -63,7 +64,7 @@ def shape(rng: np.random.Generator, of_m: int = 1, of_n: int = 1) -> str:
     large = rng.integers(6)
     if large < 3:
         m, n, k = np.where(np.arange(3) == large, rng.integers(130, 1100), (m, n, k))
-    return f"{-(-m // of_m) * of_m} {-(-n // of_n) * of_n} {k}"
+    return f"{ceil_div(m, of_m) * of_m} {ceil_div(n, of_n) * of_n} {k}"
 
 
 def runs(limit: str, *shapes: str) -> tuple[str, ...]:

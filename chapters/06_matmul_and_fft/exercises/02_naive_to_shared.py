@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from course_utils import ceil_div
 from course_utils.exercises import Exercise, Launch, Requirement, Target, method
 
 from .common import ANY_PRODUCT, matrices, product
@@ -9,7 +10,7 @@ from .common import ANY_PRODUCT, matrices, product
 COALESCED_MATMUL = Exercise(
     inputs=matrices,
     reference=product,
-    launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 32)), (1024,)),
+    launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 32)), (1024,)),
     small=((37, 45, 19), (33, 5, 7), (1, 1, 1)),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
@@ -43,7 +44,7 @@ COALESCED_MATMUL = Exercise(
 TILED_MATMUL = Exercise(
     inputs=matrices,
     reference=product,
-    launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
+    launch=lambda size: Launch((ceil_div(size[1], 16), ceil_div(size[0], 16)), (16, 16)),
     small=((37, 21, 35), (16, 32, 16), (5, 1, 33), (1, 1, 1)),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Ask,
     Exercise,
@@ -34,7 +35,7 @@ def shared_loads_per_fma(counts) -> float:
 COLUMN_MATMUL = Exercise(
     inputs=matrices,
     reference=product,
-    launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 32)), (256,)),
+    launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 32)), (256,)),
     small=((37, 45, 19), (33, 5, 8), (4, 70, 1), (1, 1, 1)),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
@@ -101,7 +102,7 @@ PREDICT_LOADS = NumberExercise(
 SQUARE_MATMUL = Exercise(
     inputs=matrices,
     reference=product,
-    launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 32)), (64,)),
+    launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 32)), (64,)),
     small=((37, 45, 19), (33, 5, 8), (4, 70, 1), (1, 1, 1)),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),

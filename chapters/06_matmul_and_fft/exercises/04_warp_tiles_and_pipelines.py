@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Ask,
     Domain,
@@ -53,7 +54,7 @@ def barriers_a_step(size: tuple[int, int, int]):
 TWO_BUFFERS = Exercise(
     inputs=matrices,
     reference=product,
-    launch=lambda size: Launch((-(-size[1] // 64), -(-size[0] // 64)), (64,)),
+    launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0], 64)), (64,)),
     small=((69, 70, 19), (33, 5, 16), (1, 1, 1)),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
@@ -94,7 +95,7 @@ TWO_BUFFERS = Exercise(
 ASYNC_STAGES = Exercise(
     inputs=matrices,
     reference=product,
-    launch=lambda size: Launch((-(-size[1] // 64), -(-size[0] // 64)), (64,)),
+    launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0], 64)), (64,)),
     small=((69, 70, 27), (33, 5, 16), (1, 1, 1)),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
@@ -152,7 +153,7 @@ def why_not(
         else "shared memory"
         if stages * BK * (BM + 4 + BN) * 4 > 232_448
         else "registers"
-        if threads // 32 * (-(-registers * 32 // 256) * 256) > 65_536
+        if threads // 32 * (ceil_div(registers * 32, 256) * 256) > 65_536
         else "spills"
         if spilled > 0
         else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Ask,
     Domain,
@@ -139,7 +140,7 @@ SWIZZLED_ROWS = Exercise(
         size=(16, 16, 64),
     ),
     contract=Domain(
-        sizes=chosen(*((m, n, -(-k // 64) * 64) for m, n, k in TILES_OF_16)),
+        sizes=chosen(*((m, n, ceil_div(k, 64) * 64) for m, n, k in TILES_OF_16)),
         values=HALF_OPERANDS,
     ),
     method=(

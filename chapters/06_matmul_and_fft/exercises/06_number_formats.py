@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -139,7 +140,7 @@ DP4A_PRODUCT = Exercise(
         "K": np.int32(size[2]),
     },
     reference=lambda given: {"C": given["A"].astype(np.int32) @ given["B"].astype(np.int32).T},
-    launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
+    launch=lambda size: Launch((ceil_div(size[1], 16), ceil_div(size[0], 16)), (16, 16)),
     small=((37, 21, 52), (16, 33, 64), (1, 1, 4), (5, 3, 2084)),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),

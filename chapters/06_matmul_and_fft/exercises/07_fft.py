@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Ask,
     Domain,
@@ -49,7 +50,7 @@ def transformed(given, n: int) -> dict:
 DFT_ROWS = Exercise(
     inputs=lambda rng, size: rows_of(rng, *size) | {"n": np.int32(size[1])},
     reference=lambda given: transformed(given, int(given["n"])),
-    launch=lambda size: Launch((size[0], -(-size[1] // 256)), (256,)),
+    launch=lambda size: Launch((size[0], ceil_div(size[1], 256)), (256,)),
     small=((2, 61), (3, 31), (1, 8), (1, 1)),
     budget=400_000,  # a division or a sum in float64 for each of 1021 products is right, too
     full=(2048, 1024),
@@ -94,7 +95,7 @@ BUTTERFLIES = Exercise(
         rows_of(rng, *size[:2]) | {"n": np.int32(size[1]), "done": np.int32(size[2])}
     ),
     reference=one_stage,
-    launch=lambda size: Launch((size[0], -(-size[1] // 512)), (256,)),
+    launch=lambda size: Launch((size[0], ceil_div(size[1], 512)), (256,)),
     small=((3, 64, 8), (2, 64, 1), (2, 8, 4), (1, 2, 1)),
     full=(2048, 4096, 64),
     within=2.0,
@@ -278,7 +279,7 @@ CHIRP = Exercise(
         "m": np.int32(size[1]),
     },
     reference=before_bluestein,
-    launch=lambda size: Launch((-(-size[1] // 256),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[1], 256),), (256,)),
     small=((37, 130), (12, 23), (8, 16), (1, 1)),
     full=(1 << 21, 1 << 22),
     within=3.0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -83,7 +84,7 @@ PIXEL_BELOW_ALL = InputClass("a pixel -inf", pixel_below_all)
 HALO_TILE = Exercise(
     inputs=one_image,
     reference=lambda given: {"y": convolved(np.pad(given["x"], 1)[None], given["w"][None])},
-    launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
+    launch=lambda size: Launch((ceil_div(size[1], 16), ceil_div(size[0], 16)), (16, 16)),
     small=((37, 45), (16, 16), (17, 5), (1, 1)),
     full=(4096, 4096),
     reduction=lambda size: 9,
@@ -153,7 +154,7 @@ def loads_per_fma(counts) -> float:
 ROW_OF_PIXELS = Exercise(
     inputs=channels_with_zeros,
     reference=lambda given: {"y": convolved(given["x"], given["w"])},
-    launch=lambda size: Launch((-(-size[1] * size[2] // 512),), (128,)),
+    launch=lambda size: Launch((ceil_div(size[1] * size[2], 512),), (128,)),
     small=((3, 16, 32), (5, 7, 12), (1, 1, 4)),
     full=(64, 1024, 1024),
     reduction=lambda size: 9 * size[0],
@@ -237,7 +238,8 @@ IMAGE_COLUMNS = Exercise(
     inputs=images,
     reference=columns_of,
     launch=lambda size: Launch(
-        (-(-size[0] * sides(size)[0] * sides(size)[1] // 128), size[1] * size[4] * size[5]), (128,)
+        (ceil_div(size[0] * sides(size)[0] * sides(size)[1], 128), size[1] * size[4] * size[5]),
+        (128,),
     ),
     small=(
         (2, 3, 7, 9, 3, 3, 1, 1),
@@ -293,7 +295,7 @@ def filtered(given) -> dict:
 WINOGRAD_LINE = Exercise(
     inputs=line,
     reference=filtered,
-    launch=lambda n: Launch((-(-n // 256),), (128,)),
+    launch=lambda n: Launch((ceil_div(n, 256),), (128,)),
     small=(1000, 258, 30, 2),
     full=1 << 24,
     reduction=lambda n: 16,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -85,7 +86,7 @@ ANY_GEMV = Domain(
 GEMV_BY_WARPS = Exercise(
     inputs=matrix_and_vector,
     reference=lambda given: {"y": exact(given["A"], given["x"])},
-    launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((19, 200), (8, 64), (3, 33), (1, 1)),
     full=(8192, 8192),
     reduction=lambda size: size[1],
@@ -120,7 +121,7 @@ GEMV_OF_COLUMNS = Exercise(
         matrix_and_vector(rng, size) | {"x": floats(rng, size[0]), "y": empty(size[1])}
     ),
     reference=lambda given: {"y": exact(given["A"].T, given["x"])},
-    launch=lambda size: Launch((-(-size[1] // 32),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[1], 32),), (256,)),
     small=((37, 100), (64, 32), (5, 33), (1, 1)),
     full=(8192, 8192),
     reduction=lambda size: size[0],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -23,8 +24,8 @@ from .common import ORDINARY, chosen, product_of_rows, strange
 
 def time_of(slices: int, tiles: int, steps: int, slots: int) -> int:
     """What the task says that a number of slices takes, in steps along K."""
-    waves = -(-tiles * slices // slots)
-    return waves * (-(-steps // slices) + 4) + (slices if slices > 1 else 0)
+    waves = ceil_div(tiles * slices, slots)
+    return waves * (ceil_div(steps, slices) + 4) + (slices if slices > 1 else 0)
 
 
 def how_many_slices(tiles: int, steps: int, slots: int) -> int:
@@ -109,7 +110,7 @@ WITHOUT_C = 5, 16, 47  # beta is 0
 SECOND_PASS = Exercise(
     inputs=to_finish,
     reference=finished,
-    launch=lambda size: Launch((-(-size[1] * size[2] // 256),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[1] * size[2], 256),), (256,)),
     small=((5, 19, 33), (2, 4, 64), (1, 5, 7), (1, 1, 1)),
     full=(8, 1024, 4096),
     reduction=lambda size: size[0],
@@ -221,7 +222,7 @@ ONE_READ = 4, 16, 96
 ROWS_AT_ONCE = Exercise(
     inputs=few_rows,
     reference=product_of_rows,
-    launch=lambda size: Launch((-(-size[1] // 4),), (128,)),
+    launch=lambda size: Launch((ceil_div(size[1], 4),), (128,)),
     small=((4, 9, 70), (8, 4, 64), (3, 7, 33), (1, 1, 1)),
     full=(8, 8192, 8192),
     reduction=lambda size: size[2],

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -158,7 +159,7 @@ def layout(given: Described) -> tuple[tuple[int, ...], tuple[int, ...]]:
     found = {
         "as it is": ((r, c), (c, 1)),
         "transposed": ((c, r), (1, c)),
-        "every other column": ((r, -(-c // 2)), (c, 2)),
+        "every other column": ((r, ceil_div(c, 2)), (c, 2)),
         "without its first row": ((r - 1, c), (c, 1)),
         "without its first column": ((r, c - 1), (c, 1)),
         "one row, expanded": ((4, c), (0, 1)),
@@ -270,7 +271,7 @@ def square_plus_of_view(given: dict[str, Any]) -> dict[str, Any]:
 STRIDED_POLYNOMIAL = Exercise(
     inputs=strided,
     reference=square_plus_of_view,
-    launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0] * size[1], 256),), (256,)),
     small=((7, 45, 0), (7, 45, 1), (5, 3, 2), (33, 9, 5), (5, 9, 7), (2, 4099, 0), (1, 1, 0)),
     full=(4096, 4099, 1),
     contract=Domain(
@@ -397,7 +398,7 @@ def infinite_slope(given: domain.Given, rng: np.random.Generator) -> dict[str, A
 POLYNOMIAL_SLOPE = Exercise(
     inputs=slope_inputs,
     reference=slope_of,
-    launch=lambda size: Launch((-(-size[0] // 256),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0], 256),), (256,)),
     reduction=lambda size: 4 * size[1],
     small=((1000, 5), (257, 3), (33, 2), (1, 4)),
     full=(1 << 24, 4),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -238,7 +239,7 @@ def integers(**values: int) -> dict[str, np.int32]:
 
 def a_warp_each(n: int) -> Launch:
     """A launch with one warp for each of n results."""
-    return Launch((-(-n // WARPS),), (256,))
+    return Launch((ceil_div(n, WARPS),), (256,))
 
 
 def along_an_axis(given: Any) -> dict:
@@ -311,13 +312,13 @@ MATMUL_GRADIENTS = Exercise(
     reference=of_product,
     launch=lambda size: (
         Launch(
-            (-(-size[0] * size[2] // 256),),
+            (ceil_div(size[0] * size[2], 256),),
             (256,),
             kernel="gradient_of_a",
             arguments=("dC", "B", "dA", "M", "N", "K"),
         ),
         Launch(
-            (-(-size[2] * size[1] // 256),),
+            (ceil_div(size[2] * size[1], 256),),
             (256,),
             kernel="gradient_of_b",
             arguments=("A", "dC", "dB", "M", "N", "K"),

@@ -7,6 +7,7 @@ from runpy import run_path
 import ml_dtypes
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     Exercise,
@@ -77,7 +78,7 @@ def parts_apart(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 WELFORD_ROWS = Exercise(
     inputs=off_zero,
     reference=mean_and_variance,
-    launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 100), (8, 64), (3, 33), (2, 5), (1, 2)),
     full=(1 << 14, 4096),
     reduction=lambda size: 4 * size[1],
@@ -190,7 +191,7 @@ def one_over_norms(given: Given) -> dict:
 BF16_ROW_NORMS = Exercise(
     inputs=bf16_rows,
     reference=one_over_norms,
-    launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((3, 4099), (9, 100), (3, 33), (2, 5), (1, 1)),
     full=(1 << 14, 4096),
     reduction=lambda size: size[1],
@@ -369,7 +370,7 @@ def far_from_all_classes(given: Given, rng: np.random.Generator) -> Given:
 LOSS_GRADIENT = Exercise(
     inputs=some_logits,
     reference=gradient_of_loss,
-    launch=lambda size: Launch((-(-size[1] // 256), size[0]), (256,)),
+    launch=lambda size: Launch((ceil_div(size[1], 256), size[0]), (256,)),
     small=((4, 300), (2, 256), (3, 7), (1, 2)),
     full=(1 << 11, 1 << 15),
     contract=Domain(
@@ -437,7 +438,7 @@ def as_large_as_one(given: Given, rng: np.random.Generator) -> Given:
 DROPOUT_ANYWHERE = Exercise(
     inputs=to_drop,
     reference=dropped,
-    launch=lambda n: Launch((-(-n // 1024),), (256,)),
+    launch=lambda n: Launch((ceil_div(n, 1024),), (256,)),
     small=(1000, 257, 31, 1),
     full=1 << 24,
     contract=Domain(

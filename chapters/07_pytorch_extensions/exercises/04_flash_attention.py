@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     Exercise,
@@ -34,7 +35,7 @@ def bytes_from(array: str, least, size, at_most: float, advice: str) -> Requirem
 
 def a_warp_each(rows: int) -> Launch:
     """Four rows a block, a warp each."""
-    return Launch((-(-rows // 4),), (128,))
+    return Launch((ceil_div(rows, 4),), (128,))
 
 
 # --- the online softmax ---
@@ -148,13 +149,13 @@ def running_means(given) -> dict:
 def _tiles_needed(queries: int, cached: int) -> int:
     """Tiles of 32 keys that the blocks need, all together."""
     keys = queries + cached
-    return sum(-(-min(keys, first + 32 + cached) // 32) for first in range(0, queries, 32))
+    return sum(ceil_div(min(keys, first + 32 + cached), 32) for first in range(0, queries, 32))
 
 
 CAUSAL_TILES = Exercise(
     inputs=tokens,
     reference=running_means,
-    launch=lambda size: Launch((-(-size[0] // 32),), (WIDTH, 32)),
+    launch=lambda size: Launch((ceil_div(size[0], 32),), (WIDTH, 32)),
     small=((70, 0), (33, 45), (1, 100), (32, 32), (1, 0)),
     full=(4096, 4096),
     reduction=lambda size: sum(size),
@@ -208,7 +209,7 @@ def scores_of_groups(given) -> dict:
 GROUPED_HEADS = Exercise(
     inputs=one_token,
     reference=scores_of_groups,
-    launch=lambda size: Launch((-(-size[0] // 4), size[1]), (128,)),
+    launch=lambda size: Launch((ceil_div(size[0], 4), size[1]), (128,)),
     small=((37, 2, 3), (5, 3, 1), (4, 1, 8), (1, 1, 1)),
     full=(65536, 8, 8),
     reduction=lambda size: WIDTH,
@@ -271,7 +272,7 @@ def large_products(given, rng) -> dict:
 PACKED_SEQUENCES = Exercise(
     inputs=packed,
     reference=attention_of_each,
-    launch=lambda size: Launch((-(-size[1] // 64), size[0]), (64,)),
+    launch=lambda size: Launch((ceil_div(size[1], 64), size[0]), (64,)),
     small=((3, 100), (1, 64), (4, 65), (2, 1), (1, 1)),
     full=(64, 4096),
     reduction=lambda size: size[1] if size[0] <= 500 else 64,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     Exercise,
@@ -218,7 +219,7 @@ def signed_zeros(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 TIES_IN_ORDER = Exercise(
     inputs=rows_with_limit,
     reference=first_of_largest,
-    launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 100), (8, 64), (3, 33), (1, 1)),
     full=(1 << 12, 1 << 12),
     exact=True,
@@ -298,7 +299,7 @@ def lists(label: str, change) -> InputClass:
 MERGE_LISTS = Exercise(
     inputs=two_lists,
     reference=merged_lists,
-    launch=lambda k: Launch((-(-2 * k // 256),), (256,)),
+    launch=lambda k: Launch((ceil_div(2 * k, 256),), (256,)),
     small=(300, 128, 33, 2, 1),
     full=1 << 22,
     exact=True,
@@ -361,7 +362,7 @@ MERGE_LISTS = Exercise(
 HALVE_THE_LIMIT = Exercise(
     inputs=keys_and_rows,
     reference=kth_of_rows,
-    launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 100), (8, 256), (3, 33), (1, 1)),
     full=(1 << 16, 256),
     exact=True,
@@ -457,7 +458,7 @@ def read_beyond_need(stats: LaunchStats) -> float:
 NUCLEUS_SIZE = Exercise(
     inputs=some_weights,
     reference=sizes_of_nuclei,
-    launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 100), (8, 64), (3, 33), (1, 1)),
     full=(1 << 14, 2048),
     exact=True,
@@ -589,7 +590,7 @@ def masked(given: Given, rng: np.random.Generator) -> Given:
 FAIR_RACE = Exercise(
     inputs=a_race,
     reference=winners,
-    launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 100), (8, 64), (3, 33), (1, 1)),
     full=(1 << 10, 1 << 14),
     exact=True,

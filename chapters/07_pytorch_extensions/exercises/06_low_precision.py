@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -265,7 +266,7 @@ BLOCKS_OF_NUMBERS = domain.data(
 MXFP4_BLOCKS = Exercise(
     inputs=some_blocks,
     reference=mxfp4_of,
-    launch=lambda blocks: Launch((-(-blocks // 8),), (256,)),
+    launch=lambda blocks: Launch((ceil_div(blocks, 8),), (256,)),
     small=(9, 24, 3, 1),
     full=1 << 18,
     exact=True,
@@ -337,7 +338,7 @@ def bytes_from(low: int, high: int) -> domain.ArrayChange:
 ZERO_POINT = Exercise(
     inputs=bytes_to_multiply,
     reference=product_past_zero,
-    launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 260), (24, 512), (3, 128), (1, 4)),
     full=(1 << 13, 1 << 13),
     contract=Domain(
@@ -414,7 +415,7 @@ def pruned(given: Given) -> dict:
 TWO_OF_FOUR = Exercise(
     inputs=rows_to_prune,
     reference=pruned,
-    launch=lambda size: Launch((-(-size[0] * size[1] // 4096),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0] * size[1], 4096),), (256,)),
     small=((9, 48), (24, 512), (3, 32), (1, 16)),
     full=(1 << 12, 1 << 12),
     exact=True,
@@ -493,7 +494,7 @@ def product_of_nibbles(given: Given) -> dict:
 NIBBLE_PRODUCT = Exercise(
     inputs=nibbles_to_multiply,
     reference=product_of_nibbles,
-    launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 288), (24, 512), (3, 64), (1, 32)),
     full=(1 << 13, 1 << 13),
     reduction=lambda size: size[1],
@@ -587,7 +588,7 @@ def cut(label: str, inner) -> InputClass:
 RAGGED_ROWS = Exercise(
     inputs=some_sequences,
     reference=owners,
-    launch=lambda size: Launch((-(-size[1] // 256),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[1], 256),), (256,)),
     small=((5, 300), (40, 513), (3, 33), (1, 1)),
     full=(1 << 16, 1 << 24),
     exact=True,

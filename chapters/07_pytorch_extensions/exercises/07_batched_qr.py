@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     Exercise,
@@ -22,7 +23,7 @@ WARPS = 8  # of a block of 256 threads
 
 def a_warp_each(count: int) -> Launch:
     """Enough blocks of 256 threads for a warp each."""
-    return Launch((-(-count // WARPS),), (WARPS * 32,))
+    return Launch((ceil_div(count, WARPS),), (WARPS * 32,))
 
 
 def factored(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -174,7 +175,7 @@ def reflected(given: Given) -> dict:
 APPLY_REFLECTOR = Exercise(
     inputs=a_block,
     reference=reflected,
-    launch=lambda size: Launch((-(-size[1] // 128),), (128,)),
+    launch=lambda size: Launch((ceil_div(size[1], 128),), (128,)),
     small=((20, 130), (33, 128), (7, 5), (1, 1)),
     full=(2048, 1 << 14),
     reduction=lambda size: size[0],
@@ -262,7 +263,7 @@ def nan_elsewhere(crossed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 MANY_REFLECTORS = Exercise(
     inputs=some_products,
     reference=solved,
-    launch=lambda size: Launch((-(-size[1] // 128),), (128,)),
+    launch=lambda size: Launch((ceil_div(size[1], 128),), (128,)),
     small=((6, 130), (5, 128), (2, 5), (1, 1)),
     full=(32, 1 << 20),
     reduction=lambda size: size[0] ** 2,

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from course_utils import layouts
+from course_utils import ceil_div, layouts
 from course_utils.errors import LessonError
 from course_utils.exercises import (
     Domain,
@@ -128,7 +128,7 @@ def tiles_reference(given: dict) -> dict:
 TILE_BY_TILE = Exercise(
     inputs=tiles_inputs,
     reference=tiles_reference,
-    launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 8)), (32, 8)),
+    launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 8)), (32, 8)),
     small=((24, 40), (8, 8), (16, 64)),
     full=(8192, 8192),
     contract=Domain(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.errors import LessonError
 from course_utils.exercises import (
     Domain,
@@ -30,7 +31,7 @@ from .common import by_cute
 def any_tile(rng: np.random.Generator) -> tuple:
     shape = rng.integers(1, 300, 2) if rng.random() < 0.8 else rng.integers(1, 70_000, 2)
     tile = rng.integers(1, int(rng.choice((70, 700))), 2)
-    grid = -(-shape // tile)
+    grid = ceil_div(shape, tile)
     corner = rng.random(2) < 0.6  # the last tile of a dimension is where it gets hard
     block = np.where(corner, grid - 1, rng.integers(0, grid))
     stride = rng.permutation([int(rng.choice((0, 1, 1, 2))), shape.max() + rng.integers(0, 9)])
@@ -129,7 +130,7 @@ FULL_TILES = (64, 128)
 GATE_AND_SHIFT = Exercise(
     inputs=gate_inputs,
     reference=gated,
-    launch=lambda size: Launch((-(-size[1] // 64), -(-size[0] // 32)), (256,)),
+    launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0], 32)), (256,)),
     small=((37, 101), (32, 64), (1, 1)),
     full=(8192, 8192),
     contract=Domain(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Ask,
     Domain,
@@ -145,7 +146,7 @@ def bytes_a_store(stats: LaunchStats) -> float:
 SHIFTED_COPY = Exercise(
     inputs=shifted_inputs,
     reference=lambda given: {"y": given["x"][int(given["shift"]) :]},
-    launch=lambda size: Launch((-(-size[0] // 1024),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0], 1024),), (256,)),
     small=((1027, 3), (64, 0), (6, 1), (1, 1)),
     full=(1 << 26, 3),
     contract=Domain(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.errors import LessonError
 from course_utils.exercises import (
     Domain,
@@ -207,7 +208,7 @@ def sums_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     rows, columns = size
     return {
         "x": floats(rng, (rows, columns)),
-        "sums": empty((-(-rows // 64), columns)),
+        "sums": empty((ceil_div(rows, 64), columns)),
         "rows": np.int32(rows),
         "columns": np.int32(columns),
     }
@@ -222,7 +223,7 @@ WHOLE = (128, 128)
 TILE_SUMS = Exercise(
     inputs=sums_inputs,
     reference=sums_of,
-    launch=lambda size: Launch((-(-size[1] // 64), -(-size[0] // 64)), (256,)),
+    launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0], 64)), (256,)),
     small=((70, 100), (64, 64), (1, 4)),
     full=(8192, 8192),
     reduction=lambda size: min(size[0], 64),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.emulator import Box
 from course_utils.exercises import (
     Domain,
@@ -25,7 +26,7 @@ BOX = {"box": (8, 32)}
 
 def boxes(rows: int, columns: int) -> tuple[int, int]:
     """The grid with a block for each box of 8 x 32."""
-    return -(-columns // 32), -(-rows // 8)
+    return ceil_div(columns, 32), ceil_div(rows, 8)
 
 
 def copies_by_tma(at_least: float, advice: str, size: tuple | int) -> Requirement:
@@ -47,7 +48,7 @@ def any_map(rng: np.random.Generator) -> tuple:
     shape = tuple(int(n) for n in rng.integers(1, 300, rank))
     pitch = shape[-1] * size
     if rng.random() < 0.8:
-        pitch = -(-pitch // 16) * 16 + int(rng.choice((0, 0, 16, 48)))
+        pitch = ceil_div(pitch, 16) * 16 + int(rng.choice((0, 0, 16, 48)))
     row = int(rng.choice((8, 16, 32, 64, 128, 256))) // size or 1
     sides = (int(n) for n in rng.choice((1, 2, 8, 64, 256, 257), rank - 1, p=(*[0.19] * 5, 0.05)))
     return shape, pitch, size, (*sides, row), int(rng.choice((0, 32, 64, 128)))
@@ -205,7 +206,7 @@ STUCK_RING = Exercise(
     },
     maps={"x": {**BOX, "fill": "nan"}},
     reference=lambda given: {"largest": given["x"].max(axis=0)},
-    launch=lambda size: Launch((-(-size[1] // 32),), (64,)),
+    launch=lambda size: Launch((ceil_div(size[1], 32),), (64,)),
     small=((37, 36), (16, 32), (1, 4)),
     full=(8192, 4096),
     bug=kinds.DEADLOCK,
@@ -280,7 +281,7 @@ BANDS_ADDED = Exercise(
     },
     maps={"x": BOX, "y": BOX},
     reference=added,
-    launch=lambda size: Launch((-(-size[1] // 32), size[0]), (32,)),
+    launch=lambda size: Launch((ceil_div(size[1], 32), size[0]), (32,)),
     small=((3, 36), (2, 32), (1, 4)),
     full=(1024, 8192),
     reduction=lambda size: size[0] + 1,

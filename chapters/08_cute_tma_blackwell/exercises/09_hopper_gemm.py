@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from ml_dtypes import bfloat16
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -244,7 +245,7 @@ EARLY_SUMS = Exercise(
         "C": given["scale"].astype(np.float64) * multiplied(given)
         + given["D"].astype(np.float64) @ given["E"].astype(np.float64).T
     },
-    launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 64)), (128,)),
+    launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 64)), (128,)),
     small=((70, 40), (64, 32), (1, 1)),
     full=(4096, 4096),
     reduction=lambda size: 128,
@@ -264,7 +265,7 @@ CONSUMER_LOOP = Exercise(
     inputs=factors,
     maps=tile_maps(32),
     reference=lambda given: {"C": multiplied(given)},
-    launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 64)), (160,)),
+    launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 64)), (160,)),
     small=((70, 40, 136), (64, 32, 64), (1, 1, 8)),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
@@ -369,7 +370,7 @@ BIAS_AND_GELU = Exercise(
     inputs=with_bias,
     maps=tile_maps(32),
     reference=lambda given: {"C": activated(given)},
-    launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 64)), (128,)),
+    launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 64)), (128,)),
     small=((70, 40, 72), (64, 32, 64), (1, 2, 8)),
     full=(2048, 2048, 2048),
     contract=Domain(

@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -98,7 +99,7 @@ PACKED_FOURS = Exercise(
     },
     reference=fours,
     exact=True,
-    launch=lambda blocks: Launch((-(-blocks // 128),), (128,)),
+    launch=lambda blocks: Launch((ceil_div(blocks, 128),), (128,)),
     small=(130, 3, 1),
     full=1 << 20,
     contract=Domain(
@@ -201,7 +202,7 @@ def any_cell(rng: np.random.Generator) -> tuple:
 
 def cell_by_arrays(row: int, block: int, blocks: int, warp: int, count: int) -> tuple[int, ...]:
     """From an array of all tiles, by its axes."""
-    shape = (row // 128 + 1, -(-blocks // 4), 32, 4, 4)
+    shape = (row // 128 + 1, ceil_div(blocks, 4), 32, 4, 4)
     where = row // 128, block // 4, row % 32, row % 128 // 32, block % 4
     place = int(np.ravel_multi_index(where, shape))
     return place, warp * 32 + where[2], where[1] * 4 + where[3], where[4], block // count

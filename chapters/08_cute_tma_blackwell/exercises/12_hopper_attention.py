@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from ml_dtypes import bfloat16
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     DrawnCases,
@@ -77,7 +78,7 @@ WEIGHTS_BY_VALUES = Exercise(
         "V": {"box": (32, 64), "swizzle": 128},
     },
     reference=twice_multiplied,
-    launch=lambda size: Launch((-(-size[0] // 64),), (128,)),
+    launch=lambda size: Launch((ceil_div(size[0], 64),), (128,)),
     small=((70, 40), (65, 32), (1, 1)),
     full=(8192, 8192),
     exact=True,
@@ -118,7 +119,7 @@ def weights_of(given: dict) -> dict:
 ROWS_OF_FOUR = Exercise(
     inputs=scores,
     reference=weights_of,
-    launch=lambda m: Launch((-(-m // 64),), (128,)),
+    launch=lambda m: Launch((ceil_div(m, 64),), (128,)),
     small=(70, 64, 1),
     full=1 << 20,
     reduction=lambda m: 32,
@@ -168,7 +169,7 @@ def after_rounds(given: dict) -> dict:
 STUCK_TURNS = Exercise(
     inputs=halved,
     reference=after_rounds,
-    launch=lambda size: Launch((-(-size[0] // 128),), (256,)),
+    launch=lambda size: Launch((ceil_div(size[0], 128),), (256,)),
     small=((130, 3), (127, 2), (1, 1)),
     full=(1 << 20, 16),
     reduction=lambda size: 16,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import (
     Domain,
     Exercise,
@@ -185,7 +186,7 @@ LINEAR_FORWARD = Exercise(
     source="09_mnist_cnn/forward/linear_forward.cu",
     inputs=dense_layer,
     reference=of_rows,
-    launch=lambda size: Launch((-(-size[0] * size[2] // 8),), (THREADS,)),
+    launch=lambda size: Launch((ceil_div(size[0] * size[2], 8),), (THREADS,)),
     small=((3, 33, 5), (257, 257, 1), (1, 257, 257), (5, 100, 10), (2, 64, 9), (1, 1, 1)),
     full=(256, 1568, 128),
     reduction=lambda size: size[1],

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import Launch, floats
 from course_utils.exercises.authoring.domain import ArrayChange
 
@@ -25,7 +26,7 @@ def _in_corners(x: np.ndarray) -> np.ndarray:
 
 def blocks(n: int) -> int:
     """How many blocks of 256 threads hold n of them."""
-    return -(-n // THREADS)
+    return ceil_div(n, THREADS)
 
 
 def a_thread_each(n: int) -> Launch:

@@ -12,10 +12,11 @@ from typing import Any
 
 from ...devices.properties import sm_count
 from ...devices.selection import EMULATOR, cp
+from ...integers import ceil_div
 from ...launching.modules import Kernel, load
 from ...launching.tensor_maps import tensor_map
 from ...needs import lacking
-from ..harness.case import KernelCall, Work, blocks, double, normal
+from ..harness.case import KernelCall, Work, double, normal
 from ..libraries import cublas
 from .matmul import FACTORS, SUM_ERROR, Bf16Work, from_bf16, to_bf16
 
@@ -39,16 +40,16 @@ class TensorRung:
 
 RUNGS = {
     "umma_stages": TensorRung(
-        "02_umma_stages.cu", 4, 1, lambda m, n, bn, _: (blocks(n, bn), blocks(m, ROWS))
+        "02_umma_stages.cu", 4, 1, lambda m, n, bn, _: (ceil_div(n, bn), ceil_div(m, ROWS))
     ),
     "umma_pair": TensorRung(
-        "03_umma_pair.cu", 6, 2, lambda m, n, bn, _: (2 * blocks(m, 2 * ROWS), blocks(n, bn))
+        "03_umma_pair.cu", 6, 2, lambda m, n, bn, _: (2 * ceil_div(m, 2 * ROWS), ceil_div(n, bn))
     ),
     "umma_persistent": TensorRung(
         "04_umma_persistent.cu",
         6,
         2,
-        lambda m, n, bn, pairs: (2 * min(pairs, blocks(m, 2 * ROWS) * blocks(n, bn)),),
+        lambda m, n, bn, pairs: (2 * min(pairs, ceil_div(m, 2 * ROWS) * ceil_div(n, bn)),),
     ),
 }
 

@@ -16,9 +16,10 @@ import ml_dtypes
 import numpy as np
 
 from ...devices.selection import cp
+from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import KERNELS
-from ..harness.case import KernelCall, Work, blocks
+from ..harness.case import KernelCall, Work
 from .blackwell import ROW_BYTES, ROWS, Shape, blackwell_kernel
 from .matmul import SUM_ERROR
 
@@ -112,7 +113,7 @@ def scaled_call(
     m, n = d.shape
     maps, shared = _maps(a[0], b[0], bn), stages * ((ROWS + bn) * ROW_BYTES + 1024 * kind.tiles)
     arguments = (*maps, a[1], b[1], scale, d, m, n, k)
-    return KernelCall(kernel, (blocks(n, bn), blocks(m, ROWS)), 192, arguments, shared)
+    return KernelCall(kernel, (ceil_div(n, bn), ceil_div(m, ROWS)), 192, arguments, shared)
 
 
 def _factors(form: str, m: int, n: int, k: int, seed: int) -> tuple:

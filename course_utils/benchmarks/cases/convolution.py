@@ -14,9 +14,10 @@ import numpy as np
 
 from ...checking.tolerance import tolerance_for, unit_roundoff
 from ...devices.selection import cp
+from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Size, Work, course_kernel, double, normal
 from ..libraries import cudnn
 from .matmul import Bf16Work, from_bf16, sms_for_tiles, to_bf16
 
@@ -98,39 +99,39 @@ def _small_filter(size: tuple) -> tuple[int, ...]:
 
 
 def _direct(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
-    grid = blocks(size[0] * size[3] * size[4], 256), size[2]
+    grid = ceil_div(size[0] * size[3] * size[4], 256), size[2]
     return (KernelCall(_kernel("conv_direct"), grid, 256, (x, w, y, *_whole_filter(size))),)
 
 
 def _shared_tile(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
-    grid = blocks(width, 32), blocks(height, 8), images * filters
+    grid = ceil_div(width, 32), ceil_div(height, 8), images * filters
     arguments = x, w, y, *_small_filter(size)
     return (KernelCall(_kernel("conv_shared_tile"), grid, (32, 8), arguments),)
 
 
 def _register_tile(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
-    grid = blocks(width, 32), blocks(height, 16), images * blocks(filters, 8)
+    grid = ceil_div(width, 32), ceil_div(height, 16), images * ceil_div(filters, 8)
     arguments = x, w, y, *_small_filter(size)
     return (KernelCall(_kernel("conv_register_tile"), grid, (32, 4), arguments),)
 
 
 def _implicit_gemm(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
-    grid = blocks(size[0] * size[3] * size[4], 64), blocks(size[2], 64)
+    grid = ceil_div(size[0] * size[3] * size[4], 64), ceil_div(size[2], 64)
     arguments = x, w, y, *_whole_filter(size)
     return (KernelCall(_kernel("conv_implicit_gemm"), grid, 256, arguments),)
 
 
 def _pipeline(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
-    grid = blocks(size[0] * size[3] * size[4], 256), blocks(size[2], 64)
+    grid = ceil_div(size[0] * size[3] * size[4], 256), ceil_div(size[2], 64)
     arguments = x, w, y, *_whole_filter(size)
     return (KernelCall(_kernel("conv_pipeline"), grid, 256, arguments, PIPELINE_SHARED),)
 
 
 def row_tile_shared(SEG: int, TN: int, BSEG: int, BF: int, CC: int) -> int:
     """Bytes of dynamic shared memory of ``conv_row_tile.cu``: two stages, or a part of y."""
-    columns = blocks(SEG + 2, 4) * 4
+    columns = ceil_div(SEG + 2, 4) * 4
     pitch = columns + 4 if columns % 8 == 0 else columns
     stages = 2 * CC * 3 * (BSEG * pitch + 3 * (BF + 4))
     results = BF // TN * 4 * (BSEG * SEG + 4)
@@ -142,8 +143,8 @@ def _row_tile(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     defines = ROW_TILES.get((channels, filters), {})
     tile = {"SEG": 14, "TN": 8, "BSEG": 16, "BF": 64, "CC": 4} | defines
     tile.pop("BLOCKS", None)
-    segments = images * height * blocks(width, tile["SEG"])
-    grid = blocks(segments, tile["BSEG"]), blocks(filters, tile["BF"])
+    segments = images * height * ceil_div(width, tile["SEG"])
+    grid = ceil_div(segments, tile["BSEG"]), ceil_div(filters, tile["BF"])
     threads = tile["BSEG"] * tile["BF"] // tile["TN"]
     arguments = x, w, y, *_small_filter(size)
     kernel = _kernel("conv_row_tile", **defines)
@@ -152,7 +153,7 @@ def _row_tile(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
 
 def _tiles(size: tuple) -> int:
     """Of 2 x 2 results."""
-    return size[0] * blocks(size[3], 2) * blocks(size[4], 2)
+    return size[0] * ceil_div(size[3], 2) * ceil_div(size[4], 2)
 
 
 def _winograd(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
@@ -161,13 +162,13 @@ def _winograd(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     first = w, transformed, channels, filters
     then = x, transformed, y, *_small_filter(size)
     columns = filters // 64
-    grid = min(blocks(_tiles(size), 32), max(sms_for_tiles() // columns, 1)), columns
+    grid = min(ceil_div(_tiles(size), 32), max(sms_for_tiles() // columns, 1)), columns
     most = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
     at_once = most >= WINOGRAD_SHARED + WINOGRAD_SUMS
     kernel = _kernel("conv_winograd", PARTS=1 if at_once else 4)
     shared = WINOGRAD_SHARED + (WINOGRAD_SUMS if at_once else 0)
     return (
-        KernelCall(_kernel("winograd_filters"), blocks(filters * channels, 256), 256, first),
+        KernelCall(_kernel("winograd_filters"), ceil_div(filters * channels, 256), 256, first),
         KernelCall(kernel, grid, 256, then, shared),
     )
 
@@ -176,7 +177,7 @@ def _winograd_few(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]
     defines = FEW.get(size, {})
     tile = {"TILES": 32} | defines
     resident = FEW_BLOCKS * sms_for_tiles()
-    grid = min(blocks(_tiles(size), tile["TILES"]), resident), blocks(size[2], 32)
+    grid = min(ceil_div(_tiles(size), tile["TILES"]), resident), ceil_div(size[2], 32)
     shared = 4 * (16 * (16 * 32 + 4) + 16 * 16 * tile["TILES"] + 8 * 32 * tile["TILES"])
     arguments = x, w, y, *_small_filter(size)
     kernel = _kernel("conv_winograd_few", **defines)
@@ -185,7 +186,7 @@ def _winograd_few(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]
 
 def _split_halves(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
-    grid = min(images * blocks(height, 7), 2 * sms_for_tiles()), filters // 32
+    grid = min(images * ceil_div(height, 7), 2 * sms_for_tiles()), filters // 32
     kernel = _kernel("conv_split_halves", arch="sm_90a")
     return (KernelCall(kernel, grid, 128, (x, w, y, images, height, width, filters)),)
 
@@ -196,7 +197,7 @@ def _one_channel(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     tile = {"FILTERS": 8, "QUADS": 32, "GROUPS": 2} | defines
     block = tile["QUADS"], tile["GROUPS"]
     quads = images * height * width // 4
-    grid = blocks(quads, block[0]), blocks(filters, tile["FILTERS"] * block[1])
+    grid = ceil_div(quads, block[0]), ceil_div(filters, tile["FILTERS"] * block[1])
     arguments = x, w, y, images, height, width, filters
     return (KernelCall(_kernel("conv_one_channel", **defines), grid, block, arguments),)
 
@@ -236,7 +237,7 @@ def _bf16_work(size: tuple, launches: Launch) -> Work:
 
 
 def _bf16(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
-    grid = blocks(size[0] * size[3] * size[4], 128), blocks(size[2], 64)
+    grid = ceil_div(size[0] * size[3] * size[4], 128), ceil_div(size[2], 64)
     arguments = x, w, y, *_whole_filter(size)
     return (KernelCall(_kernel("conv_bf16"), grid, 128, arguments, BF16_SHARED),)
 
@@ -245,7 +246,7 @@ def _bf16_halo(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
     kernel = _kernel("conv_bf16_halo", arch="sm_90a")
     columns = filters // 64
-    groups = blocks(images * blocks(height, 8) * blocks(width, 8), 4)
+    groups = ceil_div(images * ceil_div(height, 8) * ceil_div(width, 8), 4)
     grid = min(max(sms_for_tiles() // columns, 1), groups), columns
     maps = (
         tensor_map(x, (1, 10, 10, 64), swizzle=128),

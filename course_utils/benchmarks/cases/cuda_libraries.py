@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...devices.selection import cp
+from ...integers import ceil_div
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, blocks, course_kernel, program, torch_on_gpu
+from ..harness.case import Case, KernelCall, Work, course_kernel, program, torch_on_gpu
 from ..libraries.curand import uniform_floats
 from .first_kernels.common import as_tensors
 
@@ -35,7 +36,7 @@ def _uniform(n: int) -> Work:
         return cp.asarray(program(PHILOX, "uniform")(drawn))
 
     kernel = course_kernel(CHAPTER, "philox_uniform")
-    call = KernelCall(kernel, blocks(n, 1024), 256, (out, SEED, n))
+    call = KernelCall(kernel, ceil_div(n, 1024), 256, (out, SEED, n))
     return Work((call,), out, expected, libraries=libraries)
 
 

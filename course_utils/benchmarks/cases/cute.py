@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any
 
 from ...devices.selection import ON_GPU, cp
+from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, blocks, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Work, course_kernel, double, normal
 from .first_kernels.transposes import transpose_call, transpose_libraries
 from .matmul import nt_case, nt_work, pipeline_call, specialized_call
 
@@ -52,7 +53,7 @@ def _transpose(size: tuple[int, int]) -> Work:
     rows, columns = size
     a, out = normal(size), cp.empty((columns, rows), cp.float32)
     maps = tuple(tensor_map(x, (64, 32), swizzle=128) for x in (a, out))
-    grid = blocks(rows, 64), blocks(columns, 64)
+    grid = ceil_div(rows, 64), ceil_div(columns, 64)
     libraries = transpose_libraries(a, out)
     if ON_GPU:
         theirs = cp.empty_like(out)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ...devices.selection import cp
+from ...integers import ceil_div
 from ...launching.modules import Kernel
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, blocks, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Work, course_kernel, double, normal
 from ..libraries import cublas
 from .matmul import FACTORS, SUM_ERROR, Bf16Work, by_torch, from_bf16, sms_for_tiles, to_bf16
 
@@ -54,12 +55,12 @@ def split_calls(
     a, b, c = arrays
     (m, k), n = a.shape, b.shape[1]
     product, finish = kernels
-    grid = blocks(n, 64), blocks(m, 64), slices
+    grid = ceil_div(n, 64), ceil_div(m, 64), slices
     one, zero = np.float32(1), np.float32(0)
     finishing = sums, c, c, c, one, zero, slices, m, n  # no bias and no residual: C stands for both
     return (
         KernelCall(product, grid, 256, (a, b, sums, m, n, k)),
-        KernelCall(finish, blocks(m * n, 256), 256, finishing),
+        KernelCall(finish, ceil_div(m * n, 256), 256, finishing),
     )
 
 
@@ -67,7 +68,7 @@ def _split_k(size: Shape) -> Work:
     m, n, k = size
     a, b, c = normal((m, k)), normal((k, n), 1), cp.empty((m, n), cp.float32)
     slots = 4 * sms_for_tiles()  # blocks of 256 threads
-    slices = slices_for(blocks(m, 64) * blocks(n, 64), blocks(k, 16), slots, least=8)
+    slices = slices_for(ceil_div(m, 64) * ceil_div(n, 64), ceil_div(k, 16), slots, least=8)
     sums = cp.empty((slices, m, n), cp.float32)
     kernels = _kernel("sgemm_split_k"), _kernel("split_k_finish")
     return Work(
@@ -90,11 +91,11 @@ def few_rows_call(
     rows = defines.setdefault("ROWS", next((r for r in (1, 2, 4, 8, 16) if m <= r), 32))
     large = rows > 16
     defines = {"DEPTH": 4, "STAGES": 6 if large else 4, "BLOCKS": 1 if large else 2} | defines
-    tiles = blocks(n, 128) * blocks(m, rows)
+    tiles = ceil_div(n, 128) * ceil_div(m, rows)
     slots = defines["BLOCKS"] * sms_for_tiles()
-    slices = slices or slices_for(tiles, blocks(k, defines["DEPTH"]), slots, least=32)
+    slices = slices or slices_for(tiles, ceil_div(k, defines["DEPTH"]), slots, least=32)
     shared = max(8 * defines["STAGES"] * defines["DEPTH"] * (rows + 128) * 4, 32768)
-    grid = blocks(n, 128), slices, blocks(m, rows)
+    grid = ceil_div(n, 128), slices, ceil_div(m, rows)
     partial_sums, arrived = cp.empty((slices, m, n), cp.float32), cp.zeros(tiles, cp.int32)
     arguments = a, b, c, partial_sums, arrived, m, n, k
     kernel = _kernel("sgemm_few_rows", **defines)
@@ -121,13 +122,13 @@ def bf16_few_rows_call(
     """The call of ``gemm_bf16_few_rows.cu`` for C = A B^T, and its array of counts, zeros
     before."""
     (m, k), n = a.shape, len(b)
-    rows = defines.setdefault("ROWS", min(16 * blocks(m, 16), 64))
+    rows = defines.setdefault("ROWS", min(16 * ceil_div(m, 16), 64))
     defines = {"BN": 128, "STAGES": 5 if rows <= 32 else 4, "BLOCKS": 2} | defines
     width = defines["BN"]
-    tiles = blocks(n, width) * blocks(m, rows)
+    tiles = ceil_div(n, width) * ceil_div(m, rows)
     slots = defines["BLOCKS"] * sms_for_tiles()
-    slices = slices or slices_for(tiles, blocks(k, 64), slots, least=4)
-    grid = blocks(n, width), slices, blocks(m, rows)
+    slices = slices or slices_for(tiles, ceil_div(k, 64), slots, least=4)
+    grid = ceil_div(n, width), slices, ceil_div(m, rows)
     partial_sums, arrived = cp.empty((slices, m, n), cp.float32), cp.zeros(tiles, cp.int32)
     arguments = a, b, c, partial_sums, arrived, m, n, k
     kernel = _kernel("gemm_bf16_few_rows", **defines)
@@ -138,7 +139,7 @@ def bf16_few_rows_call(
 def tma_call(a: Any, b: Any, c: Any, **defines: int) -> KernelCall:
     """The call of ``gemm_bf16_few_rows_tma.cu`` for C = A B^T; ``a`` and ``b`` have to live as long
     as it is used."""
-    rows = defines.setdefault("ROWS", min(16 * blocks(len(a), 16), 64))
+    rows = defines.setdefault("ROWS", min(16 * ceil_div(len(a), 16), 64))
     defines = TMA_TILES.get(rows, TMA_TILES[64]) | {"CLUSTER": 2, "WM": 16} | defines
     threads = defines["BN"] // defines["WM"] * 32
     return _mapped_call("gemm_bf16_few_rows_tma", (a, b, c), threads, defines)
@@ -158,7 +159,7 @@ def _mapped_call(
     (m, k), n = a.shape, len(b)
     rows, width = defines["ROWS"], defines["BN"]
     maps = (tensor_map(x, (box, 64), swizzle=128) for x, box in ((a, rows), (b, width)))
-    grid = blocks(n, width), defines["CLUSTER"], blocks(m, rows)
+    grid = ceil_div(n, width), defines["CLUSTER"], ceil_div(m, rows)
     shared = defines["STAGES"] * (width + rows) * 128
     kernel = _kernel(name, arch="sm_90a", **defines)
     return KernelCall(kernel, grid, threads, (*maps, c, m, n, k), shared)

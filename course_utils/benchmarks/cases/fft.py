@@ -16,8 +16,9 @@ import numpy as np
 
 from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
+from ...integers import ceil_div
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Size, Work, course_kernel, double, normal
 from ..libraries import cufft
 
 CHAPTER = "06_matmul_and_fft"
@@ -111,7 +112,7 @@ def transform_work(
 def _dft(size: tuple[int, int]) -> Work:
     kernel = _kernel("fft_dft")
     rows, n = size
-    grid = rows, blocks(n, 256)
+    grid = rows, ceil_div(n, 256)
     # The errors of n additions go up and down, in each of two parts.
     error = max(ERROR, 4e-7 * n**0.5)
     return transform_work(
@@ -127,7 +128,7 @@ def stage_launches(kernel: Any, radix: int, block: int, x: Any, out: Any) -> tup
         done.append(done[-1] * radix)
     scratch = cp.empty_like(out)
     written = [out if i % 2 == 0 else scratch for i in range(len(done))][::-1]
-    grid = rows, blocks(n // radix, block)
+    grid = rows, ceil_div(n // radix, block)
     return tuple(
         KernelCall(kernel, grid, block, (source, target, n, each))
         for source, target, each in zip([x, *written], written, done, strict=False)
@@ -167,7 +168,7 @@ def batched_call(x: Any, out: Any, split: Split, **defines: int) -> KernelCall:
     """``fft_batched`` on rows of ``split.points`` points, whatever axes lie before."""
     kernel = _kernel("fft_batched", **split.defines | defines)
     rows = x.size // 2 // split.points
-    grid = blocks(rows, split.rows)
+    grid = ceil_div(rows, split.rows)
     return KernelCall(kernel, grid, split.threads, (x, out, rows), split.shared_bytes)
 
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...devices.selection import ON_GPU, cp
+from ...integers import ceil_div
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Size, Work, course_kernel, double, normal
 from ..libraries import filter_libraries
 from .fft import Split, in_pairs
 
@@ -70,17 +71,17 @@ def direct_call(x: Any, h: Any, y: Any, name: str, block: tuple[int, int]) -> Ke
     out_rows, out_columns = rows - R + 1, columns - S + 1
     arguments = x, h, y, rows, columns, R, S, R - 1, S - 1, out_rows, out_columns
     if name == "filter_direct":
-        grid = blocks(out_columns, block[0]), blocks(out_rows, block[1])
+        grid = ceil_div(out_columns, block[0]), ceil_div(out_rows, block[1])
         return KernelCall(_kernel(name), grid, block, arguments)
     kernel = _kernel(name, BX=block[0], BY=block[1])
-    grid = blocks(out_columns, HELD * block[0]), blocks(out_rows, block[1])
+    grid = ceil_div(out_columns, HELD * block[0]), ceil_div(out_rows, block[1])
     return KernelCall(kernel, grid, block, arguments, window_bytes(R, S, *block))
 
 
 def window_bytes(R: int, S: int, across: int, down: int) -> int:
     """Shared memory of ``filter_window``."""
-    S4 = blocks(S, 4) * 4
-    pitch = 20 * (across + blocks(S4, 16) + 1)
+    S4 = ceil_div(S, 4) * 4
+    pitch = 20 * (across + ceil_div(S4, 16) + 1)
     return 4 * ((down + R - 1) * pitch + R * S4)
 
 
@@ -91,7 +92,7 @@ def fft_call(x: Any, h: Any, y: Any, split: Split) -> KernelCall:
     step -= step % 32 if step > 32 else 0
     spectrum = in_pairs(filter_libraries.spectrum(h.get(), split.points)).astype(np.float32)
     arguments = x, cp.asarray(spectrum), y, y.size, h.size, step
-    grid = blocks(y.size, 2 * step)
+    grid = ceil_div(y.size, 2 * step)
     return KernelCall(kernel, grid, split.threads, arguments, split.shared_bytes)
 
 

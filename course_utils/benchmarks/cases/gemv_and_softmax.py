@@ -11,12 +11,12 @@ import numpy as np
 
 from ...devices.selection import cp
 from ...errors import LessonError
+from ...integers import ceil_div
 from ...paths import kernel_file
 from ..harness.case import (
     Case,
     KernelCall,
     Work,
-    blocks,
     course_kernel,
     double,
     normal,
@@ -41,7 +41,7 @@ def _gemv(name: str) -> Callable[[Shape], Work]:
     def make(n: Shape) -> Work:
         rows, columns = n
         a, x, y = normal(n), normal(columns, 1), cp.empty(rows, cp.float32)
-        grid = blocks(rows, ROWS_OF_A_BLOCK.get(name, 1))
+        grid = ceil_div(rows, ROWS_OF_A_BLOCK.get(name, 1))
         threads = 128 if name == "gemv_in_flight" else 256
         tolerance = _rounding(columns, 1 if name == "gemv_thread" else 32)
         return Work(
@@ -60,7 +60,7 @@ def _gemv_transposed(n: Shape) -> Work:
     """A block adds up BAND = 64 rows of 256 columns."""
     rows, columns = n
     a, x, y = normal(n), normal(rows, 1), cp.empty(columns, cp.float32)
-    grid = blocks(columns, 256), blocks(rows, 64)
+    grid = ceil_div(columns, 256), ceil_div(rows, 64)
     tolerance = _rounding(rows, 32)
     return Work(
         (KernelCall(_kernel("gemv_transposed", BAND=64), grid, 256, (a, x, y, rows, columns)),),

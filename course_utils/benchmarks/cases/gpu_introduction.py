@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...devices.selection import cp
+from ...integers import ceil_div
 from ...launching.modules import load
 from ..harness.case import Case, KernelCall, Work, double, normal, softmax_of
 
@@ -52,7 +53,7 @@ def _conv(n: tuple[int, int, int, int]) -> Work:
                 total = total + double(weights)[:, :, down, right] @ part
         return total.reshape(filters, height, width)
 
-    grid = -(-width // 32), -(-height // 8), filters
+    grid = ceil_div(width, 32), ceil_div(height, 8), filters
     kernel = load(f"{FOLDER}/conv3x3.cu").kernel
     tolerance = 1e-6 * (9 * channels) ** 0.5
     return Work(

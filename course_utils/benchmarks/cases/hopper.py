@@ -11,9 +11,10 @@ import numpy as np
 
 from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
+from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, blocks, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Work, course_kernel, double, normal
 from ..libraries import cublas
 from .matmul import (
     FACTORS,
@@ -55,12 +56,12 @@ class Rung:
 
     def grid(self, m: int, n: int) -> int | tuple[int, int]:
         """Blocks for C (m, n): one a tile, or the fewest that need no more rounds than all do."""
-        down, across = blocks(m, self.rows), blocks(n, self.columns)
+        down, across = ceil_div(m, self.rows), ceil_div(n, self.columns)
         if not self.stays:
             return across, down
-        tiles = blocks(down, self.cluster) * across
+        tiles = ceil_div(down, self.cluster) * across
         clusters = _multiprocessors() // self.cluster
-        return blocks(tiles, blocks(tiles, clusters)) * self.cluster
+        return ceil_div(tiles, ceil_div(tiles, clusters)) * self.cluster
 
 
 RUNGS = {
@@ -158,12 +159,12 @@ def small_m_plan(m: int, n: int, k: int, **tried: int) -> dict[str, int]:
     rows half the shared memory is enough for a block, unless there are four slices.
     """
     rows = next((each for each in (8, 16, 32) if m <= each), 64)
-    sms, down = _multiprocessors(), blocks(m, rows)
-    tiles = blocks(n, 64) * down
+    sms, down = _multiprocessors(), ceil_div(m, rows)
+    tiles = ceil_div(n, 64) * down
     if tiles > sms:
         shape = {"BN": 128, "CLUSTER": 1, "DEPTH": 2, "BLOCKS": 1}
     else:
-        most = min(sms // tiles, blocks(k, 128) // 2)
+        most = min(sms // tiles, ceil_div(k, 128) // 2)
         slices = max((each for each in (1, 2, 4) if each <= most), default=1)
         nearly_all = 8 * tiles > 7 * sms and k >= 512
         half = nearly_all or (rows <= 32 and slices < 4)
@@ -182,7 +183,7 @@ def small_m_plan(m: int, n: int, k: int, **tried: int) -> dict[str, int]:
 def small_m_bytes(plan: dict[str, int]) -> int:
     """Dynamic shared memory of a block: its stages, and what a cluster sends it of its sums."""
     rows, width, cluster = plan["ROWS"], plan["BN"], plan["CLUSTER"]
-    pairs = cluster * blocks(rows // 4, cluster)  # of each thread
+    pairs = cluster * ceil_div(rows // 4, cluster)  # of each thread
     sums = pairs * 8 * 2 * width if cluster > 1 else 0
     return plan["STAGES"] * plan["DEPTH"] * (width + rows) * ROW_BYTES + sums
 
@@ -194,11 +195,11 @@ def small_m_call(a: Any, b: Any, c: Any, **tried: int) -> KernelCall:
     plan = small_m_plan(m, n, k, **tried)
     rows, width = plan["ROWS"], plan["BN"]
     maps = (tensor_map(x, (box, 64), swizzle=128) for x, box in ((a, rows), (b, width)))
-    tiles, down = blocks(n, width), blocks(m, rows)
+    tiles, down = ceil_div(n, width), ceil_div(m, rows)
     rounds = 1
     if plan["CLUSTER"] == 1:
-        rounds = blocks(tiles * down, plan["BLOCKS"] * _multiprocessors())
-    grid = blocks(tiles, rounds), plan["CLUSTER"], down
+        rounds = ceil_div(tiles * down, plan["BLOCKS"] * _multiprocessors())
+    grid = ceil_div(tiles, rounds), plan["CLUSTER"], down
     kernel = course_kernel(CHAPTER, "gemm_small_m", arch="sm_90a", **plan)
     return KernelCall(kernel, grid, 2 * width + 32, (*maps, c, m, n, k), small_m_bytes(plan))
 

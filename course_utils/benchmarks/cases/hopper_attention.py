@@ -13,9 +13,10 @@ import numpy as np
 
 from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
+from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, blocks, course_kernel, normal, torch_on_gpu
+from ..harness.case import Case, KernelCall, Work, course_kernel, normal, torch_on_gpu
 from .matmul import from_bf16, to_bf16
 from .pytorch_extensions.attention import (
     BF16_LIBRARIES,
@@ -63,7 +64,7 @@ def attention_call(
     cluster = 2 if last and d == 128 and not causal else 1
     own = {"CAUSAL": int(causal), "CLUSTER": cluster} if last else {}
     kernel = course_kernel(CHAPTER, name, arch="sm_90a", D=d, **own, **defines)
-    down, scale = blocks(tokens, groups * GROUP_ROWS), np.float32(d**-0.5)
+    down, scale = ceil_div(tokens, groups * GROUP_ROWS), np.float32(d**-0.5)
     shared = 2 * d * ((2 if last else 1) * groups * GROUP_ROWS + 2 * stages * keys)
     if not last:
         arguments = *maps, o, lse, heads, tokens, scale
@@ -72,7 +73,7 @@ def attention_call(
     taken = cp.zeros(1, cp.int32)
     arguments = *maps, lse, taken, sequences, heads, tokens, together, scale
     clusters = (sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS) // cluster
-    works = blocks(down, cluster) * heads * sequences
+    works = ceil_div(down, cluster) * heads * sequences
     return KernelCall(kernel, min(clusters, works) * cluster, threads, arguments, shared)
 
 
@@ -83,7 +84,7 @@ QUERIES, KEYS = 64, 128  # of a tile and of a block of attention_backward
 def dq_sums(shape: tuple[int, ...]) -> Any:
     """Room for the sums of dQ (sequences, tokens, heads, d) in fp32: zeros."""
     sequences, tokens, heads, d = shape
-    return cp.zeros((sequences, heads, blocks(tokens, QUERIES), QUERIES * d), cp.float32)
+    return cp.zeros((sequences, heads, ceil_div(tokens, QUERIES), QUERIES * d), cp.float32)
 
 
 def backward_calls(
@@ -95,7 +96,7 @@ def backward_calls(
     q, k, v, o, do, lse = given
     dq, dk, dv = gradients
     sequences, tokens, heads, d = q.shape
-    tiles, scale = blocks(tokens, QUERIES), np.float32(d**-0.5)
+    tiles, scale = ceil_div(tokens, QUERIES), np.float32(d**-0.5)
     padded = tiles * QUERIES
     rows = cp.empty((sequences, heads, padded, 2), cp.float32)
     maps = (
@@ -109,13 +110,13 @@ def backward_calls(
     return (
         KernelCall(
             first,
-            blocks(sequences * heads * padded, 8),
+            ceil_div(sequences * heads * padded, 8),
             256,
             (o, do, lse, rows, sequences, heads, tokens, padded),
         ),
         KernelCall(
             second,
-            (blocks(tokens, KEYS), heads, sequences),
+            (ceil_div(tokens, KEYS), heads, sequences),
             384,
             (*maps, rows, sums, dk, dv, heads, tokens, padded, scale),
             1280 * d + 33792,

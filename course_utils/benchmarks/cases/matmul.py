@@ -12,18 +12,10 @@ import numpy as np
 
 from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
+from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import (
-    Case,
-    KernelCall,
-    Work,
-    blocks,
-    course_kernel,
-    double,
-    normal,
-    torch_on_gpu,
-)
+from ..harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
 from ..libraries import cublas
 from .stream_k import bytes_of_tiles, plan
 
@@ -76,7 +68,7 @@ def _tiled(file: str, tile: tuple[int, int], block, defines: dict[str, int]):
 
     def make(n: int) -> Work:
         kernel = _kernel(file, **defines)
-        grid = blocks(n, tile[1]), blocks(n, tile[0])
+        grid = ceil_div(n, tile[1]), ceil_div(n, tile[0])
         return _product(n, lambda a, b, c: KernelCall(kernel, grid, block, (a, b, c, n, n, n)))
 
     return make
@@ -293,7 +285,7 @@ def _nt_tiled(name: str, kind: str, **other) -> Case:
 
     def make(n: int) -> Work:
         kernel = _kernel(name)
-        grid = blocks(n, 128), blocks(n, 128)
+        grid = ceil_div(n, 128), ceil_div(n, 128)
         return nt_work(n, kind, lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n)))
 
     return nt_case(name, kind, make, **other)

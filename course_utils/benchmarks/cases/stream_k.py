@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...errors import LessonError
+from ...integers import ceil_div
 
 FULL_ENOUGH = 0.9  # of the rounds of a grid that has a block for each tile
 
@@ -85,7 +86,7 @@ def plan(m: int, n: int, k: int, multiprocessors: int) -> Plan:
         if m % tile.BM or n % tile.BN or k % tile.BK or tiles < least * multiprocessors:
             continue
         fit = multiprocessors * tile.BLOCKS
-        rounds = -(-tiles // multiprocessors)
+        rounds = ceil_div(tiles, multiprocessors)
         whole = tiles <= fit and tiles >= FULL_ENOUGH * rounds * multiprocessors
         return Plan(tile, tiles, tiles if whole else min(fit, tiles * (k // tile.BK)))
     raise LessonError(

@@ -20,6 +20,7 @@ from ...devices.multiprocessors import MULTIPROCESSORS, REGISTERS
 from ...devices.properties import need_gpu
 from ...devices.selection import ON_GPU, cp
 from ...errors import LessonError
+from ...integers import ceil_div
 from ...launching.modules import Module, load
 from ...observing.occupancy_calculator import occupancy
 from ...observing.timing import bench
@@ -178,7 +179,7 @@ def wide_copies(n: int = SIZE) -> dict[str, float]:
         "cp_async, A transposed": (transposed_copies(), transposed),
     }
     runs = {"cuBLAS": lambda: cp.matmul(a, b, out=theirs)}
-    shape = -(-n // 128), -(-n // 128)
+    shape = ceil_div(n, 128), ceil_div(n, 128)
     for name, (kernel, left) in kernels.items():
         c.fill(float("nan"))
         runs[name] = KernelCall(kernel.kernel, shape, 256, (left, b, c, n, n, n)).ready()

@@ -19,6 +19,7 @@ from ...checking import difference
 from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
 from ...errors import LessonError
+from ...integers import ceil_div
 from ...launching.early_launch import launch_early
 from ...launching.modules import load
 from ...observing.timing import bench
@@ -56,7 +57,7 @@ def grid_steps(n: int) -> dict[str, float]:
     Raises LessonError where a way gives a wrong result.
     """
     need_gpu()
-    blocks = min(sm_count(), -(-n // BLOCK))
+    blocks = min(sm_count(), ceil_div(n, BLOCK))
     start = np.random.default_rng(n).random(n, np.float32)
     x, y, arrived = cp.asarray(start), cp.empty(n, cp.float32), cp.zeros(1, cp.uint32)
     cp.cuda.Device().synchronize()
@@ -226,7 +227,7 @@ def host_memory(n: int, passes: int) -> dict[str, float]:
     ]
     device = [cp.empty(n, cp.float32) for _ in range(2)]
     runtime, kernel = cp.cuda.runtime, load(SCALE).kernel.raw
-    grid = (min(8 * sm_count(), -(-n // BLOCK)),)
+    grid = (min(8 * sm_count(), ceil_div(n, BLOCK)),)
 
     def launch(x, y) -> None:
         for _ in range(passes):

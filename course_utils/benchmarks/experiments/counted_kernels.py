@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...integers import ceil_div
 from .counted_launches import (
     COLUMN_ROW,
     SIDE,
@@ -234,7 +235,7 @@ CASES = (
             f"the course's {name}",
             file=matmul(file),
             defines=defines,
-            grid=(-(-SIDE // side),) * 2,
+            grid=(ceil_div(SIDE, side),) * 2,
             block=(side, side),
             arguments=product(SIDE, SIDE, SIDE),
         )

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from ...devices.selection import cp
+from ...integers import ceil_div
 from ...launching.modules import load
 from ...paths import kernel_file, unnumbered
 from ..cases.matmul import specialized_arguments
@@ -168,7 +169,7 @@ def rung(
         name or file,
         f"the course's {file}, {m} × {n} × {k}",
         file=matmul(file),
-        grid=(-(-n // tile[1]), -(-m // tile[0])),
+        grid=(ceil_div(n, tile[1]), ceil_div(m, tile[0])),
         block=(threads,),
         shared=shared,
         arguments=product(m, n, k, dtype, result),

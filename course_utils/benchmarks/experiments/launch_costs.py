@@ -8,10 +8,11 @@ from ...checking import difference
 from ...devices.properties import need_gpu
 from ...devices.selection import cp
 from ...errors import LessonError
+from ...integers import ceil_div
 from ...launching.modules import load
 from ...observing.timing import bench
 from ..cases.first_kernels.chains import ATOL, KEEP, RTOL, SCALE, SEED, SHIFT, exact_chain
-from ..harness.case import KernelCall, blocks, normal
+from ..harness.case import KernelCall, normal
 
 FUSED = "chain_fused"
 CHAIN = "chain_affine", "chain_silu", "chain_dropout", "chain_residual"
@@ -61,7 +62,7 @@ def _times(n: int) -> dict[str, float]:
 def _rounds(arguments: dict[str, tuple], n: int) -> Callable[[], None]:
     """A function that launches the kernels in order, again and again, and does not wait."""
     launches = [
-        KernelCall(load(f"{TOPIC}/{name}.cu").kernel, blocks(n, 256), 256, args).ready()
+        KernelCall(load(f"{TOPIC}/{name}.cu").kernel, ceil_div(n, 256), 256, args).ready()
         for name, args in arguments.items()
     ]
 

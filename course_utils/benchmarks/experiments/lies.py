@@ -13,11 +13,12 @@ import numpy as np
 from ...devices import gpu
 from ...devices.properties import sm_count
 from ...devices.selection import cp
+from ...integers import ceil_div
 from ...launching.modules import load
 from ...observing.timing import FLUSH_BYTES, bench
 from ..cases.matmul import to_bf16
 from ..harness import nvml
-from ..harness.case import blocks, need_torch, normal
+from ..harness.case import need_torch, normal
 from ..harness.sustained import Turn, back_to_back, mean_of
 from ..libraries import cublas
 
@@ -66,7 +67,7 @@ def reader(size: int) -> Callable[[], None]:
     words, never = cp.zeros(size // 4, cp.float32), cp.zeros(1, cp.float32)
     kernel = load(READ).kernel
     values = kernel.convert((words, never, words.size // 4))
-    grid = min(16 * sm_count(), blocks(words.size // 4, 256))
+    grid = min(16 * sm_count(), ceil_div(words.size // 4, 256))
     return lambda: kernel.raw((grid,), (256,), values)
 
 
@@ -113,7 +114,7 @@ def cold_start() -> dict[str, Any]:
     def run() -> None:
         if not made:
             made.append(cp.RawKernel(source, "fresh"))
-        made[0]((blocks(n, 256),), (256,), (x, y, np.int32(n)))
+        made[0]((ceil_div(n, 256),), (256,), (x, y, np.int32(n)))
 
     times = [host_ms(run, wait=True) for _ in range(COLD_CALLS)]
     return {"elements": n, "ms": times, "true_ms": round(bench(run).median_ms, 5)}

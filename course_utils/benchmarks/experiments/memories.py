@@ -10,6 +10,7 @@ import numpy as np
 from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
 from ...errors import LessonError
+from ...integers import ceil_div
 from ...launching.modules import load
 from ...observing.timing import bench
 
@@ -187,7 +188,7 @@ def window_times(n: int = 1 << 26) -> dict[str, float]:
     found: dict[str, float] = {"elements": n}
     for name in ("window_each", "window_shared"):
         kernel = load(f"{TOPIC}/{name}.cu").kernel
-        run = functools.partial(kernel, -(-n // 256), 256, (x, y, n))
+        run = functools.partial(kernel, ceil_div(n, 256), 256, (x, y, n))
         found[name] = round(bench(run, repeats=9).median_ms, 5)
     return found
 
@@ -207,7 +208,7 @@ def delay_times(steps: int = 4096, sequences: int = 1 << 16) -> dict[str, dict]:
     ):
         defines = {"UNROLLED": unrolled}
         kernel = load(f"{TOPIC}/delay_line.cu", defines=defines, options=options).kernel
-        run = functools.partial(kernel, -(-sequences // 128), 128, (x, y, steps, sequences))
+        run = functools.partial(kernel, ceil_div(sequences, 128), 128, (x, y, steps, sequences))
         found[name] = {
             "median_ms": round(bench(run, repeats=9).median_ms, 5),
             "registers": kernel.attributes["num_regs"],

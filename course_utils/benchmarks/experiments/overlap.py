@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...devices.selection import cp
+from ...integers import ceil_div
 from ...launching.modules import load
 
 KERNEL = "04_first_kernels/threads/fade.cu"
@@ -44,7 +45,7 @@ def round_trip(fade, host, x, rounds: int, chunks: int, count: int) -> list[Span
     engine that does such work has ended the chunk before: one engine copies in, one copies out.
     """
     streams = [cp.cuda.Stream(non_blocking=True) for _ in range(count)]
-    per_chunk = -(-len(host) // chunks)
+    per_chunk = ceil_div(len(host), chunks)
     marks = []
     for chunk in range(chunks):
         stream = streams[chunk % count]
@@ -55,7 +56,7 @@ def round_trip(fade, host, x, rounds: int, chunks: int, count: int) -> list[Span
             events[0].record()
             x[part].set(host[part], stream=stream)
             events[1].record()
-            fade((-(-here // 256),), (256,), (x[part], np.int32(here), np.int32(rounds)))
+            fade((ceil_div(here, 256),), (256,), (x[part], np.int32(here), np.int32(rounds)))
             events[2].record()
             x[part].get(stream=stream, out=host[part], blocking=False)
             events[3].record()

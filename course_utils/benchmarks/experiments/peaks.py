@@ -9,11 +9,12 @@ from dataclasses import replace
 from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
 from ...errors import LessonError
+from ...integers import ceil_div
 from ...launching.modules import load
 from ...observing.timing import bench
 from ..cases import CASES
 from ..harness import nsight_compute
-from ..harness.case import Case, KernelCall, Size, Work, blocks, double, normal
+from ..harness.case import Case, KernelCall, Size, Work, double, normal
 from .single_launch import launch_of
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -29,7 +30,7 @@ TRAFFIC = {
 def _vec_add(n: int) -> Work:
     a, b, c = normal(n), normal(n, 1), cp.empty(n, cp.float32)
     launch = KernelCall(
-        load("04_first_kernels/threads/vec_add.cu").kernel, blocks(n, 256), 256, (a, b, c, n)
+        load("04_first_kernels/threads/vec_add.cu").kernel, ceil_div(n, 256), 256, (a, b, c, n)
     )
     return Work((launch,), c, lambda: double(a) + double(b), rtol=1e-6, atol=1e-7)
 

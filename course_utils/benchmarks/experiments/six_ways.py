@@ -18,9 +18,10 @@ import numpy as np
 from ...checking import difference
 from ...devices.selection import cp
 from ...errors import LessonError
+from ...integers import ceil_div
 from ...launching.modules import load
 from ...observing.timing import bench
-from ..harness.case import blocks, need_torch, program, softmax_of, torch_on_gpu
+from ..harness.case import need_torch, program, softmax_of, torch_on_gpu
 from ..libraries.triton_comparison import MODE, next_power, triton_function
 
 FOLDER = "01_ecosystem/softmax"
@@ -113,7 +114,7 @@ def on_the_gpu(x: np.ndarray) -> dict[str, Any]:
         "max-autotune": lambda: searched(tx),
         "torch.softmax": lambda: torch.softmax(tx, dim=1),
         by_block: cuda_run(THREE_READS[by_block], rows, columns),
-        by_warp: cuda_run(THREE_READS[by_warp], blocks(rows, 8), rows, columns),
+        by_warp: cuda_run(THREE_READS[by_warp], ceil_div(rows, 8), rows, columns),
     }
     expected = softmax_of(given)
     for name, run in runs.items():

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...devices.selection import ON_GPU, cp
 from ...errors import LessonError
+from ...integers import ceil_div
 from ..harness.case import torch_on_gpu
 from .cudnn import whole_transform
 from .cufft_plans import LOAD_COMPLEX, STORE_REAL, Callback, CufftPlan
@@ -153,7 +154,7 @@ class _ThreeLaunches:
     def __init__(self, x: Any, h: Any, points: int) -> None:
         n, stored = x.size - h.size + 1, points // 2 + 1
         step = points - h.size + 1
-        segments = -(-n // step)
+        segments = ceil_div(n, step)
         self._x = cp.zeros(segments * step + h.size - 1, cp.float32)
         self._x[: x.size] = x
         self._half = cp.empty((segments, stored), cp.complex64)

@@ -21,10 +21,11 @@ from ...compiling.nvrtc import compile_cubin
 from ...devices.properties import device_name
 from ...devices.selection import cp
 from ...errors import LessonError
+from ...integers import ceil_div
 from ...launching.modules import load
 from ...observing.timing import Bench, bench
 from ...paths import ASSETS
-from ..harness.case import blocks, double, need_torch, normal, program, softmax_of, torch_on_gpu
+from ..harness.case import double, need_torch, normal, program, softmax_of, torch_on_gpu
 
 TRANSCRIPTS = ASSETS / "transcripts"
 CHAPTER = "04_first_kernels"
@@ -67,13 +68,13 @@ def vec_add_runs(n: int) -> tuple[dict[str, Run], Callable[[], Any]]:
     count, groups = np.int32(n), np.int32(n // 4)
 
     def by_triton() -> Any:
-        triton_add[(blocks(n, 1024),)](x, y, z, n, BLOCK=1024)
+        triton_add[(ceil_div(n, 1024),)](x, y, z, n, BLOCK=1024)
         return c
 
     runs: dict[str, Run] = {
-        "vec_add.cu": lambda: (plain((blocks(n, 256),), (256,), (a, b, c, count)), c)[1],
+        "vec_add.cu": lambda: (plain((ceil_div(n, 256),), (256,), (a, b, c, count)), c)[1],
         "vec_add_vector.cu": lambda: (
-            vector((blocks(n, 1024),), (256,), (a, b, c, groups)),
+            vector((ceil_div(n, 1024),), (256,), (a, b, c, groups)),
             c,
         )[1],
         "Triton": by_triton,
@@ -153,7 +154,7 @@ def vec_add_sweep(n: int = VECTOR) -> list[dict[str, float]]:
     add, found = triton_function("vec_add"), []
     for block in BLOCKS:
         for warps in WARPS:
-            run = _configured(add, blocks(n, block), (x, y, z, n), block, warps)
+            run = _configured(add, ceil_div(n, block), (x, y, z, n), block, warps)
             found.append({"BLOCK": block, "num_warps": warps, **run})
     return found
 
@@ -229,7 +230,7 @@ def transcripts() -> dict[str, str]:
     add, softmax, found = triton_function("vec_add"), triton_function("softmax_row"), {}
     for size, n, columns in (("divides", 10_000, 4000), ("any", 10_007, 3999)):
         by_name = {
-            "vec_add": add[(blocks(n, 1024),)](x, x, x, n, BLOCK=1024),
+            "vec_add": add[(ceil_div(n, 1024),)](x, x, x, n, BLOCK=1024),
             "softmax_row": softmax[(3,)](x, x, columns, BLOCK=4096, num_warps=8),
         }
         for name, compiled in by_name.items():

@@ -21,6 +21,7 @@ from ..isa import ptx
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..machine.tensor_memory import LANES, TensorWork
+from ..numerics.rounding import ceil_div
 from .fragment_layouts import ACCUMULATORS, SCALES, accumulate
 from .tcgen05_tiles import (
     BITS,
@@ -286,8 +287,8 @@ class Multiplication:
         if self.form.scales:
             all_lanes, rows = np.arange(LANES), self.one.m // len(self.blocks)
             uses += [
-                (all_lanes, self.o.scale_a & 0xFFFF, -(-rows // 32), False),
-                (all_lanes, self.o.scale_b & 0xFFFF, -(-width // 32), False),
+                (all_lanes, self.o.scale_a & 0xFFFF, ceil_div(rows, 32), False),
+                (all_lanes, self.o.scale_b & 0xFFFF, ceil_div(width, 32), False),
             ]
         for lanes, column, count, writes in uses:
             columns = slice(column, column + count)

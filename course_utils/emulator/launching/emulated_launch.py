@@ -23,6 +23,7 @@ from ..machine.block_memory import LOCAL_IN_FLIGHT
 from ..machine.code import Code
 from ..machine.observer import SILENT, Observers
 from ..memory.address_space import GLOBAL, Region, Regions
+from ..numerics.rounding import round_up
 from .launch_result import LaunchResult
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class EmulatedLaunch:
 
     def _blocks_with_local_memory(self) -> int:
         """For how many blocks at once this machine has local memory."""
-        each = self.entry.local_bytes * -(-math.prod(self.block) // WARP) * WARP
+        each = self.entry.local_bytes * round_up(math.prod(self.block), WARP)
         return max(1, LOCAL_IN_FLIGHT // max(each, 1))
 
     def run(self) -> LaunchResult:
@@ -162,7 +163,7 @@ class EmulatedLaunch:
         return self._result()
 
     def _run_batches(self) -> None:
-        lanes_per_block = -(-math.prod(self.block) // WARP) * WARP
+        lanes_per_block = round_up(math.prod(self.block), WARP)
         cluster = math.prod(self.cluster)
         fitting = min(BATCH_LANES // lanes_per_block, self._blocks_with_local_memory() // 2)
         per_batch = max(1, fitting // cluster) * cluster

@@ -29,6 +29,7 @@ from ..machine.code import Code
 from ..machine.program import Builder, unknown
 from ..memory.address_space import FUNCTION_WINDOW, GAP, GLOBAL, PARAM_WINDOW, DeviceHeap, Region
 from ..numerics import fpenv
+from ..numerics.rounding import round_up
 from .emulated_launch import EmulatedLaunch
 from .launch_result import LaunchResult
 from .observer_set import observers_of
@@ -147,7 +148,7 @@ class Entry:
         self.parameter_addresses: dict[str, int] = {}
         place = PARAM_WINDOW
         for parameter in function.parameters:
-            place = -(-place // parameter.align) * parameter.align
+            place = round_up(place, parameter.align)
             self.parameter_addresses[parameter.name] = place
             place += parameter.size
         bounds = function.attributes.get("maxntid") or function.attributes.get("reqntid")
@@ -223,15 +224,15 @@ class Entry:
         place, used = 0, 0
         for variable in own:
             align = max(variable.align, 16)
-            place = -(-place // align) * align
-            used = -(-used // variable.align) * variable.align + variable.size
+            place = round_up(place, align)
+            used = round_up(used, variable.align) + variable.size
             self.shared[variable.name] = (place, variable.size)
-            place += -(-variable.size // 128) * 128 + GAP
-        self.reserved_offset = place = -(-place // 16) * 16
+            place += round_up(variable.size, 128) + GAP
+        self.reserved_offset = place = round_up(place, 16)
         if any("%reserved_smem_offset" in (f.body or "") for f in self.module.functions.values()):
             self.shared[RESERVED] = (place, RESERVED_SHARED)
             place += RESERVED_SHARED + GAP
-        self.dynamic_offset = -(-place // 1024) * 1024
+        self.dynamic_offset = round_up(place, 1024)
         for variable in self.module.variables.values():
             if variable.space == "shared" and not variable.size:
                 self.shared[variable.name] = (self.dynamic_offset, -1)

@@ -9,6 +9,7 @@ import numpy as np
 from ..isa.gpu_constants import RESERVED
 from ..isa.symbols import readable_name
 from ..memory.address_space import LOCAL_WINDOW, SHARED_WINDOW, Region, Regions
+from ..numerics.rounding import round_up
 
 if TYPE_CHECKING:
     from .batch import Batch
@@ -23,7 +24,7 @@ def shared_size(launch: LaunchState) -> int:
     ends = [offset + size for offset, size in entry.shared.values() if size > 0]
     if launch.dynamic_shared:
         ends.append(entry.dynamic_offset + launch.dynamic_shared)
-    return -(-max(ends, default=0) // 1024) * 1024
+    return round_up(max(ends, default=0), 1024)
 
 
 def shared_memory(launch: LaunchState, blocks: int, stride: int) -> Regions:
@@ -64,7 +65,7 @@ def make_local(batch: Batch, place: int, size: int) -> bool:
         return True
     if region is not None and region.end > start:
         batch.locals.remove(region)
-    stride = -(-size // 16) * 16
+    stride = round_up(size, 16)
     needed = stride * batch.block_count * batch.lanes_per_block
     if sum(r.storage.size for r in batch.locals) + needed > LOCAL_IN_FLIGHT:
         return False

@@ -12,6 +12,7 @@ from ..isa.gpu_constants import WARP
 from ..isa.instruction_set import flops_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
+from ..numerics.rounding import round_up
 
 PER_THREAD = (
     "instructions",
@@ -46,7 +47,7 @@ class ThreadStats(Observer):
 
     def __init__(self, launch):
         self._threads = math.prod(launch.block)
-        self._row = -(-self._threads // WARP) * WARP
+        self._row = round_up(self._threads, WARP)
         lanes = math.prod(launch.grid) * self._row
         for name in PER_THREAD:
             setattr(self, name, np.zeros(lanes, np.int64))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...integers import ceil_div
 from .launches import Empty, Launch
 
 WHOLE = 1024  # a multiple of every block's length, and of a warp's
@@ -378,7 +379,7 @@ def _signed(x: np.ndarray) -> bool:
 def _sprinkled(x: np.ndarray, rng: np.random.Generator, values: tuple[float, ...]) -> np.ndarray:
     """``x`` with about a tenth of its elements, one at least, replaced."""
     changed = x.copy()
-    where = rng.permutation(x.size)[: -(-x.size // 10)]
+    where = rng.permutation(x.size)[: ceil_div(x.size, 10)]
     changed.reshape(-1)[where] = rng.choice(values, len(where))
     return changed
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from course_utils import cp, device, load
+from course_utils import ceil_div, cp, device, load
 
 FOLDER = "07_pytorch_extensions/activation"
 RUNS_ON = "cuda" if device() == "cuda" else "cpu"
@@ -49,7 +49,7 @@ def kernel(name: str, dtype: torch.dtype) -> Any:
 
 def launch(kernel: Any, n: int, *arguments: Any) -> None:
     """Start ``kernel`` with a thread for each of n elements, where PyTorch would start its own."""
-    blocks = -(-n // THREADS)
+    blocks = ceil_div(n, THREADS)
     if n == 0:  # a grid of no blocks is an error
         return
     if device() == "emulator":
@@ -86,7 +86,7 @@ def polynomial_backward(
     """The gradients of x and of the coefficients, from that of y."""
     x, coefficients, dy = x.contiguous(), coefficients.contiguous(), dy.contiguous()
     n, count = x.numel(), len(coefficients)
-    dx, partial = torch.empty_like(x), x.new_empty(-(-n // THREADS), count)
+    dx, partial = torch.empty_like(x), x.new_empty(ceil_div(n, THREADS), count)
     arguments = x, coefficients, dy, dx, partial, count, n
     launch(kernel("polynomial_gradient", x.dtype), n, *arguments)
     return dx, partial.sum(0)

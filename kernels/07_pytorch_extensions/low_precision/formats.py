@@ -6,6 +6,8 @@ cuBLAS, "1D Block Scaling Factors Layout"; PTX ISA, "Sparse matrix storage".
 
 import numpy as np
 
+from course_utils import ceil_div
+
 FORMATS = {  # bits of exponent and of fraction, largest number
     "fp16": (5, 10, 65504.0),
     "bf16": (8, 7, (2 - 2**-7) * 2.0**127),
@@ -69,7 +71,7 @@ def nvfp4(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.float32]:
 def scale_places(rows: int, blocks: int) -> np.ndarray:
     """Where the scale of each block lies, (rows, blocks): tiles of 128 rows by 4 blocks."""
     row, block = np.arange(rows)[:, None], np.arange(blocks)
-    tiles = -(-blocks // TILE_BLOCKS)
+    tiles = ceil_div(blocks, TILE_BLOCKS)
     tile = row // TILE_ROWS * tiles + block // TILE_BLOCKS
     inside = row % 32 * 16 + row % TILE_ROWS // 32 * 4 + block % TILE_BLOCKS
     return tile * (TILE_ROWS * TILE_BLOCKS) + inside
@@ -77,7 +79,7 @@ def scale_places(rows: int, blocks: int) -> np.ndarray:
 
 def room_for_scales(rows: int, blocks: int) -> int:
     """Bytes of all tiles, the places that no block has included."""
-    return -(-rows // TILE_ROWS) * -(-blocks // TILE_BLOCKS) * TILE_ROWS * TILE_BLOCKS
+    return ceil_div(rows, TILE_ROWS) * ceil_div(blocks, TILE_BLOCKS) * TILE_ROWS * TILE_BLOCKS
 
 
 def int4_groups(w: np.ndarray, group: int = 128) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....devices.selection import cp
-from ...harness.case import Case, KernelCall, Work, blocks, double, normal
+from ....integers import ceil_div
+from ...harness.case import Case, KernelCall, Work, double, normal
 from .common import files_of, kernel_named
 
 SERIES_STEPS = 256
@@ -24,7 +25,7 @@ def _branch(name: str, width: int) -> Callable[[int], Work]:
                 value = 0.5 * value + term
             return value
 
-        launch = KernelCall(kernel_named(name), blocks(n, 256), 256, (x, out, SERIES_STEPS, n))
+        launch = KernelCall(kernel_named(name), ceil_div(n, 256), 256, (x, out, SERIES_STEPS, n))
         return Work((launch,), output=out, expected=expected, rtol=1e-6)
 
     return make

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ....devices.selection import cp
-from ...harness.case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from ....integers import ceil_div
+from ...harness.case import Case, KernelCall, Work, double, normal, torch_on_gpu
 from .common import as_tensors, compiled, files_of, kernel_named
 
 SCALE, SHIFT, SEED, KEEP = 0.7, -0.1, 2024, 0.9  # of the chain of element-wise kernels
@@ -46,7 +47,7 @@ def _chain(*names: str) -> Callable[[int], Work]:
             libraries |= compiled(_torch_chain, tensor)
             libraries = {name: _unchecked(run) for name, run in libraries.items()}
         per_thread = 4 if "chain_fused_vector" in names else 1
-        grid = blocks(n, 256 * per_thread)
+        grid = ceil_div(n, 256 * per_thread)
         return Work(
             tuple(KernelCall(kernel_named(k), grid, 256, arguments.get(k, whole)) for k in names),
             output=y,
@@ -91,7 +92,7 @@ def _dropout_backward(stored: bool) -> Callable[[int], Work]:
             if stored
             else ("dropout_backward_recomputed", (dy, dx, SEED, KEEP, n))
         )
-        launch = KernelCall(kernel_named(name), blocks(n, 1024), 256, arguments)
+        launch = KernelCall(kernel_named(name), ceil_div(n, 1024), 256, arguments)
         return Work((launch,), dx, lambda: cp.where(mask, double(dy) / KEEP, 0.0), rtol=1e-6)
 
     return make

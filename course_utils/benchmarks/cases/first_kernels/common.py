@@ -7,8 +7,9 @@ from functools import cache, partial
 from typing import Any
 
 from ....devices.properties import sm_count, threads_per_sm
+from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import blocks, course_kernel, torch_on_gpu
+from ...harness.case import course_kernel, torch_on_gpu
 
 CHAPTER = "04_first_kernels"
 kernel_named = partial(course_kernel, CHAPTER)
@@ -29,7 +30,7 @@ def resident_grid(n: int, threads: int, elements: int) -> int:
     A thread takes ``elements`` at a time.
     """
     full = threads_per_sm() // threads * sm_count()
-    return min(full, blocks(n, threads * elements))
+    return min(full, ceil_div(n, threads * elements))
 
 
 def compiled(function: Callable, *inputs: Any) -> dict[str, Callable[[], Any]]:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ....devices.selection import cp
-from ...harness.case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from ....integers import ceil_div
+from ...harness.case import Case, KernelCall, Work, double, normal, torch_on_gpu
 from .common import as_tensors, compiled, files_of, kernel_named
 
 
@@ -18,22 +19,22 @@ def _conv(name: str) -> Callable[[Any], Work]:
         scale, shift = normal(filters, 2), normal(filters, 3)
         planes, pixels = images * filters, height * width
         out = cp.empty((images, filters, height // 2, width // 2), cp.float32)
-        pool_grid = blocks(width, 64), blocks(height, 16), planes
+        pool_grid = ceil_div(width, 64), ceil_div(height, 16), planes
         shape = channels, filters, height, width
         if name != "conv_bn_relu_pool_separate":
             args = x, weights, scale, shift, out, *shape
             if name == "conv_bn_relu_pool_filters":
-                pool_grid = *pool_grid[:2], images * blocks(filters, 8)
+                pool_grid = *pool_grid[:2], images * ceil_div(filters, 8)
             launches = (KernelCall(kernel_named(name), pool_grid, (32, 8), args),)
         else:
             middle = cp.empty((images, filters, height, width), cp.float32)
-            grid = blocks(width, 32), blocks(height, 8), planes
+            grid = ceil_div(width, 32), ceil_div(height, 8), planes
             normed = middle, scale, shift, filters, pixels
             launches = (
                 KernelCall(kernel_named("conv3x3"), grid, (32, 8), (x, weights, middle, *shape)),
-                KernelCall(kernel_named("batchnorm"), (blocks(pixels, 256), planes), 256, normed),
+                KernelCall(kernel_named("batchnorm"), (ceil_div(pixels, 256), planes), 256, normed),
                 KernelCall(
-                    kernel_named("relu"), blocks(middle.size, 256), 256, (middle, middle.size)
+                    kernel_named("relu"), ceil_div(middle.size, 256), 256, (middle, middle.size)
                 ),
                 KernelCall(
                     kernel_named("maxpool2x2"), pool_grid, (32, 8), (middle, out, height, width)

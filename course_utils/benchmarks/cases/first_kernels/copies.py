@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ....devices.selection import ON_GPU, cp
-from ...harness.case import Case, KernelCall, Work, blocks, double, normal
+from ....integers import ceil_div
+from ...harness.case import Case, KernelCall, Work, double, normal
 from .common import files_of, kernel_named
 
 
@@ -26,7 +27,7 @@ def _copy(
         x, out = normal(first + n * step), cp.empty(n, cp.float32)
         count = n // 4 if name == "copy_vector" else n
         args = x, out, count, *more
-        grid = blocks(n, 256 * at_once)
+        grid = ceil_div(n, 256 * at_once)
         libraries = {}
         if library and ON_GPU:
             theirs = cp.empty_like(out)

@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from ....devices.selection import ON_GPU, cp
-from ...harness.case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from ....integers import ceil_div
+from ...harness.case import Case, KernelCall, Work, double, normal, torch_on_gpu
 from .common import as_tensors, files_of, kernel_named
 
 
 def _vec_add_vector(n: int) -> Work:
     work = _vec_add(n)
     a, b, c, _ = work.launches[0].args
-    launch = KernelCall(kernel_named("vec_add_vector"), blocks(n, 1024), 256, (a, b, c, n // 4))
+    launch = KernelCall(kernel_named("vec_add_vector"), ceil_div(n, 1024), 256, (a, b, c, n // 4))
     return replace(work, launches=(launch,))
 
 
@@ -27,7 +28,7 @@ def _vec_add(n: int) -> Work:
         x, y, z = as_tensors(a, b, theirs)
         libraries["torch.add"] = lambda: torch.add(x, y, out=z)
     return Work(
-        (KernelCall(kernel_named("vec_add"), blocks(n, 256), 256, (a, b, c, n)),),
+        (KernelCall(kernel_named("vec_add"), ceil_div(n, 256), 256, (a, b, c, n)),),
         output=c,
         expected=lambda: double(a) + double(b),
         rtol=1e-6,
@@ -42,7 +43,7 @@ def _fall(name: str) -> Callable[[int], Work]:
         z, vz = (cp.ascontiguousarray(particles[:, k]) for k in (2, 5))
         data = (particles,) if name == "fall_aos" else (z, vz)
         return Work(
-            (KernelCall(kernel_named(name), blocks(n, 256), 256, (*data, later, dt, n)),),
+            (KernelCall(kernel_named(name), ceil_div(n, 256), 256, (*data, later, dt, n)),),
             output=later,
             expected=lambda: double(z) + dt * double(vz),
             rtol=1e-6,
@@ -69,7 +70,7 @@ def _blur(size: tuple[int, int]) -> Work:
     """Each pixel becomes the mean of those up to two rows and columns away; for the emulator."""
     (height, width), radius = size, 2
     grey, out = normal(size), cp.empty(size, cp.float32)
-    grid = blocks(width, 16), blocks(height, 16)
+    grid = ceil_div(width, 16), ceil_div(height, 16)
 
     def expected() -> Any:
         total, count = cp.zeros((2, height, width), cp.float64)

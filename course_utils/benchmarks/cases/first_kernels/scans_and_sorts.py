@@ -9,7 +9,8 @@ import numpy as np
 
 from ....devices.properties import sm_count
 from ....devices.selection import cp
-from ...harness.case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from ....integers import ceil_div
+from ...harness.case import Case, KernelCall, Work, double, normal, torch_on_gpu
 from ...libraries import cub
 from .common import as_tensors, files_of, kernel_named, resident_grid
 
@@ -46,13 +47,13 @@ def _in_three_launches(name: str, x: Any, out: Any) -> list[KernelCall]:
     """Scans the tiles, then their sums in the same way, and adds those to the tiles."""
     threads, tile = SCANS[name]
     n = x.size
-    sums = cp.empty(blocks(n, tile), cp.float32)
+    sums = cp.empty(ceil_div(n, tile), cp.float32)
     calls = [KernelCall(kernel_named(name), sums.size, threads, (x, out, sums, n))]
     if sums.size > 1:
         upto = cp.empty_like(sums)
         calls += _in_three_launches(name, sums, upto)
         add = kernel_named("add_offsets")
-        calls.append(KernelCall(add, blocks(n, 256), 256, (out, upto, tile, n)))
+        calls.append(KernelCall(add, ceil_div(n, 256), 256, (out, upto, tile, n)))
     return calls
 
 
@@ -60,10 +61,10 @@ def _scan(name: str) -> Callable[[int], Work]:
     def make(n: int) -> Work:
         x, out = normal(n), cp.empty(n, cp.float32)
         if name == "scan_look_back":
-            call, words = _look_back(kernel_named(name), blocks(n, LOOK_BACK_TILE), x, out, n)
+            call, words = _look_back(kernel_named(name), ceil_div(n, LOOK_BACK_TILE), x, out, n)
             calls, cleared = [call], (words,)
         elif name == "scan_specialized":
-            tiles = blocks(n, SCAN_TILE)
+            tiles = ceil_div(n, SCAN_TILE)
             words, grid = cp.zeros(tiles + 1, cp.uint64), min(tiles, sm_count())
             args, shared = (x, out, words, tiles, n), 4 * SCAN_TILE * STAGES
             kernel = kernel_named(name, STAGES=STAGES)
@@ -94,7 +95,7 @@ def _select(limit: float) -> Callable[[int], Work]:
         kept = int((x > limit).sum())
         out, count = cp.empty(kept, cp.float32), cp.empty(1, cp.uint32)  # no room for more
         kernel = kernel_named("select_look_back")
-        call, words = _look_back(kernel, blocks(n, SELECT_TILE), x, limit, out, count, n)
+        call, words = _look_back(kernel, ceil_div(n, SELECT_TILE), x, limit, out, count, n)
         return Work(
             (call,),
             output=out,
@@ -113,7 +114,7 @@ def _keys(n: int) -> Any:
 def _sort(pairs: bool) -> Callable[[int], Work]:
     def make(n: int) -> Work:
         threads, items, _ = SORT[pairs].values()
-        tiles = blocks(n, threads * items)
+        tiles = ceil_div(n, threads * items)
         keys, values = _keys(n), cp.arange(n, dtype=cp.uint32)
         counts = cp.zeros(PASSES * DIGITS, cp.uint32)
         words = cp.zeros(PASSES * tiles * DIGITS, cp.uint32)

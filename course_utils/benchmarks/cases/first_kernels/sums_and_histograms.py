@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ....devices.selection import ON_GPU, cp
-from ...harness.case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from ....integers import ceil_div
+from ...harness.case import Case, KernelCall, Work, double, normal, torch_on_gpu
 from ...libraries import cub
 from .common import as_tensors, files_of, kernel_named, resident_grid
 
@@ -14,7 +15,7 @@ from .common import as_tensors, files_of, kernel_named, resident_grid
 def _sum_launches(name: str, x: Any, total: Any) -> tuple[KernelCall, ...]:
     kernel, n = kernel_named(name), x.size
     if name == "sum_atomic":
-        return (KernelCall(kernel, blocks(n, 256), 256, (x, total, n)),)
+        return (KernelCall(kernel, ceil_div(n, 256), 256, (x, total, n)),)
     if name == "sum_single_pass":
         grid = resident_grid(n, 1024, 16)
         args = x, total, cp.empty(grid, cp.float32), cp.zeros(1, cp.uint32), n
@@ -22,7 +23,7 @@ def _sum_launches(name: str, x: Any, total: Any) -> tuple[KernelCall, ...]:
     launches: list[KernelCall] = []
     while n > 1 or not launches:  # again on its own results until one is left
         block = 1024 if name == "sum_vector" else 256
-        grid = blocks(n, 256)
+        grid = ceil_div(n, 256)
         if name == "sum_vector":
             grid = 1 if launches else resident_grid(n, 1024, 16)
         sums = total if grid == 1 else cp.empty(grid, cp.float32)
@@ -77,7 +78,7 @@ def _histogram(name: str, equal: bool) -> Callable[[int], Work]:
         counts = cp.empty(256, cp.uint32)
         one_by_one = name in ("histogram_global", "histogram_aggregated")
         block = 1024 if name == "histogram_lanes" else 256
-        grid = blocks(n, 256) if one_by_one else resident_grid(n, block, 1)
+        grid = ceil_div(n, 256) if one_by_one else resident_grid(n, block, 1)
         libraries = cub.histogram_of_bytes(pixels)
         if ON_GPU:
             libraries["cupy.bincount"] = lambda: cp.bincount(pixels, minlength=256)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ....devices.selection import ON_GPU, cp
-from ...harness.case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from ....integers import ceil_div
+from ...harness.case import Case, KernelCall, Work, double, normal, torch_on_gpu
 from .common import as_tensors, files_of, kernel_named
 
 
@@ -32,9 +33,9 @@ def transpose_libraries(a: Any, out: Any) -> dict[str, Callable[[], Any]]:
 def transpose_call(name: str, a: Any, out: Any) -> KernelCall:
     """The kernel ``name`` of the ladder, for matrices of its shape."""
     rows, columns = a.shape
-    grid, block = (blocks(columns, 32), blocks(rows, 32)), (32, 32)
+    grid, block = (ceil_div(columns, 32), ceil_div(rows, 32)), (32, 32)
     if name == "transpose_vector":
-        grid, block = (blocks(rows, 64), blocks(columns, 64)), (256,)
+        grid, block = (ceil_div(rows, 64), ceil_div(columns, 64)), (256,)
     return KernelCall(kernel_named(name), grid, block, (a, out, rows, columns))
 
 

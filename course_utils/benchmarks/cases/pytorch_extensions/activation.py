@@ -6,17 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ....devices.selection import cp
+from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import (
-    Case,
-    KernelCall,
-    Work,
-    blocks,
-    course_kernel,
-    double,
-    normal,
-    torch_on_gpu,
-)
+from ...harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
 from ..first_kernels.common import as_tensors, compiled
 
 CHAPTER = "07_pytorch_extensions"
@@ -37,7 +29,7 @@ def _polynomial(name: str, per_thread: int) -> Callable[[int], Work]:
             libraries = {"torch eager": lambda: _formula(tensor), **compiled(_formula, tensor)}
         groups = n // per_thread
         kernel = course_kernel(CHAPTER, name)
-        call = KernelCall(kernel, blocks(groups, 256), 256, (x, y, groups))
+        call = KernelCall(kernel, ceil_div(groups, 256), 256, (x, y, groups))
 
         def expected() -> Any:
             return _formula(double(x))

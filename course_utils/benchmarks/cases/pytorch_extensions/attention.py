@@ -12,17 +12,9 @@ from typing import Any
 import numpy as np
 
 from ....devices.selection import cp
+from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import (
-    Case,
-    KernelCall,
-    Work,
-    blocks,
-    course_kernel,
-    double,
-    normal,
-    torch_on_gpu,
-)
+from ...harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
 from ..first_kernels.common import as_tensors
 from ..matmul import from_bf16, to_bf16
 
@@ -62,7 +54,7 @@ def forward_call(
     scale = np.float32(d**-0.5)
     starts = cp.asarray(starts_of(lengths))
     arguments = q, k, v, o, lse, starts, heads, k.shape[1], tokens, scale
-    grid = blocks(max(lengths), QUERIES[name]), heads, len(lengths)
+    grid = ceil_div(max(lengths), QUERIES[name]), heads, len(lengths)
     return KernelCall(kernel, grid, THREADS[name], arguments, shared_bytes(name, d))
 
 
@@ -81,17 +73,17 @@ def backward_calls(
     tokens, heads, d = q.shape
     kv_heads, scale, starts = k.shape[1], np.float32(d**-0.5), cp.asarray(starts_of(lengths))
     rows = cp.empty((heads, tokens, 2), cp.float32)
-    tiles = blocks(max(lengths), TILE), heads, len(lengths)
+    tiles = ceil_div(max(lengths), TILE), heads, len(lengths)
     return (
         KernelCall(
             _kernel("attention_row_dots", D=d),
-            blocks(tokens * heads, 8),
+            ceil_div(tokens * heads, 8),
             256,
             (o, do, lse, rows, heads, tokens),
         ),
         KernelCall(
             _kernel("flash_backward", D=d, CAUSAL=int(causal)),
-            (blocks(max(lengths), KEYS), kv_heads, len(lengths)),
+            (ceil_div(max(lengths), KEYS), kv_heads, len(lengths)),
             256,
             (q, k, v, do, rows, sums, dk, dv, starts, heads, kv_heads, tokens, scale),
             shared_bytes("flash_backward", d),
@@ -148,7 +140,7 @@ def _definition(size: Size) -> Work:
     _, heads, n = size
     q, k, v = (normal((n, heads, WIDTH_FP32), seed) for seed in range(3))
     o, scores = cp.empty_like(q), cp.empty((heads, n, n), cp.float32)
-    scale, side = np.float32(WIDTH_FP32**-0.5), blocks(n, 16)
+    scale, side = np.float32(WIDTH_FP32**-0.5), ceil_div(n, 16)
     launches = (
         KernelCall(
             _kernel("attention_scores", D=WIDTH_FP32),
@@ -159,7 +151,7 @@ def _definition(size: Size) -> Work:
         KernelCall(_kernel("attention_softmax"), heads * n, 256, (scores, n)),
         KernelCall(
             _kernel("attention_values", D=WIDTH_FP32),
-            (blocks(WIDTH_FP32, 32), blocks(n, 8), heads),
+            (ceil_div(WIDTH_FP32, 32), ceil_div(n, 8), heads),
             (32, 8),
             (scores, v, o, n),
         ),
@@ -172,7 +164,7 @@ def _tiles(size: Size) -> Work:
     q, k, v = (normal((n, heads, WIDTH_FP32), seed) for seed in range(3))
     o, scale = cp.empty_like(q), np.float32(WIDTH_FP32**-0.5)
     kernel = _kernel("flash_tiles", D=WIDTH_FP32)
-    call = KernelCall(kernel, (blocks(n, 32), heads), 128, (q, k, v, o, n, scale))
+    call = KernelCall(kernel, (ceil_div(n, 32), heads), 128, (q, k, v, o, n, scale))
     return _fp32_work((call,), q, k, v, o)
 
 

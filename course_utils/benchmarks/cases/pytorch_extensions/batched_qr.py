@@ -16,8 +16,9 @@ import numpy as np
 
 from ....devices.selection import ON_GPU, cp
 from ....errors import LessonError
+from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Work, blocks, course_kernel, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Work, course_kernel, normal, torch_on_gpu
 from ...libraries.cublas_library import cublas_libraries
 from ..first_kernels.common import as_tensors
 
@@ -107,7 +108,7 @@ def panel_defines(m: int) -> dict[str, int]:
     if m > MOST_ROWS:
         raise LessonError(f"{m} rows: a block takes {MOST_ROWS}. Cut the matrix into parts.")
     warps, at_once = (8, 3) if m <= FEW_ROWS else (WARPS_FOR_MANY, 16 // WARPS_FOR_MANY)
-    return {"WARPS": warps, "SLOTS": blocks(m, warps * TILE), "MIN_BLOCKS": at_once}
+    return {"WARPS": warps, "SLOTS": ceil_div(m, warps * TILE), "MIN_BLOCKS": at_once}
 
 
 def shared_bytes(name: str, defines: Mapping[str, int], n: int) -> int:
@@ -127,8 +128,8 @@ def warp_calls(a: Any, found: Factors) -> Calls:
     if max(m, n) > 32:
         raise LessonError(f"{m} x {n}: a warp takes 32 rows and 32 columns at most.")
     arguments = a, found.qr, found.tau, batch, m, n
-    kernel = _kernel("qr_warp", ROWS=TILE * blocks(m, TILE))
-    return (KernelCall(kernel, blocks(batch, 8), 256, arguments),)
+    kernel = _kernel("qr_warp", ROWS=TILE * ceil_div(m, TILE))
+    return (KernelCall(kernel, ceil_div(batch, 8), 256, arguments),)
 
 
 def block_calls(a: Any, found: Factors) -> Calls:
@@ -180,7 +181,7 @@ def tall_calls(a: Any, rows: int, **tried: int) -> tuple[Calls, Any]:
         if parts == 1:
             return calls, found.qr[0, :n]
         a, m = cp.empty((parts * n, n), np.float32), parts * n
-        grid = min(1024, blocks(a.size, 256))
+        grid = min(1024, ceil_div(a.size, 256))
         stack = KernelCall(_kernel("qr_stack"), grid, 256, (found.qr, a, parts, rows, n))
         calls, rows = (*calls, stack), n * parts_at_once(parts, n)
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from ....devices.selection import cp
 from ....errors import LessonError
+from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Work, blocks, course_kernel, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Work, course_kernel, normal, torch_on_gpu
 from .normalisation import CHAPTER, KINDS, TEST_SIZES, Kind, KindWork, Shape, by_torch_compile
 
 IGNORED = -100  # the target of a row that does not count, as in PyTorch
@@ -24,14 +25,14 @@ def fused_defines(columns: int, kind: Kind) -> dict[str, Any]:
     """How ``cross_entropy_fused.cu`` divides a row of ``columns``: a thread copies up to 8 groups
     of 16 bytes, and a cluster has as many blocks as that takes.
     Raises LessonError where a row is longer than the shared memory of eight blocks holds."""
-    groups = blocks(columns * kind.width, 16)
+    groups = ceil_div(columns * kind.width, 16)
     for threads in (128, 256, 512):
         for cluster in (1, 2, 4, 8):
             if threads * cluster * MOST_GROUPS >= groups:
                 return {
                     "ELEMENT": kind.c_type,
                     "THREADS": threads,
-                    "GROUPS": blocks(groups, threads * cluster),
+                    "GROUPS": ceil_div(groups, threads * cluster),
                     "CLUSTER": cluster,
                 }
     raise LessonError(f"A row of {columns} numbers is too long for the memory of a cluster.")
@@ -63,7 +64,7 @@ def _separate(x: Any, target: Any, dx: Any, loss: Any, weight: Any) -> tuple[Ker
     kept = cp.empty(rows, np.float32)
     forward = x, target, loss, kept, columns, IGNORED
     backward = x, target, kept, weight, dx, columns, IGNORED
-    grid = blocks(columns, 1024), rows
+    grid = ceil_div(columns, 1024), rows
     return (
         KernelCall(_kernel("cross_entropy_forward"), rows, 256, forward),
         KernelCall(_kernel("cross_entropy_backward"), grid, 256, backward),

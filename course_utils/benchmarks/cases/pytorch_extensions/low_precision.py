@@ -18,17 +18,9 @@ from ....checking import difference
 from ....devices.properties import sm_count
 from ....devices.selection import cp
 from ....errors import LessonError
+from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import (
-    Case,
-    KernelCall,
-    Work,
-    blocks,
-    course_kernel,
-    double,
-    normal,
-    torch_on_gpu,
-)
+from ...harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
 from ...libraries import cublas
 from ..first_kernels.common import as_tensors, compiled
 
@@ -71,10 +63,10 @@ def stream_call(
             f"{name} takes rows in multiples of 8 and columns in multiples of {multiple}, at most "
             f"{1024 * width}: not {rows} x {columns}."
         )
-    defines = STREAMS[name] | {"THREADS": 32 * blocks(columns, 32 * width)} | tried
-    each = 8 * blocks(rows, 8 * (grid or defines["BLOCKS"] * sm_count()))  # rows of a block
+    defines = STREAMS[name] | {"THREADS": 32 * ceil_div(columns, 32 * width)} | tried
+    each = 8 * ceil_div(rows, 8 * (grid or defines["BLOCKS"] * sm_count()))  # rows of a block
     arguments = w, scales, x, y, rows, columns, each
-    launch = blocks(rows, each), defines["THREADS"], arguments
+    launch = ceil_div(rows, each), defines["THREADS"], arguments
     early = bool(tried.get("EARLY"))
     kernel = _kernel(name, arch="sm_90" if early else None, **defines)
     return KernelCall(kernel, *launch, stream_bytes(defines, each), early=early)
@@ -98,15 +90,15 @@ def bulk_call(
     or a block has no room for K.
     """
     (rows,), (columns,) = y.shape, x.shape
-    defines = {"ROWS": 4, "GROUPS": 2, "THREADS": 32 * blocks(columns, 1024)} | tried
+    defines = {"ROWS": 4, "GROUPS": 2, "THREADS": 32 * ceil_div(columns, 1024)} | tried
     each, groups = defines["ROWS"], defines["GROUPS"]
     all_pieces = rows // each
     most = min(grid or sm_count(), max(1, all_pieces))
-    pieces = blocks(all_pieces, most)
+    pieces = ceil_div(all_pieces, most)
     even = not grid and not defines.get("EARLY")
-    grid = max(1, blocks(all_pieces, max(1, pieces))) if even else most
+    grid = max(1, ceil_div(all_pieces, max(1, pieces))) if even else most
     room = MOST_SHARED - bulk_bytes(defines | {"STAGES": 0}, columns, pieces)
-    rounds = min(blocks(pieces, groups), room // max(1, each * columns // 2 * groups))
+    rounds = min(ceil_div(pieces, groups), room // max(1, each * columns // 2 * groups))
     threads = groups * defines["THREADS"] + 32
     if not rows or rows % each or columns % GROUP or rounds < 1 or threads > 1024:
         raise LessonError(

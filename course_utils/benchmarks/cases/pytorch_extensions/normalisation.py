@@ -12,17 +12,9 @@ import numpy as np
 from ....devices.properties import sm_count
 from ....devices.selection import cp
 from ....errors import LessonError
+from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import (
-    Case,
-    KernelCall,
-    Work,
-    blocks,
-    course_kernel,
-    double,
-    normal,
-    torch_on_gpu,
-)
+from ...harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
 from ..first_kernels.common import compiled
 from ..matmul import from_bf16, to_bf16
 
@@ -91,12 +83,12 @@ def row_defines(
     Raises LessonError where the row is longer than a block holds.
     """
     most = max(1, most_groups * kind.width // 4)
-    groups = blocks(columns * kind.width, 16)
+    groups = ceil_div(columns * kind.width, 16)
     while threads < 1024 and threads * most < groups:
         threads *= 2
     if threads * most < groups:
         raise LessonError(f"A row of {columns} numbers is too long for the registers of a block.")
-    return {"ELEMENT": kind.c_type, "THREADS": threads, "GROUPS": blocks(groups, threads)}
+    return {"ELEMENT": kind.c_type, "THREADS": threads, "GROUPS": ceil_div(groups, threads)}
 
 
 def _rows(n: Shape, kind: Kind) -> tuple[Any, Any, Any]:
@@ -117,7 +109,7 @@ def moments_of(x: Any) -> tuple[Any, Any]:
 FORWARD = {
     "layer_norm_two_pass": lambda columns: (256, {}),
     "layer_norm_welford": lambda columns: (256, {}),
-    "layer_norm_registers": lambda columns: (256, {"EACH": blocks(columns, 256)}),
+    "layer_norm_registers": lambda columns: (256, {"EACH": ceil_div(columns, 256)}),
 }
 
 
@@ -192,7 +184,7 @@ def backward_defines(columns: int, kind: Kind) -> dict[str, Any]:
     defines |= {"STAGES": 3, "RESIDENT": 1 if kind.width == 4 else 2}
     if defines["THREADS"] > MOST_THREADS:
         defines |= {"THREADS": MOST_THREADS, "STAGES": 2}
-        defines["GROUPS"] = blocks(columns * kind.width, 16 * MOST_THREADS)
+        defines["GROUPS"] = ceil_div(columns * kind.width, 16 * MOST_THREADS)
     return defines
 
 
@@ -215,7 +207,7 @@ def backward_calls(arrays: tuple, n: Shape, kind: Kind, dx: Any, sums: Any, **tr
             (*arrays, dx, partial_sums, rows, columns),
             shared,
         ),
-        KernelCall(second, blocks(both, 32), 256, (partial_sums, sums, parts, both)),
+        KernelCall(second, ceil_div(both, 32), 256, (partial_sums, sums, parts, both)),
     )
 
 
@@ -229,7 +221,9 @@ def _split_calls(arrays: tuple, n: Shape, dx: Any, sums: Any) -> Calls:
     by_columns = _kernel("layer_norm_backward_columns")
     return (
         KernelCall(by_rows, rows, defines["THREADS"], (dy, x, gamma, mean, rstd, dx, columns)),
-        KernelCall(by_columns, blocks(columns, 32), 256, (dy, x, mean, rstd, *sums, rows, columns)),
+        KernelCall(
+            by_columns, ceil_div(columns, 32), 256, (dy, x, mean, rstd, *sums, rows, columns)
+        ),
     )
 
 

@@ -15,17 +15,9 @@ import numpy as np
 from ....devices.properties import sm_count
 from ....devices.selection import cp
 from ....errors import LessonError
+from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import (
-    Case,
-    KernelCall,
-    Work,
-    blocks,
-    course_kernel,
-    double,
-    normal,
-    torch_on_gpu,
-)
+from ...harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
 from ...harness.case import program as python_program
 from ...libraries import cub
 from ..first_kernels.common import as_tensors, compiled
@@ -152,7 +144,7 @@ def merge_calls(x: Any, k: int, found: Found, parts: int | None = None, **tried:
     each = min(k, length)
     lists = Found.of(rows * parts, each)
     first = stream_calls(x.reshape(rows * parts, length), each, lists, SORTED=0, **tried)
-    threads = max(128, 32 * blocks(k, 64))
+    threads = max(128, 32 * ceil_div(k, 64))
     arguments = *lists.both, *found.both, parts, each, length, k
     return *first, KernelCall(_kernel("top_k_merge", THREADS=threads), rows, threads, arguments)
 
@@ -164,7 +156,7 @@ def cluster_calls(x: Any, k: int, found: Found, **tried: int) -> Calls:
     cluster = tried.get("CLUSTER", blocks_of_a_row(rows, columns))
     if cluster == 1:
         return stream_calls(x, k, found, **{key: tried[key] for key in tried if key != "CLUSTER"})
-    defines = stream_defines(max(blocks(columns, cluster), k), k) | {"CLUSTER": cluster} | tried
+    defines = stream_defines(max(ceil_div(columns, cluster), k), k) | {"CLUSTER": cluster} | tried
     threads, arguments = defines["THREADS"], (x, *found.both, columns, k)
     kernel = _kernel("top_k_cluster", **defines)
     return (KernelCall(kernel, rows * cluster, threads, arguments, shared_bytes(defines)),)
@@ -175,10 +167,10 @@ def warp_calls(x: Any, k: int, found: Found) -> Calls:
     if not 0 < k <= min(WARP_MOST_K, columns) or columns > WARP_COLUMNS:
         limits = f"1 to {WARP_MOST_K} of {WARP_COLUMNS} columns at most"
         raise LessonError(f"k is {k} of {columns} columns: a warp selects {limits}.")
-    each = blocks(columns, 32)
-    groups = min(each, blocks(k + 8, 32))  # a few places more than k, so that halving ends sooner
+    each = ceil_div(columns, 32)
+    groups = min(each, ceil_div(k + 8, 32))  # a few places more than k, so that halving ends sooner
     kernel = _kernel("top_k_warp", EACH=each, GROUPS=groups)
-    return (KernelCall(kernel, blocks(rows, 8), 256, (x, *found.both, rows, columns, k)),)
+    return (KernelCall(kernel, ceil_div(rows, 8), 256, (x, *found.both, rows, columns, k)),)
 
 
 # --- cases ---
@@ -299,7 +291,7 @@ def _philox() -> Any:
 def race_winners(logits: np.ndarray, temperature: float, seed: int, offset: int = 0) -> np.ndarray:
     """What ``sample_race.cu`` draws, in float64, for ``logits`` on the host."""
     rows, columns = logits.shape
-    groups = blocks(columns, 4)
+    groups = ceil_div(columns, 4)
     winners = np.empty(rows, np.int64)
     for row in range(rows):  # one at a time: ten arrays of 64 bits for each number
         bits = _philox()["philox"](seed, row * groups + np.arange(groups), offset // 4)
@@ -341,7 +333,7 @@ def nucleus_call(
 ) -> KernelCall:
     settings = np.float32(p), np.float32(temperature), seed, offset
     arguments = *found.both, token, found.rows, found.k, *settings
-    return KernelCall(_kernel("sample_top_p"), blocks(found.rows, 8), 256, arguments)
+    return KernelCall(_kernel("sample_top_p"), ceil_div(found.rows, 8), 256, arguments)
 
 
 def _race(n: tuple[int, int]) -> Work:

@@ -19,6 +19,7 @@ from ...isa.instruction_set import traits_of
 from ...machine.async_state import MBarrier
 from ...machine.lanes import Group
 from ...machine.observer import Observer
+from ...numerics.rounding import ceil_div
 from ..barriers.sync_check import Numbered
 
 CELL = 4  # bytes of shared memory that are remembered together
@@ -107,7 +108,7 @@ class ProxyCheck(Observer):
         entry = self._entry(group.batch, group.lanes, site.instruction)
         memory = self._memory(group.batch, region)
         cells = group.full(index + first) * site.width // CELL
-        for piece in range(-(-site.bytes // CELL)):
+        for piece in range(ceil_div(site.bytes, CELL)):
             memory[cells + piece] = entry
 
     def copy_starts(self, batch, transfer) -> None:

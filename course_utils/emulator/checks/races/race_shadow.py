@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...numerics.rounding import ceil_div
+
 THREAD_BITS, SITE_BITS = 31, 12
 CLOCK_SHIFT = THREAD_BITS + SITE_BITS
 THREAD = (1 << THREAD_BITS) - 1
@@ -85,7 +87,7 @@ class RaceShadow:
 
     def __init__(self, size: int, granule: int):
         self.size, self.granule = size, granule
-        cells = -(-size // granule)
+        cells = ceil_div(size, granule)
         self.writer, self.reader, self.other = np.zeros((3, cells), np.int64)
         self.flight: np.ndarray | None = None  # copies in flight, odd numbers those that write
         self.flying = 0  # bytes of them

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...isa.instruction_set import PLAIN
+from ...numerics.rounding import ceil_div
 
 UNCOMMITTED = -1
 
@@ -64,7 +65,7 @@ class TileReads:
     """The reads in flight of one batch, whose lanes are ``lanes`` in number."""
 
     def __init__(self, lanes: int):
-        self._groups = np.zeros(-(-lanes // 32), np.int64)  # that each warp has committed
+        self._groups = np.zeros(ceil_div(lanes, 32), np.int64)  # that each warp has committed
         self._flying: list[tuple[TileRead, np.ndarray]] = []  # with the group of each tile
 
     def starts(self, read: TileRead) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...isa import ptx
 from ...machine.lanes import Group
+from ...numerics.rounding import ceil_div
 
 if TYPE_CHECKING:
     from .init_check import InitCheck
@@ -145,7 +146,7 @@ def _shifted(check: InitCheck, group: Group, decoded) -> dict | None:
         return None
     marks, width = _marks(check, group, source), ptx.SIZES[i.modifiers[-1]]
     mask = marks & ((1 << width) - 1)
-    low, high = by.value // 8, -(-by.value // 8)
+    low, high = by.value // 8, ceil_div(by.value, 8)
     if i.opcode == "shl":
         mask = (mask << low | mask << high) & ((1 << width) - 1)
     elif i.opcode == "shr":
