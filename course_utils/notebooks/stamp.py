@@ -18,8 +18,8 @@ from nbformat import NotebookNode
 
 from ..compiling.includes import included_files
 from ..compiling.source_text import read_source
+from ..fingerprints import C_LIKE, code_of
 from ..paths import ROOT
-from ..records.sources import code
 from .canonical import STAMP
 from .cell_dependencies import dependencies
 from .cells import (
@@ -37,7 +37,6 @@ UPDATE_COMMAND = (
     "run `python -m course_utils run --update PATH`; a cell that measures needs the GPU machine, "
     "course_utils/notebooks/README.md says how to go on without one"
 )
-C_LIKE = (".cu", ".cuh", ".c", ".h", ".cpp")
 FIELDS = ("device", "cuda", "date", "fingerprint")
 EMULATOR = "emulator"
 ANYWHERE = "anywhere"  # in the stamp of a cell that gives the same on every device
@@ -95,7 +94,8 @@ def fingerprints(nb: NotebookNode, root: Path = ROOT) -> list[str]:
         for path in sorted(files[-1]) if shows else own:
             text = read_source(path)
             digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-            digest.update(_text(text if shows or path.suffix not in C_LIKE else code(text)))
+            plain = shows or path.suffix not in C_LIKE
+            digest.update(_text(text if plain else code_of(text, path.suffix)))
         digest.update(" ".join([*needed.imports, *(found[at] for at in needed.cells)]).encode())
         found.append(digest.hexdigest()[:16])
     return found

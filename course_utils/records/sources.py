@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ..compiling.includes import INCLUDE, included_files
-from ..compiling.signature import strip_comments
+from ..compiling.includes import included_files
+from ..fingerprints import code_of
 from ..paths import KERNELS, unnumbered
 
 
@@ -27,18 +26,12 @@ def text_hash(*sources: tuple[str, Path]) -> str:
     digest = hashlib.sha256()
     for text, path in sources:
         if path.suffix == ".py":
-            digest.update(ast.unparse(ast.parse(text)).encode())
+            digest.update(code_of(text, ".py").encode())
             continue
-        headers = sorted(map(code, included_files(text, path.parent).values()))
-        for part in (code(text), *headers):
+        headers = included_files(text, path.parent).values()
+        for part in (code_of(text, ".cu"), *sorted(code_of(header, ".cuh") for header in headers)):
             digest.update(part.encode() + b"\0")
     return digest.hexdigest()[:12]
-
-
-def code(text: str) -> str:
-    """CUDA C++ without its comments, blank lines, indentation and ``#include "…"`` lines."""
-    text = INCLUDE.sub("", strip_comments(text))
-    return "\n".join(filter(None, (" ".join(line.split()) for line in text.splitlines())))
 
 
 def hashes(files: Iterable[str]) -> dict[str, str]:

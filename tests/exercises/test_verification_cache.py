@@ -13,6 +13,7 @@ from course_utils.exercises.judging.verify import Proof
 from course_utils.paths import CHAPTERS, ROOT
 
 NOTEBOOK = "04_first_kernels/06_reductions"
+CODE = {".py": "more = 1\n"}
 EXERCISES = [exercise for exercise in all_exercises() if exercise.notebook == NOTEBOOK]
 PROOFS = [Proof(exercise.id, "solution", "pass", "pass", "", 0.1) for exercise in EXERCISES]
 
@@ -66,8 +67,22 @@ def test_the_hash_is_that_of_the_course(course):
 def test_a_change_of_what_a_proof_reads_changes_the_hash(course, file):
     before = hash_of(NOTEBOOK, course)
     path = course / file
-    path.write_text(path.read_text() + "\n")
+    path.write_text(path.read_text() + CODE.get(path.suffix, "int more;\n"))
     assert hash_of(NOTEBOOK, course) != before
+
+
+@pytest.mark.parametrize(
+    ("file", "comment"),
+    [
+        ("course_utils/emulator/instructions/wgmma.py", "\n# A comment.\n"),
+        ("kernels/04_first_kernels/exercises/argmax_rows.cu", "\n// A comment.\n"),
+    ],
+)
+def test_a_comment_or_a_blank_line_changes_nothing(course, file, comment):
+    before = hash_of(NOTEBOOK, course)
+    path = course / file
+    path.write_text(path.read_text() + comment)
+    assert hash_of(NOTEBOOK, course) == before
 
 
 def test_a_wrong_answer_counts(course, monkeypatch):
@@ -90,14 +105,14 @@ def test_a_change_of_other_files_does_not(course, file):
     before = hash_of(NOTEBOOK, course)
     path = course / file
     assert path.exists()
-    path.write_text(path.read_text() + "\n")
+    path.write_text(path.read_text() + CODE.get(path.suffix, "int more;\n"))
     assert hash_of(NOTEBOOK, course) == before
 
 
 def test_a_kernel_of_another_chapter_that_a_spec_names_counts(course):
     before = hash_of("05_cuda_libraries/02_curand", course)
     philox = course / "kernels/07_pytorch_extensions/philox.py"
-    philox.write_text(philox.read_text() + "\n")
+    philox.write_text(philox.read_text() + CODE[".py"])
     assert hash_of("05_cuda_libraries/02_curand", course) != before
 
 
@@ -109,7 +124,7 @@ def test_what_a_kernel_includes_counts_wherever_it_lies(course):
     kernel = course / "kernels/04_first_kernels/exercises/argmax_rows.cu"
     kernel.write_text('#include "../../06_matmul_and_fft/host/simd.h"\n' + kernel.read_text())
     before = hash_of(NOTEBOOK, course)
-    (host / "lanes.h").write_text("// more\n")
+    (host / "lanes.h").write_text("int more;\n")
     assert hash_of(NOTEBOOK, course) != before
 
 

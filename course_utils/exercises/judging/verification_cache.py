@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from ...compiling.includes import included_files
+from ...fingerprints import code_of
 from ...paths import CHAPTERS, KERNELS, ROOT
 from ..authoring.registry import SPECS, all_exercises
 from ..authoring.spec import BaseExercise
@@ -134,6 +135,6 @@ def _sources(folder: Path) -> list[Path]:
 
 
 def _named(path: Path, root: Path) -> bytes:
-    """A file's place and text, whatever the ends of its lines."""
-    text = path.read_bytes().replace(b"\r\n", b"\n")
-    return path.relative_to(root).as_posix().encode() + b"\0" + text + b"\0"
+    """A file's place and its code."""
+    text = code_of(path.read_text(encoding="utf-8", errors="replace"), path.suffix)
+    return f"{path.relative_to(root).as_posix()}\0{text}\0".encode()
