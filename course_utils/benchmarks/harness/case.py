@@ -242,8 +242,3 @@ def need_torch(benchmark: str, and_triton: bool = False) -> Any:
         wanted = "PyTorch with CUDA, and Triton" if and_triton else "PyTorch with CUDA"
         raise LessonError(f"The benchmark called {benchmark} needs {wanted}.")
     return torch
-
-
-def blocks(size: int, block: int) -> int:
-    """How many blocks of ``block`` elements cover ``size``."""
-    return -(-size // block)
