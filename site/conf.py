@@ -25,6 +25,7 @@ include_patterns = [
     "chapters/*/README.md",
     "chapters/*/*.ipynb",
     "assets/**/*.md",
+    "course_utils/README.md",
     "course_utils/**/*.md",
     "build/drawn/*.md",
 ]

@@ -18,9 +18,9 @@ from course_utils.paths import ROOT
 PACKAGE = ROOT / "course_utils"
 
 # Each may import those above it, and nothing below. The emulator imports nothing outside itself.
-# CONTRIBUTING.md shows the same, a row of its table for each level; "" is the package itself.
+# course_utils/README.md has the same, a row of its table per level. "" is the package itself.
 ROOMS = (
-    {"errors"},
+    {"errors", "integers"},
     {
         "paths",
         "interrupts",
@@ -36,7 +36,7 @@ ROOMS = (
     {"remedies"},
     {"compiling"},
     {"devices"},
-    {"stored_outputs", "gpu_run"},
+    {"stored_outputs", "gpu_run", "fingerprints"},
     {"needs"},
     {"environment"},
     {"launching"},
@@ -169,8 +169,8 @@ def test_a_function_that_others_import_does_not_share_its_name_with_a_module(nam
     assert not functions & leaves
 
 
-def test_the_table_of_the_rooms_in_contributing_has_their_order():
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+def test_the_table_of_the_rooms_in_the_readme_has_their_order():
+    text = (PACKAGE / "README.md").read_text(encoding="utf-8")
     table = text.partition("| room of `course_utils` |")[2].partition("\n\n")[0]
     cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     rooms = [{name.rstrip("/") for name in re.findall(r"`([^`]+)`", cell)} for cell in cells]

@@ -1,0 +1,82 @@
+"""Each folder of the package says what it's for and where to start, and every file that it names is
+there."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from course_utils.paths import ROOT
+
+PACKAGE = ROOT / "course_utils"
+FOLDERS = [PACKAGE, *sorted(path.parent for path in PACKAGE.glob("*/__init__.py"))]
+PAGES = [
+    *(folder / "README.md" for folder in FOLDERS),
+    *(ROOT / name for name in ("CONTRIBUTING.md", "kernels/README.md", "site/README.md")),
+    *(ROOT / name for name in ("tests/README.md", "course_utils/exercises/AUTHORING.md")),
+]
+ONE_SCREEN = 50  # lines
+MANUALS = {PACKAGE / "emulator", PACKAGE / "notebooks", PACKAGE / "kernel_tool"}
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=name)
+def test_a_folder_of_the_package_has_a_readme_of_one_screen(folder):
+    page = folder / "README.md"
+    assert page.is_file(), f"write {name(page)}: its purpose, where to start, one example"
+    if folder not in MANUALS:
+        assert len(text(page).splitlines()) <= ONE_SCREEN
+
+
+@cache
+def modules() -> list[str]:
+    """The end of every module's path, as a page may name it."""
+    folders = ("chapters", "course_utils", "site", "tests")
+    return [f"/{name(path)}" for folder in folders for path in (ROOT / folder).rglob("*.py")]
+
+
+def missing(page: Path) -> list[str]:
+    """What ``page`` links to or names as a module, and isn't there."""
+    prose = re.sub(r"(?ms)^```.*?^```", "", text(page))
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", prose)
+    named = re.findall(r"`((?:\w+/)*\w+\.py)`", prose)
+    return sorted(
+        {target for target in links if not (page.parent / target).exists()}
+        | {n for n in named if "NN" not in n and not any(m.endswith(f"/{n}") for m in modules())}
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_file_that_a_page_names_is_there(page):
+    assert missing(page) == []
+
+
+def test_a_file_that_is_gone_is_named(tmp_path):
+    page = tmp_path / "README.md"
+    page.write_text("[`a.py`](a.py) and [b](b/README.md#b) and `nowhere.py`, `tests/conftest.py`")
+    assert missing(page) == ["a.py", "b/README.md", "nowhere.py"]
+
+
+EXAMPLES = {
+    name(page): block
+    for page in PAGES
+    for block in re.findall(r"(?ms)^```python\n(.*?)^```", text(page) if page.is_file() else "")
+    if "course_utils" in block and "pytest" not in block and page.parent.parent == PACKAGE
+    if page.parent not in MANUALS
+} | {"course_utils": re.search(r"(?ms)^```python\n(.*?)^```", text(PACKAGE / "README.md"))[1]}
+
+
+@pytest.mark.emulator
+@pytest.mark.parametrize("place", EXAMPLES)
+def test_the_example_of_a_readme_runs(place, capsys):
+    exec(compile(EXAMPLES[place], place, "exec"), {})
