@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from asynchrony import SEEDS, fault, module, run
 
-from course_utils.emulator import ALL_CHECKS, DATA_RACE, MISALIGNED, OUT_OF_BOUNDS
+from course_utils.emulator import ALL_CHECKS, DATA_RACE, MISALIGNED, OUT_OF_BOUNDS, Cause
 
 F32 = np.float32
 
@@ -51,13 +51,9 @@ def test_a_missing_wait_group_gives_a_wrong_result_and_a_report():
     )
     assert not np.array_equal(y.reshape(6, 256), x.reshape(6, 256)[:, ::-1])
     assert result.findings[0].kind == DATA_RACE
-    assert result.findings[0].message == (
-        "Data race on tile[255] in shared memory, block (0, 0, 0):\n"
-        "  thread (63, 0, 0) of block (0, 0, 0) started an asynchronous copy into it at "
-        "kernel.cu:4\n"
-        "  thread (0, 0, 0) reads it at kernel.cu:10\n"
-        "  before anybody has waited for the end of the copy."
-    )
+    (found, *_) = result.findings
+    assert (found.cause, found.array, found.index) == (Cause.COPY_NOT_AWAITED, "tile", 255)
+    assert (found.location.line, found.other_location.line) == (10, 4)
 
 
 def test_a_copy_waited_for_still_needs_a_barrier_before_others_read_it():
@@ -67,7 +63,7 @@ cp16(&tile[4 * threadIdx.x], x + 4 * threadIdx.x); commit(); wait_group<0>();
 y[threadIdx.x] = tile[255 - threadIdx.x];"""
     result = run("const float* x, float* y", body, 1, 64, (x, y), checks=ALL_CHECKS)
     assert [f.kind for f in result.findings] == [DATA_RACE]
-    assert result.findings[0].message.startswith("Data race (read after write) on tile[")
+    assert result.findings[0].cause == Cause.NO_ORDER_IN_BLOCK
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -85,14 +81,9 @@ def test_a_wait_behind_the_barrier_is_reported_whenever_the_copies_land(seed):
         checks=ALL_CHECKS,
         seed=seed,
     )
-    assert result.findings[0].message == (
-        "Data race (read after write) on tile[255] in shared memory, block (0, 0, 0):\n"
-        "  thread (63, 0, 0) copies into it with cp.async at kernel.cu:4 and waits for it at "
-        "kernel.cu:8\n"
-        "  thread (0, 0, 0) reads it at kernel.cu:9\n"
-        "  with no __syncthreads() in between.\n"
-        "  That wait covers only the thread's own copies: others need a barrier after it."
-    )
+    (found, *_) = result.findings
+    assert (found.cause, found.array, found.index) == (Cause.NO_ORDER_IN_BLOCK, "tile", 255)
+    assert (found.location.line, found.other_location.line) == (9, 4)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -113,7 +104,7 @@ y[threadIdx.x] = sum + tile[255 - threadIdx.x];"""
         checks=ALL_CHECKS,
         seed=seed,
     )
-    assert "before anybody has waited for the end of the copy" in result.findings[0].message
+    assert result.findings[0].cause == Cause.COPY_NOT_AWAITED
 
 
 def test_a_short_source_is_filled_with_zeros_and_not_read_beyond():
@@ -173,25 +164,17 @@ def test_a_missing_wait_or_a_wrong_parity_is_reported(wait):
     x, y = np.arange(256, dtype=F32), np.zeros(256, F32)
     body = BULK.replace("WAIT", wait).replace("END", "bulk_wait();")
     result = run("const float* x, float* y", body, 1, 64, (x, y), checks=ALL_CHECKS)
-    assert result.findings[0].message == (
-        "Data race on tile[0] in shared memory, block (0, 0, 0):\n"
-        "  thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy into it at "
-        "kernel.cu:7\n"
-        "    (cp.async.bulk, 1024 bytes; the mbarrier bar is told of its end)\n"
-        "  thread (0, 0, 0) reads it at kernel.cu:9\n"
-        "  before anybody has waited for the end of the copy. "
-        "First comes a wait for the mbarrier bar, its phase of parity 0."
-    )
+    (found, *_) = result.findings
+    assert (found.cause, found.array, found.index) == (Cause.COPY_NOT_AWAITED, "tile", 0)
+    assert (found.location.line, found.other_location.line) == (9, 7)
 
 
 def test_a_store_that_nobody_waits_for_before_the_end_is_reported():
     x, y = np.arange(256, dtype=F32), np.zeros(256, F32)
     body = BULK.replace("WAIT", "wait(&bar, 0);").replace("END", "")
     result = run("const float* x, float* y", body, 1, 64, (x, y), checks=ALL_CHECKS)
-    assert [f.message for f in result.findings] == [
-        "Copy in flight: thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy at "
-        "kernel.cu:12 (cp.async.bulk, 1024 bytes), and its block ended without waiting for it."
-    ]
+    (found,) = result.findings
+    assert (found.cause, found.location.line) == (Cause.COPY_IN_FLIGHT_AT_END, 12)
     assert np.array_equal(y, 2 * x)
 
 
@@ -204,15 +187,9 @@ __syncthreads();
 tile[threadIdx.x] = 2;
 if (threadIdx.x == 0) bulk_wait();"""
     result = run("float* y", body, 1, 64, (y,), checks=ALL_CHECKS)
-    assert result.findings[0].message == (
-        "Data race on tile[0] in shared memory, block (0, 0, 0):\n"
-        "  thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy out of it at "
-        "kernel.cu:3\n"
-        "    (cp.async.bulk, 256 bytes)\n"
-        "  thread (0, 0, 0) writes it at kernel.cu:5\n"
-        "  before anybody has waited for the end of the copy. "
-        "First comes cp.async.bulk.commit_group and .wait_group, by the thread that started it."
-    )
+    (found, *_) = result.findings
+    assert (found.cause, found.array, found.index) == (Cause.COPY_NOT_AWAITED, "tile", 0)
+    assert (found.location.line, found.other_location.line) == (5, 3)
 
 
 def test_bulk_reduction_adds_to_global_memory():
@@ -237,10 +214,8 @@ def test_a_bulk_copy_past_the_end_of_an_array_is_named():
         (np.zeros(250, F32), np.zeros(256, F32)),
     )
     assert found.kind == OUT_OF_BOUNDS
-    assert found.message == (
-        "Out of bounds: thread (0, 0, 0) of block (0, 0, 0) reads x[250] at kernel.cu:7, "
-        "1 element past its end: x has 250 elements."
-    )
+    assert (found.array, found.index, found.past) == ("x", 250, 1)
+    assert found.location.line == 7
 
 
 def test_a_bulk_copy_needs_16_byte_alignment():
@@ -248,7 +223,7 @@ def test_a_bulk_copy_needs_16_byte_alignment():
 bulk_store(y + 1, tile, 64); bulk_commit(); bulk_wait();"""
     found = fault("float* y", body, 1, 1, (np.zeros(64, F32),))
     assert found.kind == MISALIGNED
-    assert "whose destination is no multiple of 16 bytes" in found.message
+    assert found.cause == Cause.ADDRESS_MISALIGNED
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -318,8 +293,8 @@ __syncthreads();
 if (t < 32) { y[t] = tile[t] + 1; arrive(&bar); }
 else { WAIT y[t] = y[t - 32]; }""".replace("WAIT", "wait(&bar, 0);" if ordered else "")
     result = run("const float* x, float* y", body, 1, 64, (x, y), checks=ALL_CHECKS)
-    kinds = [f.message.split(" on ")[0] for f in result.findings]
-    assert kinds == ([] if ordered else ["Data race (read after write)"])
+    causes = [f.cause for f in result.findings]
+    assert causes == ([] if ordered else [Cause.NO_ORDER_IN_BLOCK])
 
 
 def test_two_blocks_that_write_one_place_race_though_each_waits_for_its_copies():
@@ -331,9 +306,7 @@ commit(); wait_group<0>();
 __syncthreads();
 y[t] = tile[63 - t];"""
     (found,) = run("const float* x, float* y", body, 2, 64, (x, y), checks=ALL_CHECKS).findings
-    assert found.message.endswith(
-        "and nothing orders two blocks: they run in any order, or at once."
-    )
+    assert found.cause == Cause.NO_ORDER_IN_GRID
 
 
 def test_many_copies_in_flight_cost_no_more_each_than_few():

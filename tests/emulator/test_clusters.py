@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from asynchrony import SEEDS, fault, run
 
-from course_utils.emulator import ALL_CHECKS, BARRIER, DATA_RACE, OUT_OF_BOUNDS
+from course_utils.emulator import ALL_CHECKS, BARRIER, DATA_RACE, OUT_OF_BOUNDS, Cause
 
 F32 = np.float32
 
@@ -33,11 +33,8 @@ def test_blocks_read_the_shared_memory_of_their_neighbour():
 def test_reading_a_block_that_has_not_surely_started_is_reported():
     result, _ = rotate(begin="", checks=ALL_CHECKS)
     assert result.findings[0].kind == BARRIER
-    assert result.findings[0].message == (
-        "Barrier misuse: thread (0, 0, 0) of block (0, 0, 0) reaches into the shared memory of "
-        "block (1, 0, 0) at kernel.cu:4 before it is certain that this block has started. Call "
-        "cluster.sync() first."
-    )
+    (found, *_) = result.findings
+    assert (found.cause, found.location.line) == (Cause.BLOCK_NOT_STARTED, 4)
 
 
 def test_reading_a_block_that_has_ended_is_reported():
@@ -52,20 +49,15 @@ y[threadIdx.x] = load_remote(map_rank(&s[threadIdx.x], 1));"""
         "float* y, int n", body, 2, 32, (y, np.int32(300)), prefix="__cluster_dims__(2, 1, 1)"
     )
     assert found.kind == OUT_OF_BOUNDS
-    assert found.message == (
-        "Out of bounds: thread (0, 0, 0) of block (0, 0, 0) reads shared memory at kernel.cu:6 of "
-        "block (1, 0, 0), which has ended. Let no block leave before all have finished reading: "
-        "cluster.sync() at the end."
-    )
+    assert (found.cause, found.location.line) == (Cause.BLOCK_HAS_ENDED, 6)
 
 
 def test_a_block_that_may_end_before_its_neighbour_has_read_is_reported():
     result, y = rotate(end="", checks=ALL_CHECKS)
     assert y[0, 0] == 131  # the result is right by luck
-    assert [f.message for f in result.findings] == [
-        "Data race: block (0, 0, 0) may end, and its s with it, before thread (31, 0, 0) of block "
-        "(3, 0, 0) reads it at kernel.cu:4. Call cluster.sync() before a block ends."
-    ]
+    (found,) = result.findings
+    assert (found.cause, found.location.line) == (Cause.BLOCK_MAY_END, 4)
+    assert (found.thread, found.block) == ((31, 0, 0), (3, 0, 0))
 
 
 def test_a_rank_that_the_cluster_does_not_have_is_reported():
@@ -73,7 +65,7 @@ def test_a_rank_that_the_cluster_does_not_have_is_reported():
 s[threadIdx.x] = 0; cluster_sync();
 y[0] = load_remote(map_rank(s, 2)); cluster_sync();"""
     found = fault("float* y", body, 2, 32, (np.zeros(1, F32),), prefix="__cluster_dims__(2, 1, 1)")
-    assert "of rank 2, but its cluster has 2 blocks" in found.message
+    assert found.cause == Cause.RANK_NOT_IN_CLUSTER
 
 
 def test_a_missing_second_cluster_barrier_is_a_race_between_blocks():
@@ -85,7 +77,7 @@ s[threadIdx.x] = 2; cluster_sync();"""
     result = run(
         "float* y", body, 2, 32, (y,), prefix="__cluster_dims__(2, 1, 1)", checks=ALL_CHECKS
     )
-    assert [f.message.split(" on ")[0] for f in result.findings] == ["Data race (write after read)"]
+    assert [f.cause for f in result.findings] == [Cause.NO_ORDER_IN_CLUSTER]
 
 
 def test_two_dimensional_clusters_and_their_special_registers():
@@ -138,10 +130,7 @@ def test_a_grid_must_divide_into_clusters():
 def test_a_wait_without_an_arrival_is_reported():
     body = 'asm volatile("barrier.cluster.wait;");\ny[0] = 0;'
     found = fault("float* y", body, 2, 32, (np.zeros(1, F32),), prefix="__cluster_dims__(2, 1, 1)")
-    assert found.message == (
-        "Barrier misuse: thread (0, 0, 0) of block (0, 0, 0) waits for the cluster at kernel.cu:1 "
-        "without having arrived: barrier.cluster.arrive must come first."
-    )
+    assert (found.cause, found.location.line) == (Cause.CLUSTER_WAIT_WITHOUT_ARRIVAL, 1)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
