@@ -33,11 +33,11 @@ ARCH = "compute_90a"
 
 
 class BadRequest(ValueError):
-    """The command line asks for something that can't be launched; the message says what to do."""
+    """The command line asks for something that can't be launched. The message says why."""
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command takes."""
+    """The command's arguments."""
     made = argparse.ArgumentParser(
         prog="cuda-emulator",
         description="Run a CUDA kernel without a GPU, under every check.",
@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run what the command line asks for; return the exit status."""
+    """Run the kernel that the command line names, and return the exit status."""
     asked = parser().parse_args(words)
     try:
         return _run(asked)
@@ -101,7 +101,7 @@ def _run(asked: argparse.Namespace) -> int:
 
 
 def _ptx(file: Path, arch: str) -> str:
-    """The PTX of a file; a ``.cu`` file is compiled."""
+    """The PTX of a file. A ``.cu`` file is compiled."""
     text = file.read_text(encoding="utf-8")
     return text if file.suffix == ".ptx" else compile_cuda(text, file, arch)
 
@@ -145,7 +145,7 @@ def _chosen(module: EmulatedModule, name: str | None, file: Path) -> Entry:
         return module.entry(names[0])
     if name not in names:
         there = ", ".join(names) or 'none: has it an extern "C" __global__ function?'
-        what = f"no kernel {name!r}" if name else "several kernels or none; choose with --kernel"
+        what = f"no kernel {name!r}" if name else "several kernels or none: choose with --kernel"
         raise BadRequest(f"{file.name} has {what}. Its kernels: {there}.")
     return module.entry(name)
 
@@ -154,7 +154,7 @@ def _extents(word: str) -> tuple[int, ...]:
     parts = word.split(",")
     if len(parts) > 3 or not all(part.strip().isdigit() and int(part) > 0 for part in parts):
         raise BadRequest(
-            f"A grid or a block is one to three positive integers, 4 or 4,2; got {word!r}."
+            f"A grid or a block is one to three positive integers, 4 or 4,2, not {word!r}."
         )
     return tuple(map(int, parts))
 
@@ -186,7 +186,7 @@ def _value(word: str, parameter: Variable, random: np.random.Generator) -> Any:
         )[0]
     except (ValueError, TypeError):
         raise BadRequest(
-            f"{word!r} is no value for {parameter.name} (.{parameter.type}); write {WORDS}."
+            f"{word!r} is no value for {parameter.name} (.{parameter.type}). Write {WORDS}."
         ) from None
 
 

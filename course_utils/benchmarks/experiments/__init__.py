@@ -1,1 +1,1 @@
-"""Studies of their own: what the machine can do, and what a measurement can get wrong."""
+"""Studies of the machine, and of measurements that mislead: each for one notebook."""
