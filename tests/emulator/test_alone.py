@@ -24,10 +24,13 @@ LAUNCH = "--grid", "4", "--block", "256", "--args", "arange(1000)", "2"
 DECLARED = "numpy", "numpy.libs", "ml_dtypes"  # what the package needs, as folders
 
 
-def ran(*command: object, status: int = 0, **options) -> str:
-    done = subprocess.run(
-        [str(part) for part in command], capture_output=True, text=True, check=False, **options
-    )
+# `make` puts the course into PYTHONPATH, and the emulator's own Python must not find it there.
+ALONE = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
+def ran(*command: object, status: int = 0, env: dict[str, str] = ALONE, **options) -> str:
+    words = [str(part) for part in command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=env, **options)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr
 

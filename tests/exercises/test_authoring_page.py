@@ -25,7 +25,7 @@ def test_the_exercise_it_shows_is_complete_in_few_lines_and_proves_itself(tmp_pa
         monkeypatch.setattr(module, "KERNELS", tmp_path)
     names = {"Exercise": Exercise, "Launch": Launch, "empty": empty, "floats": floats, "np": np}
     names |= {"Domain": Domain, "lengths": domain.lengths, "data": domain.data}
-    names |= {"ORDINARY": domain.ORDINARY, "method": method}
+    names |= {"ceil_div": ceil_div, "ORDINARY": domain.ORDINARY, "method": method}
     exec(entry, names, names)
     folder = tmp_path / "04_first_kernels" / "exercises"
     folder.mkdir(parents=True)
