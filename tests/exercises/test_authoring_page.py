@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises import Domain, Exercise, Launch, domain, empty, floats, method
 from course_utils.exercises.authoring import registry, spec
 from course_utils.exercises.judging.verify import proofs
