@@ -164,6 +164,19 @@ CAUSE_STEPS = {
         "Compare the bytes that expect_tx expects with the bytes of the copies: they must be "
         "equal in each phase.",
     ),
+    Cause.MBARRIER_OF_OTHER_BLOCK: "A thread waits only for an mbarrier of its own block. It may "
+    "arrive at one of another block of the cluster, and that block waits for it.",
+    Cause.LANE_NOT_IN_MASK: "The mask names every lane that executes the instruction, and no "
+    "other: take it from __ballot_sync before the branch, or let all 32 lanes execute it.",
+    **dict.fromkeys(
+        (Cause.BARRIER_COUNT_INVALID, Cause.BARRIER_COUNTS_DIFFER),
+        "A named barrier counts whole warps: give every thread that arrives or waits there the "
+        "same number of threads, a multiple of 32.",
+    ),
+    Cause.WARPGROUP_INCOMPLETE: "A wgmma is executed by the four warps of a warpgroup together: "
+    "branch by threadIdx.x / 128, never inside a warpgroup.",
+    Cause.CLUSTER_WAIT_WITHOUT_ARRIVAL: "Each thread arrives before it waits: cluster_arrive() and "
+    "then cluster_wait(), in every thread of the cluster.",
     Cause.BLOCK_NOT_STARTED: "A block reaches into another after a barrier of the cluster: "
     "cluster_arrive() and then cluster_wait().",
     **dict.fromkeys(
