@@ -164,7 +164,7 @@ CAUSE_STEPS = {
         "Compare the bytes that expect_tx expects with the bytes of the copies: they must be "
         "equal in each phase.",
     ),
-    Cause.MBARRIER_OF_OTHER_BLOCK: "A thread waits only for an mbarrier of its own block. It may "
+    Cause.MBARRIER_OF_OTHER_BLOCK: "A thread waits only for an mbarrier in its own block. It may "
     "arrive at one of another block of the cluster, and that block waits for it.",
     Cause.LANE_NOT_IN_MASK: "The mask names every lane that executes the instruction, and no "
     "other: take it from __ballot_sync before the branch, or let all 32 lanes execute it.",
