@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from ..isa import ptx
-from ..isa.instruction_set import traits_of
+from ..isa.location import Location
 from .causes import Cause
 from .report import (
-    BARRIER,
-    DEADLOCK,
     EMULATOR_ERROR,
     ENDLESS_LOOP,
     MISALIGNED,
     NULL_POINTER,
     OUT_OF_BOUNDS,
     PLEASE_REPORT,
-    TENSOR_MEMORY,
     UNKNOWN_INSTRUCTION,
     USE_AFTER_FREE,
     Finding,
     KernelFault,
+)
+from .reported_state import (
+    Index,
+    ReportedAccess,
+    ReportedArray,
+    ReportedArrays,
+    ReportedBatch,
+    ReportedCode,
+    ReportedGroup,
 )
 
 ONLY_SLOW = " If it does, let the emulator do less: try a smaller size."
@@ -26,31 +32,44 @@ UNSIGNED = 2**32  # values of an unsigned index
 MOST_BELOW = 2**20
 
 
-def where(thread, block) -> str:
-    return f"thread {_xyz(thread)} of block {_xyz(block)}"
+def where(thread: Index, block: Index) -> str:
+    """``thread (x, y, z) of block (x, y, z)``."""
+    return f"thread {xyz(thread)} of block {xyz(block)}"
 
 
-def _xyz(index) -> str:
+def xyz(index: Index) -> str:
+    """``(x, y, z)``."""
     return "({}, {}, {})".format(*index)
 
 
-def _at(location) -> str:
+def at_line(location: Location | None) -> str:
+    """`` at file:line``, with a space before it; "" for an unknown line."""
     return f" at {location}" if location else ""
 
 
-def _plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> str:
+    """A number of things: ``1 byte``, ``4 bytes``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def access_fault(batch, site, group, position: int, address: int, region) -> KernelFault:
+def access_fault(
+    batch: ReportedBatch,
+    site: ReportedAccess,
+    group: ReportedGroup,
+    position: int,
+    address: int,
+    region: ReportedArray | None,
+) -> KernelFault:
     """Why one lane may not make an access of ``site.bytes`` bytes at a generic address."""
     i = site.instruction
     thread, block = batch.who(group.lanes[position])
     verb = "updates" if site.is_atomic else "writes" if site.is_store else "reads"
     who = where(thread, block)
-    at = _at(i.location)
-    size = _plural(site.bytes, "byte")
+    at = at_line(i.location)
+    size = plural(site.bytes, "byte")
     space = site.space if site.space in ("shared", "local") else "global"
+    name: str | None
+    index: int | None
     if region is not None and address % site.bytes:
         index = (address - region.start) // site.width
         text = (
@@ -81,22 +100,32 @@ def access_fault(batch, site, group, position: int, address: int, region) -> Ker
     return KernelFault(finding)
 
 
-def free_fault(batch, lane: int, instruction, address: int) -> KernelFault:
+def free_fault(
+    batch: ReportedBatch, lane: int, instruction: ptx.Instruction, address: int
+) -> KernelFault:
     """free() of what malloc() did not give, or no longer."""
     thread, block = batch.who(lane)
     gone = batch.freed_at(address) is not None
     why = "has been freed already" if gone else "does not come from malloc"
-    text = (
-        f"Use after free: {where(thread, block)} frees an address{_at(instruction.location)} that "
-        f"{why}."
-    )
+    at = at_line(instruction.location)
+    text = f"Use after free: {where(thread, block)} frees an address{at} that {why}."
     cause = Cause.FREED_TWICE if gone else Cause.NOT_FROM_MALLOC
     return KernelFault(
         Finding(USE_AFTER_FREE, text, instruction.location, thread, block, cause=cause)
     )
 
 
-def _outside(batch, site, address: int, region, who, verb, at, space):
+def _outside(
+    batch: ReportedBatch,
+    site: ReportedAccess,
+    address: int,
+    region: ReportedArray | None,
+    who: str,
+    verb: str,
+    at: str,
+    space: str,
+) -> tuple[str, str | None, int | None, int]:
+    """(text, the nearest array, the index in it, elements past its end)."""
     regions = batch.regions_of(address)
     near = _nearest(regions, address, region)
     # An index below 0 that has become unsigned: meant is the array that it lies just before.
@@ -111,23 +140,25 @@ def _outside(batch, site, address: int, region, who, verb, at, space):
     count = near.size // width
     past = max(0, index - count + 1)
     if index < 0:
-        distance = f"{_plural(-index, 'element')} before its start"
+        distance = f"{plural(-index, 'element')} before its start"
     elif past:
-        distance = f"{_plural(past, 'element')} past its end"
+        distance = f"{plural(past, 'element')} past its end"
     else:
         distance = "across its end"
     kind = f" in {space} memory" if space != "global" else ""
-    unit = f" of {_plural(width, 'byte')}" if site.bytes > width else ""
+    unit = f" of {plural(width, 'byte')}" if site.bytes > width else ""
     text = (
         f"Out of bounds: {who} {verb} {near.name}[{index}]{kind}{at}, {distance}: "
-        f"{near.name} has {_plural(count, 'element')}{unit}."
+        f"{near.name} has {plural(count, 'element')}{unit}."
     )
     if _is_wrapped(index):
         text += f" ({index} is what becomes of {index - UNSIGNED} in an unsigned index.)"
     return text, near.name, index, past
 
 
-def _nearest(regions, address: int, inside=None):
+def _nearest(
+    regions: ReportedArrays | None, address: int, inside: ReportedArray | None = None
+) -> ReportedArray | None:
     """The region that ends or begins nearest to an address; ``inside``: one that it lies in."""
     below = inside or (regions.below(address) if regions else None)
     above = regions.above(address) if regions else None
@@ -140,7 +171,9 @@ def _is_wrapped(index: int) -> bool:
     return -MOST_BELOW <= index - UNSIGNED < 0
 
 
-def endless_loop(batch, group, *, recursion: bool = False) -> KernelFault:
+def endless_loop(
+    batch: ReportedBatch, group: ReportedGroup, *, recursion: bool = False
+) -> KernelFault:
     """A launch that has run its budget of instructions, or a function that calls itself."""
     location = group.code.blocks[group.block].instructions[0].location
     thread, block = batch.who(group.lanes[0])
@@ -150,13 +183,13 @@ def endless_loop(batch, group, *, recursion: bool = False) -> KernelFault:
         cause, more = Cause.ENDLESS_RECURSION, ""
         what = "calls itself without end: the stack is full"
     text = (
-        f"Endless loop: the kernel {what}; {where(thread, block)} is{_at(location)}. "
+        f"Endless loop: the kernel {what}; {where(thread, block)} is{at_line(location)}. "
         f"Does the condition of that loop ever become false?{more}"
     )
     return KernelFault(Finding(ENDLESS_LOOP, text, location, thread, block, cause=cause))
 
 
-def unknown_register(code, name: str) -> KernelFault:
+def unknown_register(code: ReportedCode, name: str) -> KernelFault:
     """A special register that the machine does not have, at the first instruction that asks."""
     asks = (i for b in code.blocks for i in b.instructions if ptx.Special(name) in i.operands)
     location = next((i.location for i in asks), None)
@@ -166,7 +199,11 @@ def unknown_register(code, name: str) -> KernelFault:
     return KernelFault(Finding(UNKNOWN_INSTRUCTION, text, location, cause=cause))
 
 
-def emulator_error(error: Exception, instruction=None, group=None) -> KernelFault:
+def emulator_error(
+    error: Exception,
+    instruction: ptx.Instruction | None = None,
+    group: ReportedGroup | None = None,
+) -> KernelFault:
     """Something that the machine itself did not expect; or PTX that it cannot make out."""
     location = None if instruction is None else instruction.location
     what = "" if instruction is None else f"\n  {instruction.text}"
@@ -177,66 +214,5 @@ def emulator_error(error: Exception, instruction=None, group=None) -> KernelFaul
     if isinstance(error, ptx.PtxError):
         kind, cause = UNKNOWN_INSTRUCTION, Cause.UNKNOWN_INSTRUCTION
         text, blame = str(error), "If an assembler takes it,"
-    text = f"{kind.capitalize()}{_at(location)}: {text}.{what}\n{blame} {PLEASE_REPORT}."
+    text = f"{kind.capitalize()}{at_line(location)}: {text}.{what}\n{blame} {PLEASE_REPORT}."
     return KernelFault(Finding(kind, text, location, thread, block, cause=cause))
-
-
-BARRIER_MISSED = {
-    "block": "Barrier misuse: __syncthreads() stands where only some threads of a warp come by. "
-    "Every thread of the block must reach the same barrier.",
-    "warp": "Barrier misuse: __syncwarp() stands where only some of the threads that its mask "
-    "names come by. Each of them must reach it.",
-}
-
-
-def deadlock(batch) -> KernelFault:
-    """Every lane waits: at a barrier that cannot complete, or for lanes of its own warp."""
-    stalled = list(batch.groups)
-    parked = list(batch.barriers.parked())
-    others = {number for group in stalled for number in group.warps.tolist()}
-    # Lanes that wait for an mbarrier have not missed the barrier of their warp: they are the cause.
-    held = [g for g in parked if batch.engine.why(g) and others & {*g.warps.tolist()}]
-    lines = []
-    for group in [*held, *stalled, *(g for g in parked if g not in held)]:
-        at_barrier = group in parked
-        block = group.code.blocks[group.block]
-        location = batch.barriers.site_of(group) if at_barrier else block.instructions[0].location
-        for number in group.warps[:8].tolist():
-            lane = int(group.lanes[group.lanes >> 5 == number][0])
-            count = int((group.lanes >> 5 == number).sum())
-            slot, rest = divmod(number, batch.lanes_per_block // 32)
-            lines.append(
-                f"  warp {rest} of block {_xyz(batch.block_index(batch.first + slot))}: "
-                f"{_plural(count, 'thread')} waiting{_at(location)}"
-                f"{batch.engine.why(group) if at_barrier else ''}, first {where(*batch.who(lane))}"
-            )
-        if len(group.warps) > 8:
-            lines.append(f"  and {len(group.warps) - 8} more warps at the same line")
-    lines += [f"  {account}" for account in batch.engine.accounts()]
-    first = (held or stalled or parked)[0]
-    thread, block_index = batch.who(first.lanes[0])
-    location = (
-        batch.barriers.site_of(first)
-        if first in parked
-        else first.code.blocks[first.block].instructions[0].location
-    )
-    first_stalled = stalled[0].code.blocks[stalled[0].block].instructions[0] if stalled else None
-    split = traits_of(first_stalled).barrier if first_stalled is not None else ""
-    if split and not held:
-        kind = BARRIER
-        head = BARRIER_MISSED["warp" if split == "warp" else "block"]
-        warp = split == "warp"
-        cause = Cause.SYNCWARP_NOT_REACHED if warp else Cause.BARRIER_NOT_REACHED
-    elif first_stalled is not None and first_stalled.opcode == "tcgen05" and not held:
-        kind, cause = TENSOR_MEMORY, Cause.WARP_INCOMPLETE
-        head = f"Tensor memory misuse: tcgen05.{first_stalled.modifiers[0]} stands where only some "
-        head += "threads of a warp come by. It is .sync.aligned: all of them execute it together."
-    elif any(group.code.blocks[group.block].warpgroup for group in stalled) and not held:
-        kind, cause = BARRIER, Cause.WARPGROUP_INCOMPLETE
-        head = "Barrier misuse: a wgmma is for the four warps of a warpgroup together, at one "
-        head += "place in the code, and some of them wait elsewhere."
-    else:
-        kind, head = DEADLOCK, "Deadlock: every thread waits, and nobody is left to release them."
-        cause = next(filter(None, map(batch.engine.cause, parked)), Cause.NEVER_RELEASED)
-    text = "\n".join([head, *lines])
-    return KernelFault(Finding(kind, text, location, thread, block_index, cause=cause))

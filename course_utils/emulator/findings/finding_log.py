@@ -11,7 +11,7 @@ from .report import ERROR, WARNING, Finding
 class FindingLog:
     """Keeps the first finding of each kind at each place, which its ``key`` says."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._found: dict[Hashable, Finding] = {}
         self._notes: dict[Hashable, str] = {}
 
@@ -37,6 +37,7 @@ class FindingLog:
         self._found[key] = replace(self._found[key], level=ERROR)
 
     def collected(self) -> list[Finding]:
+        """The findings so far, in the order in which they were first met."""
         return [self._whole(key) for key in self._found]
 
     def _whole(self, key: Hashable) -> Finding:

@@ -60,7 +60,7 @@ class Options:
     patience: float | None = None
     quiet: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.schedule not in SCHEDULES:
             raise ValueError(
                 f"there is no schedule {self.schedule!r}; there are {', '.join(SCHEDULES)}"

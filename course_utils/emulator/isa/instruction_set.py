@@ -13,10 +13,10 @@ modifiers of one instruction (``("rn", "ftz", "f32")`` for ``fma.rn.ftz.f32``) a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -69,13 +69,14 @@ class Op:
 
     dst: tuple[str, ...]
     src: tuple[str, ...]
-    compute: Callable
+    compute: Callable[..., Any]
     carry_in: bool = False
     carry_out: bool = False
-    first: Callable | None = None
+    first: Callable[..., Any] | None = None
     heavy: bool = False
 
 
+Compute = Callable[..., np.ndarray]  # of arrays of n elements or of one, mixed freely
 OpBuilder = Callable[[tuple[str, ...]], "Op | None"]
 TABLE: dict[str, OpBuilder] = {}
 FLUSHED: set[str] = set()  # opcodes whose result depends on whether subnormals are flushed
@@ -120,7 +121,7 @@ class Traits:
     fence: bool = False
     async_proxy: bool = False
     over_warp: bool = False
-    matrix: Callable[[ptx.Instruction], tuple] | None = None
+    matrix: Callable[[ptx.Instruction], Sequence[ptx.Operand]] | None = None
     registers: str = ""
     work: Arithmetic | None = None
 
@@ -129,41 +130,52 @@ PLAIN = Traits()
 Describe = Traits | Callable[[tuple[str, ...]], Traits]
 _TRAITS: dict[str, Describe] = {}
 _WORK: dict[tuple[str, str], Arithmetic] = {}  # of opcodes in the table, by type
-# A decoder gets the builder of machine/program.py and an instruction; it returns a closure.
-Decoder = Callable[[Any, "ptx.Instruction"], Callable[..., Any]]
+# A decoder gets the builder of machine/program.py and an instruction. It returns a closure, or None
+# for a form that it does not know. Both types are above this room, and here they are any.
+Decoder = Callable[[Any, "ptx.Instruction"], Callable[..., Any] | None]
+Mask = Callable[["ptx.Instruction"], "ptx.Operand | None"]
 STEPS: dict[str, Decoder] = {}
 ENDINGS: dict[str, Decoder] = {}
-GATHERS: dict[str, Callable[[ptx.Instruction], ptx.Operand | None]] = {}
+GATHERS: dict[str, Mask] = {}
+_D = TypeVar("_D", bound=Decoder)
+_M = TypeVar("_M", bound=Mask)
 
 
-def _entering(table: dict, opcodes: tuple[str, ...], traits: Describe | None):
+def _entering(
+    table: dict[str, Decoder], opcodes: tuple[str, ...], traits: Describe | None
+) -> Callable[[_D], _D]:
     if traits is not None:
         _TRAITS.update(dict.fromkeys(opcodes, traits))
 
-    def enter(decode):
+    def enter(decode: _D) -> _D:
         table.update(dict.fromkeys(opcodes, decode))
         return decode
 
     return enter
 
 
-def step(*opcodes: str, traits: Describe | None = None):
+def step(*opcodes: str, traits: Describe | None = None) -> Callable[[_D], _D]:
     """Enter a decoder of instructions that act and fall through to the next; ``traits`` may be a
     function of the modifiers."""
     return _entering(STEPS, opcodes, traits)
 
 
-def ending(*opcodes: str, traits: Describe | None = None):
+def ending(*opcodes: str, traits: Describe | None = None) -> Callable[[_D], _D]:
     """Enter a decoder of instructions that end a basic block."""
     return _entering(ENDINGS, opcodes, traits)
 
 
-def gathers(*opcodes: str):
+def gathers(*opcodes: str) -> Callable[[_M], _M]:
     """Mark instructions that wait until the lanes of a warp named in their mask have arrived.
 
     The decorated function picks the operand that holds the mask; None when there is no waiting.
     """
-    return _entering(GATHERS, opcodes, None)
+
+    def enter(mask: _M) -> _M:
+        GATHERS.update(dict.fromkeys(opcodes, mask))
+        return mask
+
+    return enter
 
 
 def counts_as(opcode: str, kind: str, work: Arithmetic) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
@@ -19,6 +20,9 @@ for _bits in (8, 16, 32, 64, 128):
 SIZES |= {"f16x2": 4, "bf16": 2, "bf16x2": 4, "tf32": 4}
 
 
+UNEXPECTED = "its operands or modifiers are unexpected"  # of a form that no decoder knows
+
+
 class PtxError(ValueError):
     """The PTX text breaks a rule of the language, or uses a part of it that is not known here."""
 
@@ -28,6 +32,9 @@ class PtxError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Register:
+    """A register of one function. ``slot`` is its number there, ``type`` such as "f32" or "pred";
+    ``negated``: written ``!p``."""
+
     slot: int
     type: str
     name: str
@@ -44,6 +51,8 @@ class Immediate:
 
 @dataclass(frozen=True, slots=True)
 class Special:
+    """A special register, by its name without ``%``."""
+
     name: str  # "tid.x", "laneid", "clock64"
 
 
@@ -59,16 +68,16 @@ class Symbol:
 class Address:
     """``[base + offset]``; ``extra`` holds what may follow inside the brackets (coordinates)."""
 
-    base: Register | Symbol | Immediate
+    base: Register | Symbol | Immediate | Special
     offset: int = 0
-    extra: tuple = ()
+    extra: tuple[Operand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class OperandList:
     """``{a, b}``, ``(a, b)`` or ``p|q``."""
 
-    items: tuple
+    items: tuple[Operand, ...]
 
 
 SINK = Special("_")
@@ -76,13 +85,52 @@ UNREADABLE = "unreadable"  # the opcode of what is no instruction
 Operand = Register | Immediate | Special | Symbol | Address | OperandList
 
 
-def items(operand: Operand) -> tuple:
+def items(operand: Operand) -> tuple[Operand, ...]:
     """The elements of a vector; of anything else just that."""
     return operand.items if isinstance(operand, OperandList) else (operand,)
 
 
+def register(operand: Operand | None) -> Register:
+    """The operand of a form that asks for a register there. Raises PtxError for any other."""
+    if isinstance(operand, Register):
+        return operand
+    raise PtxError(UNEXPECTED)
+
+
+def address(operand: Operand) -> Address:
+    """The operand of a form that asks for ``[...]`` there. Raises PtxError for any other."""
+    if isinstance(operand, Address):
+        return operand
+    raise PtxError(UNEXPECTED)
+
+
+def symbol(operand: Operand) -> Symbol:
+    """The operand of a form that asks for a name there. Raises PtxError for any other."""
+    if isinstance(operand, Symbol):
+        return operand
+    raise PtxError(UNEXPECTED)
+
+
+def integer(operand: Operand) -> int:
+    """The value of a literal of a form that asks for an integer there. Raises PtxError for any
+    other operand."""
+    if isinstance(operand, Immediate) and isinstance(operand.value, int):
+        return operand.value
+    raise PtxError(UNEXPECTED)
+
+
+def elements(operand: Operand) -> tuple[Operand, ...]:
+    """The operands in ``{...}`` of a form that asks for a list there. Raises PtxError for any
+    other operand."""
+    if isinstance(operand, OperandList):
+        return operand.items
+    raise PtxError(UNEXPECTED)
+
+
 @dataclass(slots=True)
 class Instruction:
+    """One instruction as it is written, its operands resolved in its ``scope``."""
+
     opcode: str  # base name, "fma"
     modifiers: tuple[str, ...]  # ("rn", "ftz", "f32")
     operands: tuple[Operand, ...]
@@ -113,11 +161,15 @@ class Instruction:
 
     @property
     def full_opcode(self) -> str:
+        """The opcode with its modifiers: "fma.rn.ftz.f32"."""
         return ".".join((self.opcode, *self.modifiers))
 
 
 @dataclass(slots=True)
 class Variable:
+    """A declared variable. ``initial`` is the text of its values; ``external``: the module only
+    names it, as it does dynamic shared memory."""
+
     space: str  # global, const, shared, local, param
     name: str
     type: str
@@ -142,6 +194,7 @@ class Scope:
         self.tables: dict[str, list[str]] = {}
 
     def register(self, name: str) -> Register | None:
+        """The register that ``name`` means here; None where no scope declares it."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.registers:
@@ -155,22 +208,41 @@ class Scope:
         return None
 
     def declare(self, name: str, kind: str) -> Register:
+        """A new register of type ``kind`` in this scope."""
         register = Register(self.function.new_slot(kind), kind, name)
         self.registers[name] = register
         return register
 
-    def find(self, table: str, name: str):
+    def label(self, name: str) -> int | None:
+        """The index of the instruction after a label; None for an unknown label."""
+        return next((s.labels[name] for s in self._outwards() if name in s.labels), None)
+
+    def variable(self, name: str) -> Variable:
+        """The variable that ``name`` means here. Raises PtxError where no scope declares it."""
+        found = next((s.variables[name] for s in self._outwards() if name in s.variables), None)
+        if found is None:
+            raise PtxError(UNEXPECTED)
+        return found
+
+    def table(self, name: str) -> list[str]:
+        """The labels of a ``.branchtargets``. Raises PtxError for an unknown table."""
+        found = next((s.tables[name] for s in self._outwards() if name in s.tables), None)
+        if found is None:
+            raise PtxError(UNEXPECTED)
+        return found
+
+    def _outwards(self) -> Iterator[Scope]:
         scope: Scope | None = self
         while scope is not None:
-            found = getattr(scope, table).get(name)
-            if found is not None:
-                return found
+            yield scope
             scope = scope.parent
-        return None
 
 
 @dataclass
 class Function:
+    """A kernel (``is_entry``) or a device function. ``attributes``: performance directives such as
+    "maxntid"; ``body``: its text, None for a declaration; ``slot_types``: of each register."""
+
     name: str
     is_entry: bool
     parameters: list[Variable]
@@ -182,6 +254,7 @@ class Function:
     slot_types: list[str] = field(default_factory=list)
 
     def new_slot(self, kind: str) -> int:
+        """The number of a new register of type ``kind``."""
         self.slot_types.append(kind)
         return len(self.slot_types) - 1
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from .location import Location
@@ -76,7 +77,7 @@ def parse_variable(text: str) -> Variable:
     )
 
 
-def _items(text: str):
+def _items(text: str) -> Iterator[str]:
     """Cut the text of a module into declarations (ending in ``;``) and functions (``{ }``)."""
     depth, start = 0, 0
     for match in re.finditer(r"[{};]", text):
@@ -128,7 +129,7 @@ def parse_module(text: str) -> tuple[dict[str, Variable], dict[str, Function], N
     """Variables and functions (bodies unread) of a module, by name, and what its lines refer to."""
     text = _COMMENT.sub(" ", text.replace("\0", " "))
     here = os.getcwd() + os.sep
-    files = {number: name.removeprefix(here) for number, name in source_files(text).items()}
+    files: Names = {n: name.removeprefix(here) for n, name in source_files(text).items()}
     files |= {m[1]: m[2] for m in _NAME.finditer(text)}
     text = _SECTION.sub(" ", _FILE.sub(" ", text))
     text = _HEAD_LINE.sub(" ", text)
@@ -173,7 +174,7 @@ def _parse_head(item: str) -> Function:
     )
 
 
-def _statements(body: str):
+def _statements(body: str) -> Iterator[tuple[str, str]]:
     """Yield the braces of scopes, labels, and statements; braces of operands stay in theirs."""
     buffer, inside = "", 0
     position = 0
@@ -266,7 +267,9 @@ def _declare_registers(scope: Scope, text: str) -> None:
             scope.declare(name, kind)
 
 
-def _parse_location(text, files, parents) -> tuple[Location, ...] | None:
+def _parse_location(
+    text: str, files: Names, parents: dict[Location, tuple[Location, ...]]
+) -> tuple[Location, ...] | None:
     """``.loc file line column[, function_name label, inlined_at file line column]``.
 
     A chain of inlined calls is spelled as one ``.loc`` per level, each naming the one before.
@@ -289,7 +292,7 @@ def _parse_location(text, files, parents) -> tuple[Location, ...] | None:
     return chain
 
 
-def _parse_instruction(text: str, scope: Scope, locations) -> Instruction:
+def _parse_instruction(text: str, scope: Scope, locations: tuple[Location, ...]) -> Instruction:
     """One that cannot be read is a trouble only to the lanes that come to it."""
     try:
         return _instruction(text, scope, locations)
@@ -299,15 +302,15 @@ def _parse_instruction(text: str, scope: Scope, locations) -> Instruction:
         return Instruction(UNREADABLE, (), (), None, locations, scope, line, trouble)
 
 
-def _instruction(text: str, scope: Scope, locations) -> Instruction:
+def _instruction(text: str, scope: Scope, locations: tuple[Location, ...]) -> Instruction:
     rest, guard = text, None
     if rest.startswith("@"):
-        match = _GUARD.match(rest)
-        register = scope.register(match[2])
-        if register is None:
+        guarded = _GUARD.match(rest)
+        register = scope.register(guarded[2]) if guarded else None
+        if guarded is None or register is None:
             raise PtxError(f"unknown predicate in: {text}")
-        guard = Register(register.slot, register.type, register.name, bool(match[1]))
-        rest = rest[match.end() :]
+        guard = Register(register.slot, register.type, register.name, bool(guarded[1]))
+        rest = rest[guarded.end() :]
     match = _OPCODE.match(rest)
     if match is None:
         raise PtxError(f"cannot read the instruction: {text}")

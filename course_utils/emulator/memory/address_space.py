@@ -13,10 +13,12 @@ import bisect
 import ctypes
 import weakref
 from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..numerics.rounding import round_up
 from .uninitialised import Unwritten
 
 SHARED_WINDOW = 0x0001_0000_0000_0000
@@ -47,10 +49,10 @@ class Region:
     zeroed: bool = False  # all 0 before anything is written to it, and so initialised
     unwritten: Unwritten | None = None  # for an array that was never filled on the host
     heap: DeviceHeap | None = None  # where a kernel's malloc took it from
-    views: dict = field(default_factory=dict)
+    views: dict[np.dtype, np.ndarray] = field(default_factory=dict)
     end: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.end = self.start + self.size
 
     def view(self, dtype: np.dtype) -> np.ndarray:
@@ -65,20 +67,22 @@ class Region:
 class Regions:
     """Regions sorted by address."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._starts: list[int] = []
         self._regions: list[Region] = []
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Region]:
         return iter(self._regions)
 
     def add(self, region: Region) -> Region:
+        """Enter a region at its place; returns it."""
         at = bisect.bisect(self._starts, region.start)
         self._starts.insert(at, region.start)
         self._regions.insert(at, region)
         return region
 
     def remove(self, region: Region) -> None:
+        """Take a region out, which must be one of these."""
         at = bisect.bisect(self._starts, region.start) - 1
         assert self._regions[at] is region
         del self._starts[at], self._regions[at]
@@ -89,6 +93,7 @@ class Regions:
         return self._regions[at] if at >= 0 else None
 
     def above(self, address: int) -> Region | None:
+        """The first region that starts after ``address``."""
         at = bisect.bisect(self._starts, address)
         return self._regions[at] if at < len(self._starts) else None
 
@@ -99,7 +104,7 @@ class GlobalMemory:
     Addresses are multiples of 256 bytes, as ``cudaMalloc`` gives, whatever NumPy's own alignment.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.regions = Regions()
         self._by_root: dict[int, Region] = {}
         self._unwritten: dict[int, Unwritten] = {}
@@ -107,12 +112,15 @@ class GlobalMemory:
         self._next = GLOBAL_WINDOW
 
     def reserve(self, size: int, align: int = 256) -> int:
+        """The start of ``size`` bytes of addresses that are no other's, and a gap after them."""
         align = max(align, 256)
-        start = -(-self._next // align) * align
+        start = round_up(self._next, align)
         self._next = start + size + GAP
         return start
 
-    def add(self, name: str, storage: np.ndarray, align: int = 256, read_only=False) -> Region:
+    def add(
+        self, name: str, storage: np.ndarray, align: int = 256, read_only: bool = False
+    ) -> Region:
         start = self.reserve(storage.size, align)
         return self.regions.add(
             Region(name, "global", start, storage.size, storage, read_only=read_only)
@@ -154,7 +162,7 @@ class GlobalMemory:
         known = self._unwritten.get(id(_root(array)))
         return known is not None and (known.found is None or known.found.untouched(array.nbytes))
 
-    def contents(self, args=()) -> list[tuple[Region, np.ndarray]]:
+    def contents(self, args: Iterable[object] = ()) -> list[tuple[Region, np.ndarray]]:
         """A copy of every array that kernels may write to, the arrays among ``args`` included; see
         :meth:`put_back`."""
         for value in args:
@@ -173,12 +181,12 @@ class GlobalMemory:
         low, high = np.lib.array_utils.byte_bounds(root)
         size = high - low if root.size else 0
         buffer = (ctypes.c_uint8 * size).from_address(low) if size else b""
-        region = self.add("array", np.frombuffer(buffer, np.uint8))
+        region = self.add("array", np.frombuffer(memoryview(buffer), np.uint8))
         key = id(root)
         self._by_root[key] = region
         region.unwritten = self._unwritten.get(key)
 
-        def forget():
+        def forget() -> None:
             del self._by_root[key]
             self.free(region)
 
@@ -192,13 +200,13 @@ class DeviceHeap:
     SIZE = 8 * 2**20
     UNIT = 64  # bytes in which it is given out here; CUDA does not say
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.regions: dict[int, Region] = {}
         self._left = self.SIZE
 
     def take(self, size: int) -> int:
         """The address of ``size`` bytes; 0, which is NULL, where there are not so many."""
-        needed = -(-size // self.UNIT) * self.UNIT
+        needed = round_up(size, self.UNIT)
         if not 0 < needed <= self._left:
             return 0
         self._left -= needed
@@ -209,11 +217,13 @@ class DeviceHeap:
         return region.start
 
     def give_back(self, region: Region) -> None:
+        """Free what :meth:`take` gave."""
         del self.regions[region.start]
-        self._left += -(-region.size // self.UNIT) * self.UNIT
+        self._left += round_up(region.size, self.UNIT)
         GLOBAL.free(region)
 
     def clear(self) -> None:
+        """Free all that is still allocated."""
         for region in reversed(list(self.regions.values())):  # the last is removed the fastest
             self.give_back(region)
 
@@ -225,6 +235,7 @@ def _root(array: np.ndarray) -> np.ndarray:
 
 
 def address_of(array: np.ndarray) -> int:
+    """The address in this process of the first byte of an array."""
     return array.__array_interface__["data"][0]
 
 

@@ -6,14 +6,16 @@ Source: PTX ISA, "Tensors", "Swizzling Modes"; CUDA Driver API, "cuTensorMapEnco
 
 from __future__ import annotations
 
+import builtins
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ..isa.instruction_set import DTYPES
+from ..numerics.rounding import ceil_div
 
 ENCODED_BYTES = 128
 _LAYOUT = struct.Struct("<4sBBBBQ5I4Q5H5B")
@@ -42,12 +44,13 @@ class Box:
 
     @cached_property
     def unit(self) -> np.dtype:
+        """The dtype of an element."""
         return DTYPES[self.kind]
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
         """Elements that are copied, innermost last (as in NumPy)."""
-        return tuple(-(-b // s) for b, s in zip(self.box, self.steps, strict=True))[::-1]
+        return tuple(ceil_div(b, s) for b, s in zip(self.box, self.steps, strict=True))[::-1]
 
     @cached_property
     def bytes(self) -> int:
@@ -55,14 +58,15 @@ class Box:
         return int(np.prod(self.shape)) * self.unit.itemsize
 
     @property
-    def fill(self):
+    def fill(self) -> np.generic | int:
         """What lies outside: 0, or the NaN that an H200 writes, which no rounding touches."""
         return np.frombuffer(b"\xf7\x7f" * 4, self.unit)[0] if self.fill_nan else 0
 
     def tensor_offsets(self, start: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
         """(bytes after ``address`` of each element, which of them lie outside: None if none does)
         for the box whose first element has the coordinates ``start``. Flat, innermost fastest."""
-        offsets, outside = np.zeros((1,) * len(start), np.int64), False
+        offsets = np.zeros((1,) * len(start), np.int64)
+        outside = np.zeros((1,) * len(start), bool)
         for axis, (first, size, stride) in enumerate(
             zip(start, self.sizes, self.strides, strict=True)
         ):
@@ -81,10 +85,11 @@ class Box:
             places = places ^ ((places >> 7 & (self.swizzle // 16 - 1)) << 4)
         return places - address
 
-    def encode(self) -> bytes:
+    def encode(self) -> builtins.bytes:
+        """The 128 bytes that :func:`decode` reads."""
         rank = len(self.sizes)
 
-        def padded(values, count=5):
+        def padded(values: Sequence[int], count: int = 5) -> tuple[int, ...]:
             return (*values, *[0] * (count - len(values)))
 
         data = _LAYOUT.pack(

@@ -63,18 +63,22 @@ class Texels:
 
     @property
     def layers(self) -> int:
+        """Layers of a layered array, faces of a cubemap; 1 for any other."""
         return self.elements.shape[0] if self.stacked else 1
 
     @property
     def channels(self) -> int:
+        """Elements of a texel: 1, 2 or 4."""
         return self.elements.shape[3]
 
     @property
     def texel_bytes(self) -> int:
+        """Bytes of a texel."""
         return self.channels * self.elements.itemsize
 
     @property
     def shape_name(self) -> str:
+        """What reports call the array: "layered 2D"."""
         what = "cubemap" if self.cube else f"{self.dimensions}D"
         return f"layered {what}" if self.layered else what
 
@@ -90,17 +94,21 @@ class Handle:
 
     @cached_property
     def handle(self) -> int:
+        """The number; no address of memory."""
         number = OBJECT_WINDOW + 64 * next(_numbers)
         _objects[number] = self  # type: ignore[assignment]  # there are two kinds, both below
         return number
 
 
 def object_at(handle: int) -> Texture | Surface | None:
+    """The object with this number; None where there is none, or no longer."""
     return _objects.get(handle)
 
 
 @dataclass(frozen=True, eq=False)
 class Surface(Handle):
+    """An array that kernels read and write by surface instructions."""
+
     texels: Texels
 
 
@@ -214,7 +222,9 @@ class Texture(Handle):
             total += np.where(weight > 0, weight * self.values(numbers, layer), 0)
         return self._rounded(total / STEPS)
 
-    def _clamped(self, axis: int, number: np.ndarray, steps: np.ndarray):
+    def _clamped(
+        self, axis: int, number: np.ndarray, steps: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Of a place that is clamped to the middle of a texel, that texel alone counts."""
         if self.modes[axis] == BORDER or (self.normalized and self.modes[axis] != CLAMP):
             return number, steps
@@ -239,9 +249,9 @@ def weights(steps: list[np.ndarray]) -> dict[tuple[int, ...], np.ndarray]:
     What x shares out is shared out again along z, and then along y, each time in whole 256ths; a
     tie goes to the texels that are next along x.
     """
-    shares = {(0,): STEPS - steps[0], (1,): steps[0]}
+    shares: dict[tuple[int, ...], np.ndarray] = {(0,): STEPS - steps[0], (1,): steps[0]}
     for axis in range(len(steps) - 1, 0, -1):
-        halves = {}
+        halves: dict[tuple[int, ...], np.ndarray] = {}
         for corner, share in shares.items():
             half = STEPS // 2 - 1 + corner[0]
             next_ = (share * steps[axis] + half) // STEPS

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..numerics.rounding import round_up
+
 if TYPE_CHECKING:
     from .address_space import Region
 
@@ -18,12 +20,12 @@ class InitShadow:
     is uninitialised.
     """
 
-    def __init__(self, size: int, stride: int = 0):
+    def __init__(self, size: int, stride: int = 0) -> None:
         self.stride = stride or size
         self.low, self.high = 0, self.stride
-        self.bytes = np.zeros(-(-size // 16) * 16 + 16, np.uint8)
+        self.bytes = np.zeros(round_up(size, 16) + 16, np.uint8)
         self.marks: np.ndarray | None = None  # of every 4 bytes: where uninitialised ones came from
-        self._views: dict = {}
+        self._views: dict[int, np.ndarray] = {}
         self._looks, self._next = 0, 1
 
     def view(self, width: int) -> np.ndarray:
@@ -71,11 +73,11 @@ class Unwritten:
     difference anywhere means that all was written, unless kernels were checked all along.
     """
 
-    def __init__(self, array: np.ndarray):
+    def __init__(self, array: np.ndarray) -> None:
         self.pattern = np.ascontiguousarray(array).reshape(-1)[:1].view(np.uint8).copy()
-        self.found = None
+        self.found: InitShadow | None = None
 
-    def shadow(self, region: Region):
+    def shadow(self, region: Region) -> InitShadow | None:
         """The shadow of what is unwritten still; None when nothing is."""
         width = len(self.pattern)
         unit = np.dtype(f"u{math.gcd(width, 8)}")
@@ -90,8 +92,9 @@ class Unwritten:
         if self.found is None:
             if width <= 2 and not same.all():
                 same[:] = False
-            self.found = InitShadow(region.storage.size)
-            rows(self.found.bytes)[same] = np.iinfo(unit).max
+            found = self.found = InitShadow(region.storage.size)
+            rows(found.bytes)[same] = np.iinfo(unit).max
         else:
-            rows(self.found.bytes)[~same] = 0
-        return self.found if self.found.bytes.any() else None
+            found = self.found
+            rows(found.bytes)[~same] = 0
+        return found if found.bytes.any() else None

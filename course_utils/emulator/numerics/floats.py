@@ -203,7 +203,7 @@ def round_fraction(value: Fraction, mode: str) -> float:
     return _toward(nearest, difference, mode)
 
 
-def _toward(nearest: float, difference, mode: str) -> float:
+def _toward(nearest: float, difference: Fraction | float, mode: str) -> float:
     """The neighbour of ``nearest`` that ``mode`` asks for, the exact value less it being given."""
     up = mode == "rp" or (mode == "rz" and math.copysign(1, nearest) < 0)
     down = mode == "rm" or (mode == "rz" and not up)
@@ -212,14 +212,16 @@ def _toward(nearest: float, difference, mode: str) -> float:
     return nearest
 
 
-def exactly(result: np.ndarray, lanes: np.ndarray, name: str, mode: str, *sources) -> np.ndarray:
+def exactly(
+    result: np.ndarray, lanes: np.ndarray, name: str, mode: str, *sources: np.ndarray
+) -> np.ndarray:
     """Recompute ``result`` (f64, in place) where ``lanes`` is True with exact rational arithmetic.
 
     Lanes with a non-finite source, a division by zero or an exact zero keep what is there.
     """
-    sources = [np.broadcast_to(s, result.shape) for s in sources]
+    spread = [np.broadcast_to(s, result.shape) for s in sources]
     for i in np.flatnonzero(lanes):
-        values = [float(s[i]) for s in sources]
+        values = [float(s[i]) for s in spread]
         if not all(map(math.isfinite, values)) or (name == "div" and values[1] == 0):
             continue
         if name == "sqrt":

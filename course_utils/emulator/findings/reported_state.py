@@ -1,0 +1,89 @@
+"""What a report asks of the machine: an access, its array, its lanes, the code that they run.
+
+The machine is above this room. These protocols name the parts of it that reports use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from ..isa.ptx import Instruction
+
+Index = tuple[int, int, int]  # x, y, z of a thread in its block, or of a block in its grid
+
+
+class ReportedArray(Protocol):
+    """An array of the kernel: ``size`` bytes from the generic address ``start``."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+class ReportedArrays(Protocol):
+    """The arrays of one memory, by address."""
+
+    def below(self, address: int) -> ReportedArray | None: ...
+    def above(self, address: int) -> ReportedArray | None: ...
+
+
+class ReportedAccess(Protocol):
+    """A memory access: ``bytes`` that a lane moves at once, in elements of ``width`` bytes."""
+
+    @property
+    def instruction(self) -> Instruction: ...
+    @property
+    def space(self) -> str: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def is_store(self) -> bool: ...
+    @property
+    def is_atomic(self) -> bool: ...
+
+
+class ReportedBlock(Protocol):
+    """A basic block."""
+
+    @property
+    def instructions(self) -> Sequence[Instruction]: ...
+
+
+class ReportedCode(Protocol):
+    """A decoded function."""
+
+    @property
+    def blocks(self) -> Sequence[ReportedBlock]: ...
+
+
+class ReportedBatch(Protocol):
+    """Blocks that run together; ``budget``: instructions that they may issue."""
+
+    @property
+    def budget(self) -> int: ...
+    def who(self, lane: int) -> tuple[Index, Index]: ...
+    def freed_at(self, address: int) -> tuple[int, str] | None: ...
+    def regions_of(self, address: int) -> ReportedArrays | None: ...
+
+
+class ReportedGroup(Protocol):
+    """Lanes at basic block ``block`` of ``code``; ``lanes``: int64 (n,)."""
+
+    @property
+    def batch(self) -> ReportedBatch: ...
+    @property
+    def lanes(self) -> np.ndarray: ...
+    @property
+    def code(self) -> ReportedCode: ...
+    @property
+    def block(self) -> int: ...
