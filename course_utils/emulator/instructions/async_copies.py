@@ -13,8 +13,9 @@ import numpy as np
 
 from ..isa import ptx
 from ..isa.instruction_set import Traits, step
-from ..machine.accesses import Site
+from ..machine.accesses import Reached, Site
 from ..machine.async_state import Transfer
+from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..memory.address_space import SHARED_WINDOW
@@ -24,7 +25,7 @@ from .mbarrier import BarrierSite
 
 
 @step("cp", traits=lambda modifiers: Traits(memory="copy", async_proxy="bulk" in modifiers))
-def cp(b: Builder, i: ptx.Instruction):
+def cp(b: Builder, i: ptx.Instruction) -> Step | None:
     m = i.modifiers
     if m[0] == "reduce":
         m = m[1:]
@@ -41,21 +42,21 @@ def cp(b: Builder, i: ptx.Instruction):
     return _arrive(b, i) if "mbarrier" in m else _cp_async(b, i)
 
 
-def _groups(b: Builder, i: ptx.Instruction):
+def _groups(b: Builder, i: ptx.Instruction) -> Step:
     """Each thread's groups of copies complete in the order in which they were committed."""
     queue = "bulk" if "bulk" in i.modifiers else "async"
     if "commit_group" in i.modifiers:
         return lambda group: group.batch.engine.commit(queue, group.lanes)
-    left = i.operands[0].value if i.operands else None
+    left = ptx.integer(i.operands[0]) if i.operands else None
     return lambda group: group.batch.engine.wait_group(queue, group.lanes, left, i)
 
 
-def _arrive(b: Builder, i: ptx.Instruction):
+def _arrive(b: Builder, i: ptx.Instruction) -> Step:
     """cp.async.mbarrier.arrive: once all earlier cp.async of the thread have completed."""
     site = BarrierSite(b, i, i.operands[0])
     noinc = "noinc" in i.modifiers
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         engine, keys = group.batch.engine, site.keys(group)
         if not noinc:  # the arrival is one more than the mbarrier was told of
             for key, lane in zip(keys.tolist(), group.lanes, strict=True):
@@ -65,13 +66,14 @@ def _arrive(b: Builder, i: ptx.Instruction):
     return act
 
 
-def _cp_async(b: Builder, i: ptx.Instruction):
+def _cp_async(b: Builder, i: ptx.Instruction) -> Step:
     """4, 8 or 16 bytes for each thread; what lies beyond the source's size is filled with 0."""
     size = getattr(i.operands[2], "value", None)
     if size not in (4, 8, 16):
         raise ptx.PtxError("it copies 4, 8 or 16 bytes, as a number says")
     kind, count = ("b32", 1) if size == 4 else ("b64", size // 8)
-    target, source = Site(b, i, i.operands[0], kind, count), Site(b, i, i.operands[1], kind, count)
+    target = Site(b, i, i.operands[0], kind, count)
+    source = Site(b, i, i.operands[1], kind, count)
     target.window, target.space, target.is_store = SHARED_WINDOW, "shared", True
     source.window, source.space = 0, "global"
     target.values = [lambda R: np.zeros(1, np.uint64)] * 2
@@ -79,7 +81,7 @@ def _cp_async(b: Builder, i: ptx.Instruction):
     given = ignored = None
     if isinstance(last, ptx.Register) and last.type == "pred":
         ignored = b.read(last, "pred")
-    elif last is not None and "L2::cache_hint" not in i.modifiers or len(i.operands) > 4:
+    elif last is not None and ("L2::cache_hint" not in i.modifiers or len(i.operands) > 4):
         given = b.read(last, "u32")
     needed = tuple(b.reads)
     pieces = np.arange(count)
@@ -88,7 +90,7 @@ def _cp_async(b: Builder, i: ptx.Instruction):
         places = group.full(index + first)[:, None]
         return places if count == 1 else places + pieces
 
-    def take(group: Group, goal, found) -> None:
+    def take(group: Group, goal: Reached, found: Reached) -> None:
         region, first, index = goal
         put = elements(group, first, index)
         region_from, first, index = found
@@ -106,14 +108,14 @@ def _cp_async(b: Builder, i: ptx.Instruction):
             )
         )
 
-    def act(group: Group):
-        if given is None and ignored is None:
-            whole(group)
-            return
+    def act(group: Group) -> None:
         if given is not None:
             sizes = group.full(given(group.R)).astype(np.int64)
-        else:
+        elif ignored is not None:
             sizes = np.where(group.full(ignored(group.R)), 0, size)
+        else:
+            whole(group)
+            return
         full = sizes == size
         many = np.count_nonzero(full)
         if many == group.n:
@@ -124,7 +126,7 @@ def _cp_async(b: Builder, i: ptx.Instruction):
         rest = (~full).nonzero()[0]
         short(group.subset(rest, needed), sizes[rest])
 
-    def whole(group: Group):
+    def whole(group: Group) -> None:
         goal = target.locate(group)
         found = source.locate(group) if goal else None
         if goal is None or found is None:
@@ -132,7 +134,7 @@ def _cp_async(b: Builder, i: ptx.Instruction):
         else:
             take(group, goal, found)
 
-    def short(group: Group, sizes: np.ndarray):
+    def short(group: Group, sizes: np.ndarray) -> None:
         """Some bytes of the source, none of them outside; the others are zeros."""
         goal = target.locate(group)
         if goal is None:
@@ -143,7 +145,7 @@ def _cp_async(b: Builder, i: ptx.Instruction):
         base = group.full(source.base(group.R))
         for n in np.flatnonzero(sizes):
             address = int(base[n]) + source.offset
-            data[n, : sizes[n]] = bytes_at(group, n, i, address, int(sizes[n]), False)[2]
+            data[n, : sizes[n]] = bytes_at(group, int(n), i, address, int(sizes[n]), False)[2]
         values = data.view(target.dtype).ravel()
         region, first, index = goal
         put = group.full(index + first)[:, None] + pieces

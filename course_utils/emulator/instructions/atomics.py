@@ -11,23 +11,24 @@ from __future__ import annotations
 import numpy as np
 
 from ..isa import ptx
-from ..isa.instruction_set import DTYPES, TABLE, Traits, step
+from ..isa.instruction_set import DTYPES, TABLE, Compute, Traits, step
 from ..machine.accesses import Site
+from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..numerics import floats
 from .loads_stores import _in_pieces
 
 
-def _increment(old, value):
+def _increment(old: np.ndarray, value: np.ndarray) -> np.ndarray:
     return np.where(old >= value, 0, old + 1).astype(old.dtype)
 
 
-def _decrement(old, value):
+def _decrement(old: np.ndarray, value: np.ndarray) -> np.ndarray:
     return np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype)
 
 
-OPERATIONS = {
+OPERATIONS: dict[str, Compute] = {
     "add": np.add,
     "min": np.minimum,
     "max": np.maximum,
@@ -42,7 +43,7 @@ OPERATIONS = {
 AT_ONCE = (np.add, np.minimum, np.maximum)
 
 
-def _operation(name: str, kind: str):
+def _operation(name: str, kind: str) -> Compute | None:
     """(old, value) -> new, on arrays of the dtype of ``kind``."""
     if kind in ("f16", "bf16", "f16x2", "bf16x2"):
         found = TABLE[name](("rn", kind) if name == "add" else (kind,)) if name in TABLE else None
@@ -54,7 +55,7 @@ def _operation(name: str, kind: str):
 
 @step("atom", traits=Traits(memory="atomic"))
 @step("red", traits=Traits(results=0, memory="atomic"))
-def atom(b: Builder, i: ptx.Instruction):
+def atom(b: Builder, i: ptx.Instruction) -> Step | None:
     """Of a vector each element is an atomic of its own."""
     kind = i.modifiers[-1]
     name = next((m for m in i.modifiers if m in OPERATIONS or m == "cas"), None)
@@ -72,9 +73,10 @@ def atom(b: Builder, i: ptx.Instruction):
     compare = b.read(operands[1], kind) if name == "cas" else None
     needed, written = tuple(b.reads), tuple(b.writes)
     dtype = DTYPES[kind]
-    at_once = not puts and operation in AT_ONCE and dtype.kind in "iu"
+    quick = not puts and operation in AT_ONCE and dtype.kind in "iu"
+    at_once = operation if quick and isinstance(operation, np.ufunc) else None
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         found = site.locate(group)
         if found is None:
             _in_pieces(site, group, act, needed, written)
@@ -87,9 +89,9 @@ def atom(b: Builder, i: ptx.Instruction):
             view = region.view(dtype)[n:]
             if expected is not None:
                 olds.append(_compare_and_swap(view, index, expected, value))
-            elif at_once:
-                operation.at(view, index, value)
-            else:
+            elif at_once is not None:
+                at_once.at(view, index, value)
+            elif operation is not None:
                 olds.append(_in_turn(view, index, value, operation))
         for put, old in zip(puts, olds, strict=False):
             put(R, old)
@@ -106,7 +108,9 @@ def _ranks(index: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return order, ordered, starts
 
 
-def _in_turn(view, index, values, operation) -> np.ndarray:
+def _in_turn(
+    view: np.ndarray, index: np.ndarray, values: np.ndarray, operation: Compute
+) -> np.ndarray:
     order, ordered, starts = _ranks(index)
     if starts.all():
         old = view[index]
@@ -137,7 +141,9 @@ def _in_turn(view, index, values, operation) -> np.ndarray:
     return old
 
 
-def _compare_and_swap(view, index, expected, values) -> np.ndarray:
+def _compare_and_swap(
+    view: np.ndarray, index: np.ndarray, expected: np.ndarray, values: np.ndarray
+) -> np.ndarray:
     """At every address the first lane that finds what it expects swaps, all of these at once.
 
     Then the lanes behind it find the new value; only where one of them expects that, lanes are

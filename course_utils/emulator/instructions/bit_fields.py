@@ -21,7 +21,7 @@ def bits_used(a: np.ndarray) -> np.ndarray:
 
 
 @form("popc clz", "b32 b64")
-def _count(opcode, flags, kind):
+def _count(opcode: str, flags: frozenset[str], kind: str) -> Op:
     width = U32(DTYPES[kind].itemsize * 8)
     if opcode == "popc":
         return Op(("u32",), (kind,), lambda a: np.bitwise_count(a).astype(U32))
@@ -29,12 +29,12 @@ def _count(opcode, flags, kind):
 
 
 @form("bfind", "u32 s32 u64 s64", "shiftamt")
-def _bfind(opcode, flags, kind):
+def _bfind(opcode: str, flags: frozenset[str], kind: str) -> Op:
     """The position of the highest bit that differs from the sign, 0xffffffff if none does;
     .shiftamt gives the left shift that moves it to the top instead."""
     top = U32(DTYPES[kind].itemsize * 8 - 1)
 
-    def find(a):
+    def find(a: np.ndarray) -> np.ndarray:
         position = bits_used(unsigned(a ^ (a >> top.astype(a.dtype)) if kind[0] == "s" else a)) - 1
         return np.where(position > top, position, top - position) if flags else position
 
@@ -42,10 +42,10 @@ def _bfind(opcode, flags, kind):
 
 
 @form("fns", "b32")
-def _fns(opcode, flags, kind):
+def _fns(opcode: str, flags: frozenset[str], kind: str) -> Op:
     """The position of the n-th set bit of a mask from a base upwards (n > 0) or downwards."""
 
-    def find(mask, base, n):
+    def find(mask: np.ndarray, base: np.ndarray, n: np.ndarray) -> np.ndarray:
         mask, base, n = np.broadcast_arrays(mask, base, n)
         step, left = np.where(n < 0, -1, 1), np.maximum(np.abs(n.astype(I64)), 1)
         position, found = base.astype(I64), np.full(mask.shape, 0xFFFFFFFF, U32)
@@ -67,7 +67,7 @@ def _reverse(a: np.ndarray) -> np.ndarray:
 
 
 @form("brev", "b32 b64")
-def _brev(opcode, flags, kind):
+def _brev(opcode: str, flags: frozenset[str], kind: str) -> Op:
     return Op((kind,), (kind,), _reverse)
 
 
@@ -83,12 +83,12 @@ def _place(value: np.ndarray, width: int) -> np.ndarray:
 
 
 @form("bfe", "u32 s32 u64 s64")
-def _bfe(opcode, flags, kind):
+def _bfe(opcode: str, flags: frozenset[str], kind: str) -> Op:
     """Bits pos .. pos+len-1 of a, zero- or sign-extended; see :func:`_place`."""
     signed, dtype = DTYPES[kind], np.dtype(UNSIGNED[DTYPES[kind].itemsize])
     width = dtype.itemsize * 8
 
-    def extract(a, position, length):
+    def extract(a: np.ndarray, position: np.ndarray, length: np.ndarray) -> np.ndarray:
         position, length = _place(position, width), _place(length, width)
         field = a >> position.astype(signed)
         if kind[0] == "u":
@@ -100,11 +100,13 @@ def _bfe(opcode, flags, kind):
 
 
 @form("bfi", "b32 b64")
-def _bfi(opcode, flags, kind):
+def _bfi(opcode: str, flags: frozenset[str], kind: str) -> Op:
     """b with the low len bits of a put in from bit pos."""
     dtype, width = DTYPES[kind], DTYPES[kind].itemsize * 8
 
-    def insert(a, b, position, length):
+    def insert(
+        a: np.ndarray, b: np.ndarray, position: np.ndarray, length: np.ndarray
+    ) -> np.ndarray:
         position = _place(position, width).astype(dtype)
         mask = low_mask(_place(length, width), dtype) << position
         return (b & ~mask) | ((a << position) & mask)
@@ -113,10 +115,10 @@ def _bfi(opcode, flags, kind):
 
 
 @form("bmsk", "b32", "clamp wrap")
-def _bmsk(opcode, flags, kind):
+def _bmsk(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     """b ones from bit a upwards; .wrap takes both modulo 32."""
 
-    def mask(a, b):
+    def mask(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         if flags == {"wrap"}:
             a, b = a & U32(31), b & U32(31)
         return low_mask(b, np.dtype(U32)) << a
@@ -125,11 +127,11 @@ def _bmsk(opcode, flags, kind):
 
 
 @form("szext", "u32 s32", "clamp wrap")
-def _szext(opcode, flags, kind):
+def _szext(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     """The low n bits of a, zero- or sign-extended."""
     dtype = DTYPES[kind]
 
-    def extend(a, n):
+    def extend(a: np.ndarray, n: np.ndarray) -> np.ndarray:
         n = n & U32(31) if flags == {"wrap"} else np.minimum(n, U32(32))
         spare = (U32(32) - n).astype(dtype)
         return np.where(n == 0, dtype.type(0), a << spare >> spare)

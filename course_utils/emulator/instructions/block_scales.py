@@ -8,15 +8,15 @@ Not run on a Blackwell GPU.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..isa import ptx
 from ..machine.lanes import Group
+from ..machine.operands import Get
 from ..machine.program import Builder
-from .fragment_layouts import SCALES
+from .fragment_layouts import SCALES, GetFragment
 from .warp import Rows
 
 _NARROW = "e4m3 e5m2 e3m2 e2m3 e2m1"
@@ -70,7 +70,7 @@ def narrow_kind(i: ptx.Instruction, types: tuple[str, ...]) -> NarrowKind | None
     return None
 
 
-def read_scales(b: Builder, i: ptx.Instruction, at: int, kind: NarrowKind) -> Callable:
+def read_scales(b: Builder, i: ptx.Instruction, at: int, kind: NarrowKind) -> GetFragment:
     """A getter ``get(group, rows)`` of the scales that operands ``at`` and ``at + 1`` name: f64
     (warps, rows of A, count) for A (``at`` 4), (warps, columns of B, count) for B (``at`` 6).
 
@@ -84,7 +84,7 @@ def read_scales(b: Builder, i: ptx.Instruction, at: int, kind: NarrowKind) -> Ca
     numbers = SCALES[kind.scale_type]
     allowed = range(0, 4, kind.count)
 
-    def one(get, group: Group, known: range, what: str) -> int:
+    def one(get: Get, group: Group, known: range, what: str) -> int:
         found = np.unique(get(group.R))
         if len(found) > 1 or found[0] not in known:
             raise ptx.PtxError(

@@ -6,6 +6,9 @@ cp.async.bulk.tensor, st.async.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
 import numpy as np
 
 from ..findings.causes import Cause
@@ -14,10 +17,11 @@ from ..findings.report import BAD_TENSOR_MAP, BARRIER, MISALIGNED, Finding, Kern
 from ..isa import ptx
 from ..isa.instruction_set import DTYPES, STEPS, step
 from ..machine.async_state import KEY_SHIFT, Transfer
+from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..machine.runtime_functions import read_bytes
-from ..memory.address_space import SHARED_WINDOW
+from ..memory.address_space import SHARED_WINDOW, Region
 from ..memory.tensor_box import ENCODED_BYTES, Box, decode
 from ..numerics.floats import to_tf32
 from .atomics import _operation
@@ -27,12 +31,20 @@ from .mbarrier import BarrierSite
 class Piece:
     """What :func:`access_fault` wants to know of an access: some bytes of a copy."""
 
-    def __init__(self, instruction, is_store: bool, space: str):
+    def __init__(self, instruction: ptx.Instruction, is_store: bool, space: str) -> None:
         self.instruction, self.is_store, self.space = instruction, is_store, space
         self.is_atomic, self.bytes, self.width = False, 4, 4
 
 
-def bytes_at(group: Group, n: int, i, address: int, size: int, writes: bool, rank=None):
+def bytes_at(
+    group: Group,
+    n: int,
+    i: ptx.Instruction,
+    address: int,
+    size: int,
+    writes: bool,
+    rank: int | None = None,
+) -> tuple[Region, int, np.ndarray]:
     """(region, first byte of its storage, a view of the bytes) of what lane ``n`` can copy at a
     generic address. ``rank``: of the block of the cluster that is meant, if not in the address."""
     batch, home = group.batch, int(group.slots[n])
@@ -49,13 +61,14 @@ def bytes_at(group: Group, n: int, i, address: int, size: int, writes: bool, ran
     if region is None or address + size > region.end or (writes and region.read_only):
         space = "shared" if address >> 48 == SHARED_WINDOW >> 48 else "global"
         if region is not None and not (writes and region.read_only):
-            region, address = None, region.end - region.end % 4  # the first bytes past the end
+            address = region.end - region.end % 4  # the first bytes past the end
+            region = None
         raise access_fault(batch, Piece(i, writes, space), one, 0, address, region)
     start = address - region.start + (home * region.stride if region.owner == "block" else 0)
     return region, start, region.storage[start : start + size]
 
 
-def _aligned(group: Group, n: int, i, what: str, value: int, to: int) -> None:
+def _aligned(group: Group, n: int, i: ptx.Instruction, what: str, value: int, to: int) -> None:
     if value % to:
         thread, block = group.batch.who(group.lanes[n])
         text = (
@@ -66,7 +79,7 @@ def _aligned(group: Group, n: int, i, what: str, value: int, to: int) -> None:
         raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block, cause=cause))
 
 
-def _aligned_box(group: Group, n: int, i, first: int, size: int) -> None:
+def _aligned_box(group: Group, n: int, i: ptx.Instruction, first: int, size: int) -> None:
     """Report a box whose rows do not begin at multiples of 16 bytes: an H200 stops a load of one
     with "illegal instruction"."""
     if first * size % 16:
@@ -80,7 +93,7 @@ def _aligned_box(group: Group, n: int, i, first: int, size: int) -> None:
         raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block, cause=cause))
 
 
-def _barrier_beside(group: Group, n: int, i, key: int, home: int) -> None:
+def _barrier_beside(group: Group, n: int, i: ptx.Instruction, key: int, home: int) -> None:
     """Report an mbarrier that does not lie in ``home``, the block whose memory a copy of lane ``n``
     fills, nor, with .cta_group::2, in the other block of its pair."""
     told = key >> KEY_SHIFT
@@ -101,7 +114,8 @@ def _barrier_beside(group: Group, n: int, i, key: int, home: int) -> None:
 class _Place:
     """An address operand of a bulk copy: ``of(group)`` gives every lane's generic address."""
 
-    def __init__(self, b: Builder, operand: ptx.Address, space: str):
+    def __init__(self, b: Builder, operand: ptx.Operand, space: str) -> None:
+        operand = ptx.address(operand)
         wide = not isinstance(operand.base, ptx.Register) or ptx.SIZES[operand.base.type] == 8
         self.get = b.read(operand.base, "u64" if wide else "u32")
         self.offset = operand.offset + (SHARED_WINDOW if space.startswith("shared") else 0)
@@ -110,7 +124,9 @@ class _Place:
         return [int(a) + self.offset for a in group.full(self.get(group.R))]
 
 
-def _multicast(b: Builder, i: ptx.Instruction, operands: list):
+def _multicast(
+    b: Builder, i: ptx.Instruction, operands: list[ptx.Operand]
+) -> Callable[[Group], Sequence[Sequence[int | None]]]:
     """For each lane the ranks that get the data: None for the one in the address."""
     if "multicast::cluster" not in i.modifiers:
         return lambda group: [[None]] * group.n
@@ -124,7 +140,13 @@ def _multicast(b: Builder, i: ptx.Instruction, operands: list):
 
 
 def _deliver(
-    group: Group, n: int, i, key: int | None, rank: int | None, size: int, **parts
+    group: Group,
+    n: int,
+    i: ptx.Instruction,
+    key: int | None,
+    rank: int | None,
+    size: int,
+    **parts: Any,
 ) -> None:
     """Start a copy of lane ``n`` that reports to an mbarrier, or else to a bulk group."""
     if key is not None and rank is not None:  # the same mbarrier of each block that gets the data
@@ -145,18 +167,18 @@ def _deliver(
     )
 
 
-def _count(group: Group, i, spaces: tuple[str, str], size: int) -> None:
+def _count(group: Group, i: ptx.Instruction, spaces: tuple[str, str], size: int) -> None:
     """Tell the profiler of a copy from one memory to another."""
     group.batch.launch.observers.bytes_copied(i, spaces, size)
 
 
-def bulk_copy(b: Builder, i: ptx.Instruction):
+def bulk_copy(b: Builder, i: ptx.Instruction) -> Step | None:
     """A run of bytes, both ends and the size multiples of 16; cp.reduce combines instead."""
     m = i.modifiers
     spaces = [x for x in m if x.startswith("shared") or x == "global"]
     operands = list(i.operands)
     target, source = _Place(b, operands[0], spaces[0]), _Place(b, operands[1], spaces[1])
-    way = tuple(x.partition("::")[0] for x in (spaces[1], spaces[0]))
+    way = spaces[1].partition("::")[0], spaces[0].partition("::")[0]
     size = b.read(operands[2], "u32")
     operands = operands[3:]
     to_barrier = "mbarrier::complete_tx::bytes" in m
@@ -169,7 +191,7 @@ def bulk_copy(b: Builder, i: ptx.Instruction):
         if operation is None:
             return None
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         keys = site.keys(group).tolist() if site else [None] * group.n
         sizes = group.full(size(group.R)).tolist()
         rows = zip(target.of(group), source.of(group), sizes, keys, ranks(group), strict=True)
@@ -201,7 +223,7 @@ def bulk_copy(b: Builder, i: ptx.Instruction):
     return act
 
 
-def tensor_copy(b: Builder, i: ptx.Instruction):
+def tensor_copy(b: Builder, i: ptx.Instruction) -> Step | None:
     """A box of a tensor of 1 to 5 dimensions, as a tensor map describes it."""
     m, operands = i.modifiers, list(i.operands)
     rank = int(next(x for x in m if x[1:] == "d")[0])
@@ -210,21 +232,21 @@ def tensor_copy(b: Builder, i: ptx.Instruction):
     memory, tensor = (first, second) if loads else (second, first)
     shared = _Place(b, memory, "shared")
     map_at = _Place(b, tensor, "generic")
-    coordinates = [b.read(c, "s32") for c in tensor.extra[0].items]
+    coordinates = [b.read(c, "s32") for c in ptx.elements(ptx.address(tensor).extra[0])]
     site = BarrierSite(b, i, operands[2]) if loads else None
     rest = operands[3:]
     ranks = _multicast(b, i, rest) if loads else lambda group: [[None]] * group.n
     name = next((x for x in m if x in ("add", "min", "max", "inc", "dec", "and", "or", "xor")), "")
     reduces = m[0] == "reduce"
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         keys = site.keys(group).tolist() if site else [None] * group.n
         places = zip(shared.of(group), map_at.of(group), keys, ranks(group), strict=True)
         at = [group.full(c(group.R)).tolist() for c in coordinates]
         for n, (address, map_address, key, blocks) in enumerate(places):
             _aligned(group, n, i, "shared memory address", address, 128)
             data = read_bytes(group, int(group.lanes[n]), map_address, ENCODED_BYTES)
-            box: Box = decode(data, rank, lambda text, n=n: _bad_map(group, n, i, text))
+            box = _decoded(group, n, i, data, rank)
             _aligned_box(group, n, i, at[0][n], box.unit.itemsize)
             inside, outside = box.tensor_offsets([c[n] for c in at])
             offsets = box.shared_offsets(address)
@@ -286,12 +308,16 @@ def tensor_copy(b: Builder, i: ptx.Instruction):
     return act
 
 
+def _decoded(group: Group, n: int, i: ptx.Instruction, data: bytes, rank: int) -> Box:
+    return decode(data, rank, lambda text: _bad_map(group, n, i, text))
+
+
 def _rounded_to_tf32(loaded: np.ndarray) -> np.ndarray:
     """As an H200 rounds what it loads by a TFLOAT32 map, measured: as cvt.rn.tf32.f32 does."""
     return to_tf32(loaded, "rn").view(np.float32)
 
 
-def _bad_map(group: Group, n: int, i, text: str) -> None:
+def _bad_map(group: Group, n: int, i: ptx.Instruction, text: str) -> NoReturn:
     thread, block = group.batch.who(group.lanes[n])
     message = f"Bad tensor map: {where(thread, block)} uses one at {i.location}, but {text}."
     cause = Cause.TENSOR_MAP_INVALID
@@ -302,7 +328,7 @@ _plain_store = STEPS["st"]
 
 
 @step("st")
-def st(b: Builder, i: ptx.Instruction):
+def st(b: Builder, i: ptx.Instruction) -> Step | None:
     """st.async: a store into another block that reports to an mbarrier there."""
     if "async" not in i.modifiers:
         return _plain_store(b, i)
@@ -313,7 +339,7 @@ def st(b: Builder, i: ptx.Instruction):
     site = BarrierSite(b, i, i.operands[2])
     size = dtype.itemsize * len(gets)
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         data = np.stack([group.full(get(group.R)) for get in gets], axis=1)
         for n, (to, key) in enumerate(
             zip(target.of(group), site.keys(group).tolist(), strict=True)

@@ -6,22 +6,25 @@ Instructions: bar, barrier".
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
 from ..findings.causes import Cause
 from ..findings.report import TRAP, Finding, KernelFault
 from ..isa import ptx
 from ..isa.instruction_set import Traits, ending, step
+from ..machine.code import Ending, Step
 from ..machine.lanes import Frame, Group
 from ..machine.program import Builder
 from ..machine.runtime_functions import BUILTINS
 
 
-def _choose(b: Builder, i: ptx.Instruction, taken, skipped):
+def _choose(b: Builder, i: ptx.Instruction, taken: Ending, skipped: Ending) -> Ending:
     """An ending that sends lanes whose guard is true to ``taken`` and the others to ``skipped``."""
-    guard = b.read(i.guard, "pred")
+    guard = b.read(ptx.register(i.guard), "pred")
 
-    def end(group: Group):
+    def end(group: Group) -> Group | None:
         chosen = guard(group.R)
         if len(chosen) == 1:
             return taken(group) if chosen[0] else skipped(group)
@@ -30,12 +33,13 @@ def _choose(b: Builder, i: ptx.Instruction, taken, skipped):
             return skipped(group)
         if count == len(chosen):
             return taken(group)
-        return group.batch.diverge(group, chosen, taken, skipped)
+        group.batch.diverge(group, chosen, taken, skipped)
+        return None
 
     return end
 
 
-def _leaving(b: Builder, i: ptx.Instruction, act):
+def _leaving(b: Builder, i: ptx.Instruction, act: Ending) -> Ending:
     """An ending after which lanes do not fall through, except those whose guard is false."""
     if i.guard is None:
         b.falls_through = False
@@ -43,34 +47,47 @@ def _leaving(b: Builder, i: ptx.Instruction, act):
     return _choose(b, i, act, _go(b.next_block))
 
 
-def _by_value(group: Group, values: np.ndarray):
+def _by_value(group: Group, values: np.ndarray) -> Iterator[tuple[int, Group]]:
     """(value, the lanes of the group that hold it), for each value that differs between lanes."""
     for value in np.unique(values):
         yield int(value), group.batch.part(group, np.flatnonzero(values == value))
 
 
-def _go(block: int):
-    def end(group):
+def _go(block: int) -> Callable[[Group], Group]:
+    def end(group: Group) -> Group:
         group.block = block
         return group
 
     return end
 
 
+def _then_on(b: Builder, act: Step) -> Ending:
+    """An ending that does what ``act`` does, after which all lanes go on."""
+    back = b.next_block
+
+    def end(group: Group) -> Group:
+        act(group)
+        group.block = back
+        return group
+
+    return end
+
+
 @ending("bra", traits=Traits(results=0, branch="guarded"))
-def bra(b: Builder, i: ptx.Instruction):
-    return _leaving(b, i, _go(b.block_at[b.label(i.operands[0].name, i.scope)]))
+def bra(b: Builder, i: ptx.Instruction) -> Ending:
+    """A jump to a label, of the lanes whose guard is true."""
+    return _leaving(b, i, _go(b.block_at[b.label(ptx.symbol(i.operands[0]).name, i.scope)]))
 
 
 @ending("brx", traits=Traits(branch="indexed"))
-def brx(b: Builder, i: ptx.Instruction):
+def brx(b: Builder, i: ptx.Instruction) -> Ending:
     """brx.idx: a jump through a table of labels."""
-    labels = i.scope.find("tables", i.operands[1].name)
+    labels = i.scope.table(ptx.symbol(i.operands[1]).name)
     blocks = np.array([b.block_at[b.label(name, i.scope)] for name in labels])
     get = b.read(i.operands[0], "u32")
     b.falls_through = False
 
-    def end(group: Group):
+    def end(group: Group) -> Group | None:
         targets = blocks[np.minimum(get(group.R), len(blocks) - 1)]
         if (targets == targets[0]).all():
             group.block = int(targets[0])
@@ -85,18 +102,24 @@ def brx(b: Builder, i: ptx.Instruction):
 
 
 @ending("exit", traits=Traits(branch="guarded"))
-def exit_(b: Builder, i: ptx.Instruction):
-    def leave(group: Group):
-        return group.batch.finish(group)
+def exit_(b: Builder, i: ptx.Instruction) -> Ending:
+    """The lanes whose guard is true end."""
+
+    def leave(group: Group) -> Group | None:
+        group.batch.finish(group)
+        return None
 
     return _leaving(b, i, leave)
 
 
 @ending("ret", traits=Traits(branch="guarded"))
-def ret(b: Builder, i: ptx.Instruction):
-    def back(group: Group):
+def ret(b: Builder, i: ptx.Instruction) -> Ending:
+    """Back to the caller with the results; from the kernel itself as ``exit``."""
+
+    def back(group: Group) -> Group | None:
         if not group.stack:
-            return group.batch.finish(group)
+            group.batch.finish(group)
+            return None
         frame = group.stack[-1]
         group.stack = group.stack[:-1]
         registers, callee = list(frame.registers), group.code
@@ -112,23 +135,32 @@ def ret(b: Builder, i: ptx.Instruction):
     return _leaving(b, i, back)
 
 
+def _listed(operands: list[ptx.Operand]) -> tuple[ptx.Operand, ...]:
+    """What is in the list that comes next, which is taken out; nothing where none does."""
+    if operands and isinstance(operands[0], ptx.OperandList):
+        return ptx.elements(operands.pop(0))
+    return ()
+
+
+def _variable(i: ptx.Instruction, operand: ptx.Operand) -> ptx.Variable:
+    return i.scope.variable(ptx.symbol(operand).name)
+
+
 @ending("call", traits=Traits(branch="guarded"))
-def call(b: Builder, i: ptx.Instruction):
+def call(b: Builder, i: ptx.Instruction) -> Ending:
     """call (results), function, (arguments): a name, or a register holding a function's address."""
     operands = list(i.operands)
-    results = operands.pop(0).items if isinstance(operands[0], ptx.OperandList) else ()
+    results = _listed(operands)
     callee = operands.pop(0)
-    arguments = (
-        operands.pop(0).items if operands and isinstance(operands[0], ptx.OperandList) else ()
-    )
-    sent = [b.slots_of_parameter(i.scope.find("variables", a.name)) for a in arguments]
-    returned = [i.scope.find("variables", r.name) for r in results]
+    sent = [b.slots_of_parameter(_variable(i, a)) for a in _listed(operands)]
+    returned = [_variable(i, r) for r in results]
     for slots in sent:
         b.reads.update(slots.values())
     back = b.next_block
+    name = callee.name if isinstance(callee, ptx.Symbol) else ""
     get = None if isinstance(callee, ptx.Symbol) else b.read(callee, "u64")
 
-    def enter(group: Group, name: str):
+    def enter(group: Group, name: str) -> Group:
         received = [b.slots_of_parameter(v) for v in returned]  # known once all is decoded
         launch = group.batch.launch
         builtin = BUILTINS.get(name)
@@ -166,9 +198,9 @@ def call(b: Builder, i: ptx.Instruction):
         launch.observers.registers_pass(group, len(group.stack) - 1, caller, pairs)
         return group
 
-    def end(group: Group):
+    def end(group: Group) -> Group | None:
         if get is None:
-            return enter(group, callee.name)
+            return enter(group, name)
         addresses = get(group.R)
         name_at = group.batch.launch.module.function_at
         if (addresses == addresses[0]).all():
@@ -189,8 +221,10 @@ _WHOLE_GRID = (
 
 
 @step("trap")
-def trap(b: Builder, i: ptx.Instruction):
-    def act(group: Group):
+def trap(b: Builder, i: ptx.Instruction) -> Step:
+    """Ends the launch: raises KernelFault for the first lane that comes to it."""
+
+    def act(group: Group) -> None:
         thread, block = group.batch.who(group.lanes[0])
         raise KernelFault(
             Finding(
@@ -218,7 +252,7 @@ def trap(b: Builder, i: ptx.Instruction):
     "griddepcontrol",
     "setmaxnreg",
 )
-def nothing(b: Builder, i: ptx.Instruction):
+def nothing(b: Builder, i: ptx.Instruction) -> Step:
     """Instructions with no effect on values."""
     return lambda group: None
 
@@ -229,7 +263,7 @@ def _fence_traits(modifiers: tuple[str, ...]) -> Traits:
 
 
 @step("membar", "fence", traits=_fence_traits)
-def fence(b: Builder, i: ptx.Instruction):
+def fence(b: Builder, i: ptx.Instruction) -> Step:
     """The machine runs one instruction at a time for all lanes, so memory is always in order. But
     what needs a fence to be seen, by other threads or by the asynchronous proxy, is reported."""
     return lambda group: group.batch.launch.observers.fence(group, i)
@@ -240,11 +274,11 @@ def _barrier_traits(modifiers: tuple[str, ...]) -> Traits:
 
 
 @ending("bar", "barrier", traits=_barrier_traits)
-def bar(b: Builder, i: ptx.Instruction):
+def bar(b: Builder, i: ptx.Instruction) -> Ending | None:
     """bar.sync, bar.arrive, bar.red on one of 16 named barriers; bar.warp.sync; barrier.cluster."""
     if "warp" in i.modifiers:
 
-        def warp_sync(group: Group):
+        def warp_sync(group: Group) -> Group | None:
             group.batch.launch.observers.warps_meet(group)
             group.block = back
             return group
@@ -263,11 +297,11 @@ def bar(b: Builder, i: ptx.Instruction):
     votes = b.read(operands.pop(), "pred") if reduction else None
     number = b.read(operands[0], "u32")
     count = b.read(operands[1], "u32") if len(operands) > 1 else None
-    operation = next((m for m in i.modifiers if m in ("and", "or", "popc")), None)
+    operation = next((m for m in i.modifiers if m in ("and", "or", "popc")), "")
     arrive_only = "arrive" in i.modifiers
     back = b.next_block
 
-    def end(group: Group):
+    def end(group: Group) -> Group | None:
         R = group.R
         batch = group.batch
         numbers = number(R)
@@ -277,7 +311,7 @@ def bar(b: Builder, i: ptx.Instruction):
                 if resumed is not None:
                     batch.add(resumed)
             return None
-        vote = group.full(votes(R)) if reduction else None
+        vote = group.full(votes(R)) if votes is not None else None
         threads = int(count(R)[0]) if count is not None else None
         group.block = back
         return batch.barriers.arrive(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..isa.instruction_set import DTYPES, Op, instruction
+from ..isa.instruction_set import DTYPES, Compute, Op, instruction
 from ..numerics.floats import (
     BF16_OF_UE8M0,
     F16_OF_E2M1,
@@ -45,7 +45,7 @@ TO_WHOLE = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
 READ = {"f16": from_f16, "bf16": from_bf16, "f32": lambda x: x, "f64": lambda x: x}
 
 
-def _write(target: str, mode: str):
+def _write(target: str, mode: str) -> Compute:
     """From f32 or f64 to ``target`` with a rounding mode."""
     return {
         "f64": lambda x: x.astype(F64),
@@ -58,7 +58,7 @@ def _write(target: str, mode: str):
 # -- integer -> integer ---------------------------------------------------------------------------
 
 
-def _whole_to_whole(flags, target, source):
+def _whole_to_whole(flags: frozenset[str], target: str, source: str) -> Compute | None:
     """The low bits, sign- or zero-extended; .sat clamps to the destination's range."""
     if flags - {"sat"}:
         return None
@@ -72,7 +72,7 @@ def _whole_to_whole(flags, target, source):
 # -- float -> integer -----------------------------------------------------------------------------
 
 
-def _float_to_whole(flags, target, source):
+def _float_to_whole(flags: frozenset[str], target: str, source: str) -> Compute | None:
     """Round to a whole number and clamp to the destination's range (.sat is implied).
 
     A NaN gives 0, or just the top bit for 64-bit destinations and f64 sources (seen on an H200).
@@ -88,7 +88,7 @@ def _float_to_whole(flags, target, source):
     top = to.type(1) << to.type(8 * to.itemsize - 1)
     nan = top if source == "f64" or to.itemsize == 8 else 0
 
-    def convert(a):
+    def convert(a: np.ndarray) -> np.ndarray:
         x = whole(read(a))
         if x.min() >= below and x.max() < above:  # False when there is a NaN
             return x.astype(to)
@@ -127,7 +127,7 @@ def _whole_to_f64(a: np.ndarray, mode: str) -> np.ndarray:
     return (total.view(I64) + np.where(total < 0, -step, step)).view(F64)
 
 
-def _whole_to_float(flags, target, source):
+def _whole_to_float(flags: frozenset[str], target: str, source: str) -> Compute | None:
     if flags - MODES - {"sat"} or len(flags & MODES) > 1:
         return None
     mode = mode_of(flags)
@@ -154,7 +154,7 @@ def _finite(x: np.ndarray, target: str) -> np.ndarray:
     return limited.view(x.dtype)
 
 
-def _float_to_float(flags, target, source):
+def _float_to_float(flags: frozenset[str], target: str, source: str) -> Compute | None:
     """Round to ``target`` (.rn ...) or to a whole number of the same type (.rni ...)."""
     whole = flags & TO_WHOLE.keys()
     if (
@@ -178,7 +178,7 @@ def _float_to_float(flags, target, source):
     if "satfinite" in flags:
         steps.append(lambda x: _finite(x, target))
 
-    def convert(x):
+    def convert(x: np.ndarray) -> np.ndarray:
         for step in steps:
             x = step(x)
         return x
@@ -189,14 +189,14 @@ def _float_to_float(flags, target, source):
 # -- tf32 and packed formats ----------------------------------------------------------------------
 
 
-def _tf32(flags):
+def _tf32(flags: frozenset[str]) -> Op | None:
     """cvt.rna.tf32.f32, also .rn and .rz, with .relu and .satfinite."""
     modes = flags & {"rna", "rn", "rz"}
     if len(modes) != 1 or flags - modes - {"relu", "satfinite"}:
         return None
     (mode,) = modes
 
-    def convert(a):
+    def convert(a: np.ndarray) -> np.ndarray:
         bits = to_tf32(relu(a) if "relu" in flags else a, mode)
         if "satfinite" in flags:
             infinite = bits & U32(0x7FFFFFFF) == 0x7F800000
@@ -216,13 +216,15 @@ def pack(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 _FP8 = {"e4m3x2": (to_e4m3, F16_OF_E4M3), "e5m2x2": (to_e5m2, F16_OF_E5M2)}
 
 
-def _packed(flags, target, source):
+def _packed(flags: frozenset[str], target: str, source: str) -> Op | None:
     """Pairs: of two f32 the first source goes to the upper half."""
     prepare = relu if "relu" in flags else (lambda x: x)
     if target in ("f16x2", "bf16x2") and source == "f32":
-        one = _float_to_float(flags, target[:-2], "f32")
-        bits = one and (lambda x: one(x).view(U16))
-        return one and Op((target,), ("f32", "f32"), lambda a, b: pack(bits(b), bits(a)))
+        half = _float_to_float(flags, target[:-2], "f32")
+        if half is None:
+            return None
+        bits = lambda x: half(x).view(U16)  # noqa: E731
+        return Op((target,), ("f32", "f32"), lambda a, b: pack(bits(b), bits(a)))
     if target in _FP8 and flags - {"relu"} == {"rn", "satfinite"}:
         encode = _FP8[target][0]
         if source == "f32":
@@ -234,7 +236,7 @@ def _packed(flags, target, source):
     if target == "f16x2" and source in _FP8 and flags - {"relu"} == {"rn"}:
         table = _FP8[source][1]
 
-        def decode(a):
+        def decode(a: np.ndarray) -> np.ndarray:
             halves = table[a.view(U8)]
             if "relu" in flags:
                 halves = np.where((halves >> U16(15)) == 1, U16(0), halves)
@@ -244,7 +246,7 @@ def _packed(flags, target, source):
     return _scaled_formats(flags, target, source)
 
 
-def _scaled_formats(flags, target, source):
+def _scaled_formats(flags: frozenset[str], target: str, source: str) -> Op | None:
     """Numbers of e2m1, two in a byte, and scales in ue8m0 (sm_100a). Not run on a Blackwell GPU."""
     prepare = relu if "relu" in flags else (lambda x: x)
     if (target, source) == ("e2m1x2", "f32") and flags - {"relu"} == {"rn", "satfinite"}:
@@ -265,12 +267,14 @@ def _scaled_formats(flags, target, source):
     return None
 
 
-def _pack_saturated(modifiers):
+def _pack_saturated(modifiers: tuple[str, ...]) -> Op | None:
     """cvt.pack.sat: a above b, each clamped to 16 bits, or to 8 bits with c << 16 above them."""
     target, _, *third = modifiers
     if modifiers[1] != "s32" and modifiers[1] != "u32":
         return None
     clamp = _whole_to_whole(frozenset({"sat"}), target, modifiers[1])
+    if clamp is None:
+        return None
     kinds = (modifiers[1],) * 2
     if target in ("u16", "s16") and not third:
         return Op(("b32",), kinds, lambda a, b: pack(clamp(b), clamp(a)))
@@ -281,7 +285,7 @@ def _pack_saturated(modifiers):
 
 
 @instruction("cvt", flushed=True)
-def _cvt(modifiers):
+def _cvt(modifiers: tuple[str, ...]) -> Op | None:
     if modifiers[:2] == ("pack", "sat") and len(modifiers) in (4, 5):
         return _pack_saturated(modifiers[2:])
     if len(modifiers) < 2:
@@ -300,4 +304,4 @@ def _cvt(modifiers):
         convert = _float_to_float(flags, target, source)
     else:
         return _packed(flags, target, source)
-    return convert and Op((target,), (source,), convert)
+    return None if convert is None else Op((target,), (source,), convert)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..isa.instruction_set import Op
+from ..isa.instruction_set import Compute, Op
 from ..numerics import fpenv
 from ..numerics.floats import (
     F32,
@@ -45,7 +45,12 @@ def saturate(x: np.ndarray) -> np.ndarray:
     return np.minimum(np.fmax(x, x.dtype.type(0)), x.dtype.type(1)) + x.dtype.type(0)
 
 
-def dressed(compute, flags: frozenset[str], kind: str, scaled=None):
+def dressed(
+    compute: Compute,
+    flags: frozenset[str],
+    kind: str,
+    scaled: Compute | None = None,
+) -> Compute:
     """``compute`` with flushing and saturation around it, as the modifiers ask.
 
     A GPU, like x86, flushes a result that is subnormal when rounded to 24 bits with an unbounded
@@ -57,10 +62,10 @@ def dressed(compute, flags: frozenset[str], kind: str, scaled=None):
         to_nearest = flags & MODES <= {"rn"}
         finish = flush if to_nearest else flush_bits
 
-        def result(*sources):
+        def result(*sources: np.ndarray) -> np.ndarray:
             if fpenv.is_active():
                 return compute(*sources) if to_nearest else finish(compute(*sources))
-            sources = [flush(s) for s in sources]
+            sources = tuple(flush(s) for s in sources)
             answer = finish(compute(*sources))
             if scaled is None:
                 return answer
@@ -76,11 +81,11 @@ def dressed(compute, flags: frozenset[str], kind: str, scaled=None):
 # -- add, sub, mul, fma, div, rcp, sqrt in four rounding modes ------------------------------------
 
 
-def _reciprocal(a):
+def _reciprocal(a: np.ndarray) -> np.ndarray:
     return np.divide(a.dtype.type(1), a)
 
 
-_NEAREST = {
+_NEAREST: dict[tuple[str, str], Compute] = {
     ("add", "f32"): np.add,
     ("sub", "f32"): np.subtract,
     ("mul", "f32"): np.multiply,
@@ -99,7 +104,7 @@ _NEAREST = {
 
 # In f64, from f32 sources: the exact result, or one that every rounding to f32 takes for it. For
 # quotients and roots the f64 nearest will do: an inexact one is never that close to an f32.
-_PROXY = {
+_PROXY: dict[str, Compute] = {
     "add": odd_sum,
     "sub": lambda a, b: odd_sum(a, -b),
     "mul": np.multiply,
@@ -115,7 +120,7 @@ COUNT = {"add": 2, "sub": 2, "mul": 2, "fma": 3, "div": 2, "rcp": 1, "sqrt": 1}
 _MIRROR = {"add": (0, 1), "sub": (0, 1), "mul": (0,), "fma": (0, 2), "div": (0,), "rcp": (0,)}
 
 
-def directed(opcode: str, kind: str, mode: str):
+def directed(opcode: str, kind: str, mode: str) -> Compute:
     """``opcode`` rounded in mode rz, rm or rp."""
     if mode == "rm" and opcode in _MIRROR:
         mirrored, flip = directed(opcode, kind, "rp"), _MIRROR[opcode]
@@ -125,7 +130,7 @@ def directed(opcode: str, kind: str, mode: str):
         return lambda *s: to_f32(proxy(*(x.astype(F64) for x in s)), mode)
     nearest = _NEAREST[opcode, kind]
 
-    def compute(*sources):
+    def compute(*sources: np.ndarray) -> np.ndarray:
         result = nearest(*sources)
         if opcode == "rcp":
             sources = (np.ones(1), *sources)
@@ -135,14 +140,14 @@ def directed(opcode: str, kind: str, mode: str):
     return compute
 
 
-def _arithmetic(opcode: str, flags: frozenset[str], kind: str):
+def _arithmetic(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     if len(flags & MODES) > 1 or (kind == "f64" and flags & {"ftz", "sat"}):
         return None
     mode = mode_of(flags)
     compute = _NEAREST[opcode, kind] if mode == "rn" else directed(opcode, kind, mode)
     proxy = _PROXY[opcode]
 
-    def scaled(*sources):
+    def scaled(*sources: np.ndarray) -> np.ndarray:
         return to_f32(proxy(*(x.astype(F64) for x in sources)) * 2.0**64, mode)
 
     heavy = opcode == "fma" and kind == "f32"
@@ -153,35 +158,35 @@ WORK = {"add": "add", "sub": "add", "mul": "mul", "fma": "fma", "mad": "fma"}
 
 
 @form("add sub mul", "f32 f64", "rn rz rm rp ftz sat", flushed=True, work=WORK)
-def _add(opcode, flags, kind):
+def _add(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     return _arithmetic(opcode, flags, kind)
 
 
 @form("fma mad", "f32 f64", "rn rz rm rp ftz sat", flushed=True, work=WORK)
-def _fma(opcode, flags, kind):
+def _fma(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     """One rounding; mad of these types is fma."""
     return _arithmetic("fma", flags, kind)
 
 
 @form("div rcp sqrt", "f32 f64", "rn rz rm rp ftz", flushed=True)
-def _div(opcode, flags, kind):
+def _div(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     return _arithmetic(opcode, flags, kind) if flags & MODES else None
 
 
 # -- approximations -------------------------------------------------------------------------------
 
 
-def _div_approx(a, b):
+def _div_approx(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a * (1/b): where |b| > 2**126 the reciprocal is flushed, and so is the quotient."""
     quotient, large = a / b, np.abs(b) > F32(2.0**126)
     return np.where(large, a * F32(0), quotient) if large.any() else quotient
 
 
-def _rsqrt(a):
+def _rsqrt(a: np.ndarray) -> np.ndarray:
     return a.dtype.type(1) / np.sqrt(a)
 
 
-_APPROX = {
+_APPROX: dict[str, Compute] = {
     "div": _div_approx,
     "rcp": _reciprocal,
     "sqrt": np.sqrt,
@@ -195,7 +200,7 @@ _APPROX = {
 
 
 @form("div rcp sqrt rsqrt sin cos lg2 ex2 tanh", "f32", "approx full ftz", flushed=True)
-def _approx(opcode, flags, kind):
+def _approx(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     if len(flags & {"approx", "full"}) != 1 or ("full" in flags and opcode != "div"):
         return None
     compute = np.divide if "full" in flags else _APPROX[opcode]
@@ -203,15 +208,15 @@ def _approx(opcode, flags, kind):
 
 
 @form("rcp rsqrt", "f64", "approx ftz")
-def _approx64(opcode, flags, kind):
+def _approx64(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     """The upper 32 bits of the result; the lower word is zero. .ftz flushes subnormals."""
     if "approx" not in flags:
         return None
 
-    def flushed(x):
+    def flushed(x: np.ndarray) -> np.ndarray:
         return np.where(np.abs(x) < np.finfo(F64).tiny, np.copysign(0.0, x), x)
 
-    def compute(a):
+    def compute(a: np.ndarray) -> np.ndarray:
         result = _APPROX[opcode](flushed(a) if "ftz" in flags else a)
         if opcode == "rsqrt" and "ftz" not in flags:
             return result
@@ -224,7 +229,7 @@ def _approx64(opcode, flags, kind):
 
 
 @form("abs neg", "f32 f64", "ftz")
-def _sign(opcode, flags, kind):
+def _sign(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     compute = np.abs if opcode == "abs" else np.negative
     if "ftz" in flags:
         return Op((kind,), (kind,), lambda a: compute(flush_bits(a))) if kind == "f32" else None
@@ -232,19 +237,19 @@ def _sign(opcode, flags, kind):
 
 
 @form("copysign", "f32 f64")
-def _copysign(opcode, flags, kind):
+def _copysign(opcode: str, flags: frozenset[str], kind: str) -> Op:
     """b with the sign of a."""
     return Op((kind,), (kind, kind), lambda a, b: np.copysign(b, a))
 
 
-_BITS = {"f32": U32, "f64": U64}
-_FRACTION = {"f32": U32((1 << 23) - 1), "f64": U64((1 << 52) - 1)}
+_BITS: dict[str, np.dtype] = {"f32": np.dtype(U32), "f64": np.dtype(U64)}
+_FRACTION: dict[str, np.unsignedinteger] = {"f32": U32((1 << 23) - 1), "f64": U64((1 << 52) - 1)}
 
 
-def _number_wins(choose):
+def _number_wins(choose: Compute) -> Compute:
     """np.fmax and np.fmin, in which a signalling NaN wins in the last few elements of an array."""
 
-    def chosen(a, b):
+    def chosen(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         result = choose(a, b)
         if np.count_nonzero(np.isnan(result)):
             result = np.where(np.isnan(a), b, np.where(np.isnan(b), a, result))
@@ -256,7 +261,7 @@ def _number_wins(choose):
 _fmax, _fmin = _number_wins(np.fmax), _number_wins(np.fmin)
 
 
-def maximum(a, b, propagate: bool = False):
+def maximum(a: np.ndarray, b: np.ndarray, propagate: bool = False) -> np.ndarray:
     """The larger of a and b (f32 or f64), where +0 > -0. A NaN loses, or wins if ``propagate``.
 
     NumPy returns either zero of (+0, -0) depending on the order of the operands; the sign bit that
@@ -265,23 +270,23 @@ def maximum(a, b, propagate: bool = False):
     kind = f"f{a.itemsize * 8}"
     choose, bits = (np.maximum if propagate else _fmax), _BITS[kind]
     other = choose(b, a).view(bits)
-    np.bitwise_or(other, _FRACTION[kind], out=other)
+    other |= _FRACTION[kind]
     return np.bitwise_and(choose(a, b).view(bits), other, out=other).view(a.dtype)
 
 
-def minimum(a, b, propagate: bool = False):
+def minimum(a: np.ndarray, b: np.ndarray, propagate: bool = False) -> np.ndarray:
     """The smaller of a and b (f32 or f64), where -0 < +0. A NaN loses, or wins if ``propagate``."""
     choose, bits = (np.minimum if propagate else _fmin), _BITS[f"f{a.itemsize * 8}"]
     return (choose(a, b).view(bits) | choose(b, a).view(bits)).view(a.dtype)
 
 
-def extremum(opcode: str, flags: frozenset[str]):
+def extremum(opcode: str, flags: frozenset[str]) -> Compute:
     """min or max with the modifiers .NaN and .xorsign.abs (given as "xorsign" and "abs")."""
     choose, propagate = (minimum if opcode == "min" else maximum), "NaN" in flags
     if "xorsign" not in flags:
         return lambda a, b: choose(a, b, propagate)
 
-    def with_sign(a, b):
+    def with_sign(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         sign = np.where(np.signbit(a) ^ np.signbit(b), a.dtype.type(-1), a.dtype.type(1))
         return np.copysign(choose(np.abs(a), np.abs(b), propagate), sign)
 
@@ -289,7 +294,7 @@ def extremum(opcode: str, flags: frozenset[str]):
 
 
 @form("min max", "f32 f64", "ftz NaN xorsign abs", flushed=True)
-def _extremum(opcode, flags, kind):
+def _extremum(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     """Without .NaN a NaN loses to a number; .xorsign.abs compares sizes and multiplies signs."""
     if (kind == "f64" and flags) or ("xorsign" in flags) != ("abs" in flags):
         return None
@@ -299,13 +304,13 @@ def _extremum(opcode, flags, kind):
     return Op((kind,), (kind, kind), compute)
 
 
-def _magnitude(a):
+def _magnitude(a: np.ndarray) -> np.ndarray:
     """The bits of |a|, whose order is that of the numbers; immune to hardware flushing."""
     bits = a.view(_BITS[f"f{a.itemsize * 8}"])
     return bits & ~(bits.dtype.type(1) << bits.dtype.type(bits.itemsize * 8 - 1))
 
 
-def _limits(a):
+def _limits(a: np.ndarray) -> tuple[np.ndarray, ...]:
     return tuple(np.array(v, a.dtype).reshape(1) for v in (np.finfo(a.dtype).tiny, np.inf))
 
 
@@ -320,7 +325,7 @@ _CLASSES = {
 
 
 @form("testp", "f32 f64", " ".join(_CLASSES))
-def _testp(opcode, flags, kind):
+def _testp(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     if len(flags) != 1:
         return None
     (name,) = flags

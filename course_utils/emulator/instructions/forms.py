@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..isa.arithmetic import elementwise
-from ..isa.instruction_set import TABLE, Op, counts_as, instruction
+from ..isa.instruction_set import TABLE, Op, OpBuilder, counts_as, instruction
 
 Build = Callable[[str, frozenset[str], str], "Op | None"]
 
@@ -29,15 +29,16 @@ def form(
     what each opcode counts as, "add", "mul" or "fma".
     """
     known_types, known_flags = frozenset(types.split()), frozenset(flags.split())
+    counted = work or {}
 
     def enter(build: Build) -> Build:
         for opcode in opcodes.split():
-            for kind in known_types if work else ():
-                counts_as(opcode, kind, elementwise(work[opcode], kind))
+            for kind in known_types if counted else ():
+                counts_as(opcode, kind, elementwise(counted[opcode], kind))
             instruction(opcode, flushed=flushed)(_beside(TABLE.get(opcode), opcode, build))
         return build
 
-    def _beside(earlier, opcode, build):
+    def _beside(earlier: OpBuilder | None, opcode: str, build: Build) -> OpBuilder:
         def builder(modifiers: tuple[str, ...]) -> Op | None:
             if modifiers and modifiers[-1] in known_types and known_flags >= {*modifiers[:-1]}:
                 op = build(opcode, frozenset(modifiers[:-1]), modifiers[-1])

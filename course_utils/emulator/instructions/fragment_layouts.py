@@ -16,11 +16,14 @@ from ..machine.program import Builder
 from ..numerics import floats
 from .warp import Rows
 
-CHUNK = np.dtype(np.complex128)  # 16 bytes at once; moved, never computed with
+GetFragment = Callable[[Group, Rows], np.ndarray]
+PutFragment = Callable[[Group, Rows, np.ndarray], None]
+
+CHUNK: np.dtype = np.dtype(np.complex128)  # 16 bytes at once; moved, never computed with
 G, T = np.divmod(np.arange(32)[:, None], 4)  # the manual's groupID and threadID_in_group; (32, 1)
 
 
-def _fp8(table: np.ndarray) -> Callable:
+def _fp8(table: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     values = table.view(np.float16).astype(np.float64)
     return lambda bits: values[bits]
 
@@ -69,16 +72,17 @@ SCALES = {  # of blocks of A and B -> the numbers that the codes stand for
     "ue8m0": np.append(2.0 ** (np.arange(255) - 127.0), np.nan),
     "ue4m3": ELEMENTS["e4m3"][1](np.arange(256) & 127),
 }
-ACCUMULATORS = {
+ACCUMULATORS: dict[str, np.dtype] = {
     "f16": np.dtype(np.float16),
     "f32": np.dtype(np.float32),
     "s32": np.dtype(np.int32),
     "f64": np.dtype(np.float64),
 }
-RAW = {bits: np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)}
+RAW: dict[int, np.dtype] = {bits: np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)}
 
 
 def per_register(bits: int) -> int:
+    """Elements of this width in a register of 32 bits; 1 for wider ones."""
     return max(1, 32 // bits)
 
 
@@ -88,7 +92,7 @@ def decode(kind: str, words: np.ndarray) -> np.ndarray:
     return values(_nibbles(words) if bits == 4 else words.view(RAW[bits])).astype(np.float64)
 
 
-def read_registers(b: Builder, operand: ptx.Operand, bits: int) -> Callable:
+def read_registers(b: Builder, operand: ptx.Operand, bits: int) -> GetFragment:
     """A getter ``get(group, rows)`` of an operand's n registers: u32 or u64 (warps, 32, n)."""
     gets = [b.read(item, "b64" if bits == 64 else "b32") for item in ptx.items(operand)]
 
@@ -98,7 +102,7 @@ def read_registers(b: Builder, operand: ptx.Operand, bits: int) -> Callable:
     return get
 
 
-def write_registers(b: Builder, operand: ptx.Operand, dtype: np.dtype) -> Callable:
+def write_registers(b: Builder, operand: ptx.Operand, dtype: np.dtype) -> PutFragment:
     """A setter ``put(group, rows, held)`` of registers; ``held`` is (warps, 32, elements)."""
     bits = dtype.itemsize * 8
     puts = [b.write(item, "b64" if bits == 64 else "b32") for item in ptx.items(operand)]
@@ -118,7 +122,7 @@ def write_registers(b: Builder, operand: ptx.Operand, dtype: np.dtype) -> Callab
 class Fragment:
     """Which elements of a matrix each lane holds. ``place``: (32, n), row · columns + column."""
 
-    def __init__(self, rows: int, columns: int, row: np.ndarray, column: np.ndarray):
+    def __init__(self, rows: int, columns: int, row: np.ndarray, column: np.ndarray) -> None:
         self.shape = rows, columns
         self.place = np.broadcast_arrays(row * columns + column)[0]
         flat = self.place.reshape(-1)
@@ -164,7 +168,9 @@ def fragment_c(m: int, n: int) -> Fragment:
     return Fragment(m, n, G + 8 * (pair % down), 2 * T + i % 2 + 8 * (pair // down))
 
 
-def accumulate(product: np.ndarray, c: np.ndarray | None, dtype: np.dtype, saturate: bool):
+def accumulate(
+    product: np.ndarray, c: np.ndarray | None, dtype: np.dtype, saturate: bool
+) -> np.ndarray:
     """product (f64, exact or nearly) + c, rounded to the accumulator's ``dtype``."""
     if dtype.kind == "i":
         total = product.astype(np.int64)

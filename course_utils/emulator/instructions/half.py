@@ -11,12 +11,11 @@ the exponents of f32, so its products and sums are rounded to odd in f64 first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..isa.instruction_set import Op
+from ..isa.instruction_set import Compute, Op
 from ..numerics.floats import (
     F16,
     F32,
@@ -45,17 +44,17 @@ def _f64(*sources: np.ndarray) -> list[np.ndarray]:
     return [s.astype(F64) for s in sources]
 
 
-def _bf16_fma(a, b, c):
+def _bf16_fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     a, b, c = _f64(a, b, c)
     return odd_sum(a * b, c)
 
 
-def _fma64(a, b, c):
+def _fma64(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     a, b, c = _f64(a, b, c)
     return a * b + c
 
 
-def _bf16_mul(a, b):
+def _bf16_mul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     a, b = _f64(a, b)
     return a * b
 
@@ -65,9 +64,9 @@ class Half:
     """One of the two formats: reading it as f32, arithmetic on that, and writing it."""
 
     array: type  # dtype of the registers of single halves
-    read: Callable
-    write: Callable  # from f32 or f64
-    arithmetic: dict[str, Callable]  # f32 sources -> f32 or f64
+    read: Compute
+    write: Compute  # from f32 or f64
+    arithmetic: dict[str, Compute]  # f32 sources -> f32 or f64
     one: int
 
 
@@ -100,7 +99,7 @@ def _write_flushed(x: np.ndarray) -> np.ndarray:
     return np.where(tiny, np.copysign(F16(0), x).astype(F16), to_f16(x))
 
 
-def _halves(kind: str):
+def _halves(kind: str) -> tuple[Half, Compute, Compute]:
     """(format, to an array of halves, back to registers) for a type."""
     half = FORMATS[kind.removesuffix("x2")]
     if kind.endswith("x2"):
@@ -115,7 +114,12 @@ def relu(x: np.ndarray) -> np.ndarray:
     return np.where(x > 0, x, np.where(np.isnan(x), x, x.dtype.type(0)))
 
 
-def on_halves(kind: str, compute, flags: frozenset[str] = frozenset(), count: int = 2) -> Op:
+def on_halves(
+    kind: str,
+    compute: Compute,
+    flags: frozenset[str] = frozenset(),
+    count: int = 2,
+) -> Op:
     """An Op that reads halves as f32, computes, applies .relu and .sat, and rounds back."""
     half, into, back = _halves(kind)
     read, write = half.read, half.write
@@ -126,7 +130,7 @@ def on_halves(kind: str, compute, flags: frozenset[str] = frozenset(), count: in
             read = lambda x: flush_bits(from_bf16(x))  # noqa: E731
             write = lambda x: to_bf16(flush_bits(x))  # noqa: E731
 
-    def run(*sources):
+    def run(*sources: np.ndarray) -> np.ndarray:
         result = compute(*(read(into(s)) for s in sources))
         if "relu" in flags:
             result = relu(result)
@@ -143,32 +147,32 @@ def _unknown(flags: frozenset[str], kind: str) -> bool:
 
 
 @form("add sub mul", KINDS, "rn ftz sat", flushed=True, work=WORK)
-def _add(opcode, flags, kind):
+def _add(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     if _unknown(flags, kind):
         return None
     return on_halves(kind, _arithmetic(opcode, kind), flags)
 
 
-def _arithmetic(opcode, kind):
+def _arithmetic(opcode: str, kind: str) -> Compute:
     return FORMATS[kind.removesuffix("x2")].arithmetic[opcode]
 
 
 @form("fma", KINDS, "rn ftz sat relu", flushed=True, work=WORK)
-def _fma(opcode, flags, kind):
+def _fma(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     if "rn" not in flags or {"sat", "relu"} <= flags or _unknown(flags, kind):
         return None
     return on_halves(kind, _arithmetic("fma", kind), flags, count=3)
 
 
 @form("min max", KINDS, "ftz NaN xorsign abs", flushed=True)
-def _extremum(opcode, flags, kind):
+def _extremum(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     if ("xorsign" in flags) != ("abs" in flags) or _unknown(flags, kind):
         return None
     return on_halves(kind, extremum(opcode, flags), flags)
 
 
 @form("ex2 tanh", KINDS, "approx ftz", flushed=True)
-def _approx(opcode, flags, kind):
+def _approx(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     """Computed in f32; the manual allows 2**-9.9 (f16 ex2), 2**-7 (bf16 ex2), 2**-10.987 (tanh)."""
     if "approx" not in flags:
         return None
@@ -176,7 +180,7 @@ def _approx(opcode, flags, kind):
 
 
 @form("abs neg", KINDS, "ftz")
-def _sign(opcode, flags, kind):
+def _sign(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     """The sign bit alone changes; NaN becomes canonical."""
     if _unknown(flags, kind):
         return None
@@ -187,7 +191,7 @@ def _sign(opcode, flags, kind):
     }[opcode]
     infinity = U16(0x7C00 if half.array is F16 else 0x7F80)
 
-    def run(a):
+    def run(a: np.ndarray) -> np.ndarray:
         halves = into(a)
         if "ftz" in flags:
             halves = flush16(halves)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..isa.instruction_set import DTYPES, Op, instruction
+from ..isa.instruction_set import DTYPES, Compute, Op, OpBuilder, instruction
 from .forms import form
 
 U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64
@@ -37,7 +37,7 @@ def single(x: np.ndarray) -> np.ndarray:
     return x[0, ...] if x.size == 1 and x.ndim else x
 
 
-def pairs(kind: str, compute):
+def pairs(kind: str, compute: Compute) -> Compute:
     """``compute`` on the two 16-bit halves of every 32-bit source (``kind`` u16 or s16)."""
     dtype = DTYPES[kind]
 
@@ -55,7 +55,9 @@ def _saturate(exact: np.ndarray) -> np.ndarray:
     return np.clip(exact, -(2**31), 2**31 - 1).astype(I32)
 
 
-def add_carry(a, b, carry=None):
+def add_carry(
+    a: np.ndarray, b: np.ndarray, carry: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """(a + b + carry, carry out); add.cc, addc."""
     x, y = unsigned(a), unsigned(b)
     total = x + y
@@ -66,7 +68,9 @@ def add_carry(a, b, carry=None):
     return total.view(a.dtype), out
 
 
-def sub_borrow(a, b, borrow=None):
+def sub_borrow(
+    a: np.ndarray, b: np.ndarray, borrow: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """(a - b - borrow, borrow out); sub.cc, subc: the carry flag holds the borrow."""
     x, y = unsigned(a), unsigned(b)
     total = x - y
@@ -82,7 +86,7 @@ _CARRY = {"add": add_carry, "sub": sub_borrow}
 
 
 @form("add sub", INTEGERS, "sat cc")
-def _add(opcode, flags, kind):
+def _add(opcode: str, flags: frozenset[str], kind: str) -> Op:
     """d = a + b, d = a - b; .sat clamps to the range of s32, .cc writes the carry flag."""
     if "cc" in flags:
         return Op((kind,), (kind, kind), _CARRY[opcode], carry_out=True)
@@ -94,7 +98,7 @@ def _add(opcode, flags, kind):
 
 
 @form("addc subc", "u32 s32 u64 s64 b32", "cc")
-def _addc(opcode, flags, kind):
+def _addc(opcode: str, flags: frozenset[str], kind: str) -> Op:
     """d = a + b + CC.CF, d = a - (b + CC.CF)."""
     compute = _CARRY[opcode[:3]]
     if "cc" in flags:
@@ -103,14 +107,14 @@ def _addc(opcode, flags, kind):
 
 
 @form("add sub", "u16x2 s16x2")
-def _add_pairs(opcode, flags, kind):
+def _add_pairs(opcode: str, flags: frozenset[str], kind: str) -> Op:
     return Op(("b32",), ("b32", "b32"), pairs("u16", _PLAIN[opcode]))
 
 
 # -- mul, mad -------------------------------------------------------------------------------------
 
 
-def _wide(kind):
+def _wide(kind: str) -> Compute:
     dtype = DTYPES[WIDE[kind]]
 
     return lambda a, b: a.astype(dtype) * single(b).astype(dtype)
@@ -128,14 +132,14 @@ def _high64(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return high.view(a.dtype)
 
 
-def _high(kind):
+def _high(kind: str) -> Compute:
     if kind.endswith("64"):
         return _high64
     wide, bits = _wide(kind), DTYPES[kind].itemsize * 8
     return lambda a, b: (wide(a, b) >> bits).astype(a.dtype)
 
 
-def _product(flags: frozenset[str], kind: str):
+def _product(flags: frozenset[str], kind: str) -> tuple[str, Compute] | None:
     """(type of the product, function) for .lo, .hi or .wide."""
     part = flags - {"cc", "sat"}
     if part == {"lo"} and not flags & {"cc", "sat"}:
@@ -150,7 +154,7 @@ def _product(flags: frozenset[str], kind: str):
 
 
 @form("mul", INTEGERS, "lo hi wide")
-def _mul(opcode, flags, kind):
+def _mul(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     """The low half, the high half or all of the bits of a * b."""
     product = _product(flags, kind)
     if product is None:
@@ -161,7 +165,7 @@ def _mul(opcode, flags, kind):
 
 
 @form("mad", INTEGERS, "lo hi wide sat cc")
-def _mad(opcode, flags, kind):
+def _mad(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     """A part of a * b, plus c, which has the type of that part."""
     product = _product(flags, kind)
     if product is None:
@@ -177,7 +181,7 @@ def _mad(opcode, flags, kind):
 
 
 @form("madc", INTEGERS, "lo hi cc")
-def _madc(opcode, flags, kind):
+def _madc(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     product = _product(flags, kind)
     if product is None:
         return None
@@ -189,14 +193,14 @@ def _madc(opcode, flags, kind):
 
 
 @form("mul24 mad24", "u32 s32", "lo hi sat")
-def _mul24(opcode, flags, kind):
+def _mul24(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     """Bits 31..0 (.lo) or 47..16 (.hi) of the product of two 24-bit numbers."""
     part, dtype, wide = flags - {"sat"}, DTYPES[kind], DTYPES[WIDE[kind]]
     if part not in ({"lo"}, {"hi"}):
         return None
     shift, eight = (16 if part == {"hi"} else 0), dtype.type(8)
 
-    def product(a, b):
+    def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         a, b = ((x << eight >> eight).astype(wide) for x in (a, b))
         return (a * b >> shift).astype(dtype)
 
@@ -228,7 +232,7 @@ def _no_zeros(x: np.ndarray) -> bool:
     return np.count_nonzero(x) == x.size
 
 
-_ARITHMETIC = {
+_ARITHMETIC: dict[str, tuple[int, Compute]] = {
     "div": (2, divide),
     "rem": (2, remainder),
     "min": (2, np.minimum),
@@ -238,18 +242,18 @@ _ARITHMETIC = {
 
 
 @form("div rem min max sad", INTEGERS)
-def _arithmetic(opcode, flags, kind):
+def _arithmetic(opcode: str, flags: frozenset[str], kind: str) -> Op:
     count, compute = _ARITHMETIC[opcode]
     return Op((kind,), (kind,) * count, compute)
 
 
 @form("abs neg", "s16 s32 s64")
-def _sign(opcode, flags, kind):
+def _sign(opcode: str, flags: frozenset[str], kind: str) -> Op:
     return Op((kind,), (kind,), np.abs if opcode == "abs" else np.negative)
 
 
 @form("min max", "s32 u16x2 s16x2", "relu")
-def _relu(opcode, flags, kind):
+def _relu(opcode: str, flags: frozenset[str], kind: str) -> Op:
     """min and max of 16-bit pairs; .relu clamps negative results to zero."""
     plain = _ARITHMETIC[opcode][1]
     compute = (lambda a, b: np.maximum(plain(a, b), 0)) if flags else plain
@@ -259,7 +263,7 @@ def _relu(opcode, flags, kind):
 
 
 @form("min max", "relu", "s32 s16x2")
-def _relu_last(opcode, flags, kind):
+def _relu_last(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     """The spelling max.s32.relu, which the compiler also writes."""
     return _relu(opcode, frozenset({kind}), *flags) if len(flags) == 1 else None
 
@@ -268,14 +272,14 @@ def _relu_last(opcode, flags, kind):
 
 
 @instruction("dp4a")
-def _dp4a(modifiers):
+def _dp4a(modifiers: tuple[str, ...]) -> Op | None:
     """d = c + the dot product of four bytes of a and of b."""
     if len(modifiers) != 2 or not {*modifiers} <= {"u32", "s32"}:
         return None
     a_byte, b_byte = (f"{m[0]}8" for m in modifiers)
     kind = "u32" if modifiers == ("u32", "u32") else "s32"
 
-    def dot(a, b, c):
+    def dot(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         a = a.view(DTYPES[a_byte]).reshape(-1, 4).astype(I32)
         b = b.view(DTYPES[b_byte]).reshape(-1, 4).astype(I32)
         return c + (a * b).sum(axis=1, dtype=I32).view(c.dtype)
@@ -284,7 +288,7 @@ def _dp4a(modifiers):
 
 
 @instruction("dp2a")
-def _dp2a(modifiers):
+def _dp2a(modifiers: tuple[str, ...]) -> Op | None:
     """d = c + the dot product of the halves of a and two bytes of b (.lo: 0 and 1, .hi: 2, 3)."""
     if len(modifiers) != 3 or modifiers[0] not in ("lo", "hi"):
         return None
@@ -294,7 +298,7 @@ def _dp2a(modifiers):
     a_half, b_byte = DTYPES[f"{types[0][0]}16"], DTYPES[f"{types[1][0]}8"]
     kind, first = ("u32" if types == ["u32", "u32"] else "s32"), 0 if part == "lo" else 2
 
-    def dot(a, b, c):
+    def dot(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         a = a.view(a_half).reshape(-1, 2).astype(I32)
         b = b.view(b_byte).reshape(-1, 4)[:, first : first + 2].astype(I32)
         return c + (a * b).sum(axis=1, dtype=I32).view(c.dtype)
@@ -302,18 +306,18 @@ def _dp2a(modifiers):
     return Op((kind,), (*types, kind), dot)
 
 
-def _absolute_differences(width: int):
+def _absolute_differences(width: int) -> OpBuilder:
     """vabsdiff4 (bytes) and vabsdiff2 (halves), "SIMD Video Instructions": |a - b| of each part;
     .add sums them and c instead."""
 
-    def builder(modifiers):
+    def builder(modifiers: tuple[str, ...]) -> Op | None:
         types, flags = modifiers[:3], {*modifiers[3:]}
         if len(types) != 3 or not {*types} <= {"u32", "s32"} or not flags <= {"sat", "add"}:
             return None
         parts, limit = 32 // width, np.iinfo(DTYPES[f"{types[0][0]}{width}"]).max
         dtypes = [DTYPES[f"{t[0]}{width}"] for t in types[1:]]
 
-        def difference(a, b, c):
+        def difference(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
             a, b = (
                 x.view(t).reshape(-1, parts).astype(I32)
                 for x, t in zip((a, b), dtypes, strict=True)

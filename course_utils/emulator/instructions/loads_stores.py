@@ -9,17 +9,20 @@ as the register holds the same value, so that a further access costs a few compa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..isa import ptx
 from ..isa.instruction_set import DTYPES, Traits, step
 from ..machine.accesses import Site
+from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
 
 
 @step("add")
-def add(b: Builder, i: ptx.Instruction):
+def add(b: Builder, i: ptx.Instruction) -> Step | None:
     """An addition like any other; but a pointer moved by the same amount in every lane needs no
     second look, and loops that walk through memory live on that."""
     act = b.compute(i)
@@ -33,7 +36,7 @@ def add(b: Builder, i: ptx.Instruction):
     get = b.read(amount, "s64")
     source, sink = pointer.slot, target.slot
 
-    def move(group: Group):
+    def move(group: Group) -> None:
         register, offset = group.R[source], get(group.R)
         act(group)
         spread = group.spreads.get(source)
@@ -51,9 +54,10 @@ def _parts(i: ptx.Instruction) -> tuple[str, int]:
 
 
 @step("ld", "ldu", traits=Traits(memory="load"))
-def ld(b: Builder, i: ptx.Instruction):
+def ld(b: Builder, i: ptx.Instruction) -> Step:
+    """A load of 1, 2, 4 or 8 elements; of a ``.param`` variable from registers."""
     kind, count = _parts(i)
-    target, address = i.operands[0], i.operands[1]
+    target, address = i.operands[0], ptx.address(i.operands[1])
     targets = ptx.items(target)
     if "param" in "".join(i.modifiers) and isinstance(address.base, ptx.Symbol):
         return _load_parameter(b, i, targets, address, kind)
@@ -64,7 +68,7 @@ def ld(b: Builder, i: ptx.Instruction):
 
     locate, put_one = site.locate, puts[0]
 
-    def act_one(group):
+    def act_one(group: Group) -> None:
         found = locate(group)
         if found is None:
             _in_pieces(site, group, act_one, needed, written)
@@ -72,7 +76,7 @@ def ld(b: Builder, i: ptx.Instruction):
         region, first, index = found
         put_one(group.R, region.view(dtype)[first:].take(index))
 
-    def act(group):
+    def act(group: Group) -> None:
         found = locate(group)
         if found is None:
             _in_pieces(site, group, act, needed, written)
@@ -85,14 +89,16 @@ def ld(b: Builder, i: ptx.Instruction):
     return act_one if len(puts) == 1 else act
 
 
-def _load_parameter(b: Builder, i: ptx.Instruction, targets, address: ptx.Address, kind: str):
-    variable = i.scope.find("variables", address.base.name)
+def _load_parameter(
+    b: Builder, i: ptx.Instruction, targets: Sequence[ptx.Operand], address: ptx.Address, kind: str
+) -> Step:
+    variable = i.scope.variable(ptx.symbol(address.base).name)
     puts = [b.write(t, kind) for t in targets]
     dtype = DTYPES[kind]
     if b.function.is_entry and variable in b.function.parameters:
         name, offset = variable.name, address.offset
 
-        def act(group):
+        def act(group: Group) -> None:
             for n, put in enumerate(puts):
                 start = offset + n * dtype.itemsize
                 data = group.batch.launch.parameters[name][start : start + dtype.itemsize]
@@ -104,33 +110,35 @@ def _load_parameter(b: Builder, i: ptx.Instruction, targets, address: ptx.Addres
         for n in range(len(targets))
     ]
 
-    def act_func(group):
+    def act_func(group: Group) -> None:
         for get, put in zip(gets, puts, strict=True):
             put(group.R, get(group.R))
 
     return act_func
 
 
-def _slot_register(b: Builder, variable, offset: int, kind: str) -> ptx.Register:
+def _slot_register(b: Builder, variable: ptx.Variable, offset: int, kind: str) -> ptx.Register:
     slot = b.parameter(variable, offset, kind)
     return ptx.Register(slot, b.function.slot_types[slot], variable.name)
 
 
 @step("st", traits=Traits(results=0, memory="store"))
-def st(b: Builder, i: ptx.Instruction):
+def st(b: Builder, i: ptx.Instruction) -> Step:
+    """A store of 1, 2, 4 or 8 elements; to a ``.param`` variable into registers."""
     kind, count = _parts(i)
-    address, source = i.operands
+    where, source = i.operands
+    address = ptx.address(where)
     sources = ptx.items(source)
     gets = [b.read(s, kind) for s in sources]
     if "param" in "".join(i.modifiers):
-        variable = i.scope.find("variables", address.base.name)
+        variable = i.scope.variable(ptx.symbol(address.base).name)
         width = DTYPES[kind].itemsize
         puts = [
             b.write(_slot_register(b, variable, address.offset + n * width, kind), kind)
             for n in range(count)
         ]
 
-        def pass_on(group):
+        def pass_on(group: Group) -> None:
             for get, put in zip(gets, puts, strict=True):
                 put(group.R, get(group.R))
 
@@ -140,7 +148,7 @@ def st(b: Builder, i: ptx.Instruction):
     needed = tuple(b.reads)
     dtype = site.dtype
 
-    def act(group):
+    def act(group: Group) -> None:
         found = site.locate(group)
         if found is None:
             _in_pieces(site, group, act, needed, ())
@@ -154,7 +162,9 @@ def st(b: Builder, i: ptx.Instruction):
     return act
 
 
-def _in_pieces(site: Site, group: Group, act, needed, written) -> None:
+def _in_pieces(
+    site: Site, group: Group, act: Step, needed: tuple[int, ...], written: tuple[int, ...]
+) -> None:
     """An access whose lanes reach several regions: one region after another."""
     for index in site.pieces(group):
         part = group.subset(index, needed)

@@ -6,11 +6,13 @@ PTX ISA, "Logic and Shift Instructions", "Comparison and Selection Instructions"
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 
-from ..isa.instruction_set import DTYPES, Op, instruction
+from ..isa.instruction_set import DTYPES, Compute, Op, instruction
 from ..numerics.floats import flush_bits, from_bf16
 from .forms import form
 from .integer import INTEGERS, single
@@ -24,20 +26,20 @@ _LOGIC = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
 
 
 @form("and or xor not", f"{BITS} pred")
-def _logic(opcode, flags, kind):
+def _logic(opcode: str, flags: frozenset[str], kind: str) -> Op:
     if opcode == "not":
         return Op((kind,), (kind,), np.bitwise_not)
     return Op((kind,), (kind, kind), _LOGIC[opcode])
 
 
 @form("cnot", BITS)
-def _cnot(opcode, flags, kind):
+def _cnot(opcode: str, flags: frozenset[str], kind: str) -> Op:
     """1 where a is 0, else 0."""
     return Op((kind,), (kind,), lambda a: (a == 0).astype(a.dtype))
 
 
 # The sixteen functions of two bits; bit 2x + y of the index is the value for (x, y).
-_TWO_BITS = (
+_TWO_BITS: tuple[Callable[..., Any], ...] = (
     lambda x, y: U32(0),
     lambda x, y: ~(x | y),
     lambda x, y: ~x & y,
@@ -58,7 +60,7 @@ _TWO_BITS = (
 
 
 @cache
-def lop3(table: int):
+def lop3(table: int) -> Compute:
     """The function of three words that ``table`` (bit 4a + 2b + c) describes.
 
     Shannon's expansion: the answer where a is 1 and the answer where a is 0, then a chooses.
@@ -73,30 +75,34 @@ def lop3(table: int):
 
 
 @form("lop3", "b32", "and or")
-def _lop3(opcode, flags, kind):
+def _lop3(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     """lop3.b32 d, a, b, c, table; with .and/.or also p = (d != 0) op q."""
     if not flags:
         return Op(("b32",), ("b32",) * 3 + ("u32",), lambda a, b, c, t: lop3(int(t[0]))(a, b, c))
-    (combine,) = (_LOGIC[f] for f in flags) if len(flags) == 1 else (None,)
+    if len(flags) != 1:
+        return None
+    (combine,) = (_LOGIC[f] for f in flags)
 
-    def both(a, b, c, t, q):
+    def both(
+        a: np.ndarray, b: np.ndarray, c: np.ndarray, t: np.ndarray, q: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         d = lop3(int(t[0]))(a, b, c)
         return d, combine(d != 0, q)
 
-    return Op(("b32", "pred"), ("b32",) * 3 + ("u32", "pred"), both) if combine else None
+    return Op(("b32", "pred"), ("b32",) * 3 + ("u32", "pred"), both)
 
 
 # -- shifts and bytes -----------------------------------------------------------------------------
 
 
 @form("shl", BITS)
-def _shl(opcode, flags, kind):
+def _shl(opcode: str, flags: frozenset[str], kind: str) -> Op:
     """a << b; from the width upwards the result is 0 (and so is NumPy's)."""
     return _shift(np.left_shift, kind)
 
 
 @form("shr", f"{BITS} {INTEGERS}")
-def _shr(opcode, flags, kind):
+def _shr(opcode: str, flags: frozenset[str], kind: str) -> Op:
     """a >> b; from the width upwards only zeros or copies of the sign are left."""
     return _shift(np.right_shift, kind)
 
@@ -108,7 +114,7 @@ def _shift(shift: np.ufunc, kind: str) -> Op:
         return Op((kind,), (kind, kind), shift)
     most = U32(255)
 
-    def compute(a, b):
+    def compute(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         b = single(b)
         return shift(a, (np.minimum(b, most) if dtype.itemsize == 2 else b).astype(dtype))
 
@@ -116,17 +122,17 @@ def _shift(shift: np.ufunc, kind: str) -> Op:
 
 
 @form("shf", "b32", "l r clamp wrap")
-def _shf(opcode, flags, kind):
+def _shf(opcode: str, flags: frozenset[str], kind: str) -> Op | None:
     """The 64 bits b:a shifted left (upper word returned) or right (lower word returned)."""
     if len(flags & {"l", "r"}) != 1 or len(flags & {"clamp", "wrap"}) != 1:
         return None
     limit = (lambda n: n & U32(31)) if "wrap" in flags else (lambda n: np.minimum(n, U32(32)))
 
-    def left(a, b, n):
+    def left(a: np.ndarray, b: np.ndarray, n: np.ndarray) -> np.ndarray:
         n = limit(n)
         return (b << n) | (a >> (U32(32) - n))
 
-    def right(a, b, n):
+    def right(a: np.ndarray, b: np.ndarray, n: np.ndarray) -> np.ndarray:
         n = limit(n)
         return (b << (U32(32) - n)) | (a >> n)
 
@@ -154,17 +160,17 @@ def permute(a: np.ndarray, b: np.ndarray, selector: np.ndarray) -> np.ndarray:
             result[:, i] = (byte >> U8(7)) * U8(0xFF) if digit & 8 else byte
         return result.reshape(-1).view(U32)
     word = a.astype(U64) | (b.astype(U64) << U64(32))
-    result = U64(0)
+    picked = np.zeros(1, U64)
     for i in range(4):
-        digit = (selector >> U32(4 * i)).astype(U64)
-        byte = (word >> ((digit & U64(7)) << U64(3))) & U64(0xFF)
-        byte = np.where(digit & U64(8), (byte >> U64(7)) * U64(0xFF), byte)
-        result = result | (byte << U64(8 * i))
-    return result.astype(U32)
+        digits = (selector >> U32(4 * i)).astype(U64)
+        bytes_ = (word >> ((digits & U64(7)) << U64(3))) & U64(0xFF)
+        bytes_ = np.where(digits & U64(8), (bytes_ >> U64(7)) * U64(0xFF), bytes_)
+        picked = picked | (bytes_ << U64(8 * i))
+    return picked.astype(U32)
 
 
 @instruction("prmt")
-def _prmt(modifiers):
+def _prmt(modifiers: tuple[str, ...]) -> Op | None:
     """prmt.b32 takes its selector from c; prmt.b32.mode from the mode's table."""
     if modifiers == ("b32",):
         return Op(("b32",), ("b32",) * 3, permute)
@@ -176,7 +182,7 @@ def _prmt(modifiers):
 
 # -- comparisons ----------------------------------------------------------------------------------
 
-_INTEGER = {
+_INTEGER: dict[str, Compute] = {
     "eq": np.equal,
     "ne": np.not_equal,
     "lt": np.less,
@@ -190,16 +196,16 @@ _INTEGER = {
 }
 
 
-def _not(compare):
+def _not(compare: Compute) -> Compute:
     return lambda a, b: ~compare(a, b)
 
 
-def _unequal(a, b):
+def _unequal(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (a < b) | (a > b)
 
 
 # A comparison with a NaN is false; one whose name ends in u is then true.
-_FLOAT = {
+_FLOAT: dict[str, Compute] = {
     "eq": np.equal,
     "ne": _unequal,
     "lt": np.less,
@@ -225,7 +231,7 @@ def flush16(x: np.ndarray) -> np.ndarray:
     return np.where(bits & U16(0x7C00), bits, bits & U16(0x8000)).view(np.float16)
 
 
-def _prepare(kind: str, ftz: bool):
+def _prepare(kind: str, ftz: bool) -> Compute | None:
     """From registers of a type to something NumPy compares; x2 types become (n, 2)."""
     if kind == "f32" and ftz:
         return flush_bits
@@ -238,7 +244,7 @@ def _prepare(kind: str, ftz: bool):
     return None
 
 
-def _comparison(modifiers: list[str], kind: str):
+def _comparison(modifiers: list[str], kind: str) -> tuple[Compute, Compute | None] | None:
     """(compare, combine or None) for ``cmp[.bool][.ftz]`` on ``kind``; None if unknown."""
     words = [m for m in modifiers if m != "ftz"]
     table = _FLOAT if kind in ("f32", "f64", *_HALVES) else _INTEGER
@@ -256,7 +262,7 @@ def _comparison(modifiers: list[str], kind: str):
 
 
 @instruction("setp", flushed=True)
-def _setp(modifiers):
+def _setp(modifiers: tuple[str, ...]) -> Op | None:
     """p = (a cmp b) bool c and q = !(a cmp b) bool c; for x2 types p and q are the two halves."""
     *words, kind = modifiers
     known = _comparison(words, kind)
@@ -264,17 +270,19 @@ def _setp(modifiers):
         return None
     compare, combine = known
 
-    def first(a, b, c=None):
+    def first(a: np.ndarray, b: np.ndarray, c: np.ndarray | None = None) -> np.ndarray:
         t = compare(a, b)
-        return t if c is None else combine(t, c)
+        return t if combine is None else combine(t, c)
 
-    def both(a, b, c=None):
+    def both(
+        a: np.ndarray, b: np.ndarray, c: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         t = compare(a, b)
         if t.ndim == 2:
             t, other = np.ascontiguousarray(t[:, 0]), np.ascontiguousarray(t[:, 1])
         else:
             other = ~t
-        return (t, other) if c is None else (combine(t, c), combine(other, c))
+        return (t, other) if combine is None else (combine(t, c), combine(other, c))
 
     alone = None if kind.endswith("x2") else compare if combine is None else first
     sources = (kind, kind) + ("pred",) * (combine is not None)
@@ -285,7 +293,7 @@ _SET_TRUE = {"f32": 1.0, "f16": 1.0, "bf16": 0x3F80, "f16x2": 0x3C00, "bf16x2": 
 
 
 @instruction("set", flushed=True)
-def _set(modifiers):
+def _set(modifiers: tuple[str, ...]) -> Op | None:
     """d = all ones (integer types) or 1.0 where the comparison holds, else 0."""
     if len(modifiers) < 3:
         return None
@@ -301,9 +309,9 @@ def _set(modifiers):
     ones = -1 if dtype.kind == "i" else 2 ** (8 * dtype.itemsize) - 1
     true = dtype.type(_SET_TRUE.get(result, ones))
 
-    def choose(a, b, c=None):
+    def choose(a: np.ndarray, b: np.ndarray, c: np.ndarray | None = None) -> np.ndarray:
         t = compare(a, b)
-        if c is not None:
+        if combine is not None and c is not None:
             t = combine(t, c[:, None] if paired else c)
         chosen = np.where(t, true, dtype.type(0))
         return chosen.reshape(-1).view(DTYPES[result]) if paired else chosen
@@ -315,10 +323,10 @@ def _set(modifiers):
 
 
 @form("selp", f"{BITS} {INTEGERS} f32 f64 pred f16 bf16 f16x2 bf16x2")
-def _selp(opcode, flags, kind):
+def _selp(opcode: str, flags: frozenset[str], kind: str) -> Op:
     """d = p ? a : b."""
 
-    def select(a, b, p):
+    def select(a: np.ndarray, b: np.ndarray, p: np.ndarray) -> np.ndarray:
         if p.size == 1:
             return a if p[0] else b
         return np.where(p, a, b)
@@ -327,7 +335,7 @@ def _selp(opcode, flags, kind):
 
 
 @instruction("slct", flushed=True)
-def _slct(modifiers):
+def _slct(modifiers: tuple[str, ...]) -> Op | None:
     """d = c >= 0 ? a : b; -0 counts as 0, and a NaN selects b."""
     words = [m for m in modifiers if m != "ftz"]
     if len(words) != 2 or words[0] not in DTYPES or words[1] not in ("s32", "f32"):

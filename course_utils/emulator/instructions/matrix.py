@@ -25,6 +25,7 @@ from ..isa import ptx
 from ..isa.arithmetic import Arithmetic
 from ..isa.gpu_constants import WARP
 from ..isa.instruction_set import Traits, gathers, step
+from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from .block_scales import NarrowKind, narrow_kind, read_scales
@@ -48,7 +49,8 @@ _OTHERS = ("f32", "s32", "s8", "u8", "s4", "u4", "b1")
 
 
 @gathers("ldmatrix", "stmatrix", "movmatrix", "mma", "wmma", "wgmma")
-def whole_warp(i: ptx.Instruction):
+def whole_warp(i: ptx.Instruction) -> ptx.Operand:
+    """All lanes, whatever the operands say."""
     return ptx.Immediate(0xFFFFFFFF)
 
 
@@ -80,12 +82,15 @@ def shapes_for(d: str, a: str, b: str, c: str) -> tuple[str, ...] | None:
     return None
 
 
-def shape_of(i: ptx.Instruction) -> tuple[int, int, int] | None:
-    found = [match for m in i.modifiers if (match := _SHAPE.fullmatch(m))]
-    return tuple(map(int, found[0].groups())) if found else None
+def shape_of(i: ptx.Instruction) -> tuple[int, int, int]:
+    """(M, N, K) of an instruction. Raises PtxError where none of its modifiers is a shape."""
+    for match in filter(None, map(_SHAPE.fullmatch, i.modifiers)):
+        return int(match[1]), int(match[2]), int(match[3])
+    raise ptx.PtxError(ptx.UNEXPECTED)
 
 
 def types_of(i: ptx.Instruction) -> tuple[str, ...]:
+    """Those of its modifiers that are types of elements or of accumulators, in their order."""
     return tuple(m for m in i.modifiers if m in ELEMENTS or m in ACCUMULATORS)
 
 
@@ -129,7 +134,7 @@ def spread_out(stored: np.ndarray, metadata: np.ndarray, selector: int, bits: in
     return full
 
 
-def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str], form: int):
+def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, ...], form: int) -> Step | None:
     """d = a · b + c for fragments of types ``kinds`` (d, a, b, c)."""
     shapes = shapes_for(*kinds)
     if shapes is None or not {*shapes[form].split()} & {*i.modifiers}:
@@ -137,7 +142,13 @@ def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str], 
     return _product(b, i, kinds, form == _MMA_SP)
 
 
-def _product(b: Builder, i: ptx.Instruction, kinds, sparse=False, narrow: NarrowKind | None = None):
+def _product(
+    b: Builder,
+    i: ptx.Instruction,
+    kinds: tuple[str, ...],
+    sparse: bool = False,
+    narrow: NarrowKind | None = None,
+) -> Step:
     """The product of fragments whose types and shape are known to go together."""
     m, n, k = shape_of(i)
     d_kind, a_kind, b_kind, c_kind = kinds
@@ -158,12 +169,12 @@ def _product(b: Builder, i: ptx.Instruction, kinds, sparse=False, narrow: Narrow
     get_c, put_d = read_registers(b, c, c_type.itemsize * 8), write_registers(b, d, d_type)
     saturate = "satfinite" in i.modifiers
     if sparse:
-        metadata, selector = b.read(i.operands[4], "b32"), i.operands[5].value
+        metadata, selector = b.read(i.operands[4], "b32"), ptx.integer(i.operands[5])
     blocks = narrow.count if narrow is not None else 0
-    if blocks:
+    if narrow is not None and blocks:
         scale_a, scale_b = read_scales(b, i, 4, narrow), read_scales(b, i, 6, narrow)
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         rows = Rows(group, None)
         left = place_a.matrix(decode(a_kind, get_a(group, rows)))
         if sparse:
@@ -202,7 +213,7 @@ def _mma_traits(modifiers: tuple[str, ...]) -> Traits:
 
 
 @step("mma", traits=_mma_traits)
-def mma(b: Builder, i: ptx.Instruction):
+def mma(b: Builder, i: ptx.Instruction) -> Step | None:
     """mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype d, a, b, c and, with a sparse A,
     mma.sp… d, a, b, c, metadata, selector; under ``.block_scale`` d, a, b, c, scales of A, {byte,
     thread}, scales of B, {byte, thread}. Not here: the 8×8×4 shape for f16, which works in quarters
@@ -228,7 +239,7 @@ def _wmma_traits(modifiers: tuple[str, ...]) -> Traits:
 
 
 @step("wmma", traits=_wmma_traits)
-def wmma(b: Builder, i: ptx.Instruction):
+def wmma(b: Builder, i: ptx.Instruction) -> Step | None:
     """Fragments of wmma have no layout of their own: PTX leaves it open. Ours is that of mma."""
     if not known(i, *_PARTS):
         return None

@@ -6,12 +6,16 @@ Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions" ("ldmatrix
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..isa import ptx
 from ..isa.instruction_set import Traits, step
 from ..machine.accesses import Site
+from ..machine.code import Step
 from ..machine.lanes import Group
+from ..machine.operands import of_constant
 from ..machine.program import Builder
 from .fragment_layouts import (
     CHUNK,
@@ -33,10 +37,17 @@ class Chunks:
     ``bits``: of an element. Without ``operand`` the instruction works the addresses out itself.
     """
 
-    def __init__(self, b: Builder, i: ptx.Instruction, operand, bits: int, dtype=CHUNK):
+    def __init__(
+        self,
+        b: Builder,
+        i: ptx.Instruction,
+        operand: ptx.Operand | None,
+        bits: int,
+        dtype: np.dtype = CHUNK,
+    ) -> None:
         self.dtype = dtype
         computed = operand is None
-        if computed:
+        if operand is None:
             slot = b.function.new_slot("b64")
             operand = ptx.Address(ptx.Register(slot, "b64", "computed"))
         before = set(b.reads)
@@ -50,7 +61,7 @@ class Chunks:
     def part(self, group: Group, index: np.ndarray, addresses: np.ndarray | None = None) -> Group:
         """The lanes at positions ``index``, which access memory at their ``addresses``."""
         part = group.subset(index, () if addresses is not None else self.slots)
-        if addresses is not None:
+        if addresses is not None and self.site.slot is not None:
             part.R[self.site.slot] = addresses
         return part
 
@@ -66,9 +77,10 @@ class Chunks:
         return chunks
 
     def write(self, group: Group, chunks: np.ndarray) -> None:
+        """Store one chunk for each lane, (n,)."""
         if group.batch.on_access is not None:
             columns = chunks.view(self.site.dtype).reshape(group.n, -1).T
-            self.site.values = [lambda R, column=column: column for column in columns]
+            self.site.values = [of_constant(column) for column in columns]
         found = self.site.locate(group)
         if found is not None:
             region, first, index = found
@@ -92,7 +104,7 @@ def _eights(i: ptx.Instruction) -> int | None:
 
 
 @step("ldmatrix", traits=Traits(matrix=lambda i: ()))
-def ldmatrix(b: Builder, i: ptx.Instruction):
+def ldmatrix(b: Builder, i: ptx.Instruction) -> Step | None:
     """Lanes 8 m … 8 m + 7 give the addresses of the rows of matrix m; lane 4 g + t receives
     elements 2 t and 2 t + 1 of row g, or of column g under ``.trans``."""
     count = _eights(i)
@@ -102,7 +114,7 @@ def ldmatrix(b: Builder, i: ptx.Instruction):
     put = write_registers(b, i.operands[0], np.dtype(np.uint32))
     trans = "trans" in i.modifiers
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         rows = Rows(group, None)
         if count == 4:
             data = chunks.read(group)
@@ -121,7 +133,7 @@ def ldmatrix(b: Builder, i: ptx.Instruction):
 
 
 @step("stmatrix", traits=Traits(results=0, matrix=lambda i: i.operands[1:]))
-def stmatrix(b: Builder, i: ptx.Instruction):
+def stmatrix(b: Builder, i: ptx.Instruction) -> Step | None:
     """The reverse of ldmatrix."""
     count = _eights(i)
     if count is None:
@@ -130,7 +142,7 @@ def stmatrix(b: Builder, i: ptx.Instruction):
     get = read_registers(b, i.operands[1], 32)
     trans = "trans" in i.modifiers
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         rows = Rows(group, None)
         words = np.ascontiguousarray(get(group, rows).swapaxes(1, 2))
         matrices = words.view(np.uint16).reshape(-1, count, 8, 8)
@@ -145,12 +157,12 @@ def stmatrix(b: Builder, i: ptx.Instruction):
 
 
 @step("movmatrix", traits=Traits(matrix=lambda i: i.operands[1:2]))
-def movmatrix(b: Builder, i: ptx.Instruction):
+def movmatrix(b: Builder, i: ptx.Instruction) -> Step:
     """An 8 × 8 matrix of b16 that the lanes hold is transposed."""
     get = read_registers(b, i.operands[1], 32)
     put = write_registers(b, i.operands[0], np.dtype(np.uint32))
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         rows = Rows(group, None)
         matrix = get(group, rows).view(np.uint16).reshape(-1, 8, 8)
         words = np.ascontiguousarray(matrix.swapaxes(1, 2)).view(np.uint32)
@@ -159,7 +171,7 @@ def movmatrix(b: Builder, i: ptx.Instruction):
     return act
 
 
-def move_fragment(b: Builder, i: ptx.Instruction, shape: tuple[int, int, int]):
+def move_fragment(b: Builder, i: ptx.Instruction, shape: tuple[int, int, int]) -> Step | None:
     """wmma.load.{a,b,c} registers, [address], stride and wmma.store.d [address], registers, stride.
 
     The lines of the matrix (rows or columns, by its layout) lie ``stride`` elements apart in
@@ -172,7 +184,8 @@ def move_fragment(b: Builder, i: ptx.Instruction, shape: tuple[int, int, int]):
     bits = ELEMENTS[kind][0] if kind in ELEMENTS else 32
     if bits == 4:
         return None
-    address, registers = i.operands[:2] if store else i.operands[1::-1]
+    where, registers = i.operands[:2] if store else i.operands[1::-1]
+    address = ptx.address(where)
     per, count = per_register(bits), len(ptx.items(registers)) * per_register(bits)
     rows_, columns = {"a": (m, k), "b": (k, n)}.get(which, (m, n))
     fragment = {
@@ -197,9 +210,10 @@ def move_fragment(b: Builder, i: ptx.Instruction, shape: tuple[int, int, int]):
     else:
         put = write_registers(b, registers, dtype)
 
-    def rounds(group: Group, rows: Rows):
+    def rounds(group: Group, rows: Rows) -> Iterator[tuple[np.ndarray, np.ndarray, Group]]:
         """(chunks, positions of lanes, the group that accesses memory), 32 chunks a round."""
-        base = group.full(get_base(group.R)).astype(np.uint64) + np.uint64(address.offset % 2**64)
+        base = group.full(get_base(group.R)).astype(np.uint64)
+        base = base + np.uint64(address.offset % 2**64)
         stride = group.full(get_stride(group.R)).astype(np.uint64) * np.uint64(bits // 8)
         for first in range(0, total, 32):
             index = np.flatnonzero(rows.lane < total - first)
@@ -208,7 +222,7 @@ def move_fragment(b: Builder, i: ptx.Instruction, shape: tuple[int, int, int]):
             addresses = base[index] + line * stride[index] + along * np.uint64(chunk.itemsize)
             yield places, index, chunks.part(group, index, addresses)
 
-    def load(group: Group):
+    def load(group: Group) -> None:
         rows = Rows(group, None)
         data = np.zeros((rows.count, total), chunk)
         for places, index, part in rounds(group, rows):
@@ -218,7 +232,7 @@ def move_fragment(b: Builder, i: ptx.Instruction, shape: tuple[int, int, int]):
         matrix = data.view(dtype).reshape(-1, lines, length)
         put(group, rows, fragment.held(matrix.swapaxes(1, 2) if by_column else matrix))
 
-    def save(group: Group):
+    def save(group: Group) -> None:
         rows = Rows(group, None)
         matrix = fragment.matrix(get(group, rows).view(dtype))
         matrix = np.ascontiguousarray(matrix.swapaxes(1, 2) if by_column else matrix)

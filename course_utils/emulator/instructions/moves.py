@@ -6,11 +6,14 @@ Source: PTX ISA, "Data Movement and Conversion Instructions: mov, cvta, isspacep
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..isa import ptx
 from ..isa.instruction_set import DTYPES, Traits, step
-from ..machine.lanes import lane_masks
+from ..machine.code import Step
+from ..machine.lanes import Group, lane_masks
 from ..machine.program import Builder
 from ..memory.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
 
@@ -32,7 +35,7 @@ WINDOWS = {
 
 
 @step("mov", traits=Traits(registers="copies"))
-def mov(b: Builder, i: ptx.Instruction):
+def mov(b: Builder, i: ptx.Instruction) -> Step | None:
     target, source = i.operands
     kind = i.modifiers[-1]
     if isinstance(target, ptx.OperandList):
@@ -45,33 +48,33 @@ def mov(b: Builder, i: ptx.Instruction):
         kind = "pred"
     get, put = b.read(source, kind), b.write(target, kind)
 
-    def act(group):
+    def act(group: Group) -> None:
         put(group.R, get(group.R))
 
     return act
 
 
-def _clock(b: Builder, target, name: str):
+def _clock(b: Builder, target: ptx.Operand, name: str) -> Step:
     """Clocks count the instructions issued by the batch: an order of events, not a time."""
     kind = CLOCKS[name]
     put, dtype = b.write(target, kind), DTYPES[kind]
     shift = 32 if name.endswith("_hi") else 0
     before = b.position - b.start  # instructions of this basic block that come first
 
-    def act(group):
+    def act(group: Group) -> None:
         ticks = group.batch.launch.issued + group.batch.issued + before
         put(group.R, np.array([ticks >> shift], np.uint64).astype(dtype))
 
     return act
 
 
-def _unpack(b: Builder, targets, source, kind: str):
+def _unpack(b: Builder, targets: Sequence[ptx.Operand], source: ptx.Operand, kind: str) -> Step:
     bits = DTYPES[kind].itemsize * 8 // len(targets)
     part = DTYPES[f"u{bits}"]
     get = b.read(source, f"b{bits * len(targets)}")
     puts = [b.write(t, f"b{bits}") for t in targets]
 
-    def act(group):
+    def act(group: Group) -> None:
         value = np.ascontiguousarray(get(group.R))
         parts = value.view(part).reshape(len(value), len(puts))
         for n, put in enumerate(puts):
@@ -80,13 +83,13 @@ def _unpack(b: Builder, targets, source, kind: str):
     return act
 
 
-def _pack(b: Builder, target, sources, kind: str):
+def _pack(b: Builder, target: ptx.Operand, sources: Sequence[ptx.Operand], kind: str) -> Step:
     bits = DTYPES[kind].itemsize * 8 // len(sources)
     whole = DTYPES[f"u{bits * len(sources)}"]
     gets = [b.read(s, f"b{bits}") for s in sources]
     put = b.write(target, f"b{bits * len(sources)}")
 
-    def act(group):
+    def act(group: Group) -> None:
         values = np.broadcast_arrays(*(get(group.R) for get in gets))
         put(group.R, np.stack(values, axis=1).view(whole)[:, 0].copy())
 
@@ -94,7 +97,7 @@ def _pack(b: Builder, target, sources, kind: str):
 
 
 @step("cvta")
-def cvta(b: Builder, i: ptx.Instruction):
+def cvta(b: Builder, i: ptx.Instruction) -> Step:
     """Between an address in a state space and the generic address of the same byte."""
     kind = i.modifiers[-1]
     space = next(m for m in i.modifiers if m not in ("to", kind))
@@ -102,7 +105,7 @@ def cvta(b: Builder, i: ptx.Instruction):
     to_space = "to" in i.modifiers
     get, put = b.read(i.operands[1], kind), b.write(i.operands[0], kind)
 
-    def act(group):
+    def act(group: Group) -> None:
         value = get(group.R)
         if window:
             value = value - window if to_space else value + window
@@ -112,12 +115,12 @@ def cvta(b: Builder, i: ptx.Instruction):
 
 
 @step("isspacep")
-def isspacep(b: Builder, i: ptx.Instruction):
+def isspacep(b: Builder, i: ptx.Instruction) -> Step:
     space = i.modifiers[0]
     get, put = b.read(i.operands[1], "u64"), b.write(i.operands[0], "pred")
     window = WINDOWS.get(space)
 
-    def act(group):
+    def act(group: Group) -> None:
         address = get(group.R)
         if window is None:
             put(group.R, address >= np.uint64(LOCAL_WINDOW + WINDOW_SIZE))
@@ -128,10 +131,10 @@ def isspacep(b: Builder, i: ptx.Instruction):
 
 
 @step("activemask")
-def activemask(b: Builder, i: ptx.Instruction):
+def activemask(b: Builder, i: ptx.Instruction) -> Step:
     put = b.write(i.operands[0], "b32")
 
-    def act(group):
+    def act(group: Group) -> None:
         warps, masks = lane_masks(group)
         put(group.R, masks[np.searchsorted(warps, group.lanes >> 5)])
 
@@ -139,16 +142,16 @@ def activemask(b: Builder, i: ptx.Instruction):
 
 
 @step("createpolicy")
-def createpolicy(b: Builder, i: ptx.Instruction):
+def createpolicy(b: Builder, i: ptx.Instruction) -> Step:
     """A cache policy: a number for ``.L2::cache_hint``, into which nobody looks."""
     put = b.write(i.operands[0], "b64")
 
-    def act(group):
+    def act(group: Group) -> None:
         put(group.R, np.array([POLICY], np.uint64))
 
     return act
 
 
 @step("alloca", "stacksave", "stackrestore")
-def dynamic_stack(b: Builder, i: ptx.Instruction):
+def dynamic_stack(b: Builder, i: ptx.Instruction) -> Step | None:
     return None

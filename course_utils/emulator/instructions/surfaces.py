@@ -6,7 +6,7 @@ like those of ld and st.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -15,16 +15,17 @@ from ..findings.report import KernelFault
 from ..isa import ptx
 from ..isa.instruction_set import Traits, step
 from ..machine.accesses import Site
+from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..memory.texels import Surface, Texels
-from .textures import GEOMETRIES, Objects, coordinates, fault, reach
+from .textures import GEOMETRIES, Objects, coordinates, fault
 
 
 class SurfaceAccess:
     """suld and sust: which bytes of a surface each lane means."""
 
-    def __init__(self, b: Builder, i: ptx.Instruction, operand: ptx.Operand):
+    def __init__(self, b: Builder, i: ptx.Instruction, operand: ptx.Operand) -> None:
         self.instruction = i
         self.clamp, kind = i.modifiers[-1], i.modifiers[-2]
         self.geometry = next(m for m in i.modifiers if m in GEOMETRIES)
@@ -73,7 +74,7 @@ class SurfaceAccess:
         verb = "writes" if self.site.is_store else "reads"
         return f"{verb} {self.site.bytes} byte{'s' * (self.site.bytes > 1)}"
 
-    def _outside(self, group: Group, n: int, texels: Texels, at) -> KernelFault:
+    def _outside(self, group: Group, n: int, texels: Texels, at: Sequence[int]) -> KernelFault:
         names = "x", "y", "layer" if texels.stacked else "z"
         used = 3 if texels.stacked else texels.dimensions
         places = [
@@ -117,17 +118,17 @@ def _unformatted(i: ptx.Instruction) -> bool:
 
 
 @step("suld", traits=Traits(memory="load"))
-def suld(b: Builder, i: ptx.Instruction):
+def suld(b: Builder, i: ptx.Instruction) -> Step | None:
     if not _unformatted(i):
         return None
     access = SurfaceAccess(b, i, i.operands[1])
     site, kind = access.site, i.modifiers[-2]
     puts = [b.write(item, kind) for item in ptx.items(i.operands[0])]
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         results = [np.zeros(group.n, site.dtype) for _ in puts]
         for part, positions in access.parts(group, ()):
-            region, first, index = reach(site, part)
+            region, first, index = site.reached(part)
             view = region.view(site.dtype)
             for n, result in enumerate(results, first):
                 result[positions] = view[n:].take(index)
@@ -138,7 +139,7 @@ def suld(b: Builder, i: ptx.Instruction):
 
 
 @step("sust", traits=Traits(results=0, memory="store"))
-def sust(b: Builder, i: ptx.Instruction):
+def sust(b: Builder, i: ptx.Instruction) -> Step | None:
     """Not here: sust.p, which converts to the format of the surface."""
     if not _unformatted(i):
         return None
@@ -148,9 +149,9 @@ def sust(b: Builder, i: ptx.Instruction):
     site.values = gets = [b.read(item, kind) for item in ptx.items(i.operands[1])]
     needed = tuple(b.reads - before | {*_slots(i.operands[1])})
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         for part, _ in access.parts(group, needed):
-            region, first, index = reach(site, part)
+            region, first, index = site.reached(part)
             view = region.view(site.dtype)
             for n, get in enumerate(gets, first):
                 value = get(part.R)

@@ -20,11 +20,21 @@ from ..isa import ptx
 from ..isa.instruction_set import Traits, ending, gathers
 from ..machine.accesses import Site
 from ..machine.async_state import KEY_SHIFT, Transfer
+from ..machine.code import Ending, Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
-from ..machine.tensor_memory import COLUMNS, LANES, UNIT, Request, TensorWork, warps_of
+from ..machine.tensor_memory import (
+    COLUMNS,
+    LANES,
+    UNIT,
+    Request,
+    TensorMemory,
+    TensorWork,
+    memory_of,
+    warps_of,
+)
 from . import tcgen05_copy, tcgen05_mma
-from .control import _choose, _go
+from .control import _choose, _go, _then_on
 from .fragment_layouts import read_registers, write_registers
 from .mbarrier import BarrierSite
 from .tcgen05_tiles import GROUPS
@@ -34,7 +44,8 @@ U32 = np.dtype(np.uint32)
 
 
 @gathers("tcgen05")
-def whole_warp(i: ptx.Instruction):
+def whole_warp(i: ptx.Instruction) -> ptx.Operand | None:
+    """All lanes for the ``.sync`` forms; the others wait for nobody."""
     return ptx.Immediate(0xFFFFFFFF) if "sync" in i.modifiers else None
 
 
@@ -44,10 +55,9 @@ def _traits(modifiers: tuple[str, ...]) -> Traits:
 
 
 @ending("tcgen05", traits=_traits)
-def tcgen05(b: Builder, i: ptx.Instruction):
+def tcgen05(b: Builder, i: ptx.Instruction) -> Ending | None:
     """Each ends its basic block, because alloc may keep a warp waiting."""
     decode = {
-        "alloc": _alloc,
         "dealloc": _dealloc,
         "relinquish_alloc_permit": _relinquish,
         "ld": _load,
@@ -62,21 +72,16 @@ def tcgen05(b: Builder, i: ptx.Instruction):
         "shift": tcgen05_copy.shift,
     }.get(i.modifiers[0])
     groups = sum(m in GROUPS for m in i.modifiers)
-    if decode is None or groups != (decode not in (_load, _store, _wait, _fence)):
+    if groups != (decode not in (_load, _store, _wait, _fence)):
         return None
-    act = decode(b, i)
-    if act is None:
+    if i.modifiers[0] == "alloc":
+        end = _alloc(b, i)
+    else:
+        act = None if decode is None else decode(b, i)
+        end = None if act is None else _then_on(b, act)
+    if end is None:
         return None
     back = b.next_block
-    if decode is _alloc:
-        end = act
-    else:
-
-        def end(group: Group):
-            act(group)
-            group.block = back
-            return group
-
     return end if i.guard is None else _choose(b, i, end, _go(back))
 
 
@@ -86,13 +91,14 @@ def known_modifiers(i: ptx.Instruction, *words: str) -> bool:
 
 
 def is_pair(i: ptx.Instruction) -> bool:
+    """Whether it is for the two blocks of a pair."""
     return "cta_group::2" in i.modifiers
 
 
 # --- Tensor Memory Allocation and Management Instructions -----------------------------------------
 
 
-def _alloc(b: Builder, i: ptx.Instruction):
+def _alloc(b: Builder, i: ptx.Instruction) -> Ending | None:
     """tcgen05.alloc.cta_group.sync.aligned{.shared::cta}.b32 [dst], nCols;
     waits while the columns are not free, and for the other block of a pair."""
     if not known_modifiers(i, *GROUPS, "sync aligned shared::cta b32"):
@@ -103,50 +109,47 @@ def _alloc(b: Builder, i: ptx.Instruction):
 
     def deliver(group: Group, address: int) -> None:
         first = group.subset(np.arange(1), tuple(range(len(group.R))))
-        found = site.locate(first)
-        if found is None:
-            next(site.pieces(first))
-        region, start, index = found
+        region, start, index = site.reached(first)
         region.view(U32)[start:][index] = address
         group.block = back
         group.batch.add(group)
 
-    def end(group: Group):
+    def end(group: Group) -> None:
         counts = group.full(count(group.R))
-        for first, block in group.batch.tensor_memory.whole_warps(group, i):
+        for first, block in memory_of(group).whole_warps(group, i):
             lanes = np.flatnonzero(group.lanes >> 5 == group.lanes[first] >> 5)
             part = group.batch.part(group, lanes)
-            group.batch.tensor_memory.request(
+            memory_of(group).request(
                 Request(part, i, block, int(counts[first]), is_pair(i), deliver)
             )
 
     return end
 
 
-def _dealloc(b: Builder, i: ptx.Instruction):
+def _dealloc(b: Builder, i: ptx.Instruction) -> Step | None:
     """tcgen05.dealloc.cta_group.sync.aligned.b32 taddr, nCols;"""
     if not known_modifiers(i, *GROUPS, "sync aligned b32"):
         return None
     address, count = b.read(i.operands[0], "u32"), b.read(i.operands[1], "u32")
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         addresses, counts = group.full(address(group.R)), group.full(count(group.R))
-        for first, _ in group.batch.tensor_memory.whole_warps(group, i):
-            group.batch.tensor_memory.release(
+        for first, _ in memory_of(group).whole_warps(group, i):
+            memory_of(group).release(
                 i, int(group.lanes[first]), int(addresses[first]), int(counts[first])
             )
 
     return act
 
 
-def _relinquish(b: Builder, i: ptx.Instruction):
+def _relinquish(b: Builder, i: ptx.Instruction) -> Step | None:
     """tcgen05.relinquish_alloc_permit.cta_group.sync.aligned;"""
     if not known_modifiers(i, *GROUPS, "sync aligned"):
         return None
 
-    def act(group: Group):
-        for _, block in group.batch.tensor_memory.whole_warps(group, i):
-            group.batch.tensor_memory.relinquish(i, block)
+    def act(group: Group) -> None:
+        for _, block in memory_of(group).whole_warps(group, i):
+            memory_of(group).relinquish(i, block)
 
     return act
 
@@ -161,7 +164,7 @@ class Shape:
 
     lanes: int
     per_x1: int
-    place: Callable
+    place: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 SHAPES = {  # Source: "Data Movement Shape"
@@ -190,6 +193,8 @@ class TensorCells:
 
     @staticmethod
     def of(i: ptx.Instruction, registers: int, half_offset: int) -> TensorCells | None:
+        """The cells that the modifiers name; None for a form that no GPU has. Raises PtxError for
+        another number of ``registers``."""
         names = [m for m in i.modifiers if m in SHAPES]
         repeats = [
             int(m[1:])
@@ -213,10 +218,12 @@ class TensorCells:
             column = column + half_offset * (t >> 4)
         return TensorCells(lane, column, shape.lanes, packed)
 
-    def locate(self, group: Group, i, rows: Rows, addresses: np.ndarray, verb: str):
+    def locate(
+        self, group: Group, i: ptx.Instruction, rows: Rows, addresses: np.ndarray, verb: str
+    ) -> np.ndarray:
         """Indices into the batch's cells, (warps, 32, n); checks and watches the access."""
         batch = group.batch
-        memory = batch.tensor_memory
+        memory = memory_of(group)
         if not rows.here.all():
             row = int(np.argwhere(~rows.here)[0][0])
             lane = int(group.lanes[group.lanes >> 5 == group.warps[row]][0])
@@ -247,7 +254,9 @@ class TensorCells:
         lane, column = at[:, None, None] + self.lane, column[:, None, None] + self.column
         return lane * COLUMNS + column
 
-    def _reachable(self, memory, i, lane: int, at: int, reach: int, verb: str) -> int:
+    def _reachable(
+        self, memory: TensorMemory, i: ptx.Instruction, lane: int, at: int, reach: int, verb: str
+    ) -> int:
         """The first lane of an access; a warp reaches the 32 from ``reach`` on.
 
         The lanes of warp 0 in an address mean, to other warps of a B200, their own; and lanes 128
@@ -269,13 +278,14 @@ class TensorCells:
         return reach + own % UNIT
 
 
-def _address(b: Builder, operand: ptx.Address):
+def _address(b: Builder, operand: ptx.Operand) -> Callable[[Group], np.ndarray]:
     """A getter of a tensor memory address, for every lane."""
-    get, offset = b.read(operand.base, "u32"), np.uint32(operand.offset % 2**32)
+    where = ptx.address(operand)
+    get, offset = b.read(where.base, "u32"), np.uint32(where.offset % 2**32)
     return lambda group: group.full(get(group.R)) + offset
 
 
-def _load(b: Builder, i: ptx.Instruction):
+def _load(b: Builder, i: ptx.Instruction) -> Step | None:
     """tcgen05.ld.sync.aligned.shape.num{.pack::16b}.b32 r, [taddr]{, immHalfSplitoff};
 
     The registers get their values at once; that they are used before tcgen05.wait::ld is seen in
@@ -283,16 +293,16 @@ def _load(b: Builder, i: ptx.Instruction):
     flags = [m for m in i.modifiers if m not in SHAPES and m[:1] != "x"]
     if not {*flags} <= {"ld", "sync", "aligned", "pack::16b", "b32"}:
         return None
-    offset = i.operands[2].value if len(i.operands) > 2 else 0
+    offset = ptx.integer(i.operands[2]) if len(i.operands) > 2 else 0
     cells = TensorCells.of(i, len(ptx.items(i.operands[0])), offset)
     if cells is None or ("16x32bx2" in i.modifiers) != (len(i.operands) > 2):
         return None
     address, put = _address(b, i.operands[1]), write_registers(b, i.operands[0], U32)
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         rows = Rows(group, None)
         places = cells.locate(group, i, rows, rows.spread(address(group)), "reads")
-        data = group.batch.tensor_memory.cells.reshape(-1)[places]
+        data = memory_of(group).cells.reshape(-1)[places]
         if cells.packed:
             data = data[..., 0::2] & np.uint32(0xFFFF) | data[..., 1::2] << np.uint32(16)
         put(group, rows, data)
@@ -300,18 +310,18 @@ def _load(b: Builder, i: ptx.Instruction):
     return act
 
 
-def _store(b: Builder, i: ptx.Instruction):
+def _store(b: Builder, i: ptx.Instruction) -> Step | None:
     """tcgen05.st.sync.aligned.shape.num{.unpack::16b}.b32 [taddr], {immHalfSplitoff,} r;"""
     flags = [m for m in i.modifiers if m not in SHAPES and m[:1] != "x"]
     if not {*flags} <= {"st", "sync", "aligned", "unpack::16b", "b32"}:
         return None
-    offset = i.operands[1].value if len(i.operands) > 2 else 0
+    offset = ptx.integer(i.operands[1]) if len(i.operands) > 2 else 0
     cells = TensorCells.of(i, len(ptx.items(i.operands[-1])), offset)
     if cells is None or ("16x32bx2" in i.modifiers) != (len(i.operands) > 2):
         return None
     address, get = _address(b, i.operands[0]), read_registers(b, i.operands[-1], 32)
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         rows = Rows(group, None)
         places = cells.locate(group, i, rows, rows.spread(address(group)), "writes")
         data = get(group, rows)
@@ -323,7 +333,7 @@ def _store(b: Builder, i: ptx.Instruction):
             Transfer(
                 i,
                 group.lanes,
-                group.batch.tensor_memory.cells.reshape(-1),
+                memory_of(group).cells.reshape(-1),
                 places,
                 data.reshape(-1),
                 np.arange(places.size).reshape(places.shape),
@@ -334,14 +344,14 @@ def _store(b: Builder, i: ptx.Instruction):
     return act
 
 
-def _wait(b: Builder, i: ptx.Instruction):
+def _wait(b: Builder, i: ptx.Instruction) -> Step | None:
     """tcgen05.wait::ld.sync.aligned; tcgen05.wait::st.sync.aligned;"""
     if not known_modifiers(i, "sync aligned"):
         return None
     kind = i.modifiers[0][-2:]
 
-    def act(group: Group):
-        group.batch.tensor_memory.whole_warps(group, i)
+    def act(group: Group) -> None:
+        memory_of(group).whole_warps(group, i)
         if kind == "st":
             group.batch.engine.wait_group("tensor store", group.lanes, None, i)
         group.batch.launch.observers.tensor_wait(group, kind)
@@ -352,14 +362,14 @@ def _wait(b: Builder, i: ptx.Instruction):
 # --- Synchronisation ------------------------------------------------------------------------------
 
 
-def _fence(b: Builder, i: ptx.Instruction):
+def _fence(b: Builder, i: ptx.Instruction) -> Step:
     """tcgen05.fence::before_thread_sync; tcgen05.fence::after_thread_sync;"""
     before = "before" in i.modifiers[0]
 
     return lambda group: group.batch.launch.observers.tensor_fence(group, before)
 
 
-def _commit(b: Builder, i: ptx.Instruction):
+def _commit(b: Builder, i: ptx.Instruction) -> Step | None:
     """tcgen05.commit.cta_group.mbarrier::arrive::one{.shared::cluster}{.multicast::cluster}.b64
     [mbar] {, ctaMask}; arrives once all mma, cp and shift of the thread so far are done."""
     words = "mbarrier::arrive::one shared::cluster multicast::cluster b64"
@@ -368,15 +378,15 @@ def _commit(b: Builder, i: ptx.Instruction):
     site = BarrierSite(b, i, i.operands[0])
     mask = b.read(i.operands[1], "u16") if "multicast::cluster" in i.modifiers else None
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         batch = group.batch
-        memory, clusters = batch.tensor_memory, batch.clusters
-        masks = group.full(mask(group.R)).tolist() if mask else [None] * group.n
+        memory, clusters = memory_of(group), batch.clusters
+        masks = None if mask is None else group.full(mask(group.R)).tolist()
         for n, key in enumerate(site.keys(group).tolist()):
             lane = int(group.lanes[n])
             memory.blocks_of(i, lane, is_pair(i))
             keys = np.array([key])
-            if masks[n] is not None:
+            if masks is not None:
                 size = clusters.size if clusters else 1
                 first = int(group.slots[n]) // size * size
                 ranks = np.array([r for r in range(size) if masks[n] >> r & 1])

@@ -13,9 +13,10 @@ import numpy as np
 
 from ..findings.causes import Cause
 from ..isa import ptx
+from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
-from ..machine.tensor_memory import LANES, UNIT, TensorWork
+from ..machine.tensor_memory import LANES, UNIT, TensorWork, memory_of
 from .tcgen05_tiles import (
     GROUPS,
     OPERAND_COLUMNS,
@@ -45,7 +46,7 @@ def _copy_rows(shape: str, multicast: str) -> tuple[int, int, list[np.ndarray]] 
     }.get((shape, multicast))
 
 
-def copy(b: Builder, i: ptx.Instruction):
+def copy(b: Builder, i: ptx.Instruction) -> Step | None:
     """tcgen05.cp.cta_group.shape{.multicast}{.dst_fmt.src_fmt} [taddr], s-desc;"""
     words = [m for m in i.modifiers[1:] if m not in GROUPS]
     formats = [m for m in words if m in ("b8x16", "b6x16_p32", "b4x16_p64")]
@@ -59,7 +60,7 @@ def copy(b: Builder, i: ptx.Instruction):
     pair = "cta_group::2" in i.modifiers
 
     def start(group: Group, n: int) -> None:
-        memory, lane = group.batch.tensor_memory, int(group.lanes[n])
+        memory, lane = memory_of(group), int(group.lanes[n])
         first, column = divmod(address(group, n), 1 << 16)
         if first > (31 if rows == 4 else 0):
             text = f"copies to lane {first}; the copy starts at lane 0."
@@ -74,7 +75,7 @@ def copy(b: Builder, i: ptx.Instruction):
         columns = slice(column, column + 4 * chunks)
         memory.use(i, lane, "tensor", blocks, first + np.concatenate(copies), columns, True)
 
-        def perform():
+        def perform() -> None:
             for block, source in zip(blocks, tiles, strict=True):
                 data = source.bytes()
                 if bits:
@@ -90,7 +91,7 @@ def copy(b: Builder, i: ptx.Instruction):
     return one_by_one(i, start)
 
 
-def shift(b: Builder, i: ptx.Instruction):
+def shift(b: Builder, i: ptx.Instruction) -> Step | None:
     """tcgen05.shift.cta_group.down [taddr]; in each 32 lanes, every lane but the last gets the 32
     bytes that the next lane has.
 
@@ -101,7 +102,7 @@ def shift(b: Builder, i: ptx.Instruction):
     address, pair = word(b, i.operands[0], "u32"), "cta_group::2" in i.modifiers
 
     def start(group: Group, n: int) -> None:
-        memory, lane = group.batch.tensor_memory, int(group.lanes[n])
+        memory, lane = memory_of(group), int(group.lanes[n])
         first, column = divmod(address(group, n), 1 << 16)
         if first % UNIT:
             text = f"shifts from lane {first} on; it must be a multiple of {UNIT}."
@@ -109,7 +110,7 @@ def shift(b: Builder, i: ptx.Instruction):
         blocks, columns = memory.blocks_of(i, lane, pair), slice(column, column + OPERAND_COLUMNS)
         memory.use(i, lane, "tensor", blocks, np.arange(LANES), columns, True)
 
-        def perform():
+        def perform() -> None:
             for block in blocks:
                 cells = memory.cells[block].reshape(LANES // UNIT, UNIT, -1)[..., columns]
                 cells[:, :-1] = cells[:, 1:].copy()

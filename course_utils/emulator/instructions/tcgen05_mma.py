@@ -17,10 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..findings.causes import Cause
+from ..findings.report import KernelFault
 from ..isa import ptx
+from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
-from ..machine.tensor_memory import LANES, TensorWork
+from ..machine.tensor_memory import LANES, TensorWork, memory_of
 from ..numerics.rounding import ceil_div
 from .fragment_layouts import ACCUMULATORS, SCALES, accumulate
 from .tcgen05_tiles import (
@@ -32,6 +34,7 @@ from .tcgen05_tiles import (
     InstructionDescriptor,
     SharedTile,
     Tile,
+    Word,
     numbers,
     one_by_one,
     word,
@@ -79,6 +82,7 @@ def data_path(m: int, n: int, blocks: int, stationary: bool, half: int = 0) -> l
 def _shape_problem(kind: str, one: InstructionDescriptor, blocks: int, stationary: bool) -> str:
     """What is wrong with M, N and the transpositions; "" if nothing is. Source: "Matrix Shape"."""
     m, n = one.m, one.n
+    good_m: tuple[int, ...]
     if stationary:
         good_m, good_n = (32, 64, 128), n in (64, 128, 256)
     elif blocks == 2:
@@ -112,6 +116,7 @@ class Form:
 
     @staticmethod
     def of(i: ptx.Instruction) -> Form | None:
+        """What the modifiers say; None for a form that no GPU has."""
         words = [m for m in i.modifiers[1:] if m not in GROUPS]
         kinds = [m[6:] for m in words if m.startswith("kind::")]
         stationary = "ws" in words
@@ -159,7 +164,7 @@ class Operands:
     shift: int = 0  # D comes in divided by 2 ** shift
 
 
-def mma(b: Builder, i: ptx.Instruction):
+def mma(b: Builder, i: ptx.Instruction) -> Step | None:
     """tcgen05.mma.cta_group.kind [d-tmem], a-desc | [a-tmem], b-desc, idesc,
     { disable-output-lane }, enable-input-d {, scale-input-d};
     tcgen05.mma.cta_group.kind.block_scale{.scale_vectorsize} [d-tmem], a-desc | [a-tmem], b-desc,
@@ -174,7 +179,9 @@ def mma(b: Builder, i: ptx.Instruction):
     d = word(b, operands[0], "u32")
     a = word(b, operands[1], "u32" if form.a_in_tensor_memory else "u64")
     b_, idesc = word(b, operands[2], "u64"), word(b, operands[3], "u32")
-    rest, masks, scales = operands[4:], [], []
+    rest = operands[4:]
+    masks: list[Word] = []
+    scales: list[Word] = []
     if isinstance(rest[0], ptx.OperandList) and not form.scales and not form.stationary:
         masks = [word(b, one, "u32") for one in ptx.items(rest.pop(0))]
         if len(masks) != (8 if form.pair else 4):
@@ -182,7 +189,7 @@ def mma(b: Builder, i: ptx.Instruction):
     if form.scales:
         scales = [word(b, rest.pop(0), "u32") for _ in range(2)]
     keep = b.read(rest.pop(0), "pred")
-    shift = rest.pop(0).value if rest and isinstance(rest[0], ptx.Immediate) else 0
+    shift = ptx.integer(rest.pop(0)) if rest and isinstance(rest[0], ptx.Immediate) else 0
     if rest or not 0 <= shift <= 15 or shift and form.kind not in ("f16", "tf32"):
         return None
 
@@ -190,15 +197,17 @@ def mma(b: Builder, i: ptx.Instruction):
         words = [get(group, n) for get in masks]
         bits = np.array(words, np.uint32).view(np.uint8)
         disabled = np.unpackbits(bits, bitorder="little").astype(bool).reshape(-1, LANES)
+        scale_a, scale_b = [s(group, n) for s in scales] or [0, 0]
         operands = Operands(
             d(group, n),
             a(group, n),
             b_(group, n),
             idesc(group, n),
             bool(group.full(keep(group.R))[n]),
-            *[s(group, n) for s in scales],
-            disabled=disabled if disabled.any() else None,
-            shift=shift,
+            scale_a,
+            scale_b,
+            disabled if disabled.any() else None,
+            shift,
         )
         Multiplication(group, n, i, form, operands).start()
 
@@ -208,9 +217,11 @@ def mma(b: Builder, i: ptx.Instruction):
 class Multiplication:
     """One tcgen05.mma of one thread: everything is looked up and checked when it is issued."""
 
-    def __init__(self, group: Group, n: int, i, form: Form, operands: Operands):
+    def __init__(
+        self, group: Group, n: int, i: ptx.Instruction, form: Form, operands: Operands
+    ) -> None:
         self.group, self.n, self.i, self.form, self.o = group, n, i, form, operands
-        self.memory = group.batch.tensor_memory
+        self.memory = memory_of(group)
         self.lane = int(group.lanes[n])
         self.blocks = self.memory.blocks_of(i, self.lane, form.pair)
         one = InstructionDescriptor.of(operands.instruction, form.kind)
@@ -245,11 +256,13 @@ class Multiplication:
                     f"{byte}; it must be a multiple of {form.scales}."
                 )
 
-    def _wrong(self, text: str):
+    def _wrong(self, text: str) -> KernelFault:
         text = f"issues a tcgen05.mma {text}"
         return self.memory.misuse(self.i, self.lane, Cause.TENSOR_OPERAND_INVALID, text)
 
-    def _tile(self, name, descriptor: int, element: str, size: int, mn_major: bool, block: int):
+    def _tile(
+        self, name: str, descriptor: int, element: str, size: int, mn_major: bool, block: int
+    ) -> Tile:
         tile = SharedTile.of(descriptor)
         if isinstance(tile, str):
             raise self._wrong(f"whose {name} has a shared memory descriptor {tile}.")
@@ -264,6 +277,7 @@ class Multiplication:
         return Tile(self.group, self.n, self.i, addresses, block)
 
     def start(self) -> None:
+        """Issue it: tell the checks what it touches, and queue the work."""
         self._watch()
         one = self.one
         if one.d != "s32":
@@ -295,6 +309,7 @@ class Multiplication:
             self.memory.use(self.i, self.lane, "tensor", self.blocks, lanes, columns, writes)
 
     def perform(self) -> None:
+        """Read A and B, and write D."""
         one = self.one
         right = np.concatenate([self._numbers(tile, one.b, one.b_mn_major) for tile in self.b])
         for rank, block in enumerate(self.blocks):
@@ -308,7 +323,9 @@ class Multiplication:
         values = numbers(self.form.kind, element, tile.bytes(), False)
         return values.T if mn_major else values
 
-    def _multiply(self, cells, part: Part, left, right, rank: int) -> None:
+    def _multiply(
+        self, cells: np.ndarray, part: Part, left: np.ndarray | None, right: np.ndarray, rank: int
+    ) -> None:
         one, lanes = self.one, part.lanes
         if left is None:
             columns = slice(self.o.a & 0xFFFF, (self.o.a & 0xFFFF) + OPERAND_COLUMNS)
@@ -334,14 +351,18 @@ class Multiplication:
             lanes, result = lanes[enabled], result[enabled]
         cells[lanes, places[1]] = result
 
-    def _scaled(self, cells, part: Part, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def _scaled(
+        self, cells: np.ndarray, part: Part, left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
         """The product of scaled A and B. Each 32 lanes read their own copy of the scales: those of
         row r and column c of D in lanes r % 32 and c % 32, r // 32 and c // 32 columns further."""
         one, count = self.one, self.form.scales
         values = SCALES[one.scale_type]
         product = np.empty((len(left), len(right)))
 
-        def scaled(matrix, numbers_, first, address: int, byte: int):
+        def scaled(
+            matrix: np.ndarray, numbers_: np.ndarray, first: int, address: int, byte: int
+        ) -> np.ndarray:
             words = cells[first + numbers_ % 32, (address & 0xFFFF) + numbers_ // 32]
             bytes_ = np.ascontiguousarray(words).view(np.uint8).reshape(-1, 4)
             scales = values[bytes_[:, byte : byte + count]]

@@ -9,6 +9,7 @@ against CUTLASS 4.2 (mma_sm100_desc.hpp; ``make_umma_desc`` in mma_traits_sm100.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,9 +18,11 @@ import numpy as np
 from ..findings.causes import Cause
 from ..findings.fault_messages import access_fault
 from ..isa import ptx
+from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
-from ..memory.address_space import SHARED_WINDOW
+from ..machine.tensor_memory import memory_of
+from ..memory.address_space import SHARED_WINDOW, Region
 from .bulk_copies import Piece
 from .fragment_layouts import CHUNK, SMALL, decode
 from .wgmma import chunk_offsets, swizzle
@@ -30,7 +33,10 @@ OPERAND_COLUMNS = 8  # a row of A is 32 bytes, and what cp and shift move at onc
 # --- operands of one thread -----------------------------------------------------------------------
 
 
-def word(b: Builder, operand, kind: str):
+Word = Callable[[Group, int], int]  # of a group, and a position in it
+
+
+def word(b: Builder, operand: ptx.Operand, kind: str) -> Word:
     """A getter of an operand or an address as a Python int, for the lane at a position."""
     base, offset = (
         (operand.base, operand.offset) if isinstance(operand, ptx.Address) else (operand, 0)
@@ -39,12 +45,12 @@ def word(b: Builder, operand, kind: str):
     return lambda group, n: int(group.full(get(group.R))[n]) + offset
 
 
-def one_by_one(i: ptx.Instruction, start):
+def one_by_one(i: ptx.Instruction, start: Callable[[Group, int], None]) -> Step:
     """A step in which each thread starts its own; that several of a warp do is hardly meant."""
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         if group.n > len(group.warps):
-            group.batch.tensor_memory.report(
+            memory_of(group).report(
                 i,
                 int(group.lanes[0]),
                 Cause.ISSUED_BY_SEVERAL_THREADS,
@@ -138,8 +144,8 @@ class SharedTile:
             )
         if descriptor >> 52 & 1:
             return "with an absolute leading dimension (bit 52), which sm_100a does not have"
-        fields = ((descriptor >> bit & 0x3FFF) << 4 for bit in (0, 16, 32))
-        return SharedTile(*fields, mode)
+        start, leading, stride = ((descriptor >> bit & 0x3FFF) << 4 for bit in (0, 16, 32))
+        return SharedTile(start, leading, stride, mode)
 
     def chunks(self, size: int, k: int, per: int, mn_major: bool, count: int = 2) -> np.ndarray:
         """Addresses in shared memory of the tile's chunks of 16 bytes; int64.
@@ -158,7 +164,9 @@ class SharedTile:
 
 
 @lru_cache(256)
-def _offsets(leading, stride, span, size, k, per, mn_major, lines) -> np.ndarray:
+def _offsets(
+    leading: int, stride: int, span: int, size: int, k: int, per: int, mn_major: bool, lines: int
+) -> np.ndarray:
     return chunk_offsets(leading, stride, span, size, k, mn_major, per, lines)
 
 
@@ -230,16 +238,20 @@ class Tile:
     """Chunks of one block's shared memory, found and checked when the instruction is issued and
     read when it is done."""
 
-    def __init__(self, group: Group, n: int, i, addresses: np.ndarray, block: int):
+    def __init__(
+        self, group: Group, n: int, i: ptx.Instruction, addresses: np.ndarray, block: int
+    ) -> None:
         self.shape = addresses.shape
-        self.pieces: list[tuple] = []  # region, which chunks, their indices
+        self.pieces: list[
+            tuple[Region, slice | np.ndarray, np.ndarray]
+        ] = []  # region, which chunks, their indices
         flat = addresses.reshape(-1)
         left = np.ones(len(flat), bool)
         for region in group.batch.shared:
             offset = flat - (region.start - SHARED_WINDOW)
             inside = (offset >= 0) & (offset <= region.size - 16)
             if inside.any():
-                which = slice(None) if inside.all() else inside
+                which: slice | np.ndarray = slice(None) if inside.all() else inside
                 index = offset[which] + block * region.stride >> 4
                 self.pieces.append((region, which, index))
                 left &= ~inside
@@ -254,7 +266,8 @@ class Tile:
                 group.batch.region_at(address),
             )
 
-    def touched(self) -> list[tuple]:
+    def touched(self) -> list[tuple[Region, np.ndarray, np.ndarray]]:
+        """(region, its chunks, indices) of all that is read."""
         return [(region, region.view(CHUNK), index[None]) for region, _, index in self.pieces]
 
     def bytes(self) -> np.ndarray:

@@ -6,8 +6,9 @@ Source: PTX ISA, "Texture Instructions". What a fetch is worth is worked out in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from ..findings.report import BAD_TEXTURE, MISALIGNED, OUT_OF_BOUNDS, Finding, K
 from ..isa import ptx
 from ..isa.instruction_set import DTYPES, Traits, step
 from ..machine.accesses import Site
+from ..machine.code import Step
 from ..machine.lanes import Group
+from ..machine.operands import Get
 from ..machine.program import Builder
 from ..memory.texels import Surface, Texels, Texture, object_at, on_cube
 
@@ -33,6 +36,8 @@ GEOMETRIES = {
 }
 _LEVELS = ("base", "level", "grad")  # of detail; there is one, and so they tell nothing
 _CHANNELS = ("r", "g", "b", "a")
+Named = TypeVar("Named", bound=Texture | Surface)
+
 KIND_OF = {
     Cause.OUTSIDE_SURFACE: OUT_OF_BOUNDS,
     Cause.ADDRESS_MISALIGNED: MISALIGNED,
@@ -49,25 +54,20 @@ def fault(group: Group, n: int, i: ptx.Instruction, cause: Cause, text: str) -> 
     return KernelFault(Finding(kind, text, i.location, thread, block, cause=cause))
 
 
-def reach(site: Site, group: Group) -> tuple:
-    """The region and the elements that an access reaches; a fault where the array is gone."""
-    found = site.locate(group)
-    if found is None:
-        group.batch.check(site, group, site.addresses(group)[0])
-    return found
-
-
-class Objects:
+class Objects(Generic[Named]):
     """The texture or surface that an instruction names by the number in a register."""
 
-    def __init__(self, b: Builder, i: ptx.Instruction, operand: ptx.Operand, kind: type):
+    def __init__(
+        self, b: Builder, i: ptx.Instruction, operand: ptx.Operand, kind: type[Named]
+    ) -> None:
         if not isinstance(operand, ptx.Address) or not isinstance(operand.base, ptx.Register):
             raise ptx.PtxError("its first operand in brackets must be a register with an object")
-        self.instruction, self.kind = i, kind
+        self.instruction = i
+        self.kind: type[Named] = kind
         self.get = b.read(operand.base, "u64")
         self.name = "texture" if kind is Texture else "surface"
 
-    def each(self, group: Group) -> Iterator[tuple[Texture | Surface, np.ndarray]]:
+    def each(self, group: Group) -> Iterator[tuple[Named, np.ndarray]]:
         """Each object that lanes name, and their positions in the group."""
         handles = group.full(self.get(group.R))
         for handle in np.unique(handles).tolist():
@@ -83,6 +83,8 @@ class Objects:
             yield found, index
 
     def check(self, group: Group, n: int, texels: Texels, geometry: str) -> None:
+        """Raises KernelFault, for the lane at position ``n``, where an object has another
+        geometry."""
         wanted = GEOMETRIES[geometry][0]
         given = texels.shape_name
         if wanted == given or (self.kind is Surface and geometry == "a2d" and texels.cube):
@@ -91,7 +93,9 @@ class Objects:
         raise fault(group, n, self.instruction, Cause.TEXTURE_INVALID, text)
 
 
-def coordinates(b: Builder, i: ptx.Instruction, geometry: str, kind: str):
+def coordinates(
+    b: Builder, i: ptx.Instruction, geometry: str, kind: str
+) -> tuple[Get | None, list[Get]]:
     """(getter of the layer or None, getters of x, y, z)."""
     at = next(o for o in i.operands if isinstance(o, ptx.Address))
     if len(at.extra) != 1:
@@ -105,7 +109,7 @@ def coordinates(b: Builder, i: ptx.Instruction, geometry: str, kind: str):
     return layer, [b.read(item, kind) for item in items[layered : layered + count]]
 
 
-def _layer_of(texels: Texels, get: Callable | None, group: Group, index: np.ndarray) -> np.ndarray:
+def _layer_of(texels: Texels, get: Get | None, group: Group, index: np.ndarray) -> np.ndarray:
     """The layer that each lane names, the last where it names one too high; int64."""
     if get is None:
         return np.zeros(len(index), np.int64)
@@ -113,13 +117,17 @@ def _layer_of(texels: Texels, get: Callable | None, group: Group, index: np.ndar
     return np.minimum(group.full(get(group.R))[index].astype(np.int64), layers - 1)
 
 
+FetchOne = Callable[[Texture, list[np.ndarray], np.ndarray], np.ndarray]  # at, layer -> u32 (4, n)
+
 # --- fetches --------------------------------------------------------------------------------------
 
 
 class Fetch:
     """What tex and tld4 have in common: objects, coordinates, and four results."""
 
-    def __init__(self, b: Builder, i: ptx.Instruction, geometry: str, dtype: str, ctype: str):
+    def __init__(
+        self, b: Builder, i: ptx.Instruction, geometry: str, dtype: str, ctype: str
+    ) -> None:
         target, address = i.operands[:2]
         targets, self.resident = ptx.items(target), None
         if isinstance(targets[0], ptx.OperandList):  # {r, g, b, a}|predicate
@@ -139,7 +147,7 @@ class Fetch:
         b.reads.intersection_update(before)
         self.sites: dict[tuple[np.dtype, int], Site] = {}
 
-    def run(self, group: Group, fetch: Callable) -> None:
+    def run(self, group: Group, fetch: FetchOne) -> None:
         """``fetch(texture, at, layer)`` gives u32 (4, n)."""
         results = np.empty((4, group.n), np.uint32)
         for texture, index in self.objects.each(group):
@@ -166,7 +174,14 @@ class Fetch:
         if self.resident is not None:
             self.resident(group.R, np.ones(1, bool))
 
-    def _observe(self, group: Group, texture: Texture, index, at, layer) -> None:
+    def _observe(
+        self,
+        group: Group,
+        texture: Texture,
+        index: np.ndarray,
+        at: Sequence[np.ndarray],
+        layer: np.ndarray,
+    ) -> None:
         """An access to the nearest texel, of the lanes for which there is one."""
         texels, places = texture.texels, [layer]
         valid = np.ones(len(index), bool)
@@ -188,7 +203,7 @@ class Fetch:
             site.dtype, site.width, site.bytes = DTYPES[site.kind], key[0].itemsize, 0
             site.bytes, site.shift = texels.texel_bytes, key[0].itemsize.bit_length() - 1
         site = self.sites[key]
-        reach(site, part)
+        site.reached(part)
 
 
 def _geometry_of(i: ptx.Instruction, modifiers: list[str]) -> str | None:
@@ -196,7 +211,7 @@ def _geometry_of(i: ptx.Instruction, modifiers: list[str]) -> str | None:
 
 
 @step("tex", traits=Traits(memory="load"))
-def tex(b: Builder, i: ptx.Instruction):
+def tex(b: Builder, i: ptx.Instruction) -> Step | None:
     """tex[.base|.level|.grad].geometry.v4.dtype.ctype d[|p], [object, coordinates], …; without
     mipmaps the level says nothing. Not here: samplers of their own, offsets, depth textures, more
     than one sample, and results of 16 bits."""
@@ -216,7 +231,7 @@ def tex(b: Builder, i: ptx.Instruction):
 
 
 @step("tld4", traits=Traits(memory="load"))
-def tld4(b: Builder, i: ptx.Instruction):
+def tld4(b: Builder, i: ptx.Instruction) -> Step | None:
     """tld4.component.geometry.v4.dtype.f32: one channel of the four texels that a linear filter
     would mix."""
     channel, *modifiers = i.modifiers
@@ -237,8 +252,8 @@ def tld4(b: Builder, i: ptx.Instruction):
 # --- queries --------------------------------------------------------------------------------------
 
 
-def _size(axis: int) -> Callable:
-    def query(found) -> int:
+def _size(axis: int) -> Callable[[Texture | Surface], int]:
+    def query(found: Texture | Surface) -> int:
         sizes = found.texels.sizes
         return sizes[axis] if axis < len(sizes) else 0
 
@@ -249,17 +264,17 @@ _QUERIES = {"width": _size(0), "height": _size(1), "depth": _size(2)}
 
 
 @step("txq", "suq")
-def query(b: Builder, i: ptx.Instruction):
+def query(b: Builder, i: ptx.Instruction) -> Step | None:
     """Sizes of a texture or a surface. The other questions of the manual are not here: an H200
     loads no kernel that asks one of an object."""
-    kind = Texture if i.opcode == "txq" else Surface
+    kind: type[Texture | Surface] = Texture if i.opcode == "txq" else Surface
     modifiers = i.modifiers[1:] if i.modifiers[0] == "level" else i.modifiers
     if len(modifiers) != 2 or modifiers[0] not in _QUERIES or modifiers[1] != "b32":
         return None
     objects, answer = Objects(b, i, i.operands[1], kind), _QUERIES[modifiers[0]]
     put = b.write(i.operands[0], "u32")
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         result = np.empty(group.n, np.uint32)
         for found, index in objects.each(group):
             result[index] = answer(found)

@@ -12,23 +12,26 @@ import numpy as np
 
 from ..isa import ptx
 from ..isa.instruction_set import DTYPES, Traits, gathers, step
+from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.observer import nobody
 from ..machine.program import Builder
 
 
 @gathers("shfl", "vote", "match", "redux")
-def mask_last(i: ptx.Instruction):
+def mask_last(i: ptx.Instruction) -> ptx.Operand | None:
+    """The last operand of the ``.sync`` forms; the others, of old kernels, wait for nobody."""
     return i.operands[-1] if "sync" in i.modifiers else None
 
 
 @gathers("elect")
-def mask_of_elect(i: ptx.Instruction):
+def mask_of_elect(i: ptx.Instruction) -> ptx.Operand:
+    """The last operand."""
     return i.operands[-1]
 
 
 @gathers("bar", "barrier")
-def mask_of_barrier(i: ptx.Instruction):
+def mask_of_barrier(i: ptx.Instruction) -> ptx.Operand | None:
     """A barrier for a block is one for whole warps too, unless it is said not to be aligned."""
     if "warp" in i.modifiers:
         return i.operands[-1]
@@ -46,16 +49,17 @@ class Rows:
     at once, each under a mask of its own.
     """
 
-    def __init__(self, group: Group, mask: np.ndarray | None):
+    def __init__(self, group: Group, mask: np.ndarray | None) -> None:
         self.group = group
         self.lane = group.lanes & 31
-        everyone = mask is None or (len(mask) == 1 and mask[0] == 0xFFFFFFFF)
-        if everyone and group.n == 32 * len(group.warps):
+        if mask is not None and len(mask) == 1 and mask[0] == 0xFFFFFFFF:
+            mask = None  # everyone
+        if mask is None and group.n == 32 * len(group.warps):
             self.count, self.dense, self.row = len(group.warps), True, None
             self.here = np.broadcast_to(_HERE, (self.count, 32))
             return
         warp = group.lanes >> 5
-        if everyone or len(mask) == 1:
+        if mask is None or len(mask) == 1:
             self.count = len(group.warps)
             self.dense = group.n == 32 * self.count
             self.row = None if self.dense else np.searchsorted(group.warps, warp)
@@ -65,7 +69,7 @@ class Rows:
         self.here = np.full((self.count, 32), self.dense)
         if not self.dense:
             self.here[self.row, self.lane] = True
-        if not everyone:
+        if mask is not None:
             members = self.spread(mask)
             self.here &= (members >> np.arange(32, dtype=np.uint32)) & np.uint32(1) != 0
 
@@ -79,16 +83,18 @@ class Rows:
         return out
 
     def gather(self, rows: np.ndarray) -> np.ndarray:
+        """(warps, 32) -> (n,): what belongs to each lane of the group."""
         return rows.reshape(-1) if self.dense else rows[self.row, self.lane]
 
     def per_lane(self, per_warp: np.ndarray) -> np.ndarray:
+        """(warps,) -> (n,): the value of its row for each lane."""
         return np.repeat(per_warp, 32) if self.dense else per_warp[self.row]
 
 
 _LANE = np.arange(32, dtype=np.int64)
 
 
-def _sources(mode: str, distance: np.ndarray, control: np.ndarray):
+def _sources(mode: str, distance: np.ndarray, control: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What ``shfl`` takes from where: (lane of the warp, whether it is in range)."""
     distance = (distance & np.uint32(31)).astype(np.int64)
     segment = ((control >> np.uint32(8)) & np.uint32(31)).astype(np.int64)
@@ -110,7 +116,8 @@ def _sources(mode: str, distance: np.ndarray, control: np.ndarray):
 
 
 @step("shfl")
-def shfl(b: Builder, i: ptx.Instruction):
+def shfl(b: Builder, i: ptx.Instruction) -> Step:
+    """shfl.mode.b32: the value of another lane; optionally also whether that lane is in range."""
     mode = next(m for m in i.modifiers if m in ("up", "down", "bfly", "idx"))
     target = i.operands[0]
     target, inside = target.items if isinstance(target, ptx.OperandList) else (target, None)
@@ -121,7 +128,9 @@ def shfl(b: Builder, i: ptx.Instruction):
     put_inside = b.write(inside, "pred") if inside is not None else None
     known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
 
-    def sources(rows: Rows, distance: np.ndarray, control: np.ndarray):
+    def sources(
+        rows: Rows, distance: np.ndarray, control: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """(lane to take the value of, whether it is in range) of each lane."""
         if len(distance) > 1 or len(control) > 1:
             distance, control = (rows.spread(x) if len(x) > 1 else x for x in (distance, control))
@@ -131,7 +140,7 @@ def shfl(b: Builder, i: ptx.Instruction):
             known[key] = _sources(mode, distance, control)
         return known[key]
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         R = group.R
         value = get(R)
         rows = Rows(group, mask(R) if mask else None)
@@ -160,13 +169,14 @@ def _weights(flags: np.ndarray) -> np.ndarray:
 
 
 @step("vote", traits=Traits(over_warp=True))
-def vote(b: Builder, i: ptx.Instruction):
+def vote(b: Builder, i: ptx.Instruction) -> Step:
+    """vote.all, .any, .uni and .ballot of a predicate, over the lanes of the mask."""
     mode = next(m for m in i.modifiers if m in ("all", "any", "uni", "ballot"))
     get = b.read(i.operands[1], "pred")
     mask = b.read(i.operands[2], "b32") if len(i.operands) > 2 else None
     put = b.write(i.operands[0], "b32" if mode == "ballot" else "pred")
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         R = group.R
         rows = Rows(group, mask(R) if mask else None)
         flags = rows.spread(get(R)) & rows.here
@@ -184,7 +194,8 @@ def vote(b: Builder, i: ptx.Instruction):
 
 
 @step("match", traits=Traits(over_warp=True))
-def match(b: Builder, i: ptx.Instruction):
+def match(b: Builder, i: ptx.Instruction) -> Step:
+    """match.any: the mask of the lanes that hold the same value; .all: of all if they agree."""
     mode = "all" if "all" in i.modifiers else "any"
     kind = i.modifiers[-1]
     target = i.operands[0]
@@ -193,7 +204,7 @@ def match(b: Builder, i: ptx.Instruction):
     put = b.write(target, "b32")
     put_agreed = b.write(agreed, "pred") if agreed is not None else None
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         R = group.R
         rows = Rows(group, mask(R))
         values = rows.spread(get(R))
@@ -203,7 +214,7 @@ def match(b: Builder, i: ptx.Instruction):
             put(R, np.ascontiguousarray(rows.gather(masks)))
             return
         all_here = _weights(rows.here)
-        alike = np.where(rows.here, masks == all_here[:, None], True).all(axis=1)
+        alike = (~rows.here | (masks == all_here[:, None])).all(axis=1)
         put(R, rows.per_lane(np.where(alike, all_here, np.uint32(0))))
         if put_agreed:
             put_agreed(R, rows.per_lane(alike))
@@ -212,9 +223,12 @@ def match(b: Builder, i: ptx.Instruction):
 
 
 @step("redux", traits=Traits(over_warp=True))
-def redux(b: Builder, i: ptx.Instruction):
+def redux(b: Builder, i: ptx.Instruction) -> Step:
+    """redux.op: the sum, minimum and so on of the lanes of the mask."""
     kind = i.modifiers[-1]
     operation = next(m for m in i.modifiers if m in ("add", "min", "max", "and", "or", "xor"))
+    ufunc: np.ufunc
+    start: float | None
     ufunc, start = {
         "add": (np.add, 0),
         "min": (np.minimum, None),
@@ -234,7 +248,7 @@ def redux(b: Builder, i: ptx.Instruction):
     get, mask = b.read(i.operands[1], kind), b.read(i.operands[2], "b32")
     put = b.write(i.operands[0], kind)
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         R = group.R
         rows = Rows(group, mask(R))
         values = np.where(rows.here, rows.spread(get(R)), dtype.type(start))
@@ -244,13 +258,13 @@ def redux(b: Builder, i: ptx.Instruction):
 
 
 @step("elect")
-def elect(b: Builder, i: ptx.Instruction):
+def elect(b: Builder, i: ptx.Instruction) -> Step:
     """The lowest lane of the mask is elected; every lane learns which."""
-    leader, chosen = i.operands[0].items
+    leader, chosen = ptx.elements(i.operands[0])
     mask = b.read(i.operands[1], "b32")
     put, put_chosen = b.write(leader, "b32"), b.write(chosen, "pred")
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         R = group.R
         rows = Rows(group, mask(R))
         first = rows.here.argmax(axis=1)

@@ -16,6 +16,7 @@ program itself instead: see :mod:`..checks.barriers.early_use`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,7 @@ from ..findings.fault_messages import access_fault
 from ..findings.report import BARRIER, UNKNOWN_INSTRUCTION, Finding, KernelFault
 from ..isa import ptx
 from ..isa.instruction_set import PLAIN, Traits, step
+from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..memory.address_space import SHARED_WINDOW
@@ -49,7 +51,7 @@ SPANS = np.array([16, 128, 64, 32])  # bytes that a swizzle mode covers; 16: no 
 ORDER_ONLY = ("fence", "commit_group", "wait_group")
 
 
-def swizzle(addresses: np.ndarray, span: np.ndarray) -> np.ndarray:
+def swizzle(addresses: np.ndarray, span: int | np.ndarray) -> np.ndarray:
     """Shared memory addresses, bits 4… exchanged by bits 7… within ``span`` bytes."""
     return addresses ^ ((addresses >> 7 & (span // 16 - 1)) << 4)
 
@@ -67,7 +69,14 @@ def chunk_addresses(descriptors: np.ndarray, size: int, k: int, mn_major: bool) 
 
 
 def chunk_offsets(
-    leading, stride, span, size: int, k: int, mn_major: bool, per: int = 8, lines: int = 8
+    leading: int | np.ndarray,
+    stride: int | np.ndarray,
+    span: int | np.ndarray,
+    size: int,
+    k: int,
+    mn_major: bool,
+    per: int = 8,
+    lines: int = 8,
 ) -> np.ndarray:
     """Bytes from the start of a tile to each of its chunks, before they are swizzled.
 
@@ -83,7 +92,7 @@ def chunk_offsets(
         offset = j % per_span * 16 + j // per_span * across
     else:
         j, line = np.arange(2), np.arange(size)[:, None]
-        down = stride
+        down = np.asarray(stride)
         offset = j * np.where(plain, leading, 16)
     return offset + line % lines * span + line // lines * down
 
@@ -173,7 +182,9 @@ class Warpgroups:
         return whole.reshape(self.count, 4, 16, -1)[self.which, self.rank]
 
 
-def _operand(b: Builder, i: ptx.Instruction, operand, kind: str, size: int, mn_major: bool):
+def _operand(
+    b: Builder, i: ptx.Instruction, operand: ptx.Operand, kind: str, size: int, mn_major: bool
+) -> Callable[[Group, Warpgroups], np.ndarray]:
     """A getter of a tile in shared memory: f64 (warpgroups, size, k)."""
     k, bits = shape_of(i)[2], ELEMENTS[kind][0]
     reader, get = Reader(i, bits // 8), b.read(operand, "u64")
@@ -211,7 +222,7 @@ def _traits(modifiers: tuple[str, ...]) -> Traits:
     )
 
 
-def _order(i: ptx.Instruction):
+def _order(i: ptx.Instruction) -> Step:
     """fence, commit_group, wait_group: the machine has nothing to do, its observers may have."""
     if i.modifiers[0] == "commit_group":
         return lambda group: group.batch.launch.observers.products_commit(group)
@@ -223,7 +234,7 @@ def _order(i: ptx.Instruction):
 
 
 @step("wgmma", traits=_traits)
-def wgmma(b: Builder, i: ptx.Instruction):
+def wgmma(b: Builder, i: ptx.Instruction) -> Step | None:
     """wgmma.mma_async.sync.aligned.shape.dtype.atype.btype
     d, a, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b."""
     if i.modifiers[0] in ORDER_ONLY:
@@ -243,8 +254,10 @@ def wgmma(b: Builder, i: ptx.Instruction):
     from_registers = isinstance(a, ptx.OperandList)
     if from_registers:
         check_registers(i, a, 16 * k, bits)
-    signs = [x.value for x in numbers[:2]] or [1, 1]
-    trans = [bool(x.value) for x in numbers[2:]] or [False]  # of A, if it is in memory, and of B
+    signs = [ptx.integer(x) for x in numbers[:2]] or [1, 1]
+    trans = [bool(ptx.integer(x)) for x in numbers[2:]] or [
+        False
+    ]  # of A, if it is in memory, and of B
     if from_registers:
         count = len(ptx.items(a)) * per_register(bits)
         place, get_a = fragment_a(16, k, per_register(bits), count), read_registers(b, a, bits)
@@ -256,7 +269,7 @@ def wgmma(b: Builder, i: ptx.Instruction):
     put_d = write_registers(b, d, dtype)
     saturate = "satfinite" in i.modifiers
 
-    def act(group: Group):
+    def act(group: Group) -> None:
         rows, groups = Rows(group, None), Warpgroups.of(group)
         if from_registers:
             left = groups.together(place.matrix(decode(a_kind, get_a(group, rows))))

@@ -7,12 +7,17 @@ as the register holds the same value, so that a further access costs a few compa
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
 import numpy as np
 
+from ..findings.reported_state import ReportedAccess
 from ..isa import ptx
-from ..isa.instruction_set import DTYPES, traits_of
+from ..isa.instruction_set import DTYPES, Traits, traits_of
 from ..memory.address_space import LOCAL_WINDOW, SHARED_WINDOW, Region
 from .lanes import Group
+from .operands import Get
 from .program import Builder
 
 STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"}  # not ordinary accesses
@@ -29,6 +34,8 @@ SPACES = {
 }
 
 
+Reached = tuple[Region, int, np.ndarray]  # a region, the first element, the lanes' after it
+
 SHIFTS = [np.array(n) for n in range(8)]  # NumPy takes them faster than numbers
 
 
@@ -37,11 +44,13 @@ class Spread:
 
     __slots__ = ("register", "low", "high", "delta", "bits", "region", "kept", "homes")
 
-    def __init__(self, register: np.ndarray, base: np.ndarray, homes: np.ndarray | None = None):
+    def __init__(
+        self, register: np.ndarray, base: np.ndarray, homes: np.ndarray | None = None
+    ) -> None:
         self.homes = homes  # in a cluster: the blocks of the batch whose shared memory is meant
         self.register = register  # the very array that was analysed
         self.region: Region | None = None
-        self.kept: dict = {}  # what was worked out: indices by shift and owner, costs
+        self.kept: dict[Any, Any] = {}  # what was worked out: indices by shift and owner, costs
         if len(base) == 1:
             self.low = self.high = int(base[0])
             self.delta, self.bits = None, 0
@@ -97,10 +106,23 @@ def _own_copies(group: Group, owner: str, stride: int) -> np.ndarray:
     return found
 
 
-class Site:
-    """One memory instruction: where its address comes from and what it moves."""
+class WatchedAccess(ReportedAccess, Protocol):
+    """An access as observers see it. ``order``: "" for an ordinary one, else the modifier that says
+    otherwise, one of STRONG."""
 
-    def __init__(self, b: Builder, i: ptx.Instruction, operand: ptx.Address, kind: str, count: int):
+    @property
+    def order(self) -> str: ...
+    @property
+    def traits(self) -> Traits: ...
+
+
+class Site:
+    """One memory instruction: where its address comes from and what it moves, ``count`` elements of
+    type ``kind`` at once. Raises PtxError for an ``operand`` that is no address."""
+
+    def __init__(
+        self, b: Builder, i: ptx.Instruction, operand: ptx.Operand, kind: str, count: int
+    ) -> None:
         self.instruction = i
         self.kind = kind
         self.dtype = DTYPES[kind]
@@ -113,16 +135,19 @@ class Site:
         self.is_store = self.traits.memory == "store"
         self.is_atomic = self.traits.memory == "atomic"
         self.order = next((m for m in i.modifiers if m in STRONG), "")
-        self.offset = operand.offset
+        address = ptx.address(operand)
+        self.offset = address.offset
         self.distance = self.window + self.offset  # of what is reached from the base register
-        base = operand.base
+        base = address.base
         self.slot = base.slot if isinstance(base, ptx.Register) else None
         if isinstance(base, ptx.Register) and ptx.SIZES[base.type] == 4:
             self.base = b.read(base, "u32")
         else:
             self.base = b.read(base, "u64")
+        self.values: Sequence[Get] = ()  # what a store or an exchange writes, by element
 
     def spread(self, group: Group) -> Spread:
+        """How the addresses in the base register of a group lie, offset left out."""
         if self.slot is None:  # the address of a variable
             return self._new_spread(group, self.base(group.R))
         register = group.R[self.slot]
@@ -151,7 +176,7 @@ class Site:
                 group.batch.clusters.check(self, group, homes)
         return addresses, homes
 
-    def locate(self, group: Group) -> tuple[Region, int, np.ndarray] | None:
+    def locate(self, group: Group) -> Reached | None:
         """The region, the first element and the lanes' elements after it.
 
         None when the lanes fall into several regions; :meth:`pieces` then takes them apart.
@@ -169,7 +194,9 @@ class Site:
             low %= 2**64  # a base may lie below 0
             region = self._region(spread, low, group)
         if region is not None and spread.homes is not None:
-            group.batch.clusters.check(self, group, spread.homes)
+            clusters = group.batch.clusters
+            if clusters is not None:
+                clusters.check(self, group, spread.homes)
         if region is None:  # of bases outside the array only the sums tell where they lead
             addresses, homes = self.addresses(group)
             spread = Spread(addresses, addresses, homes)
@@ -184,6 +211,15 @@ class Site:
             on_access(self, group, region, first, index, spread)
         return region, first, index
 
+    def reached(self, group: Group) -> Reached:
+        """As :meth:`locate`, for lanes that reach one region. Raises KernelFault for one that
+        reaches none."""
+        found = self.locate(group)
+        if found is None:
+            group.batch.check(self, group, self.addresses(group)[0])
+            raise AssertionError(f"several regions, where one is meant: {self.instruction.text}")
+        return found
+
     def _region(self, spread: Spread, low: int, group: Group) -> Region | None:
         """The region in which all addresses lie, ``low`` the lowest; None if any is at fault."""
         region = spread.region = group.batch.region_at(low)
@@ -196,7 +232,7 @@ class Site:
             return None
         return region
 
-    def pieces(self, group: Group):
+    def pieces(self, group: Group) -> Iterator[np.ndarray]:
         """Check lane by lane; yield (group of some lanes, positions) for each region met."""
         addresses, _ = self.addresses(group)
         homes = group.batch.check(self, group, addresses)

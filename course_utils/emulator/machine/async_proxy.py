@@ -12,15 +12,21 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..findings.causes import Cause
 from ..findings.fault_messages import where
 from ..findings.report import BARRIER, Finding, KernelFault
+from ..memory.address_space import SHARED_WINDOW, Region
 from .async_state import KEY_SHIFT, MBarrier, Transfer, Wait
 from .lanes import Group
 from .observer import SILENT
+
+if TYPE_CHECKING:
+    from ..isa import ptx
+    from .batch import Batch
 
 LATE = 100_000  # instructions until a copy lands by itself
 SOON = 400  # the longest random delay under a seed
@@ -33,7 +39,9 @@ IN_ORDER = ("async", "tensor")  # queues whose work is done in the order in whic
 
 @dataclass
 class AsyncEngine:
-    batch: object
+    """The copies in flight and the mbarriers of one batch; times are in instructions issued."""
+
+    batch: Batch
     flying: dict[int, Transfer] = field(default_factory=dict)  # by number
     due: list[tuple[int, int]] = field(default_factory=list)  # a heap of (due, number)
     hurried: int = 0  # instructions that seem to have passed while somebody polled in vain
@@ -44,7 +52,7 @@ class AsyncEngine:
     timeouts: int = 0
     started: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         batch = self.batch
         lanes = batch.block_count * batch.lanes_per_block
         self.committed = {queue: np.zeros(lanes, np.int64) for queue in QUEUES}
@@ -59,6 +67,7 @@ class AsyncEngine:
     # --- copies ---
 
     def start(self, transfer: Transfer) -> None:
+        """A copy begins: give it a number and the moment at which it lands by itself."""
         delay = int(self._random.integers(1, SOON)) if self.seed else LATE
         transfer.due = self._now + delay
         queue = transfer.queue
@@ -74,15 +83,18 @@ class AsyncEngine:
         self._set_alarm()
 
     def commit(self, queue: str, lanes: np.ndarray) -> None:
+        """What ``lanes`` have started in ``queue`` since their last commit is a group."""
         self.committed[queue][lanes] += 1
 
-    def wait_group(self, queue: str, lanes: np.ndarray, left: int | None, instruction) -> None:
+    def wait_group(
+        self, queue: str, lanes: np.ndarray, left: int | None, instruction: ptx.Instruction
+    ) -> None:
         """Land what the lanes wait for: all groups but the last ``left``; None: everything."""
         limit = np.zeros(len(self.committed[queue]), np.int64)
         limit[lanes] = self.committed[queue][lanes] + (1 if left is None else -left)
         for transfer in list(self.flying.values()):
             if transfer.queue == queue:
-                ready = transfer.numbers < limit[transfer.lanes]
+                ready = _groups_of(transfer) < limit[transfer.lanes]
                 if ready.any():
                     self._land(transfer, ready)
         if queue == "async":
@@ -90,18 +102,18 @@ class AsyncEngine:
         if queue == "bulk" and "read" not in instruction.modifiers:
             self._written(limit, instruction)
 
-    def _written(self, limit: np.ndarray, instruction) -> None:
+    def _written(self, limit: np.ndarray, instruction: ptx.Instruction) -> None:
         """Threads get to know that their bulk copies of groups before ``limit`` are written."""
         for transfer in list(self.stored):
-            if (transfer.numbers < limit[transfer.lanes]).all():  # one lane each
+            if (_groups_of(transfer) < limit[transfer.lanes]).all():  # one lane each
                 self.stored.remove(transfer)
                 self.observers.copy_written(self.batch, transfer, instruction)
 
-    def _notice(self, limit: np.ndarray, instruction) -> None:
+    def _notice(self, limit: np.ndarray, instruction: ptx.Instruction) -> None:
         """Threads get to know, each of its own copies alone, that those of groups before ``limit``
         (by lane) have landed: by waiting for them, or when an mbarrier is told."""
         for transfer in list(self.landed):
-            ready = transfer.numbers < limit[transfer.lanes]
+            ready = _groups_of(transfer) < limit[transfer.lanes]
             if ready.any():
                 self.landed.remove(transfer)
                 if not ready.all():
@@ -131,7 +143,7 @@ class AsyncEngine:
         if transfer.arrivals is not None:
             if transfer.queue == "async":
                 limit = np.zeros(len(self.committed["async"]), np.int64)
-                limit[transfer.lanes] = transfer.numbers + 1
+                limit[transfer.lanes] = _groups_of(transfer) + 1
                 self._notice(limit, transfer.instruction)
             self.arrive(transfer.arrivals, transfer.lanes, transfer.instruction, transfer=transfer)
         self._set_alarm()
@@ -199,11 +211,15 @@ class AsyncEngine:
 
     # --- mbarriers ---
 
-    def initialise(self, keys, counts, lanes, instruction) -> None:
+    def initialise(
+        self, keys: np.ndarray, counts: np.ndarray, lanes: np.ndarray, instruction: ptx.Instruction
+    ) -> None:
+        """``mbarrier.init`` of the mbarriers ``keys`` for ``counts`` arrivals, int64 (n,). Raises
+        KernelFault for one in use and for a count out of range."""
         for key, count, lane in zip(keys.tolist(), counts.tolist(), lanes.tolist(), strict=True):
             old = self.barriers.get(key)
             if old is not None:
-                self._misuse(
+                raise self._misuse(
                     instruction,
                     lane,
                     key,
@@ -212,7 +228,7 @@ class AsyncEngine:
                     "One thread must initialise it once, or mbarrier.inval must end its use.",
                 )
             if not 1 <= count < 1 << 20:
-                self._misuse(
+                raise self._misuse(
                     instruction,
                     lane,
                     key,
@@ -222,15 +238,17 @@ class AsyncEngine:
             barrier = self.barriers[key] = MBarrier(key, count, count, instruction, lane)
             self.observers.mbarrier_made(self.batch, barrier)
 
-    def invalidate(self, keys, lanes, instruction) -> None:
+    def invalidate(self, keys: np.ndarray, lanes: np.ndarray, instruction: ptx.Instruction) -> None:
+        """``mbarrier.inval``: end the use of the mbarriers ``keys``."""
         for key, lane in zip(keys.tolist(), lanes.tolist(), strict=True):
             self.find(key, lane, instruction)
             del self.barriers[key]
 
-    def find(self, key: int, lane: int, instruction) -> MBarrier:
+    def find(self, key: int, lane: int, instruction: ptx.Instruction) -> MBarrier:
+        """The mbarrier ``key``. Raises KernelFault where none was initialised there."""
         barrier = self.barriers.get(int(key))
         if barrier is None:
-            self._misuse(
+            raise self._misuse(
                 instruction,
                 lane,
                 key,
@@ -240,7 +258,14 @@ class AsyncEngine:
         return barrier
 
     def arrive(
-        self, keys, lanes, instruction, counts=None, expect=None, drop=False, transfer=None
+        self,
+        keys: np.ndarray,
+        lanes: np.ndarray,
+        instruction: ptx.Instruction,
+        counts: np.ndarray | None = None,
+        expect: np.ndarray | None = None,
+        drop: bool = False,
+        transfer: Transfer | None = None,
     ) -> np.ndarray:
         """One arrival for each lane; returns states: the phase << 32 | arrivals then missing.
 
@@ -257,7 +282,7 @@ class AsyncEngine:
                 total = int(counts[part].sum())
                 if total > barrier.pending:
                     so_far = f" So far: {self._so_far(barrier)}." if barrier.account else ""
-                    self._misuse(
+                    raise self._misuse(
                         instruction,
                         lanes[part[0]],
                         key,
@@ -274,11 +299,15 @@ class AsyncEngine:
                 self._settle(barrier)
         return states
 
-    def expect_tx(self, keys, lanes, sizes, instruction) -> None:
+    def expect_tx(
+        self, keys: np.ndarray, lanes: np.ndarray, sizes: np.ndarray, instruction: ptx.Instruction
+    ) -> None:
+        """Expect ``sizes`` bytes more, int64 (n,), in the phases of ``keys``."""
         for key, lane, size in zip(keys.tolist(), lanes.tolist(), sizes.tolist(), strict=True):
             self.find(key, lane, instruction).announce(size, instruction)
 
-    def complete_tx(self, key: int, size: int, lane: int, instruction) -> None:
+    def complete_tx(self, key: int, size: int, lane: int, instruction: ptx.Instruction) -> None:
+        """``size`` bytes that an mbarrier expects have arrived."""
         barrier = self.find(key, lane, instruction)
         barrier.receive(size, instruction)
         self._settle(barrier)
@@ -298,7 +327,14 @@ class AsyncEngine:
             else:
                 self.waits.append(wait)
 
-    def passed(self, keys, phases, parity: bool, lanes, instruction) -> np.ndarray:
+    def passed(
+        self,
+        keys: np.ndarray,
+        phases: np.ndarray,
+        parity: bool,
+        lanes: np.ndarray,
+        instruction: ptx.Instruction,
+    ) -> np.ndarray:
         """For each lane: has the phase it names completed? ``phases``: numbers, or parities."""
         result = np.zeros(len(keys), bool)
         for key in np.unique(keys).tolist():
@@ -325,10 +361,17 @@ class AsyncEngine:
                 wait.keys, wait.phases = wait.keys[~ready], wait.phases[~ready]
             self.waits.append(wait)
 
+    def variable_of(self, key: int) -> Region:
+        """The shared variable that holds an mbarrier. Raises ValueError where there is none."""
+        region = self.batch.region_at(_address_of(key))
+        if region is None:
+            raise ValueError(f"no shared variable at {_address_of(key):#x}")
+        return region
+
     def name(self, key: int) -> str:
         """An mbarrier in words: the variable it is, or its place in an array."""
-        region = self.batch.region_at((key & (1 << KEY_SHIFT) - 1) + (1 << 48))
-        place = (key & (1 << KEY_SHIFT) - 1) + (1 << 48) - region.start
+        region = self.variable_of(key)
+        place = _address_of(key) - region.start
         if region.size == 8:
             return f"the mbarrier {region.name}"
         number = f"{region.name}[{place // 8}]" if region.size % 8 == 0 else region.name
@@ -375,10 +418,24 @@ class AsyncEngine:
         ]
         return ", ".join([*filter(None, [barrier.bytes_so_far()]), *coming])
 
-    def _misuse(self, instruction, lane: int, key: int, cause: Cause, text: str) -> None:
+    def _misuse(
+        self, instruction: ptx.Instruction, lane: int, key: int, cause: Cause, text: str
+    ) -> KernelFault:
         thread, block = self.batch.who(lane)
         text = text.format(self.name(int(key)))
         message = f"Barrier misuse: at {instruction.location} {where(thread, block)} {text}"
-        raise KernelFault(
+        return KernelFault(
             Finding(BARRIER, message, instruction.location, thread, block, cause=cause)
         )
+
+
+def _address_of(key: int) -> int:
+    """The generic address of an mbarrier, in its own block."""
+    return (key & (1 << KEY_SHIFT) - 1) + SHARED_WINDOW
+
+
+def _groups_of(transfer: Transfer) -> np.ndarray:
+    """Of each of its lanes the group that a copy of a queue belongs to: int64, (lanes,)."""
+    if transfer.numbers is None:
+        raise ValueError(f"a copy of no queue: {transfer.instruction.text}")
+    return transfer.numbers

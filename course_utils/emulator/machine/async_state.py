@@ -5,12 +5,16 @@ Source: PTX ISA, "Asynchronous Data Movement", "mbarrier".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..isa.location import Location
+from ..isa.ptx import Instruction
+from ..memory.address_space import Region
 from .lanes import Group
+from .operands import Put
 
 KEY_SHIFT = 24  # an mbarrier's key: block of the batch << 24 | offset in its shared memory
 
@@ -27,7 +31,7 @@ class Transfer:
     ``arrivals`` are mbarriers to arrive at, ``complete`` (mbarrier, bytes) one to tell of bytes.
     """
 
-    instruction: object
+    instruction: Instruction
     lanes: np.ndarray
     target: np.ndarray | None = None
     put: np.ndarray | None = None
@@ -35,10 +39,10 @@ class Transfer:
     take: np.ndarray | None = None
     valid: np.ndarray | None = None
     fill: object = 0
-    convert: Callable | None = None
-    operation: Callable | None = None
-    regions: tuple = (None, None)
-    reads: tuple = ()
+    convert: Callable[[np.ndarray], np.ndarray] | None = None
+    operation: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    regions: tuple[Region | None, Region | None] = (None, None)
+    reads: Sequence[tuple[Region, np.ndarray, np.ndarray]] = ()
     queue: str | None = None
     numbers: np.ndarray | None = None
     arrivals: np.ndarray | None = None
@@ -53,23 +57,33 @@ class Transfer:
         target = self.regions[0]
         return self.queue == "bulk" and target is not None and target.space == "global"
 
+    @property
+    def bytes_per_lane(self) -> int:
+        """Bytes of the target that each lane's part fills; 0 for work that copies nothing."""
+        if self.target is None or self.put is None:
+            return 0
+        return self.put.shape[-1] * self.target.itemsize
+
     def rows(self, chosen: np.ndarray) -> Transfer:
+        """The part of some lanes; ``chosen``: bool or positions, (n,)."""
         names = ("lanes", "put", "take", "valid", "numbers", "arrivals")
         parts = {n: getattr(self, n) for n in names}
         return replace(self, **{n: v[chosen] for n, v in parts.items() if v is not None})
 
     def move(self) -> None:
-        if self.target is None:
+        """Move the data, now."""
+        target, put, source, take = self.target, self.put, self.source, self.take
+        if target is None or put is None or source is None or take is None:
             return
-        data = self.source[self.take]
+        data = source[take]
         if self.convert is not None:
             data = self.convert(data)
         if self.valid is not None:
             data = np.where(self.valid, data, np.asarray(self.fill, data.dtype))
         if self.operation is not None:
-            data = self.operation(self.target[self.put].ravel(), data.ravel())
-            data = data.reshape(self.put.shape)
-        self.target[self.put] = data
+            data = self.operation(target[put].ravel(), data.ravel())
+            data = data.reshape(put.shape)
+        target[put] = data
 
 
 @dataclass(eq=False)
@@ -83,21 +97,23 @@ class MBarrier:
     key: int
     expected: int
     pending: int
-    instruction: object
+    instruction: Instruction
     lane: int
     tx: int = 0
     phase: int = 0
-    account: dict[tuple[str, object], int] = field(default_factory=dict)
+    account: dict[tuple[str, Location | None], int] = field(default_factory=dict)
 
-    def announce(self, size: int, instruction) -> None:
+    def announce(self, size: int, instruction: Instruction) -> None:
+        """Expect ``size`` bytes more in this phase."""
         self.tx += size
         self._enter(size, "announced", instruction)
 
-    def receive(self, size: int, instruction) -> None:
+    def receive(self, size: int, instruction: Instruction) -> None:
+        """``size`` bytes of this phase have arrived."""
         self.tx -= size
         self._enter(size, "copied", instruction)
 
-    def _enter(self, size: int, word: str, instruction) -> None:
+    def _enter(self, size: int, word: str, instruction: Instruction) -> None:
         entry = word, instruction.location
         self.account[entry] = self.account.get(entry, 0) + size
 
@@ -115,5 +131,5 @@ class Wait:
     keys: np.ndarray
     phases: np.ndarray
     parity: bool
-    instruction: object
-    put: Callable
+    instruction: Instruction
+    put: Put

@@ -7,16 +7,27 @@ for, or all that have not ended when no count was given.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, ItemsView, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..isa.instruction_set import traits_of
+from ..isa.ptx import Instruction
 from .lanes import Group
 from .observer import nobody
 
+if TYPE_CHECKING:
+    from ..isa.location import Location
+    from .batch import Batch
+    from .operands import Put
 
-def _for_all(instruction) -> bool:
+
+Deliver = Callable[[Group], Group]  # gives a group the result of its vote
+
+
+def _for_all(instruction: Instruction) -> bool:
     """Whether it is a barrier at which the whole block waits: without a number of threads."""
     if traits_of(instruction).barrier != "block" or "arrive" in instruction.modifiers:
         return False
@@ -32,23 +43,25 @@ class BarrierState:
     joined: np.ndarray  # (blocks, warps) that took part since the last completion
     cast: np.ndarray  # threads that voted, and those of them that voted true, of each block
     ones: np.ndarray
-    parked: list[tuple[Group, object, object]] = field(default_factory=list)
+    parked: list[tuple[Group, Deliver, Instruction]] = field(default_factory=list)
 
 
 class Barriers:
-    def __init__(self, batch):
+    """The named barriers of one batch, and who waits at them."""
+
+    def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self._states: dict[int, BarrierState] = {}
 
-    def parked(self):
+    def parked(self) -> Iterator[Group]:
         """Every group that waits: at these barriers, for its cluster, for an mbarrier."""
         return (group for group, _ in self._waiting())
 
-    def site_of(self, group: Group):
+    def site_of(self, group: Group) -> Location | None:
         """The source line of the barrier that a parked group waits at."""
         return next((i.location for other, i in self._waiting() if other is group), None)
 
-    def ahead_of(self, lane: int):
+    def ahead_of(self, lane: int) -> Instruction | None:
         """The barrier of the whole block at which a lane waits, or to which it comes with no branch
         before it; None where there is none, or the lane is in a function of the kernel's."""
         coming = ((g, g.code.blocks[g.block].instructions[-1]) for g in self.batch.groups)
@@ -57,10 +70,11 @@ class Barriers:
                 return instruction if _for_all(instruction) else None
         return None
 
-    def states(self):
+    def states(self) -> ItemsView[int, BarrierState]:
+        """(number, state) of each barrier that has been used."""
         return self._states.items()
 
-    def _waiting(self):
+    def _waiting(self) -> Iterator[tuple[Group, Instruction]]:
         for state in self._states.values():
             for group, _, instruction in state.parked:
                 yield group, instruction
@@ -81,7 +95,15 @@ class Barriers:
         return self._states[number]
 
     def arrive(
-        self, group: Group, instruction, number: int, threads, arrive_only, operation, vote, put
+        self,
+        group: Group,
+        instruction: Instruction,
+        number: int,
+        threads: int | None,
+        arrive_only: bool,
+        operation: str,
+        vote: np.ndarray | None,
+        put: Put | None,
     ) -> Group | None:
         """The lanes of ``group`` arrive. Returns the group if it may go on at once."""
         batch = self.batch
@@ -156,7 +178,7 @@ class Barriers:
         state.cast[done] = state.ones[done] = 0
         return resumed
 
-    def _result(self, state: BarrierState, operation: str | None, put):
+    def _result(self, state: BarrierState, operation: str, put: Put | None) -> Deliver:
         if put is None:
             return lambda group: group
 

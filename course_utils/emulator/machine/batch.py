@@ -11,13 +11,12 @@ import itertools
 import math
 from collections.abc import Iterable
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from ..findings.fault_messages import (
     access_fault,
-    deadlock,
     emulator_error,
     endless_loop,
     unknown_register,
@@ -34,11 +33,13 @@ from ..memory.address_space import (
     Region,
     Regions,
 )
+from ..numerics.rounding import ceil_div, round_up
 from .adversarial_schedule import out_of_step
 from .async_proxy import AsyncEngine
 from .barriers import Barriers
 from .block_memory import make_local, shared_memory, shared_size
 from .clusters import RANKS, Clusters
+from .deadlock_report import deadlock
 from .fusion import FEW_LANES, members
 from .lanes import Group, lane_masks
 from .observer import Observer, nobody
@@ -46,8 +47,11 @@ from .special_registers import special_register
 from .tensor_memory import TensorMemory
 
 if TYPE_CHECKING:
-    from .code import Block
+    from .accesses import Site
+    from .code import Block, Ending
     from .launch_state import LaunchState
+
+N = TypeVar("N", int, np.ndarray)
 
 TURN = 64  # basic blocks that a group may run before others get theirs
 BUDGET_LANES = 8192  # for so many lanes a batch has the launch's budget once
@@ -56,10 +60,12 @@ BUDGET_LANES = 8192  # for so many lanes a batch has the launch's budget once
 class Batch:
     """Blocks that run together, one lane per thread."""
 
-    def __init__(self, launch: LaunchState, first: int, count: int):
-        self.launch, self.first, self.block_count = launch, first, count
+    def __init__(self, launch: LaunchState, first: int, count: int) -> None:
+        self.launch: LaunchState = launch
+        self.first: int = first
+        self.block_count: int = count
         self.threads = math.prod(launch.block)
-        self.lanes_per_block = -(-self.threads // WARP) * WARP
+        self.lanes_per_block = round_up(self.threads, WARP)
         self.shared_stride = shared_size(launch)
         self.shared = shared_memory(launch, count, self.shared_stride)
         self.locals = Regions()
@@ -77,9 +83,11 @@ class Batch:
         self.groups: list[Group] = []
         self.joining: list[Observer] = []  # who wants to follow the rest of the block that runs
         self.clock = 0
-        self.budget = launch.budget * -(-count * self.lanes_per_block // BUDGET_LANES)
+        self.budget = launch.budget * ceil_div(count * self.lanes_per_block, BUDGET_LANES)
         self.alarm = self.budget  # when to look up from issuing instructions
-        self.clusters = Clusters(self, launch.cluster) if launch.clustered else None
+        self.clusters: Clusters | None = (
+            Clusters(self, launch.cluster) if launch.clustered else None
+        )
         self.barriers = Barriers(self)
         self.engine = AsyncEngine(self)
         lanes = np.arange(count * self.lanes_per_block, dtype=np.int64)
@@ -110,11 +118,12 @@ class Batch:
         return GLOBAL.freed_at(address)
 
     def regions_of(self, address: int) -> Regions | None:
+        """The arrays of the memory that a generic address points into; None outside all."""
         if address >= GLOBAL_WINDOW:
             return GLOBAL.regions
         return self.windows.get(address // WINDOW_SIZE * WINDOW_SIZE)
 
-    def check(self, site, group: Group, addresses: np.ndarray) -> np.ndarray:
+    def check(self, site: Site, group: Group, addresses: np.ndarray) -> np.ndarray:
         """The start of each lane's region; raises the fault of the first lane that has none."""
         homes = np.zeros(group.n, np.uint64)
         for n, address in enumerate(addresses.tolist()):
@@ -144,21 +153,21 @@ class Batch:
                 group.R[slot] = value
         for variable in code.locals:
             align = max(variable.align, 16)
-            place = -(-group.local_top // align) * align
+            place = round_up(group.local_top, align)
             group.local_top = place + variable.size + 128
             if group.local_top > LOCAL_LIMIT or len(group.stack) > 4096:
                 raise self._stack_is_full(group)
             if not make_local(self, place, variable.size):
                 raise self._stack_is_full(group)
-            slot = code.specials.get("local:" + variable.name)
-            if slot is not None:
-                group.R[slot] = np.array([place], np.uint64)
+            own = code.specials.get("local:" + variable.name)
+            if own is not None:
+                group.R[own] = np.array([place], np.uint64)
         self.launch.observers.function_starts(group)
 
     def _stack_is_full(self, group: Group) -> KernelFault:
         return endless_loop(self, group, recursion=True)
 
-    def block_index(self, number: int) -> tuple[int, int, int]:
+    def block_index(self, number: N) -> tuple[N, N, N]:
         """(x, y, z) of a block; blocks are numbered cluster by cluster. Arrays do as well."""
         gx, gy, _ = self.launch.grid
         if not self.launch.clustered:
@@ -184,6 +193,7 @@ class Batch:
     # --- scheduling ---
 
     def add(self, group: Group) -> None:
+        """Let a group run when its turn comes."""
         group.credit = group.credit or TURN
         self._queue(group)
 
@@ -192,17 +202,19 @@ class Batch:
         self.groups.append(group)
 
     def tick(self) -> int:
+        """A moment that is later than all before it, in the order of printf."""
         self.clock += 1
         return self.issued + self.clock
 
     @property
     def stuck(self) -> bool:
+        """Whether lanes live and none of them can go on."""
         return bool(self.living.any()) and all(g.stalled for g in self.groups)
 
     def advance(self, turns: int) -> bool:
         """Run up to ``turns`` basic blocks; True when every lane has ended."""
         launch, observers = self.launch, self.launch.observers
-        group = None
+        group: Group | None = None
         for _ in range(turns):
             if group is None or (self.groups and not self._behind_all(group)):
                 if group is not None:
@@ -314,7 +326,7 @@ class Batch:
             groups.remove(g)
         return chosen.merge(alike)
 
-    def diverge(self, group: Group, chosen: np.ndarray, taken, skipped) -> None:
+    def diverge(self, group: Group, chosen: np.ndarray, taken: Ending, skipped: Ending) -> None:
         """Send the lanes of ``chosen`` one way and the others the other; both are queued.
 
         A turn that ends here goes on once, so that the lanes may meet again; not more often, or
@@ -325,21 +337,21 @@ class Batch:
             group.credit, group.renewed = TURN, True
         parts = group.split(chosen, group.code.after(group.block))
         for part, go in zip(parts, (skipped, taken), strict=True):
-            part = go(part)
-            if part is not None:
-                self._queue(part)
+            on = go(part)
+            if on is not None:
+                self._queue(on)
 
     def part(self, group: Group, index: np.ndarray) -> Group:
         """Some lanes of a group at the end of its block: they carry what later blocks may read."""
         return group.subset(index, group.code.after(group.block))
 
-    def gather(self, group: Group, block) -> Group | None:
+    def gather(self, group: Group, block: Block) -> Group | None:
         """Lanes whose partners named in the member mask are here go on; the others wait. The
         partners in a wgmma are the four warps of a warpgroup.
 
         A partner that has ended is not waited for.
         """
-        mask = np.broadcast_to(block.gather(group.R), group.n)
+        mask = np.broadcast_to(block.member_mask(group), group.n)
         warps, here = lane_masks(group)
         row = np.searchsorted(warps, group.lanes >> 5)
         if block.warpgroup and group.n == self.living.sum():
@@ -365,7 +377,7 @@ class Batch:
         """Of each lane whether none of its warpgroup is among the lanes that live ``elsewhere``."""
         per_block = self.lanes_per_block // 32
         slot, warp = np.divmod(np.arange(len(elsewhere)), per_block)
-        warpgroup = slot * -(-per_block // 4) + warp // 4
+        warpgroup = slot * ceil_div(per_block, 4) + warp // 4
         missing = np.bincount(warpgroup, elsewhere != 0) > 0
         return ~missing[warpgroup[group.lanes >> 5]]
 

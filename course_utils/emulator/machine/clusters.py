@@ -10,6 +10,7 @@ CUDA C++ Programming Guide, "Distributed Shared Memory".
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,11 @@ from ..findings.report import BARRIER, OUT_OF_BOUNDS, Finding, KernelFault
 from ..memory.address_space import SHARED_WINDOW, WINDOW_SIZE
 from .lanes import Group
 
+if TYPE_CHECKING:
+    from ..findings.reported_state import ReportedAccess
+    from ..isa import ptx
+    from .batch import Batch
+
 RANK_SHIFT = 24
 RANKS = 0xFF << RANK_SHIFT
 
@@ -26,7 +32,7 @@ RANKS = 0xFF << RANK_SHIFT
 class Clusters:
     """The clusters of one batch: who is where, and the barrier that each of them shares."""
 
-    def __init__(self, batch, shape: tuple[int, int, int]):
+    def __init__(self, batch: Batch, shape: tuple[int, int, int]) -> None:
         self.batch, self.shape, self.size = batch, shape, math.prod(shape)
         count = batch.block_count // self.size
         self.span = self.size * batch.lanes_per_block  # lanes of a cluster
@@ -34,11 +40,12 @@ class Clusters:
         lanes = batch.block_count * batch.lanes_per_block
         self.arrived = np.zeros(lanes, bool)
         self.seen = np.full(lanes, -1, np.int64)  # the phase in which each lane last arrived
-        self.parked: list[tuple[Group, object]] = []
+        self.parked: list[tuple[Group, ptx.Instruction]] = []
 
     # --- addresses ---
 
     def ranks(self, group: Group) -> np.ndarray:
+        """The rank of each lane's block within its cluster; int64, (n,)."""
         return group.slots % self.size
 
     def base(self, group: Group) -> np.ndarray:
@@ -59,7 +66,7 @@ class Clusters:
         stripped = np.where(shared, addresses & np.uint64(2**64 - 1 - RANKS), addresses)
         return stripped, group.slots // self.size * self.size + rank
 
-    def check(self, site, group: Group, homes: np.ndarray) -> None:
+    def check(self, site: ReportedAccess, group: Group, homes: np.ndarray) -> None:
         """Only a block that is there may be reached, and only while it runs."""
         away = homes != group.slots
         if not away.any():
@@ -92,13 +99,14 @@ class Clusters:
 
     # --- the barrier ---
 
-    def arrive(self, group: Group, instruction) -> None:
+    def arrive(self, group: Group, instruction: ptx.Instruction) -> None:
+        """Lanes arrive at the barrier of their cluster, and go on."""
         self.batch.launch.observers.cluster_arrives(group, instruction)
         self.arrived[group.lanes] = True
         self.seen[group.lanes] = self.phase[group.lanes // self.span]
         self.complete()
 
-    def wait(self, group: Group, instruction) -> Group | None:
+    def wait(self, group: Group, instruction: ptx.Instruction) -> Group | None:
         """Lanes go on once every living thread of their cluster has arrived."""
         never = np.flatnonzero(self.seen[group.lanes] < 0)
         if len(never):
@@ -126,6 +134,7 @@ class Clusters:
         self.complete()
 
     def complete(self) -> None:
+        """End the phase of each cluster of which all living threads have arrived."""
         count = len(self.phase)
         arrived = np.count_nonzero(self.arrived.reshape(count, -1), axis=1)
         done = (arrived > 0) & (arrived == self.batch.alive.reshape(count, -1).sum(axis=1))

@@ -1,6 +1,7 @@
 """A decoded function: basic blocks of steps, and what is known of each.
 
-A *step* is a closure ``step(group)`` that does what one instruction does to every lane of a group.
+A *step* is a closure ``step(group)`` that does what one instruction does to every lane of a group;
+nothing is made of what it returns.
 An *ending* decides where the lanes go next: ``end(group)`` returns the group when it simply goes on
 in a new block, or None when it was split, parked or finished.
 """
@@ -18,8 +19,9 @@ from ..isa.instruction_set import Traits
 from ..isa.ptx import Instruction
 from .fusion import members
 from .lanes import Group
+from .operands import Get
 
-Step = Callable[[Group], None]
+Step = Callable[[Group], object]
 Ending = Callable[[Group], Group | None]
 
 
@@ -44,9 +46,9 @@ class Block:
     number: int
     instructions: list[Instruction]
     steps: list[Step]  # one for each instruction but an ending
-    end: Ending | None
+    end: Ending
     fused: list[Step] = field(default_factory=list)  # the same, some of them run as one
-    gather: Callable | None = None  # mask getter of a leading warp-wide instruction
+    gather: Get | None = None  # mask getter of a leading warp-wide instruction
     warpgroup: bool = False  # whether that is for the four warps of a warpgroup together
     reads: set[int] = field(default_factory=set)
     writes: set[int] = field(default_factory=set)
@@ -55,6 +57,13 @@ class Block:
     matrix: bool = False  # whether there is work of tensor cores in it
     opcodes: Counter[str] = field(default_factory=Counter)  # full ones: how often each
     flops: Counter[tuple[int, int]] = field(default_factory=Counter)  # (flops, of so many threads)
+
+    def member_mask(self, group: Group) -> np.ndarray:
+        """The mask of the lanes that wait for each other at its first instruction: u32, (n,) or
+        (1,). Raises ValueError for a block at which none wait."""
+        if self.gather is None:
+            raise ValueError(f"no lanes wait at basic block {self.number}")
+        return self.gather(group.R)
 
     def left_after(self, last: Step, order: list[Step]) -> list[int]:
         """Which steps are still to be run after ``last``, in ``order``: ``steps`` or ``fused``."""

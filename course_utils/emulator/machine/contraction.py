@@ -19,8 +19,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+import numpy as np
+
 from ..isa.instruction_set import Op, operation, traits_of
-from ..isa.ptx import Address, Function, Instruction, Operand, OperandList, Register
+from ..isa.ptx import Address, Function, Instruction, Operand, OperandList, Register, register
+
+Uses = dict[int, list[tuple[int, int]]]  # slot -> (position, operand)
+Writes = dict[int, list[int]]  # slot -> positions
 
 TYPES = {"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"}
 
@@ -93,9 +98,10 @@ def _runs(function: Function) -> Iterator[int]:
         yield run
 
 
-def _occurrences(code: list[Instruction]) -> tuple[dict, dict]:
+def _occurrences(code: list[Instruction]) -> tuple[Uses, Writes]:
     """For each slot the (position, operand) at which it occurs, and the positions that write it."""
-    where, written = defaultdict(list), defaultdict(list)
+    where: Uses = defaultdict(list)
+    written: Writes = defaultdict(list)
     for position, instruction in enumerate(code):
         results = traits_of(instruction).results
         for number, operand in enumerate((*instruction.operands, instruction.guard)):
@@ -119,11 +125,16 @@ def _slots(operand: object) -> Iterator[int]:
 
 
 def _taken_in(
-    product: _Product, made: int, negated: bool, code: list, runs: list, where: dict
+    product: _Product,
+    made: int,
+    negated: bool,
+    code: list[Instruction],
+    runs: list[int],
+    where: Uses,
 ) -> bool:
     """Whether every use of the product, which instruction ``made`` leaves in its register, can take
     it in; notes them."""
-    first, *uses = where[code[made].operands[0].slot]
+    first, *uses = where[register(code[made].operands[0]).slot]
     if first != (made, 0) or not uses:
         return False
     for position, operand in uses:
@@ -154,12 +165,12 @@ def _drop_second_products(products: dict[int, _Product]) -> None:
         for position, (operand, _) in product.uses.items():
             uses[position][operand] = product
     for position in sorted(uses, reverse=True):
-        both = [products.get(uses[position][n].position) for n in (1, 2) if n in uses[position]]
-        if len(both) == 2 and all(both):
-            del products[both[1].position]
+        both = [uses[position][n].position for n in (1, 2) if n in uses[position]]
+        if len(both) == 2 and all(at in products for at in both):
+            del products[both[1]]
 
 
-def _unchanged(product: _Product, position: int, written: dict) -> bool:
+def _unchanged(product: _Product, position: int, written: Writes) -> bool:
     """Whether the factors still hold at ``position`` what was multiplied."""
     slots = [slot for factor in product.instruction.operands[1:] for slot in _slots(factor)]
     return not any(
@@ -178,7 +189,8 @@ def _multiply_add(
         negated ^ (minus and operand == 2),
         minus and operand == 1,
     )
-    return MultiplyAdd(op, (*product.operands[1:], addend))
+    _, one, other = product.operands
+    return MultiplyAdd(op, (one, other, addend))
 
 
 @lru_cache(maxsize=64)
@@ -193,7 +205,11 @@ def _contracted(
     assert fma is not None and negate is not None
     if not (minus_product or minus_addend):
         return fma
-    first = negate.compute if minus_product else lambda a: a
-    last = negate.compute if minus_addend else lambda c: c
+    first = negate.compute if minus_product else _as_it_is
+    last = negate.compute if minus_addend else _as_it_is
     compute = fma.compute
     return replace(fma, compute=lambda a, b, c: compute(first(a), b, last(c)))
+
+
+def _as_it_is(a: np.ndarray) -> np.ndarray:
+    return a

@@ -17,13 +17,14 @@ import numpy as np
 from ..isa import ptx
 from ..isa.instruction_set import Op
 from .lanes import Group
+from .operands import Get, Put
 
 FEWEST = 3  # instructions that are worth it
 LOOK_BACK = 250  # steps that one may move across
 MOST_AT_ONCE = 65_536  # lanes: more leave the cache
 FEW_LANES = 6_000  # of groups for which it is done: with more the calls do not count
 
-Step = Callable[[Group], None]
+Step = Callable[[Group], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class Computation:
 
     op: Op
     operands: tuple[ptx.Operand, ...]
-    gets: tuple[Callable, ...]
-    put: Callable
+    gets: tuple[Get, ...]
+    put: Put
     act: Step
 
 
@@ -53,7 +54,7 @@ class _Bundle:
     """Steps that run at once, and what all of them read and write. A step that is not to be joined
     with any is a bundle alone."""
 
-    def __init__(self, first: Movable):
+    def __init__(self, first: Movable) -> None:
         self.op = first.computation.op if first.computation else None
         self.members = [first]
         self.reads, self.writes = set(first.reads), set(first.writes)
@@ -101,7 +102,7 @@ def _bundled(run: list[Movable]) -> list[Step]:
             bundle = bundles[at]
             if not bundle.commutes(one) or not (joins or bundle.op):
                 break
-            if joins and bundle.op is one.computation.op:
+            if one.computation is not None and bundle.op is one.computation.op:
                 home = bundle
             place = at
         if home is not None:
@@ -110,10 +111,11 @@ def _bundled(run: list[Movable]) -> list[Step]:
             bundles.insert(len(bundles) if joins else place, _Bundle(one))
     steps: list[Step] = []
     for bundle in bundles:
+        computations = [one.computation for one in bundle.members if one.computation is not None]
         if len(bundle.members) < FEWEST:
             steps += [one.act for one in bundle.members]
         else:
-            steps.append(_at_once([one.computation for one in bundle.members]))
+            steps.append(_at_once(computations))
     return steps
 
 
@@ -144,7 +146,7 @@ def _at_once(bundle: list[Computation]) -> Step:
     def act(group: Group) -> None:
         n, R, full = group.n, group.R, group.full
 
-        def stacked(gets: Sequence[Callable]) -> np.ndarray:
+        def stacked(gets: Sequence[Get]) -> np.ndarray:
             values = [get(R) for get in gets]
             return np.concatenate([v if len(v) == n else full(v) for v in values])
 

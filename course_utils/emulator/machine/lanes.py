@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from .batch import Batch
     from .code import Code
 
-UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.dtype("V16")}
+UNSIGNED = {n: np.dtype(f"u{n}") for n in (1, 2, 4, 8)} | {16: np.dtype("V16")}
+
+Registers = list[np.ndarray]  # by slot; each (n,), or (1,) where all lanes agree
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Frame:
 
     code: Code
     block: int
-    registers: list
+    registers: Registers
     results: tuple[tuple[int, int], ...]  # (slot in the caller, slot in the callee)
     local_top: int
 
@@ -71,19 +73,28 @@ class Group:
         "_warps",
     )
 
-    def __init__(self, batch: Batch, lanes: np.ndarray, code: Code, block: int, registers: list):
+    def __init__(
+        self, batch: Batch, lanes: np.ndarray, code: Code, block: int, registers: Registers
+    ) -> None:
         self.batch, self.lanes, self.n = batch, lanes, len(lanes)
         self.code, self.block, self.R = code, block, registers
         self.stack: tuple[Frame, ...] = ()
-        self.spreads: dict = {}  # addresses already analysed, by register slot
+        self.spreads: dict[Any, Any] = {}  # addresses already analysed, by register slot
         self.credit = 0
         self.renewed = False  # it has had another turn for parting: see `Batch.diverge`
         self.stalled = False
         self.local_top = 0
-        self.place: tuple = ()  # noted while the group waits for its turn: see `settle`
+        self.place: tuple[int, ...] = ()  # noted while the group waits for its turn: see `settle`
         self.origin: Origin | None = None
         self._whole = -1
-        self._run = self._slots = self._warps = None
+        self._run: slice | np.ndarray | None = None
+        self._slots: np.ndarray | None = None
+        self._warps: np.ndarray | None = None
+
+    @staticmethod
+    def of_copy(batch: Batch, lanes: np.ndarray) -> Group:
+        """The lanes that a copy stands for, with no registers: for what is asked of lanes alone."""
+        return Group(batch, lanes, batch.launch.code, 0, [])
 
     # --- where the lanes are ---
 
@@ -93,6 +104,7 @@ class Group:
         self.place = (-len(self.stack), self.code.order, self.code.places[self.block])
 
     def same_callers(self, other: Group) -> bool:
+        """Whether the calls of both groups return to the same places; both are equally deep."""
         return all(
             a.code is b.code and a.block == b.block
             for a, b in zip(self.stack, other.stack, strict=True)
@@ -155,15 +167,15 @@ class Group:
     def subset(self, index: np.ndarray, live: tuple[int, ...]) -> Group:
         """The lanes at positions ``index`` (sorted), with the registers named in ``live``."""
         first, last = int(index[0]), int(index[-1])
-        if last - first == len(index) - 1:  # no gaps: parts of arrays need no copy
-            index = slice(first, last + 1)
-        group = Group(self.batch, self.lanes[index], self.code, self.block, None)
-        group.R = _pick(self.R, self.code, live, index)
+        gaps = last - first != len(index) - 1
+        which = index if gaps else slice(first, last + 1)  # parts of arrays need no copy
+        registers = _pick(self.R, self.code, live, which)
+        group = Group(self.batch, self.lanes[which], self.code, self.block, registers)
         group.stack = tuple(
             Frame(
                 f.code,
                 f.block,
-                _pick(f.registers, f.code, f.code.live[f.block], index),
+                _pick(f.registers, f.code, f.code.live[f.block], which),
                 f.results,
                 f.local_top,
             )
@@ -188,11 +200,12 @@ class Group:
         origin = self.origin
         if origin is None or self.stack is not origin.stack:
             return None
-        whole, count = origin.group, self.n
+        whole, count, before = origin.group, self.n, [origin.registers]
         for g in others:
             theirs = g.origin
             if theirs is None or theirs.group is not whole or g.stack is not theirs.stack:
                 return None
+            before.append(theirs.registers)
             count += g.n
         if count != whole.n or whole.code is not self.code:
             return None
@@ -201,7 +214,8 @@ class Group:
         merged.stack, merged.spreads, merged.origin = whole.stack, whole.spreads, whole.origin
         merged._run, merged._slots, merged._warps = whole._run, whole._slots, whole._warps
         live = self.code.live[self.block]
-        written = {s for g in groups for s in live if g.R[s] is not g.origin.registers[s]}
+        parts = zip(groups, before, strict=True)
+        written = {s for g, own in parts for s in live if g.R[s] is not own[s]}
         for slot in live:
             merged.R[slot] = whole.R[slot]
         if written:
@@ -222,13 +236,13 @@ class Group:
         groups = sorted([self, *others], key=lambda g: g.lanes[0])
         lanes, order = _in_order(groups)
 
-        def joined(registers: list[list], code: Code, block: int) -> list:
+        def joined(registers: list[Registers], code: Code, block: int) -> Registers:
             out = list(code.blank)
             _join(groups, registers, out, code.live[block], order)
             return out
 
-        merged = Group(self.batch, lanes, self.code, self.block, None)
-        merged.R = joined([g.R for g in groups], self.code, self.block)
+        own = joined([g.R for g in groups], self.code, self.block)
+        merged = Group(self.batch, lanes, self.code, self.block, own)
         stack = []
         for depth, f in enumerate(self.stack):
             registers = joined([g.stack[depth].registers for g in groups], f.code, f.block)
@@ -254,7 +268,9 @@ def lane_masks(group: Group) -> tuple[np.ndarray, np.ndarray]:
     return group.warps, np.bitwise_or.reduceat(bits, starts)
 
 
-def _pick(registers: list, code: Code, live: tuple[int, ...], index: np.ndarray | slice) -> list:
+def _pick(
+    registers: Registers, code: Code, live: tuple[int, ...], index: np.ndarray | slice
+) -> Registers:
     out = list(code.blank)
     for slot in live:
         value = registers[slot]
@@ -264,8 +280,8 @@ def _pick(registers: list, code: Code, live: tuple[int, ...], index: np.ndarray 
 
 def _join(
     groups: list[Group],
-    registers: list[list],
-    out: list,
+    registers: list[Registers],
+    out: Registers,
     slots: Iterable[int],
     order: np.ndarray | None,
 ) -> None:

@@ -2,13 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Iterator
+from typing import Protocol
 
 from ..findings.finding_log import FindingLog
 from ..findings.options import Options
-from ..memory.address_space import Regions
+from ..isa.ptx import Instruction
+from ..memory.address_space import DeviceHeap, Regions
 from .code import Code
 from .observer import Observers
+
+
+class KernelState(Protocol):
+    """The kernel of a launch. ``shared``: (offset, bytes) of each shared variable, −1 bytes for
+    dynamic memory, which begins at ``dynamic_offset``; all in bytes."""
+
+    shared: dict[str, tuple[int, int]]
+    static_shared: int
+    dynamic_offset: int
+    reserved_offset: int
+    tensor_memory: bool
+
+    @property
+    def forms(self) -> list[Instruction]:
+        """One instruction for each opcode with its modifiers."""
+
+    def instructions(self) -> Iterator[Instruction]:
+        """Those of the kernel and of every function that it could call."""
+
+    def code_for(self, clustered: bool, name: str | None = None) -> Code:
+        """The decoded kernel, or the function ``name`` as it calls it."""
+
+
+class ModuleState(Protocol):
+    """The module of a launch's kernel."""
+
+    heap: DeviceHeap
+
+    def function_at(self, address: int, instruction: Instruction) -> str:
+        """The name of the function at an address. Raises KernelFault where there is none."""
 
 
 class LaunchState(Protocol):
@@ -16,8 +48,11 @@ class LaunchState(Protocol):
     ``issued`` instructions, ``dynamic_shared`` bytes, ``visits`` [lanes, warps] of each block of
     code. ``entry`` is the kernel, ``module`` the one that it comes from."""
 
-    entry: Any
-    module: Any
+    @property
+    def entry(self) -> KernelState: ...
+    @property
+    def module(self) -> ModuleState: ...
+
     options: Options
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
@@ -30,10 +65,12 @@ class LaunchState(Protocol):
     parameter_regions: Regions
     observers: Observers
     findings: FindingLog
-    printed: list[tuple[tuple, str]]
+    printed: list[tuple[tuple[int, ...], str]]
     printed_size: int
     budget: int
     issued: int
     visits: dict[tuple[Code, int], list[int]]
+    wants_whole_grid: bool
 
-    def grid_workspace(self) -> int: ...
+    def grid_workspace(self) -> int:
+        """The address of the barrier of the whole grid; 0 in a launch that has none."""

@@ -13,16 +13,16 @@ Lanes are numbered within their batch: the warp of a lane is ``lane >> 5``, its 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from ..findings.report import Counts, Finding
+    from ..findings.reported_state import ReportedAccess
     from ..isa import ptx
     from ..memory.address_space import Region
-    from .accesses import Site, Spread
+    from .accesses import Site, Spread, WatchedAccess
     from .async_state import MBarrier, Transfer
     from .barriers import BarrierState
     from .batch import Batch
@@ -107,7 +107,7 @@ class Observer:
 
     def tiles_read(
         self,
-        reader: Any,
+        reader: WatchedAccess,
         group: Group,
         firsts: np.ndarray,
         region: Region,
@@ -126,7 +126,7 @@ class Observer:
     def products_wait(self, group: Group, wait: ptx.Instruction) -> None:
         """``wgmma.wait_group``: all groups of warps but the last few, its operand, are done."""
 
-    def remote_access(self, site: Site, group: Group, homes: np.ndarray) -> None:
+    def remote_access(self, site: ReportedAccess, group: Group, homes: np.ndarray) -> None:
         """Lanes reach into shared memory of the blocks ``homes``, int64 (n,), of their cluster."""
 
     # --- order ---
@@ -257,16 +257,21 @@ EVENTS = tuple(
 )
 
 
-@cache
+_wanted: dict[type[Observer], frozenset[str]] = {}
+
+
 def _overridden(kind: type[Observer]) -> frozenset[str]:
-    """The events that observers of a class want."""
-    return frozenset(e for e in EVENTS if getattr(kind, e) is not getattr(Observer, e))
+    """The events that observers of a class want; looked for once."""
+    if kind not in _wanted:
+        own = (e for e in EVENTS if getattr(kind, e) is not getattr(Observer, e))
+        _wanted[kind] = frozenset(own)
+    return _wanted[kind]
 
 
 class Observers:
     """The observers of a launch: each event is an attribute that tells all who want it."""
 
-    def __init__(self, observers: Iterable[Observer] = ()):
+    def __init__(self, observers: Iterable[Observer] = ()) -> None:
         observers = list(observers)
         told = [(o, _overridden(type(o))) for o in observers]
         for event in EVENTS:

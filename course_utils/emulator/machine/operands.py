@@ -7,17 +7,19 @@ instruction asks for; a *setter* ``put(R, value)`` leaves a result there.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..isa.instruction_set import DTYPES
+from .lanes import Registers
 
 if TYPE_CHECKING:
     from .code import Step
+    from .lanes import Group
 
-Get = Callable[[list], np.ndarray]
-Put = Callable[[list, np.ndarray], None]
+Get = Callable[[Registers], np.ndarray]
+Put = Callable[[Registers, np.ndarray], None]
 Place = tuple[int, np.dtype]
 
 # What is known of getters and setters that do nothing special, for `one_result`.
@@ -37,7 +39,7 @@ def convert(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
 def of_register(slot: int, dtype: np.dtype) -> Get:
     """The bits of a register as ``dtype``."""
 
-    def get(R):
+    def get(R: Registers) -> np.ndarray:
         value = R[slot]
         return value if value.dtype is dtype else convert(value, dtype)
 
@@ -48,7 +50,7 @@ def of_register(slot: int, dtype: np.dtype) -> Get:
 def of_constant(value: np.ndarray) -> Get:
     """The same array, of one element, each time."""
 
-    def get(R):
+    def get(R: Registers) -> np.ndarray:
         return value
 
     get.constant = value  # type: ignore[attr-defined]
@@ -56,7 +58,9 @@ def of_constant(value: np.ndarray) -> Get:
 
 
 def into_register(slot: int) -> Put:
-    def put(R, value):
+    """Into a register of the width that the value has."""
+
+    def put(R: Registers, value: np.ndarray) -> None:
         R[slot] = value
 
     put.slot = slot  # type: ignore[attr-defined]
@@ -68,18 +72,18 @@ def into_wider(slot: int, dtype: np.dtype, width: int) -> Put:
     wide = DTYPES[("s" if dtype.kind == "i" else "u") + str(width * 8)]
     bits = dtype if dtype.kind in "iu" else DTYPES[f"u{dtype.itemsize * 8}"]
 
-    def put(R, value):
+    def put(R: Registers, value: np.ndarray) -> None:
         R[slot] = value.view(bits).astype(wide)
 
     return put
 
 
-def one_result(compute: Callable, gets: Sequence[Get], put: Put) -> Step:
+def one_result(compute: Callable[..., Any], gets: Sequence[Get], put: Put) -> Step:
     """The step of ``compute``, which has one result."""
     if len(gets) == 1:
         (a,) = gets
 
-        def act(group):
+        def act(group: Group) -> None:
             R = group.R
             put(R, compute(a(R)))
 
@@ -89,20 +93,20 @@ def one_result(compute: Callable, gets: Sequence[Get], put: Put) -> Step:
         if quick:
             return quick
 
-        def act(group):
+        def act(group: Group) -> None:
             R = group.R
             put(R, compute(a(R), b(R)))
 
     elif len(gets) == 3:
         a, b, c = gets
 
-        def act(group):
+        def act(group: Group) -> None:
             R = group.R
             put(R, compute(a(R), b(R), c(R)))
 
     else:
 
-        def act(group):
+        def act(group: Group) -> None:
             R = group.R
             put(R, compute(*(get(R) for get in gets)))
 
@@ -117,13 +121,14 @@ def _of_two(compute: np.ufunc, a: Get, b: Get, put: Put) -> Step | None:
     Of arrays of n elements and of one, NumPy takes the latter faster with no dimension at all.
     """
     target = getattr(put, "slot", None)
-    first, second = (getattr(get, "register", None) for get in (a, b))
+    first: Place | None = getattr(a, "register", None)
+    second: Place | None = getattr(b, "register", None)
     if target is None or (first is None and second is None):
         return None
     if first is not None and second is not None:
         (i, x_type), (j, y_type) = first, second
 
-        def of_registers(group):
+        def of_registers(group: Group) -> None:
             R = group.R
             x, y = R[i], R[j]
             if x.dtype is not x_type:
@@ -138,22 +143,24 @@ def _of_two(compute: np.ufunc, a: Get, b: Get, put: Put) -> Step | None:
             R[target] = compute(x, y)
 
         return of_registers
-    constant = getattr(b if second is None else a, "constant", None)
+    constant = getattr(a if first is None else b, "constant", None)
     if constant is None:
         return None
     value = constant.reshape(())
-    if second is None:
+    if first is not None:
         i, x_type = first
 
-        def with_constant(group):
+        def with_constant(group: Group) -> None:
             R = group.R
             x = R[i]
             R[target] = compute(x if x.dtype is x_type else convert(x, x_type), value)
 
         return with_constant
+    if second is None:
+        return None
     j, y_type = second
 
-    def of_constant_and(group):
+    def of_constant_and(group: Group) -> None:
         R = group.R
         y = R[j]
         R[target] = compute(value, y if y.dtype is y_type else convert(y, y_type))

@@ -10,7 +10,8 @@ instruction reads and writes, from which it learns what must be carried when a g
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,15 +24,25 @@ from .block_order import places
 from .code import Block, Code, Decoded, Ending, Step, liveness
 from .contraction import contractions
 from .fusion import Computation, Movable, fused
-from .lanes import blend
+from .lanes import Group, blend
 from .observer import nobody
-from .operands import convert, into_register, into_wider, of_constant, of_register, one_result
+from .operands import (
+    Get,
+    Put,
+    convert,
+    into_register,
+    into_wider,
+    of_constant,
+    of_register,
+    one_result,
+)
 from .special_registers import WIDE
 
 MOVABLE = {"add", "cvta", "ld", "ldu", "mov", "st"}  # steps that do no more than what they say
 
 
 def unknown(instruction: Instruction) -> KernelFault:
+    """What is raised for an instruction that the machine does not know, or cannot read."""
     where = f" ({instruction.location})" if instruction.location else ""
     text = f"The emulator does not know the instruction `{instruction.full_opcode}`{where}.\n"
     if instruction.trouble:
@@ -54,14 +65,17 @@ def constant(literal: Immediate, kind: str) -> np.ndarray:
     if dtype.kind == "b":
         return np.array([literal.value != 0])
     width = dtype.itemsize * 8
-    bits = np.array([literal.value & ((1 << width) - 1)], DTYPES[f"u{width}"])
+    bits = np.array([int(literal.value) & ((1 << width) - 1)], DTYPES[f"u{width}"])
     return bits.view(dtype)
+
+
+Closure = Callable[[Group], Any]  # a step, or an ending where the opcode ends a block
 
 
 class Builder:
     """Decodes one function. ``addresses`` resolves module variables and functions."""
 
-    def __init__(self, function: ptx.Function, addresses: Callable[[str], int], order: int):
+    def __init__(self, function: ptx.Function, addresses: Callable[[str], int], order: int) -> None:
         self.function, self.addresses, self.order = function, addresses, order
         self.ranked: frozenset[str] = frozenset()  # shared variables whose addresses carry a rank
         self.specials: dict[str, int] = {}
@@ -74,7 +88,7 @@ class Builder:
 
     # --- operands ---
 
-    def read(self, operand: ptx.Operand, kind: str) -> Callable[[list], np.ndarray]:
+    def read(self, operand: ptx.Operand, kind: str) -> Get:
         """A getter ``get(R)`` of the operand's value as type ``kind``."""
         dtype = DTYPES[kind]
         if isinstance(operand, Immediate):
@@ -98,7 +112,7 @@ class Builder:
             return lambda R: ~R[slot]
         return of_register(slot, dtype)
 
-    def write(self, operand: ptx.Operand, kind: str) -> Callable[[list, np.ndarray], None]:
+    def write(self, operand: ptx.Operand, kind: str) -> Put:
         """A setter ``put(R, value)``; a narrower type is extended to the register's width."""
         if operand == ptx.SINK:
             return lambda R, value: None
@@ -110,6 +124,7 @@ class Builder:
         return into_wider(slot, dtype, width) if narrow else into_register(slot)
 
     def slot_of(self, operand: ptx.Operand) -> int:
+        """The slot that holds an operand. Raises PtxError for one that no register holds."""
         if isinstance(operand, Register):
             return operand.slot
         if isinstance(operand, Special):
@@ -119,6 +134,7 @@ class Builder:
         raise ptx.PtxError("a register is needed where another operand stands")
 
     def special(self, name: str) -> int:
+        """The slot of a special register or of a local array (``local:`` and its name)."""
         if name not in self.specials:
             wide = name.startswith("local:") or name in WIDE
             kind = "pred" if name == "cc" else "b64" if wide else "b32"
@@ -126,6 +142,7 @@ class Builder:
         return self.specials[name]
 
     def find_local(self, symbol: Symbol) -> ptx.Variable | None:
+        """The local array of this name; None where the name means something else."""
         return next(
             (v for v in self.function.variables if v.name == symbol.name and v.space == "local"),
             None,
@@ -149,7 +166,7 @@ class Builder:
 
     def label(self, name: str, scope: ptx.Scope) -> int:
         """The index of the instruction that a label stands before; noted as a successor."""
-        index = scope.find("labels", name)
+        index = scope.label(name)
         if index is None:
             raise ptx.PtxError(f"unknown label {name}")
         self.targets.append(index)
@@ -158,6 +175,7 @@ class Builder:
     # --- decoding ---
 
     def decode(self) -> Code:
+        """The whole function. An instruction that cannot be decoded raises where it is run."""
         function = self.function
         leaders = self._leaders()
         starts = sorted(leaders)
@@ -196,7 +214,8 @@ class Builder:
         function = self.function
         leaders = {0}
         scopes = {id(i.scope): i.scope for i in function.instructions}
-        for scope in scopes.values():
+        for inner in scopes.values():
+            scope: ptx.Scope | None = inner
             while scope is not None:
                 leaders.update(scope.labels.values())
                 scope = scope.parent
@@ -208,7 +227,7 @@ class Builder:
         return {n for n in leaders if n < len(function.instructions)} or {0}
 
     def _block(self, number: int, start: int, instructions: list[Instruction]) -> Block:
-        block = Block(number, instructions, [], None)
+        block = Block(number, instructions, [], _next(number + 1))
         movable: list[Movable | None] = []
         self.falls_through, self.targets, self.start = True, [], start
         for position, instruction in enumerate(instructions, start):
@@ -229,8 +248,6 @@ class Builder:
         block.successors = [self.block_at[t] for t in self.targets if t in self.block_at]
         if self.falls_through:
             block.successors.append(number + 1)
-            if block.end is None:
-                block.end = _next(number + 1)
         return block
 
     def _movable(self, instruction: Instruction, act: Step) -> Movable | None:
@@ -241,15 +258,16 @@ class Builder:
         joins = plain if plain and plain.op.heavy else None
         return Movable(act, frozenset(self.reads), frozenset(self.writes), joins)
 
-    def _instruction(self, instruction: Instruction, block: Block) -> Step | Ending:
+    def _instruction(self, instruction: Instruction, block: Block) -> Closure:
         try:
-            mask = GATHERS.get(instruction.opcode, lambda instruction: None)(instruction)
+            picks = GATHERS.get(instruction.opcode)
+            mask = None if picks is None else picks(instruction)
             block.gather = block.gather if mask is None else self.read(mask, "b32")
             block.warpgroup |= instruction.full_opcode.startswith("wgmma.mma_async")
             act, traits = self._act(instruction), traits_of(instruction)
         except Exception as error:  # of a form that the decoders did not expect
             own = isinstance(error, (ptx.PtxError, KernelFault))
-            instruction.trouble = str(error) if own else "its operands or modifiers are unexpected"
+            instruction.trouble = str(error) if own else ptx.UNEXPECTED
             instruction.opcode, instruction.guard = ptx.UNREADABLE, None
             instruction.modifiers = instruction.operands = ()
             self.reads, self.writes, self.falls_through = set(), set(), True
@@ -266,7 +284,7 @@ class Builder:
             return act
         return self._guarded(instruction, act)
 
-    def _act(self, instruction: Instruction) -> Step | Ending | None:
+    def _act(self, instruction: Instruction) -> Closure | None:
         opcode = instruction.opcode
         if opcode in ENDINGS:
             return ENDINGS[opcode](self, instruction)
@@ -279,7 +297,8 @@ class Builder:
         op = operation(instruction.opcode, instruction.modifiers)
         if op is None:
             return None
-        first, *sources = instruction.operands
+        first, *rest = instruction.operands
+        sources: Sequence[ptx.Operand] = rest
         if contracted := self.contracted.get(self.position):
             op, sources = contracted.op, contracted.sources
         outputs = list(first.items) if isinstance(first, ptx.OperandList) else [first]
@@ -297,7 +316,7 @@ class Builder:
             self.plain = Computation(op, tuple(sources), tuple(gets), puts[0], act)
             return act
 
-        def act_several(group):
+        def act_several(group: Group) -> None:
             R = group.R
             for put, value in zip(puts, compute(*(get(R) for get in gets)), strict=False):
                 put(R, value)
@@ -308,10 +327,10 @@ class Builder:
         """Run ``act`` for the lanes whose guard is true, and blend what it wrote into the rest."""
         needed = tuple(self.reads | self.writes)
         written = tuple(self.writes)
-        guard = self.read(instruction.guard, "pred")
+        guard = self.read(ptx.register(instruction.guard), "pred")
         self.reads |= self.writes
 
-        def guarded(group):
+        def guarded(group: Group) -> None:
             chosen = guard(group.R)
             masked = group.batch.launch.observers.instruction_masked
             if masked is not nobody:
@@ -330,6 +349,7 @@ class Builder:
 
 
 def is_gathering(instruction: Instruction) -> bool:
+    """Whether the lanes that its mask names wait for each other there."""
     if instruction.opcode not in GATHERS:
         return False
     try:
@@ -339,14 +359,14 @@ def is_gathering(instruction: Instruction) -> bool:
 
 
 def _stop(fault: KernelFault) -> Step:
-    def act(group):
+    def act(group: Group) -> None:
         raise fault
 
     return act
 
 
 def _next(number: int) -> Ending:
-    def fall_through(group):
+    def fall_through(group: Group) -> Group:
         group.block = number
         return group
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +17,11 @@ from ..findings.causes import Cause
 from ..findings.fault_messages import free_fault, where
 from ..findings.report import ASSERTION, Finding, KernelFault
 from ..memory.address_space import GLOBAL
+from ..numerics.rounding import round_up
 from .lanes import Group
+
+if TYPE_CHECKING:
+    from ..isa import ptx
 
 PRINT_LIMIT = 1 << 20  # characters kept of one launch, the size of CUDA's own buffer
 WIDEST = 1000  # characters of one number
@@ -33,14 +39,15 @@ def read_bytes(group: Group, lane: int, address: int, size: int) -> bytes:
 
 
 def read_string(group: Group, lane: int, address: int) -> str:
+    """The C string at a generic address, as one lane sees it; at most 64 KB."""
     data = read_bytes(group, lane, address, 1 << 16)
     return data.split(b"\0", 1)[0].decode("utf-8", "replace")
 
 
-def format_text(text: str, take, string) -> str:
+def format_text(text: str, take: Callable[[int], bytes], string: Callable[[int], str]) -> str:
     """C's printf. ``take(size)`` gives the next argument's bytes; ``string(address)`` a string."""
 
-    def replace(match):
+    def replace(match: re.Match[str]) -> str:
         flags, width, precision, length, kind = match.groups()
         if kind == "%":
             return "%"
@@ -72,7 +79,8 @@ def format_text(text: str, take, string) -> str:
     return _SPEC.sub(replace, text)
 
 
-def vprintf(group: Group, instruction, arguments) -> np.ndarray:
+def vprintf(group: Group, instruction: ptx.Instruction, arguments: list[np.ndarray]) -> np.ndarray:
+    """printf(format, buffer): keep the text of each lane until the limit is reached; returns 0."""
     batch = group.batch
     launch = batch.launch
     formats, buffers = (group.full(a) for a in arguments)
@@ -83,24 +91,24 @@ def vprintf(group: Group, instruction, arguments) -> np.ndarray:
             break
         place = [int(buffers[n])]
 
-        def take(size, place=place, lane=lane):
-            place[0] = -(-place[0] // size) * size
+        def take(size: int, place: list[int] = place, lane: int = lane) -> bytes:
+            place[0] = round_up(place[0], size)
             data = read_bytes(group, lane, place[0], size)
             place[0] += size
             return data.ljust(size, b"\0")
 
-        text = format_text(
-            read_string(group, lane, int(formats[n])),
-            take,
-            lambda address, lane=lane: read_string(group, lane, address),
-        )
+        def string(address: int, lane: int = lane) -> str:
+            return read_string(group, lane, address)
+
+        text = format_text(read_string(group, lane, int(formats[n])), take, string)
         slot, thread = divmod(lane, batch.lanes_per_block)
         launch.printed.append(((batch.first + slot, thread >> 5, moment, thread), text))
         launch.printed_size += len(text)
     return np.zeros(1, np.uint32)
 
 
-def assertfail(group: Group, instruction, arguments) -> None:
+def assertfail(group: Group, instruction: ptx.Instruction, arguments: list[np.ndarray]) -> None:
+    """A failed assert(message, file, line, ...). Raises KernelFault for the first lane."""
     lane = int(group.lanes[0])
     message, file = (read_string(group, lane, int(group.full(a)[0])) for a in arguments[:2])
     line = int(group.full(arguments[2])[0])
@@ -110,13 +118,16 @@ def assertfail(group: Group, instruction, arguments) -> None:
     raise KernelFault(Finding(ASSERTION, text, instruction.location, thread, block, cause=cause))
 
 
-def malloc(group: Group, instruction, arguments) -> np.ndarray:
+def malloc(group: Group, instruction: ptx.Instruction, arguments: list[np.ndarray]) -> np.ndarray:
+    """malloc(bytes): the address that each lane gets, u64 (n,); 0 where the heap is full."""
     heap = group.batch.launch.module.heap
     sizes = group.full(arguments[0]).tolist()
     return np.array([heap.take(size) for size in sizes], np.uint64)
 
 
-def free(group: Group, instruction, arguments) -> None:
+def free(group: Group, instruction: ptx.Instruction, arguments: list[np.ndarray]) -> None:
+    """free(address) of each lane. Raises KernelFault for an address that malloc did not give, or
+    gave and took back."""
     for lane, address in zip(group.lanes, group.full(arguments[0]).tolist(), strict=True):
         region = GLOBAL.regions.below(address) if address else None
         if region is not None and region.start == address and region.heap is not None:

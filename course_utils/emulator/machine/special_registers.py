@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..isa.gpu_constants import RESERVED_SHARED, SHARED_UNIT, SMS, WARPS_PER_SM
+from ..numerics.rounding import round_up
 from .lanes import Group
 
 WIDE = ("gridid", "current_graph_exec")  # registers of 64 bits
@@ -21,10 +22,7 @@ def special_register(name: str, group: Group) -> np.ndarray | None:
     """The value of a special register for the lanes of a group, uint32 but for those of WIDE;
     None for one that is not known."""
     batch, launch = group.batch, group.batch.launch
-    grid, block = launch.grid, launch.block
-
-    def u32(value):
-        return np.atleast_1d(np.asarray(value)).astype(np.uint32)
+    block = launch.block
 
     def of_threads(values: np.ndarray) -> np.ndarray:
         """For each lane the one of ``values`` that belongs to its thread of a block."""
@@ -39,11 +37,7 @@ def special_register(name: str, group: Group) -> np.ndarray | None:
         x, rest = threads % block[0], threads // block[0]
         return of_threads((x, rest % block[1], rest // block[1])[position])
     if base == "ctaid":
-        if batch.block_count == 1 or grid[position] == 1:
-            return u32(batch.block_index(batch.first)[position])
-        blocks = np.arange(batch.first, batch.first + batch.block_count)
-        numbers = u32(batch.block_index(blocks)[position])
-        return np.repeat(numbers, batch.lanes_per_block)[group.run]
+        return _block_index(group, position)
     if base in WIDE:  # 0: the launch belongs to no graph
         return np.array([base == "gridid"], np.uint64)
     if base in ("envreg1", "envreg2"):  # where a grid that synchronises keeps its counter
@@ -54,7 +48,22 @@ def special_register(name: str, group: Group) -> np.ndarray | None:
     return u32(_SIMPLE[base](group, position)) if base in _SIMPLE else None
 
 
-def _reserved(group: Group, place: int) -> np.ndarray:
+def u32(value: np.ndarray | int) -> np.ndarray:
+    """A number or an array as uint32 with one dimension."""
+    return np.atleast_1d(np.asarray(value)).astype(np.uint32)
+
+
+def _block_index(group: Group, axis: int) -> np.ndarray:
+    """``%ctaid`` along one axis; uint32, (n,) or (1,)."""
+    batch = group.batch
+    if batch.block_count == 1 or batch.launch.grid[axis] == 1:
+        return u32(batch.block_index(batch.first)[axis])
+    blocks = np.arange(batch.first, batch.first + batch.block_count)
+    numbers = u32(batch.block_index(blocks)[axis])
+    return np.repeat(numbers, batch.lanes_per_block)[group.run]
+
+
+def _reserved(group: Group, place: int) -> np.ndarray | int:
     """The shared address of a byte of the memory that is kept back in each block; this machine
     makes it where a kernel asks for it. cooperative_groups has its notes there, of groups of
     several warps."""
@@ -65,7 +74,7 @@ def _reserved(group: Group, place: int) -> np.ndarray:
 def _whole_shared(group: Group) -> int:
     launch = group.batch.launch
     used = launch.dynamic_shared + launch.entry.static_shared
-    return -(-used // SHARED_UNIT) * SHARED_UNIT + RESERVED_SHARED
+    return round_up(used, SHARED_UNIT) + RESERVED_SHARED
 
 
 def _warp_slot(group: Group) -> np.ndarray:
@@ -94,13 +103,9 @@ _SIMPLE: dict[str, Callable[[Group, int], Any]] = {  # of a group, and an axis
     "total_smem_size": lambda g, at: (
         g.batch.launch.dynamic_shared + g.batch.launch.entry.static_shared
     ),
-    "clusterid": lambda g, at: (
-        special_register("ctaid." + "xyz"[at], g) // g.batch.launch.cluster[at]
-    ),
+    "clusterid": lambda g, at: _block_index(g, at) // g.batch.launch.cluster[at],
     "nclusterid": lambda g, at: g.batch.launch.grid[at] // g.batch.launch.cluster[at],
-    "cluster_ctaid": lambda g, at: (
-        special_register("ctaid." + "xyz"[at], g) % g.batch.launch.cluster[at]
-    ),
+    "cluster_ctaid": lambda g, at: _block_index(g, at) % g.batch.launch.cluster[at],
     "cluster_nctaid": lambda g, at: g.batch.launch.cluster[at],
     "cluster_ctarank": lambda g, at: g.batch.clusters.ranks(g) if g.batch.clusters else 0,
     "cluster_nctarank": lambda g, at: math.prod(g.batch.launch.cluster),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +19,10 @@ from ..findings.fault_messages import where
 from ..findings.report import OUT_OF_BOUNDS, TENSOR_MEMORY, Finding, KernelFault
 from .async_state import Transfer
 from .lanes import Group
+
+if TYPE_CHECKING:
+    from ..isa.ptx import Instruction
+    from .batch import Batch
 
 LANES, COLUMNS = 128, 512
 UNIT = 32  # columns that are allocated together, and lanes that one warp can reach
@@ -29,9 +34,10 @@ class TensorWork(Transfer):
     """A tcgen05.mma, cp, shift or commit that was issued and is not done yet. ``perform`` does it;
     what it reads of shared memory must not change until then."""
 
-    perform: Callable | None = None
+    perform: Callable[[], None] | None = None
 
     def move(self) -> None:
+        """Do the work, now."""
         if self.perform is not None:
             self.perform()
 
@@ -41,17 +47,19 @@ class Request:
     """A warp at tcgen05.alloc. ``deliver(group, address)`` tells it where its columns are."""
 
     group: Group
-    instruction: object
+    instruction: Instruction
     block: int
     columns: int
     pair: bool
-    deliver: Callable
+    deliver: Callable[[Group, int], None]
 
 
 @dataclass(frozen=True)
 class Allocation:
+    """Columns that a block has allocated, and the tcgen05.alloc that did."""
+
     columns: int
-    instruction: object
+    instruction: Instruction
 
 
 def warps_of(group: Group) -> list[tuple[int, int]]:
@@ -60,33 +68,41 @@ def warps_of(group: Group) -> list[tuple[int, int]]:
     return list(zip(firsts.tolist(), group.slots[firsts].tolist(), strict=True))
 
 
+def memory_of(group: Group) -> TensorMemory:
+    """The tensor memory of a group's batch. Raises ValueError where its kernel uses none."""
+    memory = group.batch.tensor_memory
+    if memory is None:
+        raise ValueError("a kernel without tensor memory uses some")
+    return memory
+
+
 class TensorMemory:
     """The tensor memory of every block of a batch. ``cells``: u32 (blocks, 128, 512)."""
 
-    def __init__(self, batch):
+    def __init__(self, batch: Batch) -> None:
         self.batch = batch
         count = batch.block_count
         self.cells = np.full((count, LANES, COLUMNS), NEVER_WRITTEN, np.uint32)
         self.allocated: list[dict[int, Allocation]] = [{} for _ in range(count)]  # by first column
-        self.relinquished: list[object] = [None] * count  # by which instruction
+        self.relinquished: list[Instruction | None] = [None] * count  # by which instruction
         self.waiting: list[Request] = []
         self.pairs: bool | None = None  # whether this kernel's instructions are of .cta_group::2
 
-    def parked(self):
+    def parked(self) -> list[tuple[Group, Instruction]]:
         """(group, instruction) of the warps that wait for columns."""
         return [(r.group, r.instruction) for r in self.waiting]
 
-    def misuse(self, i, lane: int, cause: Cause, text: str) -> KernelFault:
+    def misuse(self, i: Instruction, lane: int, cause: Cause, text: str) -> KernelFault:
         """What ``lane`` did wrong; ``text`` goes on from "at file:line thread … of block …"."""
         thread, block = self.batch.who(lane)
         message = f"Tensor memory misuse: at {i.location} {where(thread, block)} {text}"
         return KernelFault(Finding(TENSOR_MEMORY, message, i.location, thread, block, cause=cause))
 
-    def report(self, i, lane: int, cause: Cause, text: str) -> None:
+    def report(self, i: Instruction, lane: int, cause: Cause, text: str) -> None:
         """What is wrong and yet has a meaning to go on with: a finding for those who look."""
         self.batch.launch.observers.misuse_tolerated(self.misuse(i, lane, cause, text).finding)
 
-    def blocks_of(self, i, lane: int, pair: bool) -> list[int]:
+    def blocks_of(self, i: Instruction, lane: int, pair: bool) -> list[int]:
         """The blocks (of the batch) that an instruction works on: one, or a pair, even one first.
 
         Two blocks of a cluster whose ranks differ in the last bit only are a pair.
@@ -121,7 +137,7 @@ class TensorMemory:
             )
         return [block & ~1, block | 1]
 
-    def whole_warps(self, group: Group, i) -> list[tuple[int, int]]:
+    def whole_warps(self, group: Group, i: Instruction) -> list[tuple[int, int]]:
         """The warps of a group, as :func:`warps_of`, each of which has to be there as a whole."""
         found = warps_of(group)
         ends = [*(first for first, _ in found[1:]), group.n]
@@ -137,6 +153,8 @@ class TensorMemory:
     # --- allocation ---
 
     def request(self, request: Request) -> None:
+        """A warp asks for columns, and waits until it has them. Raises KernelFault for a number of
+        columns that cannot be, and for a block that gave up the right."""
         lane, i = int(request.group.lanes[0]), request.instruction
         columns = request.columns
         if not UNIT <= columns <= COLUMNS or columns & columns - 1:
@@ -198,7 +216,7 @@ class TensorMemory:
                 return start
         return None
 
-    def release(self, i, lane: int, address: int, columns: int) -> None:
+    def release(self, i: Instruction, lane: int, address: int, columns: int) -> None:
         """tcgen05.dealloc: exactly what one tcgen05.alloc has given."""
         block = lane // self.batch.lanes_per_block
         allocation = self.allocated[block].get(address)
@@ -217,7 +235,8 @@ class TensorMemory:
         self.cells[block][:, address : address + columns] = NEVER_WRITTEN
         self._grant()
 
-    def relinquish(self, i, block: int) -> None:
+    def relinquish(self, i: Instruction, block: int) -> None:
+        """A block allocates no more."""
         self.relinquished[block] = i
 
     def leave(self, group: Group) -> None:
@@ -249,7 +268,7 @@ class TensorMemory:
 
     def use(
         self,
-        i,
+        i: Instruction,
         lane: int,
         kind: str,
         blocks: list[int],
@@ -266,7 +285,9 @@ class TensorMemory:
             self._check_columns(i, lane, block, columns, "writes" if writes else "reads")
             tell(self.batch, i, lane, kind, block, lanes, columns, writes)
 
-    def _check_columns(self, i, lane: int, block: int, columns: slice, verb: str) -> None:
+    def _check_columns(
+        self, i: Instruction, lane: int, block: int, columns: slice, verb: str
+    ) -> None:
         """All of an access must lie within one allocation of the block."""
         for start, allocation in self.allocated[block].items():
             if start <= columns.start and columns.stop <= start + allocation.columns:
