@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 from .devices.properties import description, need_gpu
 from .errors import LessonError
 from .paths import ROOT
+from .whole_files import read_json
 
 FILE = ROOT / "tests" / "gpu_run.json"
 TESTED = ("assets", "chapters", "course_utils", "kernels", "tests")
@@ -61,7 +62,7 @@ def write(commit: str, tests: Path, notebooks: Path) -> None:
 
 def last() -> dict[str, Any] | None:
     """The record; None where there is none."""
-    return json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else None
+    return read_json(FILE) if FILE.is_file() else None
 
 
 def summary(record: dict[str, Any]) -> str:

@@ -8,12 +8,12 @@ a picture in base64. :mod:`.notebooks.output_store` writes these files.
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from .paths import ASSETS
 from .shell import running_shell
+from .whole_files import read_json
 
 FOLDER = ASSETS / "outputs"
 TEXT = "text/plain"
@@ -52,7 +52,7 @@ def file_of(notebook: Path) -> Path:
 def find(digits: str) -> StoredOutputs | None:
     """The outputs of the cell with that :func:`key`; None where it was changed, or gave none."""
     for file in sorted(FOLDER.glob("*/*.json")):
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = read_json(file)
         if digits in content["cells"]:
             outputs = [
                 {kind: "".join(value) for kind, value in output.items()}

@@ -26,6 +26,7 @@ ROOMS = (
         "interrupts",
         "shell",
         "text_tables",
+        "whole_files",
         "choices",
         "process_groups",
         "layouts",

@@ -13,6 +13,7 @@ from .. import stored_outputs
 from ..needs import SKIPPED, may_be_skipped
 from ..paths import ROOT
 from ..stored_outputs import TEXT
+from ..whole_files import read_json, write_whole
 from . import stamp
 from .canonical import STAMP, read
 
@@ -57,13 +58,12 @@ def write(notebook: Path) -> bool:
     file = stored_outputs.file_of(notebook)
     before = file.read_text(encoding="utf-8") if file.is_file() else None
     nb = read(notebook.read_text(encoding="utf-8"))
-    content = content_of(nb, json.loads(before) if before else None)
+    content = content_of(nb, read_json(file) if before else None)
     after = as_text(content) if content else None
     if after is None:
         file.unlink(missing_ok=True)
     elif after != before:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(after, encoding="utf-8", newline="\n")
+        write_whole(file, after)
     return after != before
 
 

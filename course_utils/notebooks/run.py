@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..errors import LessonError
 from ..paths import CHAPTERS, ROOT, shown
+from ..whole_files import write_whole
 
 CELL_SECONDS = 120.0
 WAITING = "tests/notebooks/waiting_for_gpu.txt"  # notebooks with cells to measure on a GPU
@@ -125,7 +126,7 @@ def rewrite(paths: list[Path]) -> int:
             unread += 1
             continue
         if new != path.read_text(encoding="utf-8"):
-            path.write_text(new, encoding="utf-8", newline="\n")
+            write_whole(path, new)
             print(f"formatted {shown(path)}")
     return 1 if unread else 0
 
@@ -244,7 +245,7 @@ def write_back(path: Path, nb, machine: dict[str, str], renew: bool = False) -> 
     waiting = keep_current(nb, old, machine["name"], renew)
     nb = canonical(nb)
     if dumps(nb) != text:
-        path.write_text(dumps(nb), encoding="utf-8", newline="\n")
+        write_whole(path, dumps(nb))
     if machine["kind"] == "cuda" and path.is_relative_to(CHAPTERS):
         output_store.write(path)
     return waiting

@@ -15,6 +15,7 @@ from typing import Any
 from ..devices.properties import description, own_gpu
 from ..errors import LessonError
 from ..paths import BENCHMARKS
+from ..whole_files import read_json, write_whole
 
 REFERENCE = "NVIDIA H200"  # the GPU whose figures come with the course and stand in its README
 
@@ -38,7 +39,7 @@ def measurements(name: str, device: str | None = None) -> dict[str, Any]:
     for candidate in candidates(device):
         file = file_of(name, candidate)
         if file.is_file():
-            return json.loads(file.read_text(encoding="utf-8"))
+            return read_json(file)
     raise LessonError(
         f"There are no measurements called {name} of an {candidate}. "
         f"`python -m course_utils bench --only {name}` takes them on a GPU; "
@@ -56,8 +57,7 @@ def candidates(device: str | None = None) -> list[str]:
 def write(name: str, content: dict[str, Any]) -> Path:
     """Write ``content`` as the file called ``name`` of ``content["device"]``; returns the file."""
     file = file_of(name, content["device"])
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(as_text(content), encoding="utf-8")
+    write_whole(file, as_text(content))
     return file
 
 

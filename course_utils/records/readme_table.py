@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from ..paths import BENCHMARKS, README
+from ..whole_files import write_whole
 from .kernel_records import NAME
 from .measured_files import REFERENCE, measurements
 
@@ -46,8 +47,8 @@ def draw() -> None:
     """Write both tables, from the file of :data:`REFERENCE` and of no other GPU."""
     content = measurements(NAME, REFERENCE)
     text = README.read_text(encoding="utf-8")
-    README.write_text(with_table(text, content), encoding="utf-8")
-    PAGE.write_text(page(content), encoding="utf-8")
+    write_whole(README, with_table(text, content))
+    write_whole(PAGE, page(content))
 
 
 def with_table(readme: str, content: dict[str, Any]) -> str:

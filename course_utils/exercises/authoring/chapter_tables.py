@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ...errors import LessonError
 from ...paths import CHAPTERS, shown
+from ...whole_files import write_whole
 from .registry import all_exercises
 from .spec import BaseExercise
 
@@ -48,5 +49,5 @@ def write_tables() -> list[Path]:
     """Bring every table up to date; returns the READMEs that changed."""
     stale = stale_tables()
     for path, text in stale.items():
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
     return list(stale)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...paths import CHAPTERS
+from ...whole_files import write_whole
 from .registry import all_exercises
 from .spec import BaseExercise
 
@@ -73,7 +74,7 @@ def write_notebooks() -> list[Path]:
     for path, old, new in _versions():
         if old != new:
             node = canonical.canonical(nbformat.from_dict(new))
-            path.write_text(canonical.dumps(node), encoding="utf-8")
+            write_whole(path, canonical.dumps(node))
             changed.append(path)
     return changed
 

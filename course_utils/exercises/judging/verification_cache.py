@@ -19,6 +19,7 @@ from pathlib import Path
 from ...compiling.includes import included_files
 from ...fingerprints import code_of
 from ...paths import CHAPTERS, KERNELS, ROOT
+from ...whole_files import write_whole
 from ..authoring.registry import SPECS, all_exercises
 from ..authoring.spec import BaseExercise
 from .verify import Proof
@@ -66,8 +67,7 @@ def store(proofs: Iterable[Proof], file: Path = STORE) -> None:
     others = {exercise.notebook for exercise in exercises} - asked
     kept = {name: old for name, old in stored(file).items() if name in others}
     kept |= {name: proof_hash(name) for name in good}
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
+    write_whole(file, json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
 
 
 @cache

@@ -15,13 +15,13 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkstemp
 from typing import Any
 
 from ...paths import CHAPTERS, ROOT
+from ...whole_files import write_whole
 from ..authoring import kinds
 from ..authoring.registry import all_exercises
 from ..authoring.spec import BaseExercise
@@ -59,9 +59,9 @@ def record(exercise: BaseExercise, outcome: Outcome, cell: str) -> str:
         return {**entry, "tries": entry.get("tries", 0) + 1, "last": outcome.kind, "status": status}
 
     def keep() -> str:
-        _replace(answer_file(exercise), cell)
+        write_whole(answer_file(exercise), cell)
         if outcome.passed:
-            _replace(passing_file(exercise), cell)
+            write_whole(passing_file(exercise), cell)
         return _change(exercise.id, count)
 
     return _trying(keep)
@@ -217,7 +217,7 @@ def _change(name: str, change: Callable[[Entry], Entry]) -> str:
                 "What you have solved still counts."
             )
         data[name] = change(data.get(name, {}))
-        _replace(folder() / "progress.json", json.dumps(data, indent=1, sort_keys=True) + "\n")
+        write_whole(folder() / "progress.json", json.dumps(data, indent=1, sort_keys=True) + "\n")
     return said
 
 
@@ -307,17 +307,3 @@ def _text(path: Path) -> str | None:
         return path.read_bytes().decode("utf-8", "surrogatepass")
     except (OSError, ValueError):
         return None
-
-
-def _replace(path: Path, text: str) -> None:
-    """The whole text or, where that fails, what was there before."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, fresh = mkstemp(dir=path.parent, prefix=f"{path.name}.")
-    try:
-        with open(handle, "wb") as file:
-            file.write(text.encode("utf-8", "surrogatepass"))
-        os.replace(fresh, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(fresh)
-        raise

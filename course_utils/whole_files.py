@@ -1,0 +1,49 @@
+"""Files that are whole or as they were: written in one step, and read with a clear error."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkstemp
+from typing import Any
+
+from .errors import LessonError
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write ``text`` as UTF-8, with its own line ends; if that fails or is interrupted, ``path``
+    holds what it held before. Folders that are missing are made, and a file keeps its mode."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path = path.resolve()  # a link stays one
+    handle, fresh = mkstemp(dir=path.parent, prefix=f"{path.name}.")
+    try:
+        with open(handle, "wb") as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
+        os.chmod(fresh, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
+        os.replace(fresh, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(fresh)
+        raise
+
+
+def _umask() -> int:
+    """That of this process, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file of the course.
+
+    Raises LessonError, with the command that restores the file, if it isn't JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise LessonError(
+            f"{path} is damaged ({error}). `git checkout -- {path}` restores the course's own."
+        ) from None
