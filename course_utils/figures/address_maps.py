@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from .style import BLUE, GREEN, ORANGE, PALETTE, RED, bare, blend, new, styled
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLOURS = (BLUE, ORANGE, GREEN)
@@ -79,7 +80,7 @@ def _holder(objects: Sequence[MemoryObject], pointer: MemoryObject) -> MemoryObj
     raise ValueError(f"{pointer.name} points to {pointer.target:#x}, where nothing was listed")
 
 
-def _box(axes, item: MemoryObject, left: float, row: int, colour: str) -> None:
+def _box(axes: Axes, item: MemoryObject, left: float, row: int, colour: str) -> None:
     from matplotlib.patches import Rectangle
 
     hatch = "///" if item.target else ""
@@ -96,7 +97,7 @@ def _box(axes, item: MemoryObject, left: float, row: int, colour: str) -> None:
     axes.text(left + WIDE - 0.32, row + HIGH / 2, where, va="center", ha="right", fontsize=7.5)
 
 
-def _arrow(axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
     (x, y), (to_x, to_y) = start, end
     same = x == to_x
     goes_right = to_x > x or same

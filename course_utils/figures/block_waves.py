@@ -11,16 +11,17 @@ from .style import HATCHES, PALETTE, blend, legend_below, new, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
 THIN = 0.12  # inches; lower rows are drawn without gaps between them
 
 
 @styled
 def waves(
-    places: Sequence[int],
-    starts: Sequence[float],
-    ends: Sequence[float],
-    wave: Sequence[int],
+    places: Sequence[int] | np.ndarray,
+    starts: Sequence[float] | np.ndarray,
+    ends: Sequence[float] | np.ndarray,
+    wave: Sequence[int] | np.ndarray,
     *,
     row: str = "SM",
     unit: str = "µs",
@@ -106,7 +107,7 @@ def _face(wave: int) -> tuple[float, float, float]:
     return blend(PALETTE[wave % len(PALETTE)], 0.6)
 
 
-def _patch(wave: int, names: Sequence[str]):
+def _patch(wave: int, names: Sequence[str]) -> Patch:
     from matplotlib.patches import Patch
 
     hatch = HATCHES[wave % len(HATCHES)]

@@ -109,4 +109,5 @@ def _shrink(old: int, new: int) -> np.ndarray:
     left, right = edges[:-1], edges[1:]
     cells = np.arange(old)[None, :]
     covered = np.minimum(right, cells + 1) - np.maximum(left, cells)
-    return np.clip(covered, 0, None) * new / old
+    weights: np.ndarray = np.clip(covered, 0, None) * new / old
+    return weights

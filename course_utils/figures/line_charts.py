@@ -120,6 +120,7 @@ def series(
     drawn as a line with marks, more as points. ``levels`` maps a panel to a y that a line shows in
     it. Raises ValueError for a series with no pairs.
     """
+    levels = levels or {}
     figure, grid = new(8, 0.9 + 1.9 * len(panels), nrows=len(panels), sharex=True, squeeze=False)
     for axes, (label, lines) in zip(grid[:, 0], panels.items(), strict=True):
         for index, (name, pairs) in enumerate(lines.items()):
@@ -136,7 +137,7 @@ def series(
                 label=name,
                 zorder=3 if few else 2,
             )
-        if label in (levels or {}):
+        if label in levels:
             axes.axhline(levels[label], color=GREY, linestyle=":", linewidth=1.3)
         axes.set_ylabel(label)
         axes.grid(axis="y")

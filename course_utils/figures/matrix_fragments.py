@@ -13,6 +13,7 @@ from .style import BLUE, GREEN, ORANGE, PALE, bare, blend, ink, legend_below, ne
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
 LANES = 32
 ROW_BYTES = 128  # all 32 banks
@@ -54,7 +55,8 @@ def fragments(
     )
     grid[0, 0].set_axis_off()
     for axes, name in ((grid[1, 0], "A"), (grid[0, 1], "B"), (grid[1, 1], "C")):
-        _fragment(axes, *(part.reshape(shapes[name]) for part in places[name]), lane)
+        lanes, place = (part.reshape(shapes[name]) for part in places[name])
+        _fragment(axes, lanes, place, lane)
         down, across = shapes[name]
         axes.set_title(f"{name}, {down} × {across}", fontsize=9)
     figure.suptitle(title, fontsize=11, fontweight="bold", x=0.01, ha="left")
@@ -106,7 +108,7 @@ def _fragment(axes: Axes, lanes: np.ndarray, places: np.ndarray, lane: int) -> N
     bare(axes)
 
 
-def _lane_key(lane: int) -> list:
+def _lane_key(lane: int) -> list[Patch]:
     from matplotlib.patches import Patch
 
     grey = {"edgecolor": "#BBBBBB"}

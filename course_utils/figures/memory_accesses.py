@@ -13,6 +13,8 @@ from .style import BLUE, GREY, PALE, RED, bare, blend, ink, legend_below, new, s
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+    from matplotlib.patches import Patch
 
     from ..emulator import WarpAccess
 
@@ -65,7 +67,7 @@ def access_heatmap(
     return figure
 
 
-def _write_numbers(axes: Axes, values: np.ndarray, picture) -> None:
+def _write_numbers(axes: Axes, values: np.ndarray, picture: AxesImage) -> None:
     size = 9 if values.shape[1] <= 16 else 7
     for (row, column), value in np.ndenumerate(values):
         colour = ink(picture.cmap(picture.norm(value))[:3])
@@ -74,7 +76,7 @@ def _write_numbers(axes: Axes, values: np.ndarray, picture) -> None:
 
 @styled
 def warp_sectors(
-    addresses: Sequence[int] | WarpAccess, bytes: int = 4, *, title: str | None = None
+    addresses: Sequence[int] | np.ndarray | WarpAccess, bytes: int = 4, *, title: str | None = None
 ) -> Figure:
     """One warp's global accesses on the 32-byte sectors and 128-byte lines that they touch.
 
@@ -140,7 +142,7 @@ def warp_sectors(
     return figure
 
 
-def _sector_key(rest: bool, store: bool) -> list:
+def _sector_key(rest: bool, store: bool) -> list[Patch]:
     from matplotlib.patches import Patch
 
     wanted, left = (
@@ -173,7 +175,7 @@ def _sector_labels(axes: Axes, wanted: dict[int, list[int]], row_of: dict[int, i
 
 @styled
 def shared_banks(
-    addresses: Sequence[int] | WarpAccess, bytes: int = 4, *, title: str | None = None
+    addresses: Sequence[int] | np.ndarray | WarpAccess, bytes: int = 4, *, title: str | None = None
 ) -> Figure:
     """One warp's shared-memory accesses on the 32 banks: how many wavefronts the request takes.
 
@@ -218,17 +220,17 @@ def shared_banks(
     axes.set_xlabel("bank (a box holds the lanes that want one word of it)")
     axes.set_ylabel("wavefront")
     bare(axes)
-    words = "no bank conflict" if degree == 1 else f"{degree}-way bank conflict"
+    conflict = "no bank conflict" if degree == 1 else f"{degree}-way bank conflict"
     axes.set_title(
         (f"{title}: " if title else "")
-        + f"{words}, {_count(wavefronts, 'wavefront')} for {_count(len(lanes), 'lane')}"
+        + f"{conflict}, {_count(wavefronts, 'wavefront')} for {_count(len(lanes), 'lane')}"
         + (f", {32 // len(phases)} lanes at a time" if len(phases) > 1 else "")
     )
     return figure
 
 
 def bank_phases(
-    addresses: Sequence[int], bytes: int = 4, store: bool = False
+    addresses: Sequence[int] | np.ndarray, bytes: int = 4, store: bool = False
 ) -> list[dict[int, dict[int, list[int]]]]:
     """For each phase of the request: bank → word → the lanes that want it."""
     lanes = _active(addresses, bytes)
@@ -251,17 +253,16 @@ def _paired(wanted: dict[int, int], bit: int) -> bool:
 
 
 def _of_access(
-    addresses: Sequence[int] | WarpAccess, bytes: int, title: str | None
-) -> tuple[Sequence[int], int, str | None]:
+    addresses: Sequence[int] | np.ndarray | WarpAccess, bytes: int, title: str | None
+) -> tuple[Sequence[int] | np.ndarray, int, str | None]:
     """The addresses, the width and a title, of an access or as they were given."""
-    if not hasattr(addresses, "addresses"):
+    if isinstance(addresses, (Sequence, np.ndarray)):
         return addresses, bytes, title
-    access = addresses
-    verb = "stores to" if access.store else "loads from"
-    return access.addresses, access.bytes, title or f"{verb} {access.array}"
+    verb = "stores to" if addresses.store else "loads from"
+    return addresses.addresses, addresses.bytes, title or f"{verb} {addresses.array}"
 
 
-def _active(addresses: Sequence[int], bytes: int) -> list[tuple[int, int]]:
+def _active(addresses: Sequence[int] | np.ndarray, bytes: int) -> list[tuple[int, int]]:
     """(lane, address) of the lanes that take part, after checking both arguments."""
     if bytes not in (1, 2, 4, 8, 16):
         raise ValueError(f"a lane accesses 1, 2, 4, 8 or 16 bytes at once, not {bytes}")
@@ -304,7 +305,7 @@ def _box(
     row: float,
     width: float,
     *,
-    face,
+    face: str | tuple[float, ...],
     edge: str = "none",
     hatch: str | None = None,
     line: float = 0.8,

@@ -10,6 +10,7 @@ import numpy as np
 from .style import BLUE, GREY, ORANGE, bare, blend, legend_below, new, styled
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -90,7 +91,7 @@ def _tree(axes: Axes, values: np.ndarray, sources: np.ndarray, needed: np.ndarra
                 axes.text(
                     place + 0.5, step + BOX / 2, f"{value}", ha="center", va="center", fontsize=7
                 )
-        for place in np.flatnonzero(took_part) if step else ():
+        for place in map(int, np.flatnonzero(took_part)) if step else ():
             for origin in (sources[step - 1, place], place):
                 wanted = needed[step, place]
                 axes.plot(
@@ -111,7 +112,7 @@ def _tree(axes: Axes, values: np.ndarray, sources: np.ndarray, needed: np.ndarra
     bare(axes)
 
 
-def _look(took_part: bool, needed: bool) -> dict:
+def _look(took_part: bool, needed: bool) -> dict[str, object]:
     if not took_part:
         return {"facecolor": "white", "edgecolor": "#BBBBBB", "hatch": "///", "linewidth": 0.5}
     if needed:
@@ -119,7 +120,7 @@ def _look(took_part: bool, needed: bool) -> dict:
     return {"facecolor": "#F4F4F4", "edgecolor": "#BBBBBB", "linewidth": 0.6}
 
 
-def _key(states: set[tuple[bool, bool]]) -> list:
+def _key(states: set[tuple[bool, bool]]) -> list[Artist]:
     """The legend of the looks that occur."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch

@@ -24,7 +24,7 @@ def reflection(x: Sequence[float], images: Sequence[tuple[str, Sequence[float]]]
     start = np.asarray(x, float)
     figure, panels = new(4.2 * len(images), 4.2, ncols=len(images), squeeze=False)
     for axes, (title, image) in zip(panels[0], images, strict=True):
-        end = np.asarray(image, float) * np.hypot(*start) / np.hypot(*image)
+        end = np.asarray(image, float) * np.hypot(*start) / np.hypot(*np.asarray(image, float))
         across = start - end
         length = np.hypot(*across)
         if length == 0:

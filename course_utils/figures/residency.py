@@ -9,6 +9,7 @@ from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, blend, legend_below, 
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
     from ..observing.occupancy_calculator import Occupancy
 
@@ -41,7 +42,7 @@ def occupancy_steps(found: Occupancy, *, title: str | None = None) -> Figure:
     from matplotlib.patches import Patch
 
     figure, axes = new(8.5, 3.6)
-    seen = {}
+    seen: dict[str, Patch] = {}
     for threads in range(WARP, LARGEST + 1, WARP):
         at = found.at(threads)
         limiter = at.limiter.partition(" and ")[0]

@@ -32,7 +32,7 @@ def source_heat(
     (:data:`course_utils.observing.counter_measures.MEASURES`). ``lines`` is (first, last), both
     drawn; by default the part of the file that ran.
     """
-    from ..observing.profile_report import MEASURES
+    from ..observing.counter_measures import MEASURES
 
     values = profile.by_line(by)
     text = profile.source.splitlines()

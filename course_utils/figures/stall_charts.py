@@ -38,8 +38,8 @@ def stalls(
             raise ValueError(f"{name}: a number of cycles is negative")
     largest: dict[str, float] = {}
     for parts in kernels.values():
-        for reason, cycles in parts.items():
-            largest[reason] = max(largest.get(reason, 0.0), cycles)
+        for reason, value in parts.items():
+            largest[reason] = max(largest.get(reason, 0.0), value)
     named = sorted(largest, key=lambda reason: -largest[reason])[:most]
     total = max(sum(parts.values()) for parts in kernels.values())
     figure, axes = new(8, 0.5 * len(kernels) + 1.5)

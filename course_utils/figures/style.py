@@ -8,13 +8,14 @@ from __future__ import annotations
 import functools
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
 STYLE_FILE = Path(__file__).with_name("course.mplstyle")
 
@@ -58,9 +59,10 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 
 def _settled(drawn: R) -> R:
     """A figure laid out once and for all: constrained layout moves things at every drawing."""
-    if hasattr(drawn, "draw_without_rendering"):
-        drawn.draw_without_rendering()
-        drawn.set_layout_engine("none")
+    figure: Any = drawn
+    if hasattr(figure, "draw_without_rendering"):
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
     return drawn
 
 
@@ -86,8 +88,10 @@ def with_palette(picture: bytes) -> bytes:
     from PIL import Image
 
     whole = Image.open(io.BytesIO(picture))
-    if whole.has_transparency_data and whole.convert("RGBA").getextrema()[3][0] < 255:
-        return picture
+    if whole.has_transparency_data:
+        alpha = whole.convert("RGBA").getchannel("A")
+        if alpha.getextrema() != (255, 255):
+            return picture
     colours = whole.convert("RGB")
     reduced = colours.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     buffer = io.BytesIO()
@@ -117,7 +121,7 @@ def bare(axes: Axes) -> None:
     axes.tick_params(length=0)
 
 
-def legend_below(figure: Figure, handles: list, columns: int = 4) -> None:
+def legend_below(figure: Figure, handles: Sequence[Patch], columns: int = 4) -> None:
     """A legend under the axes, where it hides nothing."""
     figure.legend(handles=handles, loc="outside lower center", ncols=min(columns, len(handles)))
 

@@ -133,7 +133,7 @@ def _warps(blocks: _Cells, threads: _Cells) -> _Cells:
 def _colours(cells: _Cells) -> np.ndarray:
     """(rows, columns, 3) in 0…1: light tints, so that black labels can be read on them."""
     tints = np.array([_tint(index) for index in range(max(len(cells.names), 1))])
-    picture = tints[cells.ids.clip(0)]
+    picture: np.ndarray = tints[cells.ids.clip(0)]
     picture[cells.ids < 0] = 1.0
     return picture
 
@@ -149,7 +149,8 @@ def _borders(axes: Axes, ids: np.ndarray) -> None:
 
     rows, columns = ids.shape
     padded = np.pad(ids, 1, constant_values=-2)
-    thick, thin = [], []
+    thick: list[list[tuple[int, int]]] = []
+    thin: list[list[tuple[int, int]]] = []
     for row in range(rows + 1):
         for column in range(columns + 1):
             here = padded[row + 1, column + 1]

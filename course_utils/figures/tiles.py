@@ -11,6 +11,7 @@ from .style import BLUE, ORANGE, bare, blend, legend_below, new, styled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
 SIDE = 4.6  # inches of the drawn tile of C
 THIN = 0.85  # inches of the short side of the tiles of A and B
@@ -77,21 +78,21 @@ def rectangles(mask: np.ndarray) -> list[tuple[int, int, int, int]]:
         stop = np.flatnonzero(~left[row, column:])
         width = int(stop[0]) if len(stop) else left.shape[1] - int(column)
         whole = left[row:, column : column + width].all(axis=1)
-        height = int(np.argmin(whole)) if not whole.all() else len(whole)
+        height = int(np.argmin(whole)) if not whole.all() else len(left) - int(row)
         left[row : row + height, column : column + width] = False
         found.append((int(row), int(column), height, width))
     return found
 
 
-def _warp_style() -> dict:
+def _warp_style() -> dict[str, object]:
     return {"facecolor": blend(ORANGE, 0.25), "edgecolor": ORANGE, "hatch": "////", "linewidth": 0}
 
 
-def _thread_style() -> dict:
+def _thread_style() -> dict[str, object]:
     return {"facecolor": BLUE, "edgecolor": BLUE, "linewidth": 0.4}
 
 
-def _key() -> list:
+def _key() -> list[Patch]:
     from matplotlib.patches import Patch
 
     return [

@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING
 from .style import BLUE, ORANGE, PALE, blend, new, styled
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import FancyBboxPatch
 
 WIDE, HIGH, APART = 1.5, 0.62, 2.3  # of a box; from column to column, where rows are 1 apart
 BEND = 0.9  # between two arrows from one box to another
+
+Edge = tuple[str, str, float | None]  # from, to, slope
+Stop = str | tuple[int, int]  # the name of a value, or an edge's number and a column it crosses
 
 
 @styled
 def value_graph(
     values: Mapping[str, tuple[float, float | None]],
-    edges: Sequence[tuple[str, str, float | None]],
+    edges: Sequence[Edge],
     *,
     title: str = "",
 ) -> Figure:
@@ -53,7 +58,7 @@ def value_graph(
     return figure
 
 
-def _columns(values: Mapping[str, object], edges: Sequence[tuple]) -> dict[str, int]:
+def _columns(values: Mapping[str, object], edges: Sequence[Edge]) -> dict[str, int]:
     """How many arrows the longest way to each value has; a leaf's place is just before its use."""
     for start, end, _ in edges:
         if start not in values or end not in values:
@@ -74,18 +79,20 @@ def _columns(values: Mapping[str, object], edges: Sequence[tuple]) -> dict[str, 
     return column
 
 
-def _places(values: Mapping[str, object], edges: Sequence[tuple]):
+def _places(
+    values: Mapping[str, object], edges: Sequence[Edge]
+) -> tuple[list[list[Stop]], dict[Stop, tuple[float, float]]]:
     """The stops of each edge, one in every column between its ends, so that it crosses no box; and
     the middle of each stop and box: a column is sorted by the rows of what leads there."""
-    column: dict = _columns(values, edges)
-    ways = []
+    column: dict[Stop, int] = dict(_columns(values, edges).items())
+    ways: list[list[Stop]] = []
     for number, (start, end, _) in enumerate(edges):
-        stops = {(number, c): c for c in range(column[start] + 1, column[end])}
-        column |= stops
-        ways.append([start, *stops, end])
+        crossed = range(column[start] + 1, column[end])
+        column |= {(number, c): c for c in crossed}
+        ways.append([start, *((number, c) for c in crossed), end])
     columns = [[at for at, c in column.items() if c == k] for k in range(max(column.values()) + 1)]
     tall = max(map(len, columns))
-    places: dict = {}
+    places: dict[Stop, tuple[float, float]] = {}
     for k, stops in enumerate(columns):
         before = {
             at: [places[way[way.index(at) - 1]][1] for way in ways if at in way[1:]] for at in stops
@@ -96,7 +103,7 @@ def _places(values: Mapping[str, object], edges: Sequence[tuple]):
     return ways, places
 
 
-def _box(x: float, y: float, colour):
+def _box(x: float, y: float, colour: tuple[float, float, float] | str) -> FancyBboxPatch:
     from matplotlib.patches import FancyBboxPatch
 
     return FancyBboxPatch(
@@ -105,7 +112,7 @@ def _box(x: float, y: float, colour):
     )  # fmt: skip
 
 
-def _arrow(axes, stops: list, slope: float | None, bend: float) -> None:
+def _arrow(axes: Axes, stops: list[tuple[float, float]], slope: float | None, bend: float) -> None:
     """From the right of a box by way of stops to the left of another, upwards where ``bend`` is
     negative."""
     (x, y), *middle, (end_x, end_y) = stops

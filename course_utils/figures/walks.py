@@ -10,6 +10,7 @@ from .style import BLUE, ORANGE, bare, blend, legend_below, new, styled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
 Read = tuple[int, int, bool]
 CELL = 0.28  # inches
@@ -73,15 +74,15 @@ def _lines(axes: Axes, rows: int, columns: int, line: int) -> None:
             axes.vlines(columns, row - 1, row, color="#333333", linewidth=2.2)
 
 
-def _fetch_style() -> dict:
+def _fetch_style() -> dict[str, object]:
     return {"facecolor": blend(ORANGE, 0.35), "edgecolor": ORANGE, "hatch": "///", "linewidth": 0}
 
 
-def _hit_style() -> dict:
+def _hit_style() -> dict[str, object]:
     return {"facecolor": blend(BLUE, 0.3), "edgecolor": "#333333", "linewidth": 0}
 
 
-def _key() -> list:
+def _key() -> list[Patch]:
     from matplotlib.patches import Patch
 
     return [

@@ -14,6 +14,7 @@ from .style import BLUE, GREY, bare, blend, legend_below, new, styled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
     from ..observing.warp_traces import Trace
 
@@ -107,7 +108,7 @@ def _draw(axes: Axes, number: int, row: _Row) -> None:
     axes.text(WARP + 0.4, number + 0.5, f"{row.steps}", va="center", fontsize=8, color=GREY)
 
 
-def _key() -> list:
+def _key() -> list[Patch]:
     from matplotlib.patches import Patch
 
     return [
@@ -121,7 +122,7 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def _index(block: tuple[int, int, int]) -> str:
+def _index(block: tuple[int, ...]) -> str:
     """(2, 0, 0) as "2", (1, 2, 0) as "(1, 2)"."""
     while len(block) > 1 and block[-1] == 0:
         block = block[:-1]
