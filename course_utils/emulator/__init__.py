@@ -37,7 +37,6 @@ from .findings.report import (
     Finding,
     KernelFault,
     LaunchTooLong,
-    Location,
     spoken_time,
 )
 from .isa.gpu_constants import (
@@ -52,6 +51,7 @@ from .isa.gpu_constants import (
     THREADS_PER_SM,
     WARP,
 )
+from .isa.location import Location
 from .memory.address_space import GLOBAL
 
 if TYPE_CHECKING:

@@ -26,6 +26,7 @@ from .mbarrier import BarrierSite
 
 @step("cp", traits=lambda modifiers: Traits(memory="copy", async_proxy="bulk" in modifiers))
 def cp(b: Builder, i: ptx.Instruction) -> Step | None:
+    """Every cp and cp.reduce: a copy, a commit, a wait, or an arrival at an mbarrier."""
     m = i.modifiers
     if m[0] == "reduce":
         m = m[1:]

@@ -36,6 +36,7 @@ WINDOWS = {
 
 @step("mov", traits=Traits(registers="copies"))
 def mov(b: Builder, i: ptx.Instruction) -> Step | None:
+    """A copy of a register, a constant or an address; a vector is packed or unpacked."""
     target, source = i.operands
     kind = i.modifiers[-1]
     if isinstance(target, ptx.OperandList):
@@ -116,6 +117,7 @@ def cvta(b: Builder, i: ptx.Instruction) -> Step:
 
 @step("isspacep")
 def isspacep(b: Builder, i: ptx.Instruction) -> Step:
+    """Whether a generic address is in a state space."""
     space = i.modifiers[0]
     get, put = b.read(i.operands[1], "u64"), b.write(i.operands[0], "pred")
     window = WINDOWS.get(space)
@@ -132,6 +134,7 @@ def isspacep(b: Builder, i: ptx.Instruction) -> Step:
 
 @step("activemask")
 def activemask(b: Builder, i: ptx.Instruction) -> Step:
+    """The mask of the lanes of the warp that run together now; u32."""
     put = b.write(i.operands[0], "b32")
 
     def act(group: Group) -> None:
@@ -154,4 +157,5 @@ def createpolicy(b: Builder, i: ptx.Instruction) -> Step:
 
 @step("alloca", "stacksave", "stackrestore")
 def dynamic_stack(b: Builder, i: ptx.Instruction) -> Step | None:
+    """Not known: arrays whose size is known only when they are allocated."""
     return None

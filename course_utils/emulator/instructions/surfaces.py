@@ -119,6 +119,7 @@ def _unformatted(i: ptx.Instruction) -> bool:
 
 @step("suld", traits=Traits(memory="load"))
 def suld(b: Builder, i: ptx.Instruction) -> Step | None:
+    """suld.b: 1, 2 or 4 elements at a byte of each row. Not here: suld of a formatted surface."""
     if not _unformatted(i):
         return None
     access = SurfaceAccess(b, i, i.operands[1])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..isa.gpu_constants import MAX_CLUSTER, SHARED_PER_SM, WARP
 from ..machine.batch import Batch
 from ..machine.block_memory import LOCAL_IN_FLIGHT
 from ..machine.code import Code
-from ..machine.observer import SILENT, Observers
+from ..machine.observer import SILENT, Observer, Observers
 from ..memory.address_space import GLOBAL, Region, Regions
 from ..numerics.rounding import round_up
 from .launch_result import LaunchResult
@@ -37,9 +38,9 @@ MUCH = 20.0  # if that is more seconds than these
 BUDGET = 4_000_000  # instructions that a batch may issue, for each BUDGET_LANES begun
 
 
-def _triple(value) -> tuple[int, int, int]:
-    value = (value,) if isinstance(value, int) else tuple(int(v) for v in value)
-    return (*value, 1, 1)[:3]
+def _triple(value: int | Sequence[int]) -> tuple[int, int, int]:
+    x, y, z, *_ = (value, 1, 1) if isinstance(value, int) else (*map(int, value), 1, 1)
+    return x, y, z
 
 
 class EmulatedLaunch:
@@ -48,14 +49,14 @@ class EmulatedLaunch:
     def __init__(
         self,
         entry: Entry,
-        grid,
-        block,
-        args,
-        shared,
-        names,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[Any],
+        shared: int,
+        names: Sequence[str],
         options: Options,
-        observers_of,
-    ):
+        observers_of: Callable[[EmulatedLaunch], list[Observer]],
+    ) -> None:
         self.entry, self.module, self.options = entry, entry.module, options
         self.grid, self.block = _triple(grid), _triple(block)
         self.dynamic_shared = shared
@@ -78,7 +79,7 @@ class EmulatedLaunch:
             )
         self.code_is_clustered = self.clustered or entry.cluster is not None
         self.code = entry.code_for(self.code_is_clustered)
-        self.printed: list[tuple[tuple, str]] = []  # (block, warp, moment, thread), text
+        self.printed: list[tuple[tuple[int, ...], str]] = []  # (block, warp, moment, thread), text
         self.printed_size = 0
         self._workspace: np.ndarray | None = None
         self.wants_whole_grid = False  # a barrier of the whole grid, in an ordinary launch
@@ -96,7 +97,7 @@ class EmulatedLaunch:
         observers = observers_of(self)
         self.observers = Observers(observers) if observers else SILENT
 
-    def _bind(self, args, names) -> None:
+    def _bind(self, args: Sequence[Any], names: Sequence[str]) -> None:
         parameters = self.entry.function.parameters
         if len(args) != len(parameters):
             raise ValueError(
@@ -151,6 +152,8 @@ class EmulatedLaunch:
         return max(1, LOCAL_IN_FLIGHT // max(each, 1))
 
     def run(self) -> LaunchResult:
+        """Run all blocks. Raises KernelFault for a fault that ends the launch, and LaunchTooLong
+        where it takes longer than ``Options.patience``."""
         try:
             self._run_batches()
         except KernelFault as fault:

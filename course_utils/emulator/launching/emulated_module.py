@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -66,6 +67,7 @@ class EmulatedModule:
 
     @property
     def entries(self) -> list[str]:
+        """The names of the kernels, mangled as in the PTX."""
         return [name for name, f in self.functions.items() if f.is_entry]
 
     def entry(self, name: str) -> Entry:
@@ -102,7 +104,7 @@ class EmulatedModule:
         return self._globals[name]
 
     def _initialise(self, variable: ptx.Variable, storage: np.ndarray) -> None:
-        text = variable.initial.strip().replace("{", "").replace("}", "")
+        text = (variable.initial or "").strip().replace("{", "").replace("}", "")
         width = ptx.SIZES[variable.type]
         for n, part in enumerate(p.strip() for p in text.split(",")):
             literal = parse_literal(part)
@@ -113,7 +115,7 @@ class EmulatedModule:
             elif literal.float_bits:
                 data = np.array(literal.value, f"<f{width}").tobytes()
             else:
-                data = (literal.value % (1 << 8 * width)).to_bytes(width, "little")
+                data = (int(literal.value) % (1 << 8 * width)).to_bytes(width, "little")
             storage[n * width : (n + 1) * width] = np.frombuffer(data, np.uint8)
 
     def address(self, name: str) -> int:
@@ -125,6 +127,7 @@ class EmulatedModule:
         raise ptx.PtxError(f"unknown symbol {name}")
 
     def function_at(self, address: int, instruction: ptx.Instruction) -> str:
+        """The name of the function at an address. Raises KernelFault where there is none."""
         number, rest = divmod(address - FUNCTION_WINDOW, 16)
         if rest or not 0 < number <= len(self._function_names):
             raise unknown(instruction)
@@ -179,6 +182,7 @@ class Entry:
 
     @property
     def parameters(self) -> list[tuple[int, int]]:
+        """(size, alignment) of each parameter, in bytes."""
         return [(p.size, p.align) for p in self.function.parameters]
 
     def instructions(self) -> Iterator[ptx.Instruction]:
@@ -255,7 +259,7 @@ class Entry:
         self,
         grid: Sequence[int],
         block: Sequence[int],
-        args: Sequence,
+        args: Sequence[Any],
         shared: int = 0,
         names: Sequence[str] = (),
         options: Options | None = None,

@@ -16,6 +16,8 @@ from ..memory.address_space import Region
 from .lanes import Group
 from .operands import Put
 
+Part = tuple[Region, np.ndarray, np.ndarray]  # an array, its elements, indices (lanes, n)
+
 KEY_SHIFT = 24  # an mbarrier's key: block of the batch << 24 | offset in its shared memory
 
 
@@ -42,7 +44,7 @@ class Transfer:
     convert: Callable[[np.ndarray], np.ndarray] | None = None
     operation: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     regions: tuple[Region | None, Region | None] = (None, None)
-    reads: Sequence[tuple[Region, np.ndarray, np.ndarray]] = ()
+    reads: Sequence[Part] = ()
     queue: str | None = None
     numbers: np.ndarray | None = None
     arrivals: np.ndarray | None = None
@@ -56,6 +58,22 @@ class Transfer:
         and then its target has been written."""
         target = self.regions[0]
         return self.queue == "bulk" and target is not None and target.space == "global"
+
+    @property
+    def filled(self) -> Part | None:
+        """The target's array, with what is written of it; None for a copy into no array."""
+        region, elements, index = self.regions[0], self.target, self.put
+        if region is None or elements is None or index is None:
+            return None
+        return region, elements, index
+
+    @property
+    def taken(self) -> Part | None:
+        """The source's array, with what is read of it; None for a copy out of no array."""
+        region, elements, index = self.regions[1], self.source, self.take
+        if region is None or elements is None or index is None:
+            return None
+        return region, elements, index
 
     @property
     def bytes_per_lane(self) -> int:

@@ -121,6 +121,7 @@ class GlobalMemory:
     def add(
         self, name: str, storage: np.ndarray, align: int = 256, read_only: bool = False
     ) -> Region:
+        """Give ``storage``, uint8 (bytes,), addresses of its own; ``align`` in bytes."""
         start = self.reserve(storage.size, align)
         return self.regions.add(
             Region(name, "global", start, storage.size, storage, read_only=read_only)

@@ -19,8 +19,12 @@ from ..findings.report import Counts
 from ..isa.gpu_constants import BANK_BYTES, BANKS, SECTOR, WARP
 from ..isa.instruction_set import flops_of, traits_of
 from ..isa.ptx import Instruction
+from ..machine.accesses import Site, Spread
+from ..machine.code import Code
 from ..machine.lanes import Group
+from ..machine.launch_state import LaunchState
 from ..machine.observer import Observer
+from ..memory.address_space import Region
 from .trace_recorder import WarpAccess, reach
 
 
@@ -165,7 +169,7 @@ class Tally(Observer):
     instruction: (instruction, warp) -> its :class:`~.trace_recorder.WarpAccess`.
     """
 
-    def __init__(self, launch):
+    def __init__(self, launch: LaunchState) -> None:
         self._launch = launch
         self._traffic: dict[tuple[int, str], Traffic] = {}  # by id of the instruction, and memory
         self._divergent: dict[int, int] = {}
@@ -175,7 +179,15 @@ class Tally(Observer):
 
     # --- while the launch runs ---
 
-    def access(self, site, group: Group, region, first: int, index, spread) -> None:
+    def access(
+        self,
+        site: Site,
+        group: Group,
+        region: Region,
+        first: int,
+        index: np.ndarray,
+        spread: Spread,
+    ) -> None:
         apart = site.space in ("texture", "surface")  # neither goes by global memory's counters
         traffic = self._traffic_of(site, site.space if apart else region.space)
         cost, conflicts = self._cost(site, group, region, spread)
@@ -187,7 +199,7 @@ class Tally(Observer):
         if batch.first == 0 and group.lanes[0] < batch.lanes_per_block:
             self._keep(site, group, region, spread)
 
-    def _traffic_of(self, site, space: str) -> Traffic:
+    def _traffic_of(self, site: Site, space: str) -> Traffic:
         instruction = site.instruction
         found = self._traffic.get((id(instruction), space))
         if found is None:
@@ -197,7 +209,7 @@ class Tally(Observer):
             found = self._traffic[id(instruction), space] = Traffic(space, kind, site.kind)
         return found
 
-    def _keep(self, site, group: Group, region, spread) -> None:
+    def _keep(self, site: Site, group: Group, region: Region, spread: Spread) -> None:
         per_block = group.batch.lanes_per_block // WARP
         for warp in group.warps[group.warps < per_block].tolist():
             key = (id(site.instruction), warp)
@@ -227,7 +239,7 @@ class Tally(Observer):
         _, before = self._computed.get(id(instruction), ("", 0))
         self._computed[id(instruction)] = f"{kind} (tensor cores)", before + flops
 
-    def _cost(self, site, group: Group, region, spread) -> tuple[int, int]:
+    def _cost(self, site: Site, group: Group, region: Region, spread: Spread) -> tuple[int, int]:
         """(sectors or wavefronts, conflicts). Moving all addresses by the same multiple of a sector
         (of a word of shared memory) changes nothing, so what was counted once is kept with them."""
         space, memory = region.space, site.traits.memory
@@ -260,7 +272,7 @@ class Tally(Observer):
         recorded["instructions"] = self.instructions(self._launch.visits)
         add_up(recorded["instructions"], counts)
 
-    def instructions(self, visits: dict) -> list[InstructionCounts]:
+    def instructions(self, visits: dict[tuple[Code, int], list[int]]) -> list[InstructionCounts]:
         """What every instruction did; ``visits``: (code, block) -> [threads, warps] that ran it."""
         traffic: dict[int, list[Traffic]] = {}
         for (number, _), found in self._traffic.items():

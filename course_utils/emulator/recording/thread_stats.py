@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..findings.report import Counts
+from ..isa import ptx
 from ..isa.gpu_constants import WARP
 from ..isa.instruction_set import flops_of
+from ..machine.accesses import Site, Spread
+from ..machine.async_state import Transfer
+from ..machine.batch import Batch
+from ..machine.code import Block, Decoded
 from ..machine.lanes import Group
+from ..machine.launch_state import LaunchState
 from ..machine.observer import Observer
+from ..memory.address_space import Region
 from ..numerics.rounding import round_up
 
 PER_THREAD = (
@@ -45,7 +52,7 @@ class ThreadStats(Observer):
     touched: np.ndarray
     started: np.ndarray
 
-    def __init__(self, launch):
+    def __init__(self, launch: LaunchState) -> None:
         self._threads = math.prod(launch.block)
         self._row = round_up(self._threads, WARP)
         lanes = math.prod(launch.grid) * self._row
@@ -57,7 +64,7 @@ class ThreadStats(Observer):
         self.flops = self.overlapped = self.awaited = 0
 
     @staticmethod
-    def _at(batch, lanes: np.ndarray) -> np.ndarray:
+    def _at(batch: Batch, lanes: np.ndarray) -> np.ndarray:
         return lanes + batch.first * batch.lanes_per_block
 
     def _places(self, group: Group) -> slice | np.ndarray:
@@ -67,7 +74,7 @@ class ThreadStats(Observer):
             return slice(run.start + first, run.stop + first)
         return run + first if first else run
 
-    def follows(self, group: Group, block) -> bool:
+    def follows(self, group: Group, block: Block) -> bool:
         """Called before each block of code; where copies begin or end in the middle of one, its
         arithmetic is counted instruction by instruction."""
         self.instructions[self._places(group)] += len(block.instructions)
@@ -76,7 +83,7 @@ class ThreadStats(Observer):
             self._count(group, flops)
         return copies
 
-    def instruction_starts(self, group: Group, decoded) -> None:
+    def instruction_starts(self, group: Group, decoded: Decoded) -> None:
         self._count(group, _flops(decoded.instruction))
 
     def _count(self, group: Group, flops: int) -> None:
@@ -86,7 +93,7 @@ class ThreadStats(Observer):
             self.overlapped += flops * int(np.count_nonzero(in_flight))
             self.awaited += flops * int(in_flight.sum())
 
-    def _known(self, block) -> tuple[int, bool]:
+    def _known(self, block: Block) -> tuple[int, bool]:
         """The FLOPs of a thread in a block of code, and whether copies begin or end in it."""
         key = id(block)
         if key not in self._blocks:
@@ -94,7 +101,15 @@ class ThreadStats(Observer):
             self._blocks[key] = flops, any(map(_is_copy, block.instructions))
         return self._blocks[key]
 
-    def access(self, site, group: Group, region, first: int, index, spread) -> None:
+    def access(
+        self,
+        site: Site,
+        group: Group,
+        region: Region,
+        first: int,
+        index: np.ndarray,
+        spread: Spread,
+    ) -> None:
         places = self._places(group)
         if region.space in ("global", "shared"):
             self.touched[places] += site.bytes
@@ -111,13 +126,13 @@ class ThreadStats(Observer):
             before = self.loaded_from.get(region.name, 0)
             self.loaded_from[region.name] = before + site.bytes * group.n
 
-    def copy_starts(self, batch, transfer) -> None:
+    def copy_starts(self, batch: Batch, transfer: Transfer) -> None:
         if transfer.target is not None or transfer.queue == "tensor":
             self.started[self._at(batch, transfer.lanes)] += 1
         if transfer.queue == "async" and transfer.target is not None:
             self._in_flight[self._at(batch, transfer.lanes)] += 1
 
-    def copy_noticed(self, batch, transfer, instruction) -> None:
+    def copy_noticed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
         self._in_flight[self._at(batch, transfer.lanes)] -= 1
 
     def launch_ends(self, counts: Counts, recorded: dict[str, Any]) -> None:
@@ -127,10 +142,10 @@ class ThreadStats(Observer):
         recorded["threads"] = self
 
 
-def _is_copy(instruction) -> bool:
+def _is_copy(instruction: ptx.Instruction) -> bool:
     return instruction.opcode == "cp"
 
 
-def _flops(instruction) -> int:
+def _flops(instruction: ptx.Instruction) -> int:
     work = flops_of(instruction)
     return work.flops // work.threads if work else 0

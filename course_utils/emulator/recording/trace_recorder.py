@@ -13,7 +13,12 @@ import numpy as np
 
 from ..findings.options import TraceOptions
 from ..findings.report import Counts
+from ..isa import ptx
 from ..isa.gpu_constants import WARP
+from ..machine.accesses import Site, Spread
+from ..machine.batch import Batch
+from ..machine.code import Block, Decoded
+from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..memory.address_space import Region
 
@@ -60,7 +65,9 @@ class WarpStep:
         return sum(1 << n for n in np.flatnonzero(self.active).tolist())
 
 
-def reach(site, group, low: int, high: int, region: Region, spread) -> WarpAccess:
+def reach(
+    site: Site, group: Group, low: int, high: int, region: Region, spread: Spread
+) -> WarpAccess:
     """What lanes ``low`` … ``high`` of a group (positions; all of one warp) access at ``site``."""
     start = (spread.low + site.offset + site.window) % 2**64 - region.start
     addresses = np.full(WARP, -1, np.int64)
@@ -74,32 +81,33 @@ def reach(site, group, low: int, high: int, region: Region, spread) -> WarpAcces
 class TraceRecorder(Observer):
     """Fills ``steps``; ``complete`` is False when there were more than the limit."""
 
-    def __init__(self, options: TraceOptions):
+    def __init__(self, options: TraceOptions) -> None:
         self.options = options
         self.steps: list[WarpStep] = []
         self.complete = True
         self._accesses: list[WarpAccess] = []
-        self._batch, self._first = None, 0  # where the warp is, and its first lane there
+        self._batch: Batch | None = None  # where the warp is,
+        self._first = 0  # and its first lane there
         self._lanes = np.zeros(0, np.int64)  # those that the instruction being run is for
 
-    def batch_starts(self, batch) -> None:
+    def batch_starts(self, batch: Batch) -> None:
         for slot in range(batch.block_count):
             if batch.block_index(batch.first + slot) == self.options.block:
                 self._batch = batch
                 self._first = slot * batch.lanes_per_block + WARP * self.options.warp
 
-    def _span(self, group) -> tuple[int, int]:
+    def _span(self, group: Group) -> tuple[int, int]:
         """The positions in a group of the lanes of the warp: [from, to)."""
         if group.batch is not self._batch:
             return 0, 0
         low, high = np.searchsorted(group.lanes, (self._first, self._first + WARP))
         return int(low), int(high)
 
-    def follows(self, group, block) -> bool:
+    def follows(self, group: Group, block: Block) -> bool:
         low, high = self._span(group)
         return low < high
 
-    def instruction_starts(self, group, decoded) -> None:
+    def instruction_starts(self, group: Group, decoded: Decoded) -> None:
         low, high = self._span(group)
         self._lanes, guard = group.lanes[low:high], decoded.instruction.guard
         self._accesses.clear()
@@ -108,18 +116,18 @@ class TraceRecorder(Observer):
         elif guard is not None:
             self._lanes = self._lanes[self._chosen(guard, group)[low:high]]
 
-    def instruction_ends(self, group, decoded) -> None:
+    def instruction_ends(self, group: Group, decoded: Decoded) -> None:
         self._note(decoded.instruction, self._lanes)
 
     def launch_ends(self, counts: Counts, recorded: dict[str, Any]) -> None:
         recorded["trace"] = self
 
     @staticmethod
-    def _chosen(guard, group) -> np.ndarray:
+    def _chosen(guard: ptx.Register, group: Group) -> np.ndarray:
         value = group.full(group.R[guard.slot])
         return ~value if guard.negated else value
 
-    def _note(self, instruction, lanes: np.ndarray) -> None:
+    def _note(self, instruction: ptx.Instruction, lanes: np.ndarray) -> None:
         if len(self.steps) == self.options.limit:
             self.complete = False
             return
@@ -136,7 +144,15 @@ class TraceRecorder(Observer):
             )
         )
 
-    def access(self, site, group, region, first: int, index, spread) -> None:
+    def access(
+        self,
+        site: Site,
+        group: Group,
+        region: Region,
+        first: int,
+        index: np.ndarray,
+        spread: Spread,
+    ) -> None:
         low, high = self._span(group)
         if low < high:
             self._accesses.append(reach(site, group, low, high, region, spread))

@@ -12,14 +12,21 @@ Source: PTX ISA, "wgmma.wait_group", "tcgen05.wait".
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from ...findings.causes import Cause
 from ...findings.report import DATA_RACE, Finding
 from ...isa import ptx
 from ...isa.instruction_set import traits_of
+from ...isa.location import Location
 from ...machine.code import Code
+from ...machine.launch_state import LaunchState
 from ...machine.observer import Observer
+
+# register -> (age, what fills it); uses of such registers: by the lines of the use and the filler
+Flight = dict[int, tuple[int, ptx.Instruction]]
+Early = dict[tuple[Location | None, Location | None], tuple[ptx.Instruction, ptx.Instruction]]
 
 FILLS = ("fills", "fills in groups")
 _OLDEST = 9  # wait_group takes 0 … 7; older groups are all alike
@@ -40,14 +47,14 @@ _found: WeakKeyDictionary[Code, list[Finding]] = WeakKeyDictionary()  # looked f
 class EarlyUseCheck(Observer):
     """Looks at the program of a launch before it runs."""
 
-    def __init__(self, launch):
+    def __init__(self, launch: LaunchState) -> None:
         if launch.code not in _found:
             _found[launch.code] = unwaited(launch.code) + unfenced(launch.code)
         for finding in _found[launch.code]:
             launch.findings.add(("too early", finding.message), finding)
 
 
-def _follow(i: ptx.Instruction, flight: dict, early: dict) -> None:
+def _follow(i: ptx.Instruction, flight: Flight, early: Early) -> None:
     """Bring ``flight`` up to date: register -> (age, what fills it). The age counts the groups of
     wgmma committed since; 0 is not committed. Uses of what is in flight are entered in ``early``"""
     traits = traits_of(i)
@@ -55,7 +62,7 @@ def _follow(i: ptx.Instruction, flight: dict, early: dict) -> None:
     if act == "commits":
         flight.update({s: (min(age + 1, _OLDEST), w) for s, (age, w) in flight.items()})
     elif act == "waits":
-        pending = i.operands[0].value
+        pending = ptx.integer(i.operands[0])
         for slot in [s for s, (age, _) in flight.items() if age > pending]:
             del flight[slot]
     elif act == "waits for all":
@@ -83,8 +90,8 @@ def unwaited(code: Code) -> list[Finding]:
     on some path through the function no wait lies between."""
     if not any(traits_of(i).registers in FILLS for i in _instructions(code)):
         return []
-    at_start: list[dict] = [{} for _ in code.blocks]
-    early: dict = {}
+    at_start: list[Flight] = [{} for _ in code.blocks]
+    early: Early = {}
     todo = set(range(len(code.blocks)))
     while todo:
         number = todo.pop()
@@ -120,37 +127,55 @@ def _finding(use: ptx.Instruction, filler: ptx.Instruction) -> Finding:
 # --- fences that are missing ----------------------------------------------------------------------
 
 
-def _fenced(i: ptx.Instruction, state: dict, missing: dict) -> None:
-    """Bring ``state`` up to date: whether a wgmma.fence has come since the start ("ever") and since
-    the last wait_group ("since"), and which registers were computed since then."""
+@dataclass
+class _Fences:
+    """Whether a wgmma.fence has come since the start (``ever``) and since the last wait_group
+    (``since``), and by which instruction registers were ``computed`` since then."""
+
+    ever: bool = False
+    since: bool = False
+    computed: dict[int, ptx.Instruction] = field(default_factory=dict)
+
+    def copy(self) -> _Fences:
+        return _Fences(self.ever, self.since, dict(self.computed))
+
+    def joined(self, other: _Fences) -> _Fences:
+        """What holds where two paths meet."""
+        computed = {**self.computed, **other.computed}
+        return _Fences(self.ever and other.ever, self.since and other.since, computed)
+
+
+# by the line of a wgmma: the wgmma, and what computed a register that it uses
+Unfenced = dict[Location | None, tuple[ptx.Instruction, ptx.Instruction | None]]
+
+
+def _fenced(i: ptx.Instruction, state: _Fences, missing: Unfenced) -> None:
+    """Bring ``state`` up to date, and enter a wgmma that lacks a fence in ``missing``."""
     traits = traits_of(i)
     act = traits.registers
     if act == "fences":
-        state.clear()
-        state.update(ever=True, since=True)
+        state.ever, state.since, state.computed = True, True, {}
     elif act == "waits":
-        ever = state["ever"]
-        state.clear()
-        state.update(ever=ever, since=False)
+        state.since, state.computed = False, {}
     elif act == "fills in groups":
         used = [s for o in i.operands[:2] if isinstance(o, ptx.OperandList) for s in slots_of(o)]
-        if not state["ever"]:
+        if not state.ever:
             missing.setdefault(i.location, (i, None))
-        elif not state["since"]:
-            changed = next((state[s] for s in used if s in state), None)
+        elif not state.since:
+            changed = next((state.computed[s] for s in used if s in state.computed), None)
             if changed is not None:
                 missing.setdefault(i.location, (i, changed))
         for slot in used:
-            state.pop(slot, None)
+            state.computed.pop(slot, None)
     elif traits.results and i.operands:
         sources = [s for o in i.operands[1:] for s in slots_of(o)]
         for slot in slots_of(i.operands[0]):
             if act != "copies":
-                state[slot] = i
-            elif sources and sources[0] in state:
-                state[slot] = state[sources[0]]
+                state.computed[slot] = i
+            elif sources and sources[0] in state.computed:
+                state.computed[slot] = state.computed[sources[0]]
             else:
-                state.pop(slot, None)
+                state.computed.pop(slot, None)
 
 
 def unfenced(code: Code) -> list[Finding]:
@@ -159,24 +184,21 @@ def unfenced(code: Code) -> list[Finding]:
     stands between a fence and its wgmma is left alone: the compiler moves arithmetic about."""
     if not any(traits_of(i).registers == "fills in groups" for i in _instructions(code)):
         return []
-    at_start: list[dict | None] = [None] * len(code.blocks)
-    at_start[0] = {"ever": False, "since": False}
-    missing: dict = {}
+    at_start = {0: _Fences()}  # by block
+    missing: Unfenced = {}
     todo = {0}
     while todo:
         number = todo.pop()
-        state = dict(at_start[number])
+        state = at_start[number].copy()
         for i in code.blocks[number].instructions:
             _fenced(i, state, missing)
         for successor in code.blocks[number].successors:
-            known_there = at_start[successor]
+            known_there = at_start.get(successor)
             if known_there is None:
-                at_start[successor] = dict(state)
+                at_start[successor] = state.copy()
                 todo.add(successor)
                 continue
-            joined = {**state, **known_there}
-            for flag in ("ever", "since"):
-                joined[flag] = state[flag] and known_there[flag]
+            joined = state.joined(known_there)
             if joined != known_there:
                 at_start[successor] = joined
                 todo.add(successor)

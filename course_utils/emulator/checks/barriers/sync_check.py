@@ -11,8 +11,14 @@ import numpy as np
 from ...findings.causes import Cause
 from ...findings.fault_messages import where
 from ...findings.report import BARRIER, ERROR, IN_FLIGHT, WARNING, Finding
-from ...machine.async_state import KEY_SHIFT
+from ...isa import ptx
+from ...isa.location import Location
+from ...machine.async_state import KEY_SHIFT, MBarrier, Transfer
+from ...machine.barriers import BarrierState
+from ...machine.batch import Batch
+from ...machine.code import Block
 from ...machine.lanes import Group
+from ...machine.launch_state import LaunchState
 from ...machine.observer import Observer
 from ..races.copy_reports import named, told
 from ..races.severity import LEFT_BEHIND
@@ -20,13 +26,14 @@ from ..races.severity import LEFT_BEHIND
 EVERYONE = 0xFFFFFFFF
 
 
-class Numbered(list):
+class Numbered(list[ptx.Instruction]):
     """Instructions, each with a number that fits into an array."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
 
-    def number(self, instruction) -> int:
+    def number(self, instruction: ptx.Instruction) -> int:
+        """The index of an instruction, which is entered when it is new."""
         key = id(instruction)
         if key not in self._numbers:
             self._numbers[key] = len(self)
@@ -37,20 +44,30 @@ class Numbered(list):
 class SyncCheck(Observer):
     """Watches the barriers of one launch."""
 
-    def __init__(self, launch):
+    def __init__(self, launch: LaunchState) -> None:
         self.findings = launch.findings
         self._instructions = Numbered()
-        self._firsts: dict[tuple, np.ndarray] = {}  # (batch, barrier) -> who came first, by block
+        self._firsts: dict[
+            tuple[Batch, int], np.ndarray
+        ] = {}  # (batch, barrier) -> who came first, by block
 
-    def batch_ends(self, batch) -> None:
+    def batch_ends(self, batch: Batch) -> None:
         for key in [key for key in self._firsts if key[0] is batch]:
             del self._firsts[key]
 
-    def _sites(self, batch, number: int) -> np.ndarray:
+    def _sites(self, batch: Batch, number: int) -> np.ndarray:
         """For each block the number of the instruction by which a thread first came, else -1."""
         return self._firsts.setdefault((batch, number), np.full(batch.block_count, -1))
 
-    def _add(self, batch, lane: int, instruction, cause: Cause, text: str, other=None) -> None:
+    def _add(
+        self,
+        batch: Batch,
+        lane: int,
+        instruction: ptx.Instruction,
+        cause: Cause,
+        text: str,
+        other: Location | None = None,
+    ) -> None:
         thread, block = batch.who(lane)
         location = instruction.location
         text = f"Barrier misuse: {where(thread, block)} {text}"
@@ -59,9 +76,9 @@ class SyncCheck(Observer):
 
     # --- warps ---
 
-    def warps_gather(self, group: Group, block) -> None:
+    def warps_gather(self, group: Group, block: Block) -> None:
         """Does each lane that comes to an instruction of a whole warp stand in its member mask?"""
-        mask = block.gather(group.R)
+        mask = block.member_mask(group)
         if len(mask) == 1 and mask[0] == EVERYONE:
             return
         strangers = np.flatnonzero(~(group.full(mask) >> (group.lanes & 31)) & 1)
@@ -79,7 +96,14 @@ class SyncCheck(Observer):
 
     # --- the barriers of a block ---
 
-    def barrier_arrives(self, group: Group, i, number: int, threads: int | None, state) -> None:
+    def barrier_arrives(
+        self,
+        group: Group,
+        i: ptx.Instruction,
+        number: int,
+        threads: int | None,
+        state: BarrierState,
+    ) -> None:
         if "cluster" in i.modifiers:
             return
         self._some_have_left(group, i, threads)
@@ -142,7 +166,9 @@ class SyncCheck(Observer):
                     f"which was to be for {threads}.",
                 )
 
-    def _some_have_left(self, group: Group, instruction, threads) -> None:
+    def _some_have_left(
+        self, group: Group, instruction: ptx.Instruction, threads: int | None
+    ) -> None:
         """``__syncthreads()`` is for every thread of a block; some may have left already."""
         batch = group.batch
         if threads or instruction.opcode != "bar" or int(batch.alive.min()) == batch.threads:
@@ -163,7 +189,7 @@ class SyncCheck(Observer):
         finding = Finding(BARRIER, text, instruction.location, thread, block, cause=cause)
         self.findings.add(("exit", id(instruction)), finding)
 
-    def barrier_let_go(self, batch, slots: np.ndarray, instruction) -> None:
+    def barrier_let_go(self, batch: Batch, slots: np.ndarray, instruction: ptx.Instruction) -> None:
         """Some returned while others waited: the same mistake, seen from the other side.
 
         The PTX manual lets the barrier go ("exit"), but the guide of CUDA C++ asks that a condition
@@ -185,7 +211,7 @@ class SyncCheck(Observer):
 
     # --- what a block leaves behind ---
 
-    def _unbalanced(self, batch, lane: int, key: int, barrier) -> None:
+    def _unbalanced(self, batch: Batch, lane: int, key: int, barrier: MBarrier) -> None:
         missing = f"{abs(barrier.tx)} bytes were {'announced' if barrier.tx > 0 else 'copied'}"
         missing += " that never came" if barrier.tx > 0 else " that nobody had announced"
         i = barrier.instruction
@@ -199,7 +225,7 @@ class SyncCheck(Observer):
         finding = Finding(BARRIER, text, i.location, None, block, cause=cause)
         self.findings.add(("bytes", i.location), finding)
 
-    def blocks_end(self, batch, blocks: np.ndarray) -> None:
+    def blocks_end(self, batch: Batch, blocks: np.ndarray) -> None:
         """The last threads of some blocks have ended."""
         ended = np.zeros(batch.block_count, bool)
         ended[blocks] = True
@@ -226,12 +252,14 @@ class SyncCheck(Observer):
                 self._unbalanced(batch, slot * batch.lanes_per_block, key, barrier)
         for transfer in (*batch.engine.flying.values(), *batch.engine.landed):
             slot = int(transfer.lanes[0]) // batch.lanes_per_block
-            if transfer.instruction.opcode == "st":  # from registers: the one it goes to waits
+            if (
+                transfer.instruction.opcode == "st" and transfer.complete is not None
+            ):  # from registers: the one it goes to waits
                 slot = transfer.complete[0] >> KEY_SHIFT
             if ended[slot] and transfer.target is not None:
                 self._left_in_flight(batch, transfer)
 
-    def _left_in_flight(self, batch, transfer) -> None:
+    def _left_in_flight(self, batch: Batch, transfer: Transfer) -> None:
         location = transfer.instruction.location
         thread, block = batch.who(transfer.lanes[0])
         what = "" if transfer.queue == "async" else f" ({named(transfer)}{told(batch, transfer)})"

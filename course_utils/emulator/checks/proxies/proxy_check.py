@@ -9,16 +9,23 @@ Source: PTX ISA, "Async proxy", "Proxies", "membar/fence".
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from ...findings.causes import Cause
 from ...findings.fault_messages import where
 from ...findings.report import DATA_RACE, Finding
+from ...isa import ptx
 from ...isa.gpu_constants import WARP
 from ...isa.instruction_set import traits_of
-from ...machine.async_state import MBarrier
+from ...machine.accesses import Site, Spread, WatchedAccess
+from ...machine.async_state import MBarrier, Transfer
+from ...machine.batch import Batch
 from ...machine.lanes import Group
+from ...machine.launch_state import LaunchState
 from ...machine.observer import Observer
+from ...memory.address_space import Region
 from ...numerics.rounding import ceil_div
 from ..barriers.sync_check import Numbered
 
@@ -26,7 +33,7 @@ CELL = 4  # bytes of shared memory that are remembered together
 LANE_BITS, NUMBER_BITS = 20, 16
 
 
-def reads_asynchronously(instructions) -> bool:
+def reads_asynchronously(instructions: Iterable[ptx.Instruction]) -> bool:
     """True when a kernel has anything that reads shared memory through the asynchronous proxy."""
     return any(traits_of(i).async_proxy for i in instructions)
 
@@ -37,7 +44,7 @@ class _BatchState:
     ``writes``: for the cells of a shared array when the write was, instruction, lane; ``made``:
     mbarriers whose lane has not fenced since it made them, by key."""
 
-    def __init__(self, batch):
+    def __init__(self, batch: Batch) -> None:
         self.now = 0
         lanes = batch.block_count * batch.lanes_per_block
         self.fenced, self.covers = np.zeros((2, lanes), np.int64)
@@ -49,18 +56,18 @@ class _BatchState:
 class ProxyCheck(Observer):
     """Remembers who wrote each cell of shared memory last, and when each thread last fenced."""
 
-    def __init__(self, launch):
+    def __init__(self, launch: LaunchState) -> None:
         self.findings = launch.findings
         self._instructions = Numbered()
         self._batches: dict[object, _BatchState] = {}
 
-    def batch_starts(self, batch) -> None:
+    def batch_starts(self, batch: Batch) -> None:
         self._batches[batch] = _BatchState(batch)
 
-    def batch_ends(self, batch) -> None:
+    def batch_ends(self, batch: Batch) -> None:
         del self._batches[batch]
 
-    def fence(self, group: Group, instruction) -> None:
+    def fence(self, group: Group, instruction: ptx.Instruction) -> None:
         modifiers = instruction.modifiers
         state = self._batches[group.batch]
         if state.made and ("mbarrier_init" in modifiers or "async" in modifiers):
@@ -71,24 +78,24 @@ class ProxyCheck(Observer):
             state.fenced[group.lanes] = state.now
             state.covers[group.lanes] = state.met[group.lanes // WARP]
 
-    def _meet(self, batch, warps) -> None:
+    def _meet(self, batch: Batch, warps: np.ndarray) -> None:
         """Warps know from now on what those that they met have written."""
         state = self._batches[batch]
         state.now += 1
         state.met[warps] = state.now
 
-    def barrier_completes(self, batch, joined: np.ndarray) -> None:
+    def barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
         self._meet(batch, joined.ravel())
 
     cluster_barrier_completes = barrier_completes
 
-    def mbarrier_passed(self, batch, barrier: MBarrier, lanes: np.ndarray) -> None:
+    def mbarrier_passed(self, batch: Batch, barrier: MBarrier, lanes: np.ndarray) -> None:
         self._meet(batch, lanes // WARP)
 
-    def mbarrier_made(self, batch, barrier: MBarrier) -> None:
+    def mbarrier_made(self, batch: Batch, barrier: MBarrier) -> None:
         self._batches[batch].made[barrier.key] = barrier
 
-    def _memory(self, batch, region) -> np.ndarray:
+    def _memory(self, batch: Batch, region: Region) -> np.ndarray:
         writes = self._batches[batch].writes
         found = writes.get(region)
         if found is None:
@@ -96,11 +103,19 @@ class ProxyCheck(Observer):
             found = writes[region] = np.full(cells, -1, np.int64)
         return found
 
-    def _entry(self, batch, lanes, instruction):
+    def _entry(self, batch: Batch, lanes: np.ndarray, instruction: ptx.Instruction) -> np.ndarray:
         number = self._instructions.number(instruction)
         return (self._batches[batch].now << NUMBER_BITS | number) << LANE_BITS | lanes
 
-    def access(self, site, group: Group, region, first: int, index, spread) -> None:
+    def access(
+        self,
+        site: Site,
+        group: Group,
+        region: Region,
+        first: int,
+        index: np.ndarray,
+        spread: Spread,
+    ) -> None:
         """Note an ordinary store to shared memory."""
         writes = site.is_store or site.is_atomic
         if region.space != "shared" or not writes or site.traits.memory == "copy":
@@ -111,29 +126,33 @@ class ProxyCheck(Observer):
         for piece in range(ceil_div(site.bytes, CELL)):
             memory[cells + piece] = entry
 
-    def copy_starts(self, batch, transfer) -> None:
+    def copy_starts(self, batch: Batch, transfer: Transfer) -> None:
         """cp.async writes as its thread does; others are asynchronous."""
         for region, elements, index in transfer.reads:
             cells = self._cells(elements, index).ravel()
             self._read(batch, region, cells, int(transfer.lanes[0]), transfer.instruction)
-        if transfer.complete is not None and transfer.instruction.opcode == "cp":
+        if transfer.instruction.opcode == "cp":
             self._reports_to(batch, transfer)
-        target, source = transfer.regions
+        filled, taken = transfer.filled, transfer.taken
         if transfer.queue == "async":
-            if target is not None:
-                lanes = transfer.lanes[:, None]
-                entry = self._entry(batch, lanes, transfer.instruction)
-                self._memory(batch, target)[self._cells(transfer.target, transfer.put)] = entry
+            if filled is not None:
+                region, elements, index = filled
+                entry = self._entry(batch, transfer.lanes[:, None], transfer.instruction)
+                self._memory(batch, region)[self._cells(elements, index)] = entry
             return
         lane = int(transfer.lanes[0])
-        if source is not None and source.space == "shared":
-            cells = self._cells(transfer.source, transfer.take).ravel()
-            self._read(batch, source, cells, lane, transfer.instruction)
-        if target is not None and target.space == "shared":
-            self._memory(batch, target)[self._cells(transfer.target, transfer.put)] = -1
+        if taken is not None and taken[0].space == "shared":
+            region, elements, index = taken
+            cells = self._cells(elements, index).ravel()
+            self._read(batch, region, cells, lane, transfer.instruction)
+        if filled is not None and filled[0].space == "shared":
+            region, elements, index = filled
+            self._memory(batch, region)[self._cells(elements, index)] = -1
 
-    def _reports_to(self, batch, transfer) -> None:
+    def _reports_to(self, batch: Batch, transfer: Transfer) -> None:
         """A copy starts that will tell an mbarrier of its end."""
+        if transfer.complete is None:
+            return
         barrier = self._batches[batch].made.get(transfer.complete[0])
         if barrier is None:
             return
@@ -161,13 +180,28 @@ class ProxyCheck(Observer):
         cells = index[..., None] * (size // CELL) + np.arange(size // CELL)
         return cells.reshape(len(index), -1)
 
-    def tiles_read(self, reader, group: Group, firsts, region, index, inside) -> None:
+    def tiles_read(
+        self,
+        reader: WatchedAccess,
+        group: Group,
+        firsts: np.ndarray,
+        region: Region,
+        index: np.ndarray,
+        inside: np.ndarray,
+    ) -> None:
         for tile, first in enumerate(firsts):
             cells = (index[tile][inside[tile]][..., None] * 4 + np.arange(4)).ravel()
             lane = int(group.lanes[first])
             self._read(group.batch, region, cells, lane, reader.instruction)
 
-    def _read(self, batch, region, cells: np.ndarray, lane: int, instruction) -> None:
+    def _read(
+        self,
+        batch: Batch,
+        region: Region,
+        cells: np.ndarray,
+        lane: int,
+        instruction: ptx.Instruction,
+    ) -> None:
         """``lane`` starts a read through the asynchronous proxy."""
         state = self._batches[batch]
         memory = state.writes.get(region)
@@ -204,5 +238,5 @@ class ProxyCheck(Observer):
         self.findings.add(("proxy", there, here), finding)
 
 
-def _short(instruction) -> str:
+def _short(instruction: ptx.Instruction) -> str:
     return ".".join((instruction.opcode, *instruction.modifiers[:3]))

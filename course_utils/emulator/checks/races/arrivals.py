@@ -8,12 +8,15 @@ what lay before a fence that reaches the waiting block. Source: PTX ISA, "barrie
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from itertools import takewhile
 
 import numpy as np
 
 from ...isa import ptx
+from ...machine.batch import Batch
+from .vector_clocks import VectorClocks
 
 REMEMBERED = 1024  # relaxed arrivals that are remembered for reports
 
@@ -56,9 +59,11 @@ class Meeting:
     ended: list[Relaxed] = field(default_factory=list)  # and of the last one
 
     def gather(self, past: np.ndarray) -> None:
+        """An arrival tells ``past``, by warp of the row."""
         self.gathered = past if self.gathered is None else np.maximum(self.gathered, past)
 
     def complete(self) -> None:
+        """The phase ends: those who wait get to know what was told so far."""
         self.released = self.gathered
         self.ended, self.relaxed = self.relaxed, []
 
@@ -66,15 +71,23 @@ class Meeting:
 class Meetings:
     """The barriers of one batch; ``order``: its fences, None where a kernel has none."""
 
-    def __init__(self, batch, clocks):
+    def __init__(self, batch: Batch, clocks: VectorClocks) -> None:
         self.batch, self.clocks = batch, clocks
         self._meetings: dict[object, Meeting] = {}
         self._relaxed: deque[Relaxed] = deque(maxlen=REMEMBERED)
 
-    def of(self, key) -> Meeting:
+    def of(self, key: Hashable) -> Meeting:
+        """The barrier ``key``, made when it is first asked for."""
         return self._meetings.setdefault(key, Meeting())
 
-    def arrive(self, key, warps: np.ndarray, past: np.ndarray, instruction, home=None) -> None:
+    def arrive(
+        self,
+        key: Hashable,
+        warps: np.ndarray,
+        past: np.ndarray,
+        instruction: ptx.Instruction,
+        home: int | None = None,
+    ) -> None:
         """Warps of one row, which know ``past``, arrive. ``home``: the block that waits, where it
         is a single one."""
         meeting, clocks = self.of(key), self.clocks
@@ -89,7 +102,7 @@ class Meetings:
             past[: clocks.warps] = 0 if clocks.order is None else clocks.order.told(warps, at_home)
         meeting.gather(past)
 
-    def passed(self, key, warps: np.ndarray) -> None:
+    def passed(self, key: Hashable, warps: np.ndarray) -> None:
         """Warps of one row have waited."""
         meeting = self._meetings.get(key)
         if meeting is None or meeting.released is None:

@@ -7,17 +7,21 @@ Source: CUDA C++ Programming Guide, "Distributed Shared Memory".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from ...findings.causes import Cause
 from ...findings.fault_messages import where
 from ...findings.report import BARRIER, DATA_RACE, Finding
+from ...findings.reported_state import ReportedAccess
+from ...isa import ptx
 from ...machine.async_state import KEY_SHIFT
+from ...machine.batch import Batch
 from ...machine.lanes import Group
-from ...memory.address_space import SHARED_WINDOW, Region
-from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, pack
+from ...memory.address_space import Region
+from .arrivals import Relaxed
+from .race_entries import CLOCK_SHIFT, THREAD, pack
+from .race_shadow import RaceShadow
 from .vector_clocks import VectorClocks
 
 
@@ -36,7 +40,7 @@ def reaches_too_early(
     return None
 
 
-def not_started(site, group: Group, at: int, home: int) -> Finding:
+def not_started(site: ReportedAccess, group: Group, at: int, home: int) -> Finding:
     """What is said of the lane at position ``at``, which reaches into the block ``home``."""
     batch, location = group.batch, site.instruction.location
     thread, block = batch.who(group.lanes[at])
@@ -49,7 +53,7 @@ def not_started(site, group: Group, at: int, home: int) -> Finding:
 
 
 def touched_late(
-    batch, clocks: VectorClocks, region: Region, shadow: RaceShadow, blocks: list[int]
+    batch: Batch, clocks: VectorClocks, region: Region, shadow: RaceShadow, blocks: list[int]
 ) -> Iterator[tuple[int, str, int]]:
     """(block, "reads" or "writes", entry) for an array in the shared memory of ``blocks``, which
     end: of each kind the first access by another block of which the one that ends does not know."""
@@ -71,19 +75,26 @@ class Visits:
     there still."""
 
     def __init__(self) -> None:
-        self._of: dict[int, dict[int, tuple[int, int, Any, str]]] = {}
+        self._of: dict[int, dict[int, tuple[int, int, ptx.Instruction, str]]] = {}
 
-    def add(self, batch, clocks: VectorClocks, key: int, lanes: np.ndarray, instruction) -> None:
+    def add(
+        self,
+        batch: Batch,
+        clocks: VectorClocks,
+        key: int,
+        lanes: np.ndarray,
+        instruction: ptx.Instruction,
+    ) -> None:
         """Lanes arrive at the mbarrier ``key`` of another block."""
-        name = batch.region_at((key & (1 << KEY_SHIFT) - 1) + SHARED_WINDOW).name
+        name = batch.engine.variable_of(key).name
         visits = self._of.setdefault(key >> KEY_SHIFT, {})
         entries = np.broadcast_to(pack(clocks.threads(lanes), clocks.now(lanes), 0), lanes.shape)
         for lane, entry in zip(lanes.tolist()[::-1], entries.tolist()[::-1], strict=True):
             visits[lane >> 5] = entry, lane, instruction, name
 
     def unknown(
-        self, batch, clocks: VectorClocks, block: int
-    ) -> Iterator[tuple[int, int, Any, str]]:
+        self, batch: Batch, clocks: VectorClocks, block: int
+    ) -> Iterator[tuple[int, int, ptx.Instruction, str]]:
         """(entry, lane, instruction, mbarrier) of those that ``block``, which ends, does not know
         of."""
         known = _known(batch, clocks, block)
@@ -92,14 +103,22 @@ class Visits:
                 yield visit
 
 
-def _known(batch, clocks: VectorClocks, block: int) -> np.ndarray:
+def _known(batch: Batch, clocks: VectorClocks, block: int) -> np.ndarray:
     """What the warps of a block together know of the time of each warp of its cluster."""
     warps = batch.lanes_per_block // 32
-    row, rank = divmod(block, batch.clusters.size)
+    row, rank = divmod(block, batch.clusters.size if batch.clusters else 1)
     return clocks.known[row, rank * warps : (rank + 1) * warps].max(axis=0)
 
 
-def left_too_early(batch, block: int, name: str, kind: str, lane: int, i, told) -> Finding:
+def left_too_early(
+    batch: Batch,
+    block: int,
+    name: str,
+    kind: str,
+    lane: int,
+    i: ptx.Instruction,
+    told: Relaxed | None,
+) -> Finding:
     """What is said of a block that ends while ``lane``, of another, may still be about to touch
     its variable ``name``. ``told``: a relaxed arrival that would have told the block, if any."""
     thread, other = batch.who(lane)

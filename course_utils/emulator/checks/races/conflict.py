@@ -7,11 +7,17 @@ import numpy as np
 from ...findings.causes import Cause
 from ...findings.report import DATA_RACE, ERROR, WARNING, Finding
 from ...isa.instruction_set import DTYPES
+from ...machine.accesses import Site, WatchedAccess
 from ...machine.lanes import Group
+from ...memory.address_space import Region
 from .copy_reports import NOT_READ, TWO_BLOCKS, copied_by, copy_at, landed, named, remedy, told
+from .copy_sides import CopySide
 from .happens_before import BLOCK, CLUSTER, GPU, reach
 from .missing_order import missing_order, same_block
-from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, meets, number_of, pack
+from .ordering import Ordering
+from .race_entries import CLOCK_SHIFT, THREAD, number_of, pack
+from .race_reports import Races
+from .race_shadow import RaceShadow, meets
 from .severity import IN_STEP, NO_ACQUIRE, TOGETHER, WITH_SHUFFLE, counts, in_step, passed_by
 from .tile_reads import until
 
@@ -31,16 +37,17 @@ class AccessCheck:
 
     def __init__(
         self,
-        races,
-        site,
+        races: Races,
+        site: WatchedAccess,
         group: Group,
-        region,
+        region: Region,
         shadow: RaceShadow,
         span: Span,
         elements: np.ndarray | None = None,
-    ):
+    ) -> None:
         self.races, self.site, self.group = races, site, group
         self.region, self.shadow, self.span, self.elements = region, shadow, span, elements
+        self.values = site.values if isinstance(site, Site) else ()
         self.writes = site.is_store or site.is_atomic
         if self.writes:
             shadow.enter(span)
@@ -54,8 +61,10 @@ class AccessCheck:
         """Check one cell of each lane, the one that holds the ``piece``-th part of its access; a
         write is entered as well."""
         shadow, site = self.shadow, self.site
-        if cells is None:
+        if cells is None and self.elements is not None:
             cells = shadow.cells(self.elements, site.width, piece)
+        if cells is None:
+            raise ValueError("neither cells nor elements")
         if shadow.flying:
             self.meet_copies(cells)
         if meets(self.span, shadow.written):
@@ -89,9 +98,11 @@ class AccessCheck:
         local = self.region.space == "shared"
         bad = self.clocks.unordered(self.group.lanes, entries, local)
         if len(bad) and self.site.is_store and not local and self.elements is not None:
-            bad = bad[self._changes(piece)[bad]]  # writing what is there already harms nobody
+            bad = bad[
+                self._changes(piece, self.elements)[bad]
+            ]  # writing what is there already harms nobody
         if len(bad) and self.clocks.order is not None:
-            bad = self._without_order(bad, entries, cells)
+            bad = self._without_order(self.clocks.order, bad, entries, cells)
         if not len(bad):
             return
         numbers, first = np.unique(number_of(entries[bad]), return_index=True)
@@ -112,11 +123,13 @@ class AccessCheck:
         apart = np.where(lanes // span == earlier // span, CLUSTER, GPU)
         return strong & (reaches >= np.where(lanes // size == earlier // size, BLOCK, apart))
 
-    def _without_order(self, bad: np.ndarray, entries: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    def _without_order(
+        self, order: Ordering, bad: np.ndarray, entries: np.ndarray, cells: np.ndarray
+    ) -> np.ndarray:
         """Those of the positions ``bad`` where not even a flag makes an order in ways that need no
         fence: the earlier access set a flag, at the very place, that this thread has read since; or
         this access is a strong one, made after reading a flag."""
-        order, granule = self.clocks.order, self.shadow.granule
+        granule = self.shadow.granule
         kept = []
         for at in bad.tolist():
             lane, entry = int(self.group.lanes[at]), int(entries[at])
@@ -138,7 +151,7 @@ class AccessCheck:
         first, second = order[:-1], order[1:]
         differ = np.zeros(len(first), bool)
         for n in self._parts(piece):
-            bits = _bits(self.group.full(self.site.values[n](self.group.R)))
+            bits = _bits(self.group.full(self.values[n](self.group.R)))
             differ |= bits[first] != bits[second]
         clash = np.flatnonzero(differ & (cells[first] == cells[second]))
         if len(clash):
@@ -158,12 +171,12 @@ class AccessCheck:
             number = self.races.number(self.site, self.region)
             self._race("write", number, entries, cells, clash)
 
-    def _changes(self, piece: int) -> np.ndarray:
+    def _changes(self, piece: int, elements: np.ndarray) -> np.ndarray:
         """Where a store puts something else than is there."""
         changes = np.zeros(self.group.n, bool)
         for n in self._parts(piece):
-            new = _bits(self.group.full(self.site.values[n](self.group.R)))
-            changes |= self.region.view(new.dtype)[self.elements + n] != new
+            new = _bits(self.group.full(self.values[n](self.group.R)))
+            changes |= self.region.view(new.dtype)[elements + n] != new
         return changes
 
     def _parts(self, piece: int) -> range:
@@ -174,6 +187,8 @@ class AccessCheck:
 
     def meet_copies(self, cells: np.ndarray) -> None:
         """Bytes that an asynchronous copy reads or writes at the same time."""
+        if self.shadow.flight is None:
+            return
         entries = self.shadow.flight[cells]
         bad, numbers = entries > 0, number_of(entries)
         if not self.writes:
@@ -198,12 +213,16 @@ class AccessCheck:
         batch, stride = self.group.batch, self.region.stride
         return batch.block_index(batch.first + cell * self.shadow.granule // stride)
 
-    def _race(self, kind: str, number: int, entries, cells, bad: np.ndarray) -> None:
+    def _race(
+        self, kind: str, number: int, entries: np.ndarray, cells: np.ndarray, bad: np.ndarray
+    ) -> None:
         """Report that lanes, at the positions ``bad``, meet the earlier accesses ``entries``, all
         of one instruction."""
         region, batch, findings = self.region, self.group.batch, self.races.findings
         there_site = self.races.site(number)
-        there, waited = there_site.instruction.location, getattr(there_site, "waited", None)
+        there = there_site.instruction.location
+        landed_copy = isinstance(there_site, CopySide)
+        waited = there_site.waited if isinstance(there_site, CopySide) else None
         here = self.site.instruction.location
         key = ("race", region.space, str(there), str(here), kind, self.writes)
         if findings.warns(key) and not self._note(there_site, entries, cells, bad):
@@ -220,7 +239,7 @@ class AccessCheck:
         did, rule = f"{kind}s it at {there}", ""
         if waited:
             did, rule = copied_by(there_site.instruction, waited)
-        elif hasattr(there_site, "waited"):  # a copy that has landed, as this thread cannot know
+        elif landed_copy:  # a copy that has landed, as this thread cannot know
             did, rule = landed(there_site.instruction, kind)
         cause, missing = self._cause(there_site, number, entry, lane, kind, verb)
         if cause != Cause.TILE_STILL_READ:
@@ -233,7 +252,7 @@ class AccessCheck:
             f"  thread {other}{of_other} {did}\n"
             f"  thread {thread}{of} {verb}s it at {here}"
             f"{missing}"
-            f"{passed_by(self.races, self.group, self.site.instruction, earlier, lane)}"
+            f"{passed_by(self.races.paths, self.group, self.site.instruction, earlier, lane)}"
         )
         note = self._note(there_site, entries, cells, bad)
         level = WARNING if note else ERROR
@@ -255,7 +274,7 @@ class AccessCheck:
         findings.add(key, finding, note)
 
     def _cause(
-        self, there, number: int, entry: int, lane: int, kind: str, verb: str
+        self, there: WatchedAccess, number: int, entry: int, lane: int, kind: str, verb: str
     ) -> tuple[Cause, str]:
         """Why nothing orders the two, and the end of a report that says so."""
         if late := until(self.site):
@@ -269,7 +288,7 @@ class AccessCheck:
         cause, missing = missing_order(batch, self.clocks, entry, lane, before, here, kind, verb)
         return cause, f"\n  {missing}"
 
-    def _too_narrow(self, there, number: int) -> str:
+    def _too_narrow(self, there: WatchedAccess, number: int) -> str:
         """What two strong accesses that race are told: the scope of one is too narrow."""
         if not (self.strong and number & 1):
             return ""
@@ -281,7 +300,9 @@ class AccessCheck:
             f"(cuda::thread_scope_device, atomicAdd with no _block)."
         )
 
-    def _note(self, there, entries: np.ndarray, cells: np.ndarray, bad: np.ndarray) -> str:
+    def _note(
+        self, there: WatchedAccess, entries: np.ndarray, cells: np.ndarray, bad: np.ndarray
+    ) -> str:
         """What a race is told to be if it is no more than a warning; see :mod:`.severity`."""
         if self.strong and int(number_of(entries[bad[0]])) & 1:
             return ""  # a scope is too narrow
@@ -336,7 +357,7 @@ class AccessCheck:
         shared = self.region.space == "shared"
         place = f" in shared memory, block {self._home(cell)}" if shared else ""
         does, rule = ("writes it" if self.writes else "reads it"), ""
-        if hasattr(self.site, "waited"):
+        if isinstance(self.site, CopySide):
             does = f"starts another {'into' if self.writes else 'out of'} it"
         if not shared:
             rule = NOT_READ if block == other_block else TWO_BLOCKS
@@ -369,7 +390,7 @@ def _some(positions: np.ndarray) -> list[int]:
     return positions[:: len(positions) // MOST + 1].tolist()
 
 
-def reach_of(site) -> int:
+def reach_of(site: WatchedAccess) -> int:
     """How far an access counts as a strong one."""
     return reach(site.instruction.modifiers)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ...machine.async_state import KEY_SHIFT
+from ...isa import ptx
+from ...machine.async_state import KEY_SHIFT, Transfer
+from ...machine.batch import Batch
+from ...memory.address_space import Region
 from .race_shadow import cells_of
 
 GROUP = "cp.async.bulk.commit_group and .wait_group, by the thread that started it"
@@ -14,7 +17,9 @@ TWO_BLOCKS = " Two blocks run in any order, or at once."
 KIND = ("reduce", "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d")  # of a copy
 
 
-def copy_at(batch, there, lane: int, region, cell: int, granule: int):
+def copy_at(
+    batch: Batch, there: ptx.Instruction, lane: int, region: Region, cell: int, granule: int
+) -> Transfer | None:
     """The copy in flight that ``lane`` started at the lines of the instruction ``there`` and that
     touches a cell of ``region``; None where there is none, or one of ``cp.async``."""
     for transfer in batch.engine.flying.values():
@@ -22,24 +27,23 @@ def copy_at(batch, there, lane: int, region, cell: int, granule: int):
             continue
         if transfer.queue == "async":
             return None
-        sides = (transfer.target, transfer.put), (transfer.source, transfer.take)
-        for side, (elements, index) in zip(transfer.regions, sides, strict=True):
+        for side, elements, index in filter(None, (transfer.filled, transfer.taken)):
             if side is region and cell in cells_of(elements, index, granule):
                 return transfer
     return None
 
 
-def named(transfer) -> str:
+def named(transfer: Transfer) -> str:
     """The copy in words: its instruction, and its bytes."""
     i = transfer.instruction
     name = ".".join((i.opcode, *(m for m in i.modifiers if m in KIND)))
-    size = transfer.put.shape[-1] * transfer.target.itemsize
+    size = transfer.bytes_per_lane
     if transfer.complete is not None:
         size = transfer.complete[1]  # with what lies outside of a tensor
     return f"{name}, {size} bytes"
 
 
-def landed(instruction, kind: str) -> tuple[str, str]:
+def landed(instruction: ptx.Instruction, kind: str) -> tuple[str, str]:
     """What a thread did that started a copy, and what those need who touch its bytes afterwards."""
     side = "into" if kind == "write" else "out of"
     return (
@@ -49,7 +53,7 @@ def landed(instruction, kind: str) -> tuple[str, str]:
     )
 
 
-def told(batch, transfer) -> str:
+def told(batch: Batch, transfer: Transfer) -> str:
     """Who gets to know of its end."""
     if transfer.complete is None:
         return ""
@@ -59,7 +63,7 @@ def told(batch, transfer) -> str:
     return f"; {batch.engine.name(key)}{block} is told of its end"
 
 
-def remedy(batch, transfer) -> str:
+def remedy(batch: Batch, transfer: Transfer) -> str:
     """What has to come before an access to its bytes."""
     if transfer.complete is None:
         return f" First comes {GROUP}." if transfer.queue == "bulk" else ""
@@ -78,7 +82,7 @@ def remedy(batch, transfer) -> str:
     return f" First comes a wait for {engine.name(key)}, its phase of parity {barrier.phase & 1}."
 
 
-def copied_by(copy, waited) -> tuple[str, str]:
+def copied_by(copy: ptx.Instruction, waited: ptx.Instruction) -> tuple[str, str]:
     """What a thread did with a copy until it was told of the end, and what that is good for."""
     name = "a bulk copy" if "bulk" in copy.modifiers else "cp.async"
     did, end = f"copies into it with {name} at {copy.location} and", waited.location

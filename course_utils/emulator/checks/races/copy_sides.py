@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...isa import ptx
 from ...isa.instruction_set import PLAIN
-from ...machine.async_state import Transfer
+from ...machine.async_state import Part, Transfer
 from ...memory.address_space import Region
 
 
@@ -17,17 +18,20 @@ class CopySide:
     """One side of an asynchronous copy, for reports. ``waited``: where its thread got to know of
     its end, once it has; other threads must be ordered behind that."""
 
-    instruction: object
+    instruction: ptx.Instruction
     is_store: bool
-    waited: object = None
+    waited: ptx.Instruction | None = None
     is_atomic: bool = False
     order: str = ""
     width: int = 4
     bytes: int = 4
+    space: str = ""
     traits = PLAIN
 
 
-def side_of(instruction, writes: bool, waited: object = None) -> CopySide:
+def side_of(
+    instruction: ptx.Instruction, writes: bool, waited: ptx.Instruction | None = None
+) -> CopySide:
     """A copy that reduces is an atomic for what it writes."""
     atomic = writes and instruction.modifiers[:1] == ("reduce",)
     return CopySide(instruction, writes and not atomic, waited, atomic)
@@ -41,17 +45,17 @@ def sides(transfer: Transfer) -> Iterator[Side]:
     what a bulk copy writes to global memory."""
     for region, elements, indices in transfer.reads:
         yield region, elements, indices, False
-    target, source = transfer.regions
-    if target is not None and (target.space == "shared" or transfer.stores):
-        yield target, transfer.target, transfer.put, True
-    if source is not None and source.space == "shared":
-        yield source, transfer.source, transfer.take, False
+    filled, taken = transfer.filled, transfer.taken
+    if filled is not None and (filled[0].space == "shared" or transfer.stores):
+        yield *filled, True
+    if taken is not None and taken[0].space == "shared":
+        yield *taken, False
 
 
-def fetched(transfer: Transfer) -> tuple[Region, np.ndarray, np.ndarray] | None:
+def fetched(transfer: Transfer) -> Part | None:
     """(region, elements, indices) of what a bulk copy reads of global memory; None for others."""
-    region = transfer.regions[1]
-    if transfer.queue == "async" or region is None or region.space != "global":
+    taken = transfer.taken
+    if transfer.queue == "async" or taken is None or taken[0].space != "global":
         return None
-    take = transfer.take
-    return region, transfer.source, take if transfer.valid is None else take[transfer.valid][None]
+    region, elements, index = taken
+    return region, elements, index if transfer.valid is None else index[transfer.valid][None]

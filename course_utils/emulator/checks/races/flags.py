@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
+
+from ...machine.accesses import WatchedAccess
+from ...memory.address_space import Region
 
 MANY = 1024  # flags of an array; with more they count as one
 KEPT = 4096  # of what is remembered of a flag, for reports
@@ -20,7 +24,7 @@ class Release:
     warp: int
     first: int
     thread: int
-    site: object
+    site: WatchedAccess
     time: int
     known: np.ndarray
     fenced: np.ndarray
@@ -41,6 +45,7 @@ class Chain:
     last: dict[int, tuple[int, int]] = field(default_factory=dict)  # warp -> when it set it last
 
     def add(self, release: Release) -> None:
+        """The flag was set once more."""
         self.count += 1
         self.waiting.append(release)
         if len(self.kept) < KEPT:
@@ -72,7 +77,7 @@ class Seen:
     """A flag was read when ``count`` had set it."""
 
     count: int
-    site: object
+    site: WatchedAccess
     lane: int
 
 
@@ -80,19 +85,20 @@ class Flags:
     """The flags of a launch (or, in shared memory, of a batch): array -> place -> chain.
     ``fences``: whether the kernel has any."""
 
-    def __init__(self, warps: int, fences: bool):
+    def __init__(self, warps: int, fences: bool) -> None:
         self.warps, self.fences = warps, fences
         self._chains: dict[object, dict[int | None, Chain]] = {}
 
-    def find(self, region, place: int | None) -> Chain | None:
+    def find(self, region: Region, place: int | None) -> Chain | None:
+        """The chain of a place; None where no thread has set a flag there."""
         chains = self.chains(region)
         return chains.get(None) or chains.get(place)
 
-    def chains(self, region) -> dict[int | None, Chain]:
+    def chains(self, region: Region) -> dict[int | None, Chain]:
         """The chains of an array by place, or the one of the whole array under None."""
         return self._chains.get(region, {})
 
-    def of(self, region, place: int | None, over: bool) -> Chain:
+    def of(self, region: Region, place: int | None, over: bool) -> Chain:
         """The chain of a place (None: of the whole array); with ``over`` a new one, in place of
         what it held."""
         chains = self._chains.setdefault(region, {})
@@ -104,7 +110,7 @@ class Flags:
             chains[place] = Chain(self.warps)
         return chains[place]
 
-    def _together(self, chains) -> Chain:
+    def _together(self, chains: Iterable[Chain]) -> Chain:
         """One chain that hands over what several do."""
         one = Chain(self.warps)
         for chain in chains:
@@ -116,5 +122,5 @@ class Flags:
                 one.far = far if one.far is None else np.maximum(one.far, far)
         return one
 
-    def __contains__(self, region) -> bool:
+    def __contains__(self, region: Region) -> bool:
         return region in self._chains

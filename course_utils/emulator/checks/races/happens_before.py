@@ -14,12 +14,16 @@ their own stores and leave the flag to one of them after ``__syncthreads()``, as
 from __future__ import annotations
 
 import itertools
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
+from ...isa import ptx
 from ...isa.instruction_set import traits_of
-from ...machine.accesses import STRONG
+from ...machine.accesses import STRONG, WatchedAccess
+from ...machine.batch import Batch
 from ...machine.lanes import Group
+from ...memory.address_space import Region
 from .flags import Chain, Flags, Release, Seen
 from .vector_clocks import VectorClocks
 
@@ -28,7 +32,7 @@ FLAG_ACCESSES = ("load", "store", "atomic")
 FEW = 64  # places and warps of an access that looks like one of a flag
 
 
-def fences(instructions) -> bool:
+def fences(instructions: Iterable[ptx.Instruction]) -> bool:
     """Whether a kernel has a fence, by itself or as a part of an access."""
     return any(
         traits_of(i).fence or {"acquire", "release", "acq_rel"} & {*i.modifiers}
@@ -36,7 +40,7 @@ def fences(instructions) -> bool:
     )
 
 
-def makes_order(instructions) -> bool:
+def makes_order(instructions: Iterable[ptx.Instruction]) -> bool:
     """Whether a kernel has what flags are made of."""
     return any(
         traits_of(i).fence
@@ -46,14 +50,14 @@ def makes_order(instructions) -> bool:
     )
 
 
-def has_scopes(instructions) -> bool:
+def has_scopes(instructions: Iterable[ptx.Instruction]) -> bool:
     """Whether a kernel has atomic or ordered accesses of less scope than the GPU."""
     return any(
         traits_of(i).memory in FLAG_ACCESSES and reach(i.modifiers) < GPU for i in instructions
     )
 
 
-def is_strong(site, region) -> bool:
+def is_strong(site: WatchedAccess, region: Region) -> bool:
     """Whether an access does not race with its like: atomics, and volatile or ordered accesses.
     Volatile ones to shared memory are of little use to a flag, and many a missing ``__syncwarp()``
     hides behind them: they are treated as any other."""
@@ -62,7 +66,7 @@ def is_strong(site, region) -> bool:
     return bool(site.order) and (region.space == "global" or site.order != "volatile")
 
 
-def reach(modifiers) -> int:
+def reach(modifiers: Collection[str]) -> int:
     """How far a fence reaches, or an access that brings its own."""
     return BLOCK if "cta" in modifiers else CLUSTER if "cluster" in modifiers else GPU
 
@@ -70,7 +74,7 @@ def reach(modifiers) -> int:
 class Order:
     """What fences and flags have made known in a batch, beside its clocks."""
 
-    def __init__(self, batch, clocks: VectorClocks, flags: Flags):
+    def __init__(self, batch: Batch, clocks: VectorClocks, flags: Flags) -> None:
         self.clocks, self.flags = clocks, flags
         self.shared_flags = Flags(flags.warps, flags.fences)
         self.before_fence = np.zeros((3, *clocks.known.shape), np.int64)  # by how far it reaches
@@ -83,7 +87,7 @@ class Order:
         self.used = False  # whether there has been a fence
         self.handed = False  # whether anything was read from a flag
         self.changes = 0  # times that a warp got to know of fences with no step of its clock
-        self._union: tuple = (None, None, None)
+        self._union: tuple[np.ndarray | None, ...] = (None, None, None)
 
     # --- fences ---
 
@@ -91,13 +95,13 @@ class Order:
         """A fence of some warps."""
         clocks = self.clocks
         self.used = True
-        clocks.step(warps)
+        own = clocks.step(warps)
         if acquires and self.handed:
             self._take(warps, reach == GPU)
         rows, places = clocks.place(warps)
         for table in self.before_fence[: reach + 1]:
             table[rows, places] = clocks.known[rows, places]
-            table[rows, places, places] = clocks.own[warps]
+            table[rows, places, places] = own[warps]
 
     def told(self, warps: np.ndarray, at_home: np.ndarray) -> np.ndarray:
         """What relaxed arrivals tell, by warp of their row: ``at_home`` those where only their own
@@ -125,7 +129,7 @@ class Order:
             if wide:
                 self.pending[warp] = {}
 
-    def _both(self, a, b):
+    def _both(self, a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
         """What is known together; the last answer is kept, since many warps ask the same."""
         if a is None or a is b:
             return b
@@ -166,7 +170,8 @@ class Order:
                 self._share((row * size + news).tolist(), [warp])
 
     def _share(self, givers: list[int], takers: list[int]) -> None:
-        far, pending = None, {}
+        far: np.ndarray | None = None
+        pending: dict[Chain, int] = {}
         for warp in givers:
             far = self._both(far, self.far[warp])
             for chain, count in self.pending[warp].items():
@@ -182,17 +187,19 @@ class Order:
     # --- flags ---
 
     @staticmethod
-    def concerns(site) -> bool:
+    def concerns(site: WatchedAccess) -> bool:
         """Whether an access may be one of a flag; mbarriers go their own way."""
         return site.traits.memory in FLAG_ACCESSES
 
-    def before(self, site, group: Group) -> None:
+    def before(self, site: WatchedAccess, group: Group) -> None:
         """An access that brings its own fence and may set a flag."""
         modifiers = {*site.instruction.modifiers}
         if modifiers & {"release", "acq_rel"}:
             self.fence(group.warps, reach(modifiers), acquires=False)
 
-    def after(self, site, group: Group, region, elements: np.ndarray) -> None:
+    def after(
+        self, site: WatchedAccess, group: Group, region: Region, elements: np.ndarray
+    ) -> None:
         """Lanes have read or set flags, or what may be some: ``elements`` of an array."""
         writes = site.is_store or site.is_atomic
         flags = self.flags if region.space == "global" else self.shared_flags
@@ -202,7 +209,15 @@ class Order:
         if self.handed and modifiers & {"acquire", "acq_rel"}:
             self._take(group.warps, reach(modifiers) == GPU)
 
-    def _reach(self, site, group: Group, region, places, flags: Flags, writes: bool) -> None:
+    def _reach(
+        self,
+        site: WatchedAccess,
+        group: Group,
+        region: Region,
+        places: np.ndarray,
+        flags: Flags,
+        writes: bool,
+    ) -> None:
         lanes, size = group.lanes, self.clocks.warps
         known = region in flags
         if not self.used and len(group.warps) > FEW:
@@ -217,16 +232,17 @@ class Order:
             writes = False
             if not known:
                 return
+        where: Iterable[int | None]
         if len(lanes) > max(FEW, 2 * len(group.warps)):  # no flags: the array counts as one
             _, chosen = np.unique(lanes >> 5, return_index=True)
-            lanes, places = lanes[chosen], itertools.repeat(None)
+            lanes, where = lanes[chosen], itertools.repeat(None)
         else:
-            places = places.tolist()
+            where = places.tolist()
         reads = not site.is_store  # also an atomic: it may be how a thread polls
         own, level = self.clocks.own, self.clocks.level
         chains = flags.chains(region)
         whole = chains.get(None)
-        for lane, place in zip(lanes.tolist(), places, strict=False):
+        for lane, place in zip(lanes.tolist(), where, strict=False):
             warp = lane >> 5
             if reads:
                 chain = whole or chains.get(place)  # as find(), but many may wait for a flag
@@ -247,7 +263,7 @@ class Order:
                 chains = flags.chains(region)
                 whole = chains.get(None)
 
-    def _release(self, number: int, lane: int, site) -> Release:
+    def _release(self, number: int, lane: int, site: WatchedAccess) -> Release:
         clocks, warp = self.clocks, lane >> 5
         row, place = divmod(warp, clocks.warps)
         known = clocks.known[row, place].copy()
@@ -298,13 +314,17 @@ class Order:
                 return True
         return False
 
-    def observed(self, lane: int, region, place: int, other: int) -> bool:
+    def observed(self, lane: int, region: Region, place: int, other: int) -> bool:
         """Whether a thread of the lane's block has read, at a place, what ``other`` (a warp of the
         launch) put there: then that access lies behind."""
         flags = self.flags if region.space == "global" else self.shared_flags
         chain = flags.find(region, place)
-        seen = chain and self.seen[(lane >> 5) // self.clocks.warps].get(chain)
-        return bool(seen) and any(r.warp == other and r.number < seen.count for r in chain.kept)
+        if chain is None:
+            return False
+        seen = self.seen[(lane >> 5) // self.clocks.warps].get(chain)
+        if seen is None:
+            return False
+        return any(r.warp == other and r.number < seen.count for r in chain.kept)
 
     def link(self, lane: int, other: int, time: int) -> tuple[Release, Seen] | None:
         """A flag that a thread of the lane's block has read and that a thread of the block of

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from ...findings.causes import Cause
-from .race_shadow import CLOCK_SHIFT, THREAD
+from ...isa.location import Location
+from ...machine.batch import Batch
+from .race_entries import CLOCK_SHIFT, THREAD
+from .vector_clocks import VectorClocks
 
 
-def same_block(batch, earlier: int, lane: int) -> bool:
+def same_block(batch: Batch, earlier: int, lane: int) -> bool:
+    """Whether two lanes belong to one block."""
     return earlier // batch.lanes_per_block == lane // batch.lanes_per_block
 
 
 def missing_order(
-    batch, clocks, entry: int, lane: int, there, here, kind: str, verb: str
+    batch: Batch,
+    clocks: VectorClocks,
+    entry: int,
+    lane: int,
+    there: Location | None,
+    here: Location | None,
+    kind: str,
+    verb: str,
 ) -> tuple[Cause, str]:
     """The fence that a flag between two blocks lacks, or without a flag the missing barrier."""
     earlier, time = (entry & THREAD) - clocks.first, entry >> CLOCK_SHIFT
@@ -48,7 +59,9 @@ def missing_order(
     )
 
 
-def _missing_barrier(batch, clocks, earlier: int, lane: int) -> tuple[Cause, str]:
+def _missing_barrier(
+    batch: Batch, clocks: VectorClocks, earlier: int, lane: int
+) -> tuple[Cause, str]:
     """The barrier that is missing between two lanes."""
     if earlier >> 5 == lane >> 5:
         return Cause.NO_ORDER_IN_WARP, "with no __syncwarp() or __syncthreads() in between."

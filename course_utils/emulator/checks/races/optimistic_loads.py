@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...isa.ptx import Address, Instruction, Register
+from ...isa.ptx import Address, Instruction, Operand, Register
 
 
 def first_looks(
@@ -19,8 +19,8 @@ def first_looks(
     alone, what a compare-and-swap of the same address compares. ``forms`` has one of each form."""
     if not any(_is_swap(i) for i in forms):
         return frozenset()
-    moves: dict[Register, set[Register]] = {}
-    loads: dict[Register, list[Instruction]] = {}
+    moves: dict[Operand, set[Operand]] = {}
+    loads: dict[Operand, list[Instruction]] = {}
     swaps: list[Instruction] = []
     for i in instructions:
         if _is_swap(i):
@@ -31,7 +31,7 @@ def first_looks(
             loads.setdefault(i.operands[0], []).append(i)
     found = set()
     for swap in swaps:
-        waiting, seen = [swap.operands[2]], set()
+        waiting, seen = [swap.operands[2]], set[Operand]()
         while waiting:
             register = waiting.pop()
             if not isinstance(register, Register) or register in seen:

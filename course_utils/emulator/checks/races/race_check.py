@@ -11,16 +11,23 @@ they make an order of their own with flags and fences (:mod:`.happens_before`).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
 
+from ...findings.reported_state import ReportedAccess
+from ...isa import ptx
 from ...isa.instruction_set import traits_of
-from ...machine.accesses import Spread
-from ...machine.async_state import KEY_SHIFT
+from ...machine.accesses import Spread, WatchedAccess
+from ...machine.async_state import KEY_SHIFT, MBarrier, Transfer
+from ...machine.batch import Batch
+from ...machine.code import Code
 from ...machine.lanes import Group
+from ...machine.launch_state import LaunchState
 from ...machine.observer import Observer
+from ...memory.address_space import Region
 from ..barriers.sync_check import EVERYONE
 from .arrivals import Meetings, Relaxed
 from .cluster_lifetimes import (
@@ -35,18 +42,8 @@ from .copy_sides import CopySide, fetched, side_of, sides
 from .flags import Flags
 from .happens_before import GPU, Order, fences, has_scopes, is_strong, makes_order, reach
 from .optimistic_loads import first_looks
-from .race_shadow import (
-    CLOCK_SHIFT,
-    MAX_SITES,
-    SITE,
-    THREAD,
-    RaceShadow,
-    cells_of,
-    meets,
-    number_of,
-    pack,
-    span_of,
-)
+from .race_entries import CLOCK_SHIFT, MAX_SITES, SITE, THREAD, number_of, pack
+from .race_shadow import RaceShadow, cells_of, meets, span_of
 from .severity import Paths
 from .tensor_memory_check import TensorClocks
 from .tile_reads import LateReader, TileRead, TileReads
@@ -63,7 +60,7 @@ class _BatchState:
     meetings: Meetings
     waited: np.ndarray
     tiles: TileReads
-    shadows: dict[object, RaceShadow] = field(default_factory=dict)
+    shadows: dict[Region, RaceShadow] = field(default_factory=dict)
     past: dict[int, np.ndarray] = field(default_factory=dict)
     visits: Visits = field(default_factory=Visits)
     accesses: int = 0
@@ -74,27 +71,30 @@ class RaceCheck(Observer):
     """Watches the memory of one launch, and reports the first race of each pair of source lines,
     with a count of the rest."""
 
-    def __init__(self, launch):
+    def __init__(self, launch: LaunchState) -> None:
         self.launch = launch
         self.findings = launch.findings
         self._batches: dict[object, _BatchState] = {}
         self._numbers: dict[tuple[int, str], int] = {}
-        self._kinds: dict[tuple, int] = {}
-        self._sites: dict[int, object] = {}
-        self._copy_sites: dict = {}
+        self._kinds: dict[tuple[object, ...], int] = {}
+        self._sites: dict[int, WatchedAccess] = {}
+        self._copy_sites: dict[tuple[int, bool, int], CopySide] = {}
         self._late: dict[tuple[int, int], LateReader] = {}
-        self._global: dict[object, RaceShadow] = {}
+        self._global: dict[Region, RaceShadow] = {}
         self._makes_order = makes_order(launch.entry.forms)
         self._first_looks = first_looks(launch.entry.forms, launch.entry.instructions())
         self._flags: Flags | None = None
         self.reaches = np.full(SITE + 1, GPU, np.int8)  # of strong accesses, by their number
         self.scopes = has_scopes(launch.entry.forms)
-        self.paths = cache(Paths)  # of the functions in which races were found
+        self.paths: Callable[[Code], Paths] = cache(
+            Paths
+        )  # of the functions in which races were found
 
-    def clocks(self, batch) -> VectorClocks:
+    def clocks(self, batch: Batch) -> VectorClocks:
+        """What the warps of a batch know of each other's past."""
         return self._batches[batch].clocks
 
-    def batch_starts(self, batch) -> None:
+    def batch_starts(self, batch: Batch) -> None:
         clocks = (TensorClocks if self.launch.entry.tensor_memory else VectorClocks)(batch)
         nobody = np.zeros(batch.block_count, bool)
         tiles = TileReads(batch.block_count * batch.lanes_per_block)
@@ -106,12 +106,12 @@ class RaceCheck(Observer):
                 self._flags = Flags(warps, fences(self.launch.entry.forms))
             clocks.order = Order(batch, clocks, self._flags)
 
-    def batch_ends(self, batch) -> None:
+    def batch_ends(self, batch: Batch) -> None:
         del self._batches[batch]
 
     # --- order ---
 
-    def barrier_completes(self, batch, joined: np.ndarray) -> None:
+    def barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
         clocks = self.clocks(batch)
         size = clocks.span // batch.lanes_per_block
         if size == 1:
@@ -123,7 +123,7 @@ class RaceCheck(Observer):
             only[:, rank] = by_rank[:, rank]
             clocks.meet(only.reshape(len(by_rank), -1))
 
-    def cluster_arrives(self, group: Group, instruction) -> None:
+    def cluster_arrives(self, group: Group, instruction: ptx.Instruction) -> None:
         state = self._batches[group.batch]
         releases = "relaxed" not in instruction.modifiers
         state.at_arrival = state.accesses if releases and self._all(group) else -1
@@ -132,7 +132,7 @@ class RaceCheck(Observer):
         for row, warps in self._rows(group):
             state.meetings.arrive(row, warps, clocks.past(warps), instruction)
 
-    def cluster_barrier_completes(self, batch, joined: np.ndarray) -> None:
+    def cluster_barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
         for row in np.flatnonzero(joined.any(axis=1)).tolist():
             self._batches[batch].meetings.of(row).complete()
 
@@ -149,24 +149,32 @@ class RaceCheck(Observer):
         """Whether a group has lanes of all warps."""
         return len(group.warps) == self.clocks(group.batch).known[..., 0].size
 
-    def _rows(self, group: Group):
+    def _rows(self, group: Group) -> Iterator[tuple[int, np.ndarray]]:
         """The warps of a group, cluster by cluster."""
         rows = group.warps // self.clocks(group.batch).warps
         for row in np.unique(rows).tolist():
             yield row, group.warps[rows == row]
 
     def warps_meet(self, group: Group) -> None:
-        masks = group.full(group.code.blocks[group.block].gather(group.R)).astype(np.uint32)
+        masks = group.full(group.code.blocks[group.block].member_mask(group)).astype(np.uint32)
         if (masks == EVERYONE).all():
             self.clocks(group.batch).tick(group.warps)
         else:  # some lanes wait for a part of their warp only
             self.clocks(group.batch).lanes_meet(group.lanes, masks)
 
-    def fence(self, group: Group, instruction) -> None:
-        if traits_of(instruction).fence:
-            self.clocks(group.batch).order.fence(group.warps, reach(instruction.modifiers))
+    def fence(self, group: Group, instruction: ptx.Instruction) -> None:
+        order = self.clocks(group.batch).order
+        if order is not None and traits_of(instruction).fence:
+            order.fence(group.warps, reach(instruction.modifiers))
 
-    def mbarrier_arrives(self, batch, barrier, lanes: np.ndarray, i, transfer) -> None:
+    def mbarrier_arrives(
+        self,
+        batch: Batch,
+        barrier: MBarrier,
+        lanes: np.ndarray,
+        i: ptx.Instruction,
+        transfer: Transfer | None,
+    ) -> None:
         """Whoever waits for the mbarrier will know the past of the lanes that arrive; of a copy,
         that of its start. The end of ``cp.async`` is its own thread's."""
         state = self._batches[batch]
@@ -178,28 +186,37 @@ class RaceCheck(Observer):
         else:
             state.meetings.of(barrier).gather(state.past[transfer.number])
 
-    def mbarrier_completes(self, batch, barrier) -> None:
+    def mbarrier_completes(self, batch: Batch, barrier: MBarrier) -> None:
         self._batches[batch].meetings.of(barrier).complete()
 
-    def mbarrier_passed(self, batch, barrier, lanes: np.ndarray) -> None:
+    def mbarrier_passed(self, batch: Batch, barrier: MBarrier, lanes: np.ndarray) -> None:
         self._batches[batch].meetings.passed(barrier, np.unique(lanes >> 5))
 
-    def relaxed_between(self, batch, entry: int, lane: int) -> Relaxed | None:
+    def relaxed_between(self, batch: Batch, entry: int, lane: int) -> Relaxed | None:
         """A relaxed arrival, but for which a lane would know of an earlier access."""
         warp, time = (entry & THREAD) >> 5, entry >> CLOCK_SHIFT
         return self._batches[batch].meetings.relaxed_between(warp, time, lane)
 
     # --- accesses ---
 
-    def access(self, site, group: Group, region, first: int, index, spread) -> None:
+    def access(
+        self,
+        site: WatchedAccess,
+        group: Group,
+        region: Region,
+        first: int,
+        index: np.ndarray,
+        spread: Spread,
+    ) -> None:
         shadow = self._shadow(group.batch, region, site.width, site.bytes)
         if shadow is None:
             return
         clocks = self.clocks(group.batch)
         order = clocks.order
-        flag = order is not None and order.concerns(site) and is_strong(site, region)
-        if flag:
-            order.before(site, group)
+        flag = order if order is not None and order.concerns(site) else None
+        flag = flag if flag is not None and is_strong(site, region) else None
+        if flag is not None:
+            flag.before(site, group)
         low, length = first * site.width, spread.high - spread.low
         span = low, low + length + site.bytes
         reads = not (site.is_store or site.is_atomic)
@@ -210,10 +227,10 @@ class RaceCheck(Observer):
         if reads:
             read = first, self.number(site, region), site.width, site.bytes
             shadow.put_aside(clocks, group.lanes, index, length, read)
-        if flag:
-            order.after(site, group, region, group.full(index + first))
+        if flag is not None:
+            flag.after(site, group, region, group.full(index + first))
 
-    def _shadow(self, batch, region, width: int, size: int) -> RaceShadow | None:
+    def _shadow(self, batch: Batch, region: Region, width: int, size: int) -> RaceShadow | None:
         """What is remembered of a region, ready for an access of ``size`` bytes in elements of
         ``width``; None for a region that is not checked."""
         self._batches[batch].accesses += 1
@@ -232,13 +249,13 @@ class RaceCheck(Observer):
         shadow.fit(width, size)
         return shadow
 
-    def number(self, site, region) -> int:
+    def number(self, site: WatchedAccess, region: Region) -> int:
         """A number for each kind of access at each line, odd for strong ones; see :meth:`site`."""
         number = self._numbers.get((id(site), region.space))
         if number is None:
             strong = is_strong(site, region) or id(site.instruction) in self._first_looks
             i = site.instruction
-            waited = getattr(site, "waited", None) and site.waited.locations
+            waited = site.waited.locations if isinstance(site, CopySide) and site.waited else None
             scope = reach(i.modifiers) if strong else GPU
             how = site.is_store, site.is_atomic, site.width, site.bytes, strong, scope
             key = i.locations, *how, waited
@@ -249,13 +266,13 @@ class RaceCheck(Observer):
             self.reaches[number] = min(scope, self.reaches[number])
         return number
 
-    def site(self, number: int):
+    def site(self, number: int) -> WatchedAccess:
         """The first memory instruction that got this number."""
         return self._sites[number >> 1]
 
     # --- asynchronous copies ---
 
-    def copy_starts(self, batch, transfer) -> None:
+    def copy_starts(self, batch: Batch, transfer: Transfer) -> None:
         """Check the copy against all accesses before it, and mark its bytes."""
         clocks = self.clocks(batch)
         self._fetched_too_early(batch, transfer)
@@ -268,7 +285,7 @@ class RaceCheck(Observer):
             owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
             if transfer.queue != "async":  # cp.async was checked as it is an access of its lanes
                 span = span_of(region, shadow, cells)
-                group = Group(batch, owners, None, 0, None)
+                group = Group.of_copy(batch, owners)
                 access = AccessCheck(self, site, group, region, shadow, span)
                 access.make(0, cells)
                 if not writes:
@@ -278,35 +295,39 @@ class RaceCheck(Observer):
         if transfer.queue != "async":  # cp.async is handed over by its thread, at its wait
             self._batches[batch].past[transfer.number] = clocks.tick(transfer.lanes[:1] >> 5)
 
-    def _fetched_too_early(self, batch, transfer) -> None:
+    def _fetched_too_early(self, batch: Batch, transfer: Transfer) -> None:
         """Report a bulk copy that reads from global memory what another is still writing there."""
         found = fetched(transfer)
-        shadow = self._global.get(found[0]) if found else None
-        if shadow is None or not shadow.flying or not found[2].size:
+        if found is None:
             return
         region, view, index = found
+        shadow = self._global.get(region)
+        if shadow is None or not shadow.flying or not index.size:
+            return
         shadow.fit(view.itemsize, 4)
         cells = cells_of(view, index, shadow.granule)
-        group = Group(batch, np.repeat(transfer.lanes[:1], len(cells)), None, 0, None)
+        group = Group.of_copy(batch, np.repeat(transfer.lanes[:1], len(cells)))
         site = self._copy_site(transfer.instruction, False)
         span = span_of(region, shadow, cells)
         AccessCheck(self, site, group, region, shadow, span).meet_copies(cells)
 
-    def copy_lands(self, batch, transfer) -> None:
+    def copy_lands(self, batch: Batch, transfer: Transfer) -> None:
         if transfer.queue != "async":
             self._touch_down(batch, transfer, "shared")
 
-    def copy_noticed(self, batch, transfer, instruction) -> None:
+    def copy_noticed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
         self._touch_down(batch, transfer, "shared", instruction)
 
-    def copy_written(self, batch, transfer, instruction) -> None:
+    def copy_written(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
         self._touch_down(batch, transfer, "global", instruction)
 
-    def past(self, batch, transfer) -> np.ndarray:
+    def past(self, batch: Batch, transfer: Transfer) -> np.ndarray:
         """What the end of a copy hands over: what its thread knew when it started it."""
         return self._batches[batch].past[transfer.number]
 
-    def _touch_down(self, batch, transfer, space: str, waited=None) -> None:
+    def _touch_down(
+        self, batch: Batch, transfer: Transfer, space: str, waited: ptx.Instruction | None = None
+    ) -> None:
         """A copy has landed in ``space``. ``waited``: the instruction of its threads (of cp.async,
         and of bulk copies to global memory) that says so; the bytes arrive then, as if each thread
         stored its own now."""
@@ -324,13 +345,15 @@ class RaceCheck(Observer):
                 entries = pack(threads, now, self.number(site, region))
                 shadow.enter_write(cells, entries, span_of(region, shadow, cells))
 
-    def _copy_site(self, instruction, writes: bool, waited=None) -> CopySide:
+    def _copy_site(
+        self, instruction: ptx.Instruction, writes: bool, waited: ptx.Instruction | None = None
+    ) -> CopySide:
         key = (id(instruction), writes, id(waited))
         return self._copy_sites.setdefault(key, side_of(instruction, writes, waited))
 
     # --- the end of threads ---
 
-    def blocks_end(self, batch, blocks: np.ndarray) -> None:
+    def blocks_end(self, batch: Batch, blocks: np.ndarray) -> None:
         """The shared memory of blocks ends with them: did all other blocks of the cluster surely
         finish with it first?"""
         if batch.clusters is None:
@@ -348,18 +371,35 @@ class RaceCheck(Observer):
                 told = self.relaxed_between(batch, entry, block * batch.lanes_per_block)
                 self._left_too_early(batch, block, name, "arrives at", lane, i, told)
 
-    def _left_too_early(self, batch, block: int, name: str, kind: str, lane, i, told) -> None:
+    def _left_too_early(
+        self,
+        batch: Batch,
+        block: int,
+        name: str,
+        kind: str,
+        lane: int,
+        i: ptx.Instruction,
+        told: Relaxed | None,
+    ) -> None:
         finding = left_too_early(batch, block, name, kind, int(lane), i, told)
         self.findings.add(("gone", i.location, kind), finding)
 
-    def remote_access(self, site, group: Group, homes: np.ndarray) -> None:
+    def remote_access(self, site: ReportedAccess, group: Group, homes: np.ndarray) -> None:
         """Is it certain that the block whose shared memory is meant has started?"""
         state = self._batches[group.batch]
         at = reaches_too_early(state.clocks, state.waited, group, homes)
         if at is not None:
             self.findings.add(("early", id(site)), not_started(site, group, at, int(homes[at])))
 
-    def tiles_read(self, reader, group: Group, firsts, region, index, inside) -> None:
+    def tiles_read(
+        self,
+        reader: WatchedAccess,
+        group: Group,
+        firsts: np.ndarray,
+        region: Region,
+        index: np.ndarray,
+        inside: np.ndarray,
+    ) -> None:
         """As if the lanes of each warpgroup's first warp read it all: the four warps read together,
         and kernels let one thread say that the tile is free again."""
         if not inside.all():
@@ -367,6 +407,8 @@ class RaceCheck(Observer):
         cells = index.reshape(len(index), -1) * (16 // reader.width)
         lanes = group.lanes[firsts][:, None] + np.arange(cells.shape[1]) % 32
         shadow = self._shadow(group.batch, region, reader.width, reader.bytes)
+        if shadow is None:
+            return
         writers = shadow.writer[shadow.cells(cells, reader.width)]
         read = TileRead(reader, region, lanes, cells, writers)
         self._read_tiles(group, read, reader)
@@ -375,10 +417,10 @@ class RaceCheck(Observer):
     def products_commit(self, group: Group) -> None:
         self._batches[group.batch].tiles.commits(group.warps)
 
-    def products_wait(self, group: Group, wait) -> None:
+    def products_wait(self, group: Group, wait: ptx.Instruction) -> None:
         """Whoever has written since a tile was read first has overwritten it, whatever is known of
         that by now."""
-        pending = wait.operands[0].value
+        pending = ptx.integer(wait.operands[0])
         for read in self._batches[group.batch].tiles.done(group.warps, pending):
             key, i = (id(read.reader), id(wait)), read.reader.instruction
             reader = self._late.setdefault(key, LateReader(i, wait, read.reader.width))
@@ -386,7 +428,7 @@ class RaceCheck(Observer):
             cells = access.shadow.cells(read.cells.ravel(), reader.width)
             access.overwritten(cells, read.writers.ravel())
 
-    def _read_tiles(self, group: Group, read: TileRead, reader) -> AccessCheck:
+    def _read_tiles(self, group: Group, read: TileRead, reader: WatchedAccess) -> AccessCheck:
         """The tiles are read, now."""
         part = Group(group.batch, read.lanes.ravel(), group.code, group.block, group.R)
         cells, width = read.cells.ravel(), reader.width
@@ -395,4 +437,6 @@ class RaceCheck(Observer):
         spread = Spread(places, places)
         self.access(reader, part, read.region, first, cells - first, spread)
         shadow = self._shadow(group.batch, read.region, width, reader.bytes)
+        if shadow is None:
+            raise ValueError(f"no tile is read from {read.region.name}: it is not shared memory")
         return AccessCheck(self, reader, part, read.region, shadow, (0, 0))

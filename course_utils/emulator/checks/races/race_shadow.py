@@ -1,9 +1,7 @@
 """What is remembered of memory: who touched each cell last, where, and when.
 
-One access of one thread is an *entry*, an int64 that packs the thread (numbered throughout the
-launch), the number of the instruction, and the time of the thread's warp
-(:mod:`.vector_clocks`). 0 means nobody. A :class:`RaceShadow` keeps for each cell of an array its
-last writer and its last reader, and one more reader that is another thread than the last.
+A :class:`RaceShadow` keeps for each cell of an array the entries (:mod:`.race_entries`) of its last
+writer and its last reader, and of one more reader that is another thread than the last.
 
 Most accesses need no look at single cells. Between two barriers a tile is either written or read,
 and most arrays of a launch are only ever read: so reads are put aside as they come, and entered
@@ -14,28 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...memory.address_space import Region
 from ...numerics.rounding import ceil_div
+from .race_entries import MAX_CLOCK, THREAD, pack
+from .vector_clocks import VectorClocks
 
-THREAD_BITS, SITE_BITS = 31, 12
-CLOCK_SHIFT = THREAD_BITS + SITE_BITS
-THREAD = (1 << THREAD_BITS) - 1
-SITE = (1 << SITE_BITS) - 1
-MAX_SITES = 1 << SITE_BITS - 1
-MAX_CLOCK = (1 << 63 - CLOCK_SHIFT) - 1  # times beyond are all the same: races then go unseen
+Read = tuple[int, int, int, int]  # see `_Aside`
+
 ASIDE_LANES = 1 << 22  # addresses put aside (32 MB), and reads, before all are entered
 ASIDE_READS = 1 << 15
 ENOUGH_LOOKS = 1 << 12  # looks at what was put aside before all of it is entered
 ENTERED_AT_ONCE = 1 << 16  # addresses
 EMPTY = (1 << 62, -1)  # a range of bytes that meets no other
-
-
-def pack(thread, clock, number):
-    """Entries; ``number`` is the instruction's, odd for one that does not race with its like."""
-    return clock << CLOCK_SHIFT | number << THREAD_BITS | thread
-
-
-def number_of(entries):
-    return entries >> THREAD_BITS & SITE
 
 
 def meets(a: tuple[int, int], b: tuple[int, int]) -> bool:
@@ -44,6 +32,7 @@ def meets(a: tuple[int, int], b: tuple[int, int]) -> bool:
 
 
 def hull(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
+    """The smallest range that holds two ranges."""
     return min(a[0], b[0]), max(a[1], b[1])
 
 
@@ -53,13 +42,15 @@ class _Aside:
     bytes of an element; bytes of the access) of each, in order. ``length``: bytes from the lowest
     address to the highest."""
 
-    def __init__(self, index: np.ndarray, lanes: np.ndarray, clocks, length: int):
+    def __init__(
+        self, index: np.ndarray, lanes: np.ndarray, clocks: VectorClocks, length: int
+    ) -> None:
         self.index, self.lanes, self.length = index, lanes, length
         self.clocks, self.level, self.own = clocks, clocks.level, clocks.own
         self.range = EMPTY
         self.reads: dict[tuple[int, int, int, int], None] = {}
 
-    def range_of(self, read) -> tuple[int, int]:
+    def range_of(self, read: Read) -> tuple[int, int]:
         low = read[0] * read[2]
         return low, low + self.length + read[3]
 
@@ -85,7 +76,7 @@ class RaceShadow:
     or a reader since the last barrier for everybody.
     """
 
-    def __init__(self, size: int, granule: int):
+    def __init__(self, size: int, granule: int) -> None:
         self.size, self.granule = size, granule
         cells = ceil_div(size, granule)
         self.writer, self.reader, self.other = np.zeros((3, cells), np.int64)
@@ -97,7 +88,7 @@ class RaceShadow:
         """Everything so far is known to everybody: from now on it races with nothing."""
         self.level = 0
         self.written = self.read_in = EMPTY
-        self._aside: dict[tuple, _Aside] = {}
+        self._aside: dict[tuple[int, ...], _Aside] = {}
         self._aside_lanes = self._aside_reads = self._looks = 0
 
     # --- cells ---
@@ -123,7 +114,9 @@ class RaceShadow:
 
     # --- reads ---
 
-    def put_aside(self, clocks, lanes, index, length: int, read: tuple) -> None:
+    def put_aside(
+        self, clocks: VectorClocks, lanes: np.ndarray, index: np.ndarray, length: int, read: Read
+    ) -> None:
         """Remember a read by some lanes, now; see :class:`_Aside`."""
         key = (id(index), id(lanes), clocks.level, id(clocks.own))
         aside = self._aside.get(key)
@@ -166,6 +159,7 @@ class RaceShadow:
                 self._aside_lanes -= len(aside.index)
 
     def enter_read(self, cells: np.ndarray, entries: np.ndarray, span: tuple[int, int]) -> None:
+        """Enter reads of cells, within the range of bytes ``span``."""
         self.read_in = hull(self.read_in, span)
         before = self.reader[cells]
         self.reader[cells] = entries
@@ -188,17 +182,20 @@ class RaceShadow:
     # --- copies in flight ---
 
     def take_off(self, cells: np.ndarray, marks: np.ndarray) -> None:
+        """A copy that touches cells is in flight; ``marks``: entries, odd where it writes."""
         if self.flight is None:
             self.flight = np.zeros(len(self.writer), np.int64)
         self.flight[cells] = marks
         self.flying += len(cells) * self.granule
 
     def touch_down(self, cells: np.ndarray) -> None:
-        self.flight[cells] = 0
+        """A copy that touched cells has landed."""
+        if self.flight is not None:
+            self.flight[cells] = 0
         self.flying -= len(cells) * self.granule
 
 
-def span_of(region, shadow: RaceShadow, cells: np.ndarray) -> tuple[int, int]:
+def span_of(region: Region, shadow: RaceShadow, cells: np.ndarray) -> tuple[int, int]:
     """The range of bytes, in a block's copy of an array, that holds some cells."""
     inside = cells * shadow.granule % (region.stride or region.size)
     return int(inside.min()), int(inside.max()) + shadow.granule

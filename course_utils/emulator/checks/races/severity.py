@@ -12,6 +12,8 @@ memory barrier), "Memory Fence Functions".
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...isa.ptx import Instruction
 from ...machine.code import Code
 from ...machine.lanes import Group
@@ -50,7 +52,7 @@ def counts(i: Instruction) -> bool:
 class Paths:
     """Which instructions of a function lead to which."""
 
-    def __init__(self, code: Code):
+    def __init__(self, code: Code) -> None:
         self._blocks, self._places = code.blocks, code.places
         self._at = {
             id(i): (block.number, n)
@@ -108,19 +110,21 @@ class Paths:
         return self._places[block], n
 
 
-def passed_by(races, group: Group, here: Instruction, earlier: int, lane: int) -> str:
+def passed_by(
+    paths: Callable[[Code], Paths], group: Group, here: Instruction, earlier: int, lane: int
+) -> str:
     """That the lane ``earlier`` comes to a barrier of its block which ``lane``, one of ``group`` at
-    the instruction ``here``, has passed by; "" where it is not so."""
+    the instruction ``here``, has passed by; "" where it is not so. ``paths``: of a function."""
     batch = group.batch
     if (
-        group.code is None  # lanes of a copy
+        not group.R  # lanes of a copy
         or group.stack
         or earlier in group.lanes
         or earlier // batch.lanes_per_block != lane // batch.lanes_per_block
     ):
         return ""
     barrier = batch.barriers.ahead_of(earlier)
-    if barrier is None or races.paths(group.code).comes_after(here, barrier):
+    if barrier is None or paths(group.code).comes_after(here, barrier):
         return ""
     other, thread = batch.who(earlier)[0], batch.who(lane)[0]
     return (

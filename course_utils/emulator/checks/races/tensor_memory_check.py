@@ -22,10 +22,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...findings.causes import Cause
+from ...findings.finding_log import FindingLog
 from ...findings.report import DATA_RACE, TENSOR_MEMORY, Finding
+from ...isa import ptx
+from ...machine.async_state import Transfer
+from ...machine.batch import Batch
 from ...machine.lanes import Group
 from ...machine.observer import Observer
+from .race_reports import Races
 from .vector_clocks import VectorClocks
+
+Cells = tuple[int, np.ndarray, slice]  # block, halves of warps, columns
 
 HALF = 16  # lanes to a cell: some instructions use only one half of a warp's 32 lanes
 KINDS = ("issued", "tensor", "ld", "st", "fenced")
@@ -45,7 +52,7 @@ class TensorClocks(VectorClocks):
     v's. A past that is handed over holds both: (warps + 5 · warps,).
     """
 
-    def __init__(self, batch):
+    def __init__(self, batch: Batch) -> None:
         super().__init__(batch)
         rows, warps, _ = self.known.shape
         self.tensor = np.zeros((rows, warps, len(KINDS) * warps), np.int64)
@@ -84,22 +91,28 @@ class TensorClocks(VectorClocks):
 class TensorSite:
     """An instruction that uses tensor memory; ``kind`` says who completes it."""
 
-    instruction: object
+    instruction: ptx.Instruction
     kind: str
 
 
 class TensorMemoryCheck(Observer):
     """Watches the tensor memory of a launch, with the clocks of its race check."""
 
-    def __init__(self, races):
+    def __init__(self, races: Races) -> None:
         self.races, self.findings = races, races.findings
         self._batches: dict[object, TensorUse] = {}
 
-    def batch_starts(self, batch) -> None:
-        self._batches[batch] = TensorUse(batch, self.races.clocks(batch), self.findings)
+    def batch_starts(self, batch: Batch) -> None:
+        self._batches[batch] = TensorUse(batch, self._clocks(batch), self.findings)
 
-    def batch_ends(self, batch) -> None:
+    def batch_ends(self, batch: Batch) -> None:
         del self._batches[batch]
+
+    def _clocks(self, batch: Batch) -> TensorClocks:
+        clocks = self.races.clocks(batch)
+        if not isinstance(clocks, TensorClocks):
+            raise TypeError("the race check keeps no clocks of tensor memory")
+        return clocks
 
     def misuse_tolerated(self, finding: Finding) -> None:
         self.findings.add((TENSOR_MEMORY, finding.location), finding)
@@ -107,15 +120,15 @@ class TensorMemoryCheck(Observer):
     # --- order ---
 
     def tensor_wait(self, group: Group, kind: str) -> None:
-        self.races.clocks(group.batch).done(group.warps, kind)
+        self._clocks(group.batch).done(group.warps, kind)
 
     def tensor_fence(self, group: Group, before: bool) -> None:
         if before:
-            self.races.clocks(group.batch).done(group.warps, "fenced")
+            self._clocks(group.batch).done(group.warps, "fenced")
         else:
             self._batches[group.batch].fence_after(group)
 
-    def copy_starts(self, batch, transfer) -> None:
+    def copy_starts(self, batch: Batch, transfer: Transfer) -> None:
         """Those who wait for a commit will know that what its thread has issued is done."""
         if transfer.queue == "tensor" and transfer.arrivals is not None:
             known = self.races.past(batch, transfer)
@@ -123,28 +136,41 @@ class TensorMemoryCheck(Observer):
 
     # --- accesses ---
 
-    def tensor_access(self, batch, instruction, lane, kind, block, lanes, columns, writes) -> None:
+    def tensor_access(
+        self,
+        batch: Batch,
+        instruction: ptx.Instruction,
+        lane: int,
+        kind: str,
+        block: int,
+        lanes: np.ndarray,
+        columns: slice,
+        writes: bool,
+    ) -> None:
         self._batches[batch].access(lane, instruction, kind, block, lanes, columns, writes)
 
-    def tensor_release(self, batch, instruction, lane: int, block: int, columns: slice) -> None:
+    def tensor_release(
+        self, batch: Batch, instruction: ptx.Instruction, lane: int, block: int, columns: slice
+    ) -> None:
         self._batches[batch].release(lane, instruction, block, columns)
 
 
 class TensorUse:
     """Who used the tensor memory of a batch last. Cells are 16 lanes of one column."""
 
-    def __init__(self, batch, clocks: TensorClocks, findings):
+    def __init__(self, batch: Batch, clocks: TensorClocks, findings: FindingLog) -> None:
         self.batch, self.clocks, self.findings = batch, clocks, findings
         self.usable = np.zeros_like(self.clocks.tensor)
         self.write, self.read, self.read_before = np.zeros(
             (3, batch.block_count, 128 // HALF, 512), np.int64
         )
         self._sites: list[TensorSite] = []
-        self._numbers: dict[tuple, int] = {}
+        self._numbers: dict[tuple[int, str], int] = {}
 
     # --- order ---
 
     def fence_after(self, group: Group) -> None:
+        """``tcgen05.fence::after_thread_sync``: what the warps know is usable from now on."""
         rows, own = self.clocks.place(group.warps)
         self.usable[rows, own] = self.clocks.tensor[rows, own]
 
@@ -158,7 +184,7 @@ class TensorUse:
 
     # --- accesses ---
 
-    def _site(self, i, kind: str) -> int:
+    def _site(self, i: ptx.Instruction, kind: str) -> int:
         key = (id(i), kind)
         if key not in self._numbers:
             self._numbers[key] = len(self._sites)
@@ -166,7 +192,14 @@ class TensorUse:
         return self._numbers[key]
 
     def access(
-        self, lane: int, i, kind: str, block: int, lanes: np.ndarray, columns: slice, writes: bool
+        self,
+        lane: int,
+        i: ptx.Instruction,
+        kind: str,
+        block: int,
+        lanes: np.ndarray,
+        columns: slice,
+        writes: bool,
     ) -> None:
         """``lanes`` × ``columns`` of a block are used by an instruction that ``lane`` has issued"""
         number = self._site(i, kind)
@@ -187,7 +220,7 @@ class TensorUse:
         self.read_before[where] = np.where(other, before, self.read_before[where])
         self.read[where] = entry
 
-    def release(self, lane: int, i, block: int, columns: slice) -> None:
+    def release(self, lane: int, i: ptx.Instruction, block: int, columns: slice) -> None:
         """Columns are given back: all that used them must be done."""
         number, where = self._site(i, "dealloc"), (block, np.arange(128 // HALF), columns)
         for table, earlier in (
@@ -198,7 +231,9 @@ class TensorUse:
             self._compare(lane, number, table, where, earlier, True)
             table[where] = 0
 
-    def _compare(self, lane: int, number: int, table, where, earlier: str, writes: bool) -> None:
+    def _compare(
+        self, lane: int, number: int, table: np.ndarray, where: Cells, earlier: str, writes: bool
+    ) -> None:
         entries = table[where]
         site = self._sites[number]
         for entry in np.unique(entries[entries > 0]).tolist():
@@ -209,11 +244,11 @@ class TensorUse:
             if missing:
                 column = where[2].start + int(np.argwhere(entries == entry)[0][1])
                 self._report(
-                    lane, site, other_lane, other, where[0], column, earlier, writes, *missing
+                    lane, site, other_lane, other, where[0], column, earlier, writes, missing
                 )
 
     def _missing(
-        self, lane: int, site, other_lane: int, other, time: int
+        self, lane: int, site: TensorSite, other_lane: int, other: TensorSite, time: int
     ) -> tuple[Cause, str] | None:
         """What ought to lie between an earlier access and this one, and does not."""
         warps = self.clocks.warps
@@ -241,8 +276,18 @@ class TensorUse:
         return None
 
     def _report(
-        self, lane, site, other_lane, other, block, column, earlier, writes, cause, missing
+        self,
+        lane: int,
+        site: TensorSite,
+        other_lane: int,
+        other: TensorSite,
+        block: int,
+        column: int,
+        earlier: str,
+        writes: bool,
+        missing: tuple[Cause, str],
     ) -> None:
+        cause, lacks = missing
         here, there = site.instruction.location, other.instruction.location
         thread, own = self.batch.who(lane)
         other_thread, other_block = self.batch.who(other_lane)
@@ -253,7 +298,7 @@ class TensorUse:
             f"  thread {other_thread} of block {other_block} {earlier}s it at {there} "
             f"({_name(other)})\n"
             f"  thread {thread} of block {own} {verb} at {here} ({_name(site)})\n"
-            f"  with no {missing}."
+            f"  with no {lacks}."
         )
         finding = Finding(
             DATA_RACE,
@@ -267,7 +312,7 @@ class TensorUse:
             other_thread=other_thread,
             cause=cause,
         )
-        self.findings.add(("tensor", here, there, missing), finding)
+        self.findings.add(("tensor", here, there, lacks), finding)
 
 
 def _name(site: TensorSite) -> str:

@@ -8,11 +8,13 @@ meets it. Source: PTX ISA, "wgmma.commit_group", "wgmma.wait_group".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ...isa import ptx
 from ...isa.instruction_set import PLAIN
+from ...machine.accesses import WatchedAccess
+from ...memory.address_space import Region
 from ...numerics.rounding import ceil_div
 
 UNCOMMITTED = -1
@@ -23,8 +25,8 @@ class TileRead:
     """One instruction's read of tiles: (tiles, elements) ``cells`` of a ``region``, each by the
     (tiles, elements) ``lanes`` of a warp. ``writers``: who had written each before, as entries."""
 
-    reader: Any
-    region: Any
+    reader: WatchedAccess
+    region: Region
     lanes: np.ndarray
     cells: np.ndarray
     writers: np.ndarray
@@ -41,17 +43,18 @@ class TileRead:
 class LateReader:
     """A wgmma as the reader of a tile until the ``wait`` for its group, for reports."""
 
-    instruction: Any
-    wait: Any
+    instruction: ptx.Instruction
+    wait: ptx.Instruction
     width: int
     bytes: int = 16
+    space: str = "shared"
     is_store: bool = False
     is_atomic: bool = False
     order: str = ""
     traits = PLAIN
 
 
-def until(site: Any) -> str:
+def until(site: WatchedAccess) -> str:
     """Until when ``site`` reads, where that is not at once."""
     if not isinstance(site, LateReader):
         return ""
@@ -64,7 +67,7 @@ def until(site: Any) -> str:
 class TileReads:
     """The reads in flight of one batch, whose lanes are ``lanes`` in number."""
 
-    def __init__(self, lanes: int):
+    def __init__(self, lanes: int) -> None:
         self._groups = np.zeros(ceil_div(lanes, 32), np.int64)  # that each warp has committed
         self._flying: list[tuple[TileRead, np.ndarray]] = []  # with the group of each tile
 

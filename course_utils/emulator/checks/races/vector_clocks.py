@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .race_shadow import CLOCK_SHIFT, MAX_CLOCK, THREAD
+from ...machine.batch import Batch
+from .ordering import Ordering
+from .race_entries import CLOCK_SHIFT, MAX_CLOCK, THREAD
 
 
 class VectorClocks:
@@ -24,9 +26,9 @@ class VectorClocks:
     ``first`` on. ``order``: what flags and fences make known, where a kernel has them.
     """
 
-    order = None  # an Order, which needs the clocks
+    order: Ordering | None = None
 
-    def __init__(self, batch):
+    def __init__(self, batch: Batch) -> None:
         size = batch.clusters.size if batch.clusters else 1
         self.span = size * batch.lanes_per_block
         self.warps = self.span // 32
@@ -77,11 +79,12 @@ class VectorClocks:
         rows, places = self.place(warps)
         self.known[rows, places] = np.maximum(self.known[rows, places], past)
 
-    def step(self, warps: np.ndarray) -> None:
-        """Time moves on for some warps, and nobody gets to know anything."""
+    def step(self, warps: np.ndarray) -> np.ndarray:
+        """Time moves on for some warps, and nobody gets to know anything. Returns ``own``."""
         count = self.known.shape[0] * self.warps
-        self.own = np.full(count, self.level) if self.own is None else self.own.copy()
-        self.own[warps] += 1
+        own = self.own = np.full(count, self.level) if self.own is None else self.own.copy()
+        own[warps] += 1
+        return own
 
     def lanes_meet(self, lanes: np.ndarray, masks: np.ndarray) -> None:
         """``lanes`` came to a barrier of their warps, each with the lanes that its mask names: they
@@ -90,24 +93,25 @@ class VectorClocks:
         if self.lane_known is None:
             self.lane_known = np.zeros((*self.known.shape[:1], self.warps, 32, 32), np.int64)
         warps = lanes >> 5
-        self.step(np.unique(warps))
+        own = self.step(np.unique(warps))
         parties, party = np.unique(warps << 32 | masks.astype(np.int64), return_inverse=True)
         order = np.argsort(party, kind="stable")
         table = self.lane_known.reshape(-1, 32)
         starts = np.searchsorted(party[order], np.arange(len(parties)))
         past = np.maximum.reduceat(table[lanes[order]], starts, axis=0)
-        past[party, lanes & 31] = self.own[warps]
+        past[party, lanes & 31] = own[warps]
         table[lanes] = past[party]
 
     def _tell_lanes(self, warps: np.ndarray) -> None:
         """The same, and the lanes of each know what the others have done."""
-        self.step(warps)
+        own = self.step(warps)
         rows, places = self.place(warps)
-        self.known[rows, places, places] = self.own[warps]
+        self.known[rows, places, places] = own[warps]
 
     # --- questions ---
 
     def threads(self, lanes: np.ndarray) -> np.ndarray:
+        """The numbers in the launch of lanes of the batch."""
         return lanes + self.first if self.first else lanes
 
     def now(self, lanes: np.ndarray) -> int | np.ndarray:

@@ -18,11 +18,27 @@ from ...findings.causes import Cause
 from ...findings.fault_messages import where
 from ...findings.report import UNINITIALISED, Finding
 from ...isa import ptx
+from ...machine.accesses import Site, Spread, WatchedAccess
+from ...machine.async_state import Transfer
+from ...machine.batch import Batch
+from ...machine.code import Block, Code, Decoded
 from ...machine.lanes import Group
+from ...machine.launch_state import LaunchState
 from ...machine.observer import Observer
+from ...memory.address_space import Region
 from ...memory.uninitialised import InitShadow
 from .init_matrix import CopySource, MatrixEcho
-from .init_records import BatchState, Record, blank, byte_mask, first_at_each, of_address
+from .init_records import (
+    BatchState,
+    MarkKey,
+    Marks,
+    Record,
+    RecordedRead,
+    blank,
+    byte_mask,
+    first_at_each,
+    of_address,
+)
 from .init_rules import BYTES, LANE_SHIFT, RECORD_SHIFT, RULES, over_warps, whole
 
 MOST_RECORDS = 4096  # reads remembered one by one; after that one for each instruction
@@ -31,29 +47,31 @@ MOST_RECORDS = 4096  # reads remembered one by one; after that one for each inst
 class InitCheck(Observer):
     """Follows uninitialised values through one launch."""
 
-    def __init__(self, launch):
+    def __init__(self, launch: LaunchState) -> None:
         self.findings = launch.findings
         self._batches: dict[object, BatchState] = {}
         self.records: list[Record] = []
         self._last: dict[int, int] = {}  # id of an instruction -> its last record
-        self._global: dict = {}
+        self._global: dict[Region, InitShadow | None] = {}
         self._matrix = MatrixEcho(self)
 
-    def batch_starts(self, batch) -> None:
+    def batch_starts(self, batch: Batch) -> None:
         self._batches[batch] = BatchState()
 
-    def batch_ends(self, batch) -> None:
+    def batch_ends(self, batch: Batch) -> None:
         del self._batches[batch]
 
-    def marks(self, batch) -> dict:
+    def marks(self, batch: Batch) -> Marks:
+        """The marks of the registers of a batch."""
         return self._batches[batch].marks
 
-    def uninitialised(self, batch) -> dict:
+    def uninitialised(self, batch: Batch) -> dict[Region, InitShadow | None]:
+        """The shadows of the shared and local arrays of a batch; None where all is written."""
         return self._batches[batch].uninitialised
 
     # --- memory ---
 
-    def shadow(self, batch, region) -> InitShadow | None:
+    def shadow(self, batch: Batch, region: Region) -> InitShadow | None:
         """The shadow of a region; None when all of it has been written."""
         table = self._global if region.owner == "all" else self.uninitialised(batch)
         if region not in table:
@@ -63,7 +81,7 @@ class InitCheck(Observer):
             found = table[region] = None
         return found
 
-    def _new_shadow(self, batch, region) -> InitShadow | None:
+    def _new_shadow(self, batch: Batch, region: Region) -> InitShadow | None:
         if region.owner == "all":
             return None if region.unwritten is None else region.unwritten.shadow(region)
         if region.space not in ("shared", "local") or region.zeroed:
@@ -73,7 +91,15 @@ class InitCheck(Observer):
         shadow.bytes[:whole].reshape(-1, region.stride)[:, : region.size] = 0xFF
         return shadow
 
-    def access(self, site, group: Group, region, first: int, index, spread) -> None:
+    def access(
+        self,
+        site: Site,
+        group: Group,
+        region: Region,
+        first: int,
+        index: np.ndarray,
+        spread: Spread,
+    ) -> None:
         traits = site.traits
         if traits.memory == "copy":
             return  # see `copy_starts`
@@ -100,7 +126,9 @@ class InitCheck(Observer):
         else:
             self._load(site, group, region, shadow, cells)
 
-    def _load(self, site, group: Group, region, shadow: InitShadow | None, cells) -> None:
+    def _load(
+        self, site: Site, group: Group, region: Region, shadow: InitShadow | None, cells: np.ndarray
+    ) -> None:
         target = site.instruction.operands[0]
         for piece, item in enumerate(ptx.items(target)):
             marks = None
@@ -111,7 +139,9 @@ class InitCheck(Observer):
                     marks = whole(marks)
                 self.put_marks(group, group.lanes, item.slot, marks)
 
-    def _read(self, site, group: Group, region, shadow: InitShadow, cells) -> np.ndarray | None:
+    def _read(
+        self, site: Site, group: Group, region: Region, shadow: InitShadow, cells: np.ndarray
+    ) -> np.ndarray | None:
         """The marks of elements read; None when all are defined."""
         bits = shadow.view(site.width).take(cells)
         if not bits.any():
@@ -124,14 +154,20 @@ class InitCheck(Observer):
             marks = np.where((before > 0) & (mask > 0), before & ~BYTES | mask, marks)
         return marks
 
-    def record_read(self, site, group: Group, region, cells) -> int:
+    def record_read(
+        self, site: RecordedRead, group: Group, region: Region, cells: np.ndarray
+    ) -> int:
+        """The number of a record of this read, or of an earlier one at the same instruction once
+        there are many; ``cells``: elements, (n,)."""
         key = id(site.instruction)
         if len(self.records) < MOST_RECORDS or key not in self._last:
             self.records.append(Record(group.batch, group.lanes, site, region, cells))
             self._last[key] = len(self.records) - 1
         return self._last[key]
 
-    def _store(self, site, group: Group, region, shadow: InitShadow | None, cells) -> None:
+    def _store(
+        self, site: Site, group: Group, region: Region, shadow: InitShadow | None, cells: np.ndarray
+    ) -> None:
         source = site.instruction.operands[1]
         for piece, item in enumerate(ptx.items(source)):
             marks = self.marks_of(group, item)
@@ -156,7 +192,9 @@ class InitCheck(Observer):
             if shadow is not None:
                 shadow.write(cells + piece, site.width, marks)
 
-    def _update(self, site, group: Group, region, shadow: InitShadow | None, cells) -> None:
+    def _update(
+        self, site: Site, group: Group, region: Region, shadow: InitShadow | None, cells: np.ndarray
+    ) -> None:
         where_to = f"{region.name}[{int(cells[0])}]" if region.owner == "all" else region.name
         for operand in site.instruction.operands[1:]:
             for item in ptx.items(operand):
@@ -165,7 +203,9 @@ class InitCheck(Observer):
                     text = f"updates {where_to} with a result of"
                     self.report_use(group.batch, group.lanes, marks, site.instruction, text)
         fetched = None
-        for piece in range(0 if shadow is None else site.bytes // site.width):
+        for piece in range(site.bytes // site.width):
+            if shadow is None:
+                break
             marks = self._read(site, group, region, shadow, cells + piece)
             if "exch" in site.instruction.modifiers:  # what stood there matters to who uses it
                 fetched = None if marks is None else first_at_each(cells, marks)
@@ -177,42 +217,54 @@ class InitCheck(Observer):
             if isinstance(item, ptx.Register):
                 self.put_marks(group, group.lanes, item.slot, fetched)
 
-    def copy_starts(self, batch, transfer) -> None:
+    def copy_starts(self, batch: Batch, transfer: Transfer) -> None:
         """A copy defines what it writes, unless its source is not."""
-        target, source = transfer.regions
-        if target is None:  # no copy, or one into tensor memory
+        filled, taken = transfer.filled, transfer.taken
+        if filled is None:  # no copy, or one into tensor memory
             return
-        width = transfer.target.dtype.itemsize
-        bad = None
-        shadow = None if source is None else self.shadow(batch, source)
-        if shadow is not None:
-            bits = shadow.view(width)[transfer.take]
-            bad = bits != 0
-            if transfer.valid is not None:
-                bad &= transfer.valid
+        target, elements, put = filled
+        width = elements.dtype.itemsize
         here = self.shadow(batch, target)
-        if bad is None or not bad.any():
+        shadow = None if taken is None else self.shadow(batch, taken[0])
+        if taken is None or shadow is None:
             if here is not None:
-                here.view(width)[transfer.put] = 0
+                here.view(width)[put] = 0
+            return
+        source, _, take = taken
+        bits = shadow.view(width)[take]
+        bad = bits != 0
+        if transfer.valid is not None:
+            bad &= transfer.valid
+        if not bad.any():
+            if here is not None:
+                here.view(width)[put] = 0
             return
         row, column = (int(x[0]) for x in np.nonzero(bad))
         lanes = transfer.lanes[row : row + 1]
         site = CopySource(transfer.instruction, width)
-        group = Group(batch, lanes, None, 0, None)
-        cells = transfer.take[row : row + 1, column].astype(np.int64)
+        group = Group.of_copy(batch, lanes)
+        cells = take[row : row + 1, column].astype(np.int64)
         record = self.record_read(site, group, source, cells)
         mark = np.array([record << RECORD_SHIFT | int(lanes[0]) << LANE_SHIFT | BYTES])
         if target.space == "global":
-            index = int(transfer.put[row, column])
+            index = int(put[row, column])
             text = f"copies to {target.name}[{index}]"
             self.report_use(batch, lanes, mark, transfer.instruction, text)
             return
         if here is None:
             here = self.uninitialised(batch)[target] = blank(batch, target)
         here.low, here.high = 0, here.stride
-        here.view(width)[transfer.put] = np.where(bad, bits, 0)
+        here.view(width)[put] = np.where(bad, bits, 0)
 
-    def tiles_read(self, reader, group: Group, firsts, region, index, inside) -> None:
+    def tiles_read(
+        self,
+        reader: WatchedAccess,
+        group: Group,
+        firsts: np.ndarray,
+        region: Region,
+        index: np.ndarray,
+        inside: np.ndarray,
+    ) -> None:
         shadow = self.shadow(group.batch, region)
         if shadow is not None and not self._matrix.met:
             self._matrix.met = reader.width if shadow.view(16).take(index[inside]).any() else 0
@@ -231,7 +283,9 @@ class InitCheck(Observer):
                 marks = record << RECORD_SHIFT | group.lanes << LANE_SHIFT | BYTES
                 self.put_marks(group, group.lanes, slot, marks)
 
-    def values_missing(self, group: Group, instruction, target, lanes: np.ndarray) -> None:
+    def values_missing(
+        self, group: Group, instruction: ptx.Instruction, target: ptx.Operand, lanes: np.ndarray
+    ) -> None:
         lanes = group.lanes[lanes]
         if len(lanes) and isinstance(target, ptx.Register):
             what = f"a lane that takes no part in the shuffle at {instruction.location}"
@@ -243,20 +297,29 @@ class InitCheck(Observer):
             marks = record << RECORD_SHIFT | lanes << LANE_SHIFT | BYTES
             self.put_marks(group, lanes, target.slot, marks)
 
-    def registers_pass(self, group: Group, depth: int, code, pairs) -> None:
+    def registers_pass(
+        self, group: Group, depth: int, code: Code, pairs: list[tuple[int, int]]
+    ) -> None:
         marks = self.marks(group.batch)
         for there, here in pairs if marks else ():
             found = marks.get((depth, code, there))
             self.put_marks(group, group.lanes, here, None if found is None else found[group.lanes])
 
-    def marks_of(self, group: Group, operand) -> np.ndarray | None:
+    def marks_of(self, group: Group, operand: ptx.Operand) -> np.ndarray | None:
         """The marks of a register for the lanes of a group; None when it has none."""
         if not isinstance(operand, ptx.Register):
             return None
         found = self.marks(group.batch).get((len(group.stack), group.code, operand.slot))
         return None if found is None else found[group.lanes]
 
-    def put_marks(self, group: Group, lanes: np.ndarray, slot: int, marks, key=None) -> None:
+    def put_marks(
+        self,
+        group: Group,
+        lanes: np.ndarray,
+        slot: int,
+        marks: np.ndarray | None,
+        key: MarkKey | None = None,
+    ) -> None:
         """Give a register its marks; None: it is defined in these lanes."""
         batch = group.batch
         key = key or (len(group.stack), group.code, slot)
@@ -274,23 +337,23 @@ class InitCheck(Observer):
             found = all_marks[key] = np.zeros(batch.block_count * batch.lanes_per_block, np.int64)
         found[lanes] = marks
 
-    def follows(self, group: Group, block) -> bool:
+    def follows(self, group: Group, block: Block) -> bool:
         if self.marks(group.batch):
             self._forget(group, block)
             return True
         return block.matrix
 
-    def instruction_starts(self, group: Group, decoded) -> None:
+    def instruction_starts(self, group: Group, decoded: Decoded) -> None:
         if decoded.traits.matrix:
             self._matrix.started(group)
         elif self.marks(group.batch):
             (self._ending if decoded.ends else self._follow)(group, decoded)
 
-    def instruction_ends(self, group: Group, decoded) -> None:
+    def instruction_ends(self, group: Group, decoded: Decoded) -> None:
         if decoded.traits.matrix:
             self._matrix.ended(group, decoded)
 
-    def _forget(self, group: Group, block) -> None:
+    def _forget(self, group: Group, block: Block) -> None:
         """Drop the marks of registers that nothing will read again."""
         depth, code = len(group.stack), group.code
         live = code.live[block.number]
@@ -298,7 +361,7 @@ class InitCheck(Observer):
             if key[0] == depth and key[1] is code and key[2] not in live:
                 self.put_marks(group, group.lanes, key[2], None)
 
-    def _follow(self, group: Group, decoded) -> None:
+    def _follow(self, group: Group, decoded: Decoded) -> None:
         """Bring the marks up to date for an instruction that is about to run."""
         i, lanes, code = decoded.instruction, group.lanes, group.code
         marks, depth = self.marks(group.batch), len(group.stack)
@@ -343,7 +406,7 @@ class InitCheck(Observer):
         for slot, value in results.items():
             self.put_marks(group, lanes, slot, value if chosen is None else value[chosen])
 
-    def _ending(self, group: Group, decoded) -> None:
+    def _ending(self, group: Group, decoded: Decoded) -> None:
         i = decoded.instruction
         if i.guard is not None:
             self._decides(group, i.guard, i)
@@ -357,16 +420,21 @@ class InitCheck(Observer):
         for slot in decoded.writes:
             self.put_marks(group, group.lanes, slot, None)
 
-    def _decides(self, group: Group, register, instruction) -> None:
+    def _decides(self, group: Group, register: ptx.Operand, instruction: ptx.Instruction) -> None:
         marks = self.marks_of(group, register)
-        if marks is not None and marks.any():
+        if marks is not None and marks.any() and isinstance(register, ptx.Register):
             self.report_use(group.batch, group.lanes, marks, instruction, "decides a branch by")
             self.put_marks(group, group.lanes, register.slot, None)
 
     # --- reports ---
 
     def report_use(
-        self, batch, lanes: np.ndarray, marks: np.ndarray, instruction, what: str
+        self,
+        batch: Batch,
+        lanes: np.ndarray,
+        marks: np.ndarray,
+        instruction: ptx.Instruction,
+        what: str,
     ) -> None:
         """Report the first of the lanes whose value is marked; ``what`` it does with the value."""
         at = int(np.argmax(marks & BYTES != 0))
@@ -376,7 +444,7 @@ class InitCheck(Observer):
         thread, block = batch.who(lanes[at])
         here = instruction.location
         head = f"Uninitialised read: {where(thread, block)} {what}"
-        if record.site is None:
+        if record.site is None or record.region is None:
             text = f"{head} {record.what}, at {here}."
             there, cause = record.location, record.cause
             finding = Finding(

@@ -8,14 +8,18 @@ uninitialised, so that every term counts, and a sum that lacks one is another th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...isa import ptx
-from ...machine.lanes import Group
+from ...machine.batch import Batch
+from ...machine.code import Decoded
+from ...machine.lanes import Group, Registers
 from ...machine.observer import SILENT
+from ...memory.address_space import Region
 from .init_rules import BYTES, LANE_SHIFT, RECORD_SHIFT, echo_of
 
 if TYPE_CHECKING:
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
 class CopySource:
     """Stands for the instruction that reads, where it is no load."""
 
-    instruction: object
+    instruction: ptx.Instruction
     width: int
 
 
@@ -35,19 +39,22 @@ class MatrixEcho:
     uninitialised ones from memory; ``reached``: the arrays it accesses; ``before``: the registers
     before it."""
 
-    def __init__(self, check: InitCheck):
+    def __init__(self, check: InitCheck) -> None:
         self.check = check
         self.met = 0
-        self.reached: list = []
-        self.before: list = []
+        self.reached: list[Region] = []
+        self.before: Registers = []
 
     def started(self, group: Group) -> None:
+        """The instruction is about to run."""
         self.met, self.reached, self.before = 0, [], list(group.R)
 
-    def ended(self, group: Group, decoded) -> None:
+    def ended(self, group: Group, decoded: Decoded) -> None:
+        """It has run: give its results their marks, and report what it stores."""
         i, batch, check = decoded.instruction, group.batch, self.check
         marked = check.marks(batch)
-        slots = [r for operand in decoded.traits.matrix(i) for r in _registers(operand)]
+        mixed = decoded.traits.matrix
+        slots = [r for operand in (mixed(i) if mixed else ()) for r in _registers(operand)]
         found = {s: check.marks_of(group, s) for s in slots} if marked else {}
         kept = next((r for r in self.reached if r.space == "global"), None)
         if kept is not None and not decoded.writes:  # a tile is stored, and leaves the kernel
@@ -74,7 +81,14 @@ class MatrixEcho:
         for slot, marks in results.items():
             check.put_marks(group, group.lanes, slot, marks)
 
-    def _run_on(self, group: Group, decoded, slots, found: dict | None, factors: set) -> Group:
+    def _run_on(
+        self,
+        group: Group,
+        decoded: Decoded,
+        slots: Sequence[ptx.Register],
+        found: dict[ptx.Register, np.ndarray | None] | None,
+        factors: set[ptx.Register],
+    ) -> Group:
         """Run the instruction on the marks ``found``, or as if there were none at all; with ones
         and zeros the other way round for ``factors``, and memory if there are some."""
         replaced = {}
@@ -93,7 +107,7 @@ class MatrixEcho:
             decoded.act(echo)
         return echo
 
-    def _mark_of_memory(self, group: Group, i) -> int:
+    def _mark_of_memory(self, group: Group, i: ptx.Instruction) -> int:
         """A mark for memory that a matrix instruction read; which element is not known."""
         shadows = (
             (r, self.check.shadow(group.batch, r)) for r in (*self.reached, *group.batch.shared)
@@ -120,11 +134,13 @@ class _ShadowsAsMemory:
     """While it is entered, the regions hold their own shadows, and nobody observes. ``marked``: or
     else shadows of no marks; ``turned``: ones and zeros the other way round."""
 
-    def __init__(self, check: InitCheck, batch, regions: set, marked: bool, turned: bool):
+    def __init__(
+        self, check: InitCheck, batch: Batch, regions: set[Region], marked: bool, turned: bool
+    ) -> None:
         self.check, self.batch, self.regions = check, batch, regions
         self.marked, self.turned = marked, turned
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         batch = self.batch
         self.kept = [(r, r.storage, r.views) for r in self.regions]
         self.observers = batch.on_access, batch.launch.observers
@@ -136,7 +152,7 @@ class _ShadowsAsMemory:
             region.views = {}
         batch.on_access, batch.launch.observers = None, SILENT
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         self.batch.on_access, self.batch.launch.observers = self.observers
         for region, storage, views in self.kept:
             region.storage, region.views = storage, views

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from ...findings.causes import Cause
 from ...isa import ptx
+from ...isa.location import Location
+from ...machine.batch import Batch
+from ...machine.code import Code
+from ...memory.address_space import Region
 from ...memory.uninitialised import InitShadow
 from .init_rules import BYTES
+
+MarkKey = tuple[int, Code, int]  # depth of calls, code, register
+Marks = dict[MarkKey, np.ndarray]  # -> the mark of every lane of the batch, int64
+
+
+class RecordedRead(Protocol):
+    """What a report wants to know of a read, in elements of ``width`` bytes."""
+
+    @property
+    def instruction(self) -> ptx.Instruction: ...
+    @property
+    def width(self) -> int: ...
 
 
 @dataclass(eq=False)
@@ -17,25 +34,29 @@ class BatchState:
     """``marks``: (depth of calls, code, register) -> the mark of every lane; ``uninitialised``:
     shared or local region -> its shadow, None when all is written."""
 
-    marks: dict = field(default_factory=dict)
-    uninitialised: dict = field(default_factory=dict)
+    marks: Marks = field(default_factory=dict)
+    uninitialised: dict[Region, InitShadow | None] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
 class Record:
     """A read of uninitialised memory: ``cells[n]`` is the element that ``lanes[n]`` read."""
 
-    batch: object
+    batch: Batch
     lanes: np.ndarray
-    site: object = None  # None for what no memory access gave: see `what`, `location`, `cause`
-    region: object = None
+    site: RecordedRead | None = (
+        None  # None for what no memory access gave: see `what`, `location`, `cause`
+    )
+    region: Region | None = None
     cells: np.ndarray | None = None
     what: str = "a variable that was never given a value"
-    location: object = None
+    location: Location | None = None
     cause: Cause = Cause.VARIABLE_NOT_INITIALISED
 
     def of(self, lane: int) -> tuple[str, int]:
         """The array and the index that a lane read."""
+        if self.cells is None or self.site is None or self.region is None:
+            raise ValueError(f"no read of memory: {self.what}")
         at = min(int(np.searchsorted(self.lanes, lane)), len(self.lanes) - 1)
         cell, width = int(self.cells[at]), self.site.width
         if self.region.owner != "all":
@@ -43,7 +64,7 @@ class Record:
         return self.region.name, cell
 
 
-def blank(batch, region) -> InitShadow:
+def blank(batch: Batch, region: Region) -> InitShadow:
     """A shadow of a region in which nothing is uninitialised."""
     if region.owner == "all":
         return InitShadow(region.storage.size)

@@ -6,16 +6,20 @@ every byte of each result is uninitialised when a source has an uninitialised by
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...isa import ptx
-from ...machine.lanes import Group
+from ...machine.code import Decoded
+from ...machine.lanes import Group, Registers
 from ...numerics.rounding import ceil_div
 
 if TYPE_CHECKING:
     from .init_check import InitCheck
+
+Results = dict[int, np.ndarray]  # register -> the mark of each lane of a group
 
 # A mark is record << 28 | lane << 8 | a bit for each uninitialised byte of the register; of the 16
 # bytes of a b128 all are when one is.
@@ -35,7 +39,7 @@ def over_warps(group: Group, marks: np.ndarray) -> np.ndarray:
     return np.repeat(np.maximum.reduceat(marks, starts), counts)
 
 
-def echo_of(group: Group, registers: list, replaced: dict[int, np.ndarray]) -> Group:
+def echo_of(group: Group, registers: Registers, replaced: dict[int, np.ndarray]) -> Group:
     """The same lanes, with other values in some of their registers."""
     echo = Group(group.batch, group.lanes, group.code, group.block, list(registers))
     echo.stack, echo.local_top = group.stack, group.local_top
@@ -44,62 +48,64 @@ def echo_of(group: Group, registers: list, replaced: dict[int, np.ndarray]) -> G
     return echo
 
 
-def _marks(check: InitCheck, group: Group, operand) -> np.ndarray:
+def _marks(check: InitCheck, group: Group, operand: ptx.Operand) -> np.ndarray:
     found = check.marks_of(group, operand)
     return np.zeros(group.n, np.int64) if found is None else found
 
 
-def _shuffled(check: InitCheck, group: Group, decoded) -> dict | None:
+def _shuffled(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
     """Where each lane's value comes from is found by shuffling the lanes' numbers."""
     source = decoded.instruction.operands[1]
     if check.marks_of(group, source) is None:  # the number of the lane is what is uninitialised
         return None
-    slot = source.slot
+    slot = ptx.register(source).slot
     key = (len(group.stack), group.code, slot)
     echo = echo_of(group, group.R, {slot: group.lanes.astype(np.uint32)})
     decoded.act(echo)
     first = decoded.instruction.operands[0]
-    target = first.items[0] if isinstance(first, ptx.OperandList) else first
+    target = ptx.register(ptx.items(first)[0])
     other = set(decoded.writes) - {target.slot}
     nothing = np.zeros(group.n, np.int64)
     taken = check.marks(group.batch)[key][group.full(echo.R[target.slot]).astype(np.int64)]
     return {target.slot: taken, **dict.fromkeys(other, nothing)}
 
 
-def _select(check: InitCheck, group: Group, decoded) -> dict:
+def _select(check: InitCheck, group: Group, decoded: Decoded) -> Results:
     target, a, b, by = decoded.instruction.operands
-    taken = group.full(group.R[by.slot]) != by.negated
+    chooser = ptx.register(by)
+    taken = group.full(group.R[chooser.slot]) != chooser.negated
     value = np.where(taken, _marks(check, group, a), _marks(check, group, b))
     decided = _marks(check, group, by)
-    return {target.slot: np.where(decided, whole(decided), value)}
+    return {ptx.register(target).slot: np.where(decided, whole(decided), value)}
 
 
-def _logic(check: InitCheck, group: Group, decoded) -> dict | None:
+def _logic(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
     """and, or: a defined operand may decide alone; a constant mask clears bytes."""
     i = decoded.instruction
     target, a, b = i.operands
     ends = i.opcode == "or"  # the value that decides
     if i.modifiers[-1] == "pred":
-        value = {}
+        known = {}
         for x in (a, b):
             marks = _marks(check, group, x)
             settled = (
                 group.full(group.R[x.slot]) != x.negated
                 if isinstance(x, ptx.Register)
-                else (np.full(group.n, bool(x.value)))
+                else np.full(group.n, bool(ptx.integer(x)))
             )
-            value[id(x)] = marks, (marks == 0) & (settled == ends)
-        (first, done), (second, done_too) = value[id(a)], value[id(b)]
+            known[id(x)] = marks, (marks == 0) & (settled == ends)
+        (first, done), (second, done_too) = known[id(a)], known[id(b)]
         either = np.where(first, first, second)
-        return {target.slot: np.where(done | done_too, 0, either)}
+        return {ptx.register(target).slot: np.where(done | done_too, 0, either)}
     if not isinstance(b, ptx.Immediate):
         return None
-    kept = sum(1 << n for n in range(8) if (b.value >> 8 * n & 0xFF) != (0xFF if ends else 0))
+    value = ptx.integer(b)
+    kept = sum(1 << n for n in range(8) if (value >> 8 * n & 0xFF) != (0xFF if ends else 0))
     marks = _marks(check, group, a)
-    return {target.slot: np.where(marks & kept, marks & ~BYTES | marks & kept, 0)}
+    return {ptx.register(target).slot: np.where(marks & kept, marks & ~BYTES | marks & kept, 0)}
 
 
-def _moved(check: InitCheck, group: Group, decoded) -> dict | None:
+def _moved(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
     target, source = decoded.instruction.operands
     if decoded.instruction.modifiers[-1] == "b128":
         return None
@@ -117,15 +123,15 @@ def _moved(check: InitCheck, group: Group, decoded) -> dict | None:
             marks = _marks(check, group, item)
             mask = (marks & ((1 << width) - 1)) << n * width
             total = np.where(mask, np.where(total, total, marks & ~BYTES) | mask, total)
-        return {target.slot: total}
+        return {ptx.register(target).slot: total}
     return dict.fromkeys(decoded.writes, _marks(check, group, source))
 
 
-def _share(decoded, count: int) -> int:
+def _share(decoded: Decoded, count: int) -> int:
     return ptx.SIZES[decoded.instruction.modifiers[-1]] // count
 
 
-def _converted(check: InitCheck, group: Group, decoded) -> dict | None:
+def _converted(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
     """Integers: the bytes that are left; everything else depends on all bytes."""
     *_, to, kind = decoded.instruction.modifiers
     if to[0] not in "usb" or kind[0] not in "usb" or kind[0] == "b":
@@ -136,17 +142,18 @@ def _converted(check: InitCheck, group: Group, decoded) -> dict | None:
     mask = marks & ((1 << width) - 1)
     marks = np.where(mask, marks & ~BYTES | mask, 0)
     wider = kind[0] == "s" and ptx.SIZES[to] > ptx.SIZES[kind]
-    return {target.slot: whole(marks) if wider else marks}
+    return {ptx.register(target).slot: whole(marks) if wider else marks}
 
 
-def _shifted(check: InitCheck, group: Group, decoded) -> dict | None:
+def _shifted(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
     i = decoded.instruction
     target, source, by = i.operands[:3]
     if not isinstance(by, ptx.Immediate) or i.modifiers[-1][0] == "s":
         return None
     marks, width = _marks(check, group, source), ptx.SIZES[i.modifiers[-1]]
     mask = marks & ((1 << width) - 1)
-    low, high = by.value // 8, ceil_div(by.value, 8)
+    first = ptx.integer(by)
+    low, high = first // 8, ceil_div(first, 8)
     if i.opcode == "shl":
         mask = (mask << low | mask << high) & ((1 << width) - 1)
     elif i.opcode == "shr":
@@ -155,13 +162,13 @@ def _shifted(check: InitCheck, group: Group, decoded) -> dict | None:
         count = i.operands[3]
         if not isinstance(count, ptx.Immediate):
             return None
-        last = (by.value + count.value - 1) // 8
+        last = (first + ptx.integer(count) - 1) // 8
         mask = mask & ((2 << last) - 1) & ~((1 << low) - 1)
-        return {target.slot: np.where(mask, marks | BYTES, 0)}
-    return {target.slot: np.where(mask, marks & ~BYTES | mask, 0)}
+        return {ptx.register(target).slot: np.where(mask, marks | BYTES, 0)}
+    return {ptx.register(target).slot: np.where(mask, marks & ~BYTES | mask, 0)}
 
 
-def _permuted(check: InitCheck, group: Group, decoded) -> dict | None:
+def _permuted(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
     """prmt with a constant selector picks bytes of two registers."""
     i = decoded.instruction
     target, a, b, chosen = i.operands
@@ -170,15 +177,17 @@ def _permuted(check: InitCheck, group: Group, decoded) -> dict | None:
     both = [_marks(check, group, x) for x in (a, b)]
     total = np.zeros(group.n, np.int64)
     for n in range(4):
-        pick = chosen.value >> 4 * n & 7
+        pick = ptx.integer(chosen) >> 4 * n & 7
         marks = both[pick // 4]
         total = np.where(
             marks >> pick % 4 & 1, np.where(total, total, marks & ~BYTES) | 1 << n, total
         )
-    return {target.slot: total}
+    return {ptx.register(target).slot: total}
 
 
-RULES = {
+Rule = Callable[["InitCheck", Group, Decoded], "Results | None"]
+
+RULES: dict[str, Rule] = {
     "shfl": _shuffled,
     "selp": _select,
     "and": _logic,
