@@ -27,6 +27,7 @@ exit status: 0 where nothing was found, 1 where something was, 2 where the launc
 
 
 def parser() -> argparse.ArgumentParser:
+    """The options of the command line."""
     made = argparse.ArgumentParser(
         prog="python -m course_utils.emulator",
         description="Run a CUDA kernel on the emulator, under every check of the sanitizer.",
