@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from ..devices.properties import description, device_name, own_gpu
 from ..devices.selection import EMULATOR, ON_GPU, cp, device
@@ -111,7 +112,7 @@ def _chosen(words: list[str] | None, only_stale: bool) -> tuple[list[Case], list
 
 
 def _print_stale(cases: list[Case], producers: list[Producer]) -> int:
-    names = [each.name for each in (*producers, *cases)]
+    names = [*(each.name for each in producers), *(each.name for each in cases)]
     gpu = own_gpu() or REFERENCE
     if names:
         print(f"Measured on an {gpu} before their sources changed:", *names)
@@ -171,7 +172,7 @@ def _run_gpu(cases: list[Case]) -> bool:
     return not failures
 
 
-def _print(record: dict, size: str) -> None:
+def _print(record: dict[str, Any], size: str) -> None:
     milliseconds = record["ours"]["median_ms"]
     fraction = record["roofline_fraction"]
     of_roofline = "unknown" if fraction is None else f"{fraction:.3f}"
@@ -192,7 +193,8 @@ def _size(n: int | tuple[int, ...]) -> str:
     return "x".join(f"{x:,}" for x in n) if isinstance(n, tuple) else f"{n:,}"
 
 
-def add_parser(subparsers) -> None:
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command ``bench`` and its options; its ``func`` returns an exit status."""
     parser = subparsers.add_parser("bench")
     parser.add_argument("--device", choices=("emulator", "cuda"), help="default: this machine's")
     parser.add_argument(

@@ -87,8 +87,8 @@ RAW_PAGE = """==PROF== Connected
 def test_ncu_s_raw_page_is_read_a_launch_at_a_time():
     metrics = "dram__bytes.sum", "gpu__time_duration.sum", "odd.pct", "missing.sum"
     first, second = nsight_compute.read(RAW_PAGE, metrics)
-    assert first == {"name": "copy", "dram__bytes.sum": 1048576, "gpu__time_duration.sum": 2500.5}
-    assert second["odd.pct"] == 3 and second["dram__bytes.sum"] == 0
+    assert first == ("copy", {"dram__bytes.sum": 1048576, "gpu__time_duration.sum": 2500.5})
+    assert second.metrics["odd.pct"] == 3 and second.metrics["dram__bytes.sum"] == 0
     assert nsight_compute.read("==ERROR== no permission", metrics) == []
 
 

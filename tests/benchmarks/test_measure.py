@@ -106,7 +106,9 @@ def recorded(monkeypatch):
     monkeypatch.setattr(measure, "bench", bench)
     monkeypatch.setattr(measure, "_resources", lambda work: {"registers": 32, "shared_bytes": 0})
     monkeypatch.setattr(measure, "device_name", lambda: "NVIDIA H200")
-    monkeypatch.setattr(measure, "sustained", lambda ours, theirs: {"ratio": 1.1, "of": theirs})
+    monkeypatch.setattr(
+        measure, "sustained", lambda ours, theirs, run_for: {"ratio": 1.1, "of": theirs}
+    )
 
     def record(n):
         counts = (lambda n: 8 * n), (lambda n: 0)

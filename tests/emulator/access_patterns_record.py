@@ -17,7 +17,7 @@ from pathlib import Path
 
 import access_patterns
 
-from course_utils.benchmarks import nsight_compute
+from course_utils.benchmarks.harness import nsight_compute
 from course_utils.compiling.bindings import nvrtc_version
 from course_utils.devices.properties import device_name
 
@@ -46,8 +46,8 @@ def main(folder: Path) -> None:
     for operation, metrics in PATTERN_METRICS.items():
         found = nsight_compute.counts(code, f"{operation}_[0-9]+", metrics)
         launched = [p for p in access_patterns.patterns() if p[0] == operation]
-        for (_, width, name, _), row in zip(launched, found, strict=True):
-            values = [row.get(metric, 0) for metric in metrics]
+        for (_, width, name, _), counted in zip(launched, found, strict=True):
+            values = [counted.metrics.get(metric, 0) for metric in metrics]
             table.setdefault(f"{operation}_{width}", {})[name] = values
     about = {
         "device": device_name(),

@@ -123,8 +123,8 @@ def test_what_is_not_finite_stays_where_it_is():
 
 
 def test_the_assembler_finds_room_for_all_sums_and_serialises_no_product():
-    module = convolution.course_kernel(
-        convolution.CHAPTER, "conv_split_halves", arch="sm_90a"
+    module = convolution.course_kernel_for(
+        "sm_90a", convolution.CHAPTER, "conv_split_halves"
     ).module
     log = module.compiled("sm_90a", "--ptxas-options=-v").log
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in log

@@ -13,7 +13,8 @@ from typing import Any
 from ...devices.properties import sm_count
 from ...devices.selection import EMULATOR, cp
 from ...integers import ceil_div
-from ...launching.modules import Kernel, load
+from ...launching.kernels import Kernel
+from ...launching.modules import load
 from ...launching.tensor_maps import tensor_map
 from ...needs import lacking
 from ..harness.case import KernelCall, Work, double, normal

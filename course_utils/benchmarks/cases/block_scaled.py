@@ -64,11 +64,14 @@ class ScaledFactor:
 
     @cached_property
     def codes(self) -> np.ndarray:
+        """uint8 (rows, bytes): a number each in mxfp8, two in nvfp4."""
         rng = np.random.default_rng(self.seed)
         if self.form == "nvfp4":
             return rng.integers(0, 256, (self.rows, self.k // 2), np.uint8)
         magnitudes = rng.integers(0, 0x48, (self.rows, self.k), np.uint8)  # up to 3.75
-        return magnitudes | rng.integers(0, 2, magnitudes.shape, np.uint8) << 7
+        signs = rng.integers(0, 2, magnitudes.shape, np.uint8) << 7
+        codes: np.ndarray = magnitudes | signs
+        return codes
 
     @cached_property
     def block_scales(self) -> np.ndarray:
@@ -79,6 +82,7 @@ class ScaledFactor:
 
     @cached_property
     def scales(self) -> np.ndarray:
+        """uint8: the codes of ``block_scales`` in the tiles that the tensor cores read."""
         formats = reference_formats()
         shape = self.block_scales.shape
         tiles = np.zeros(formats.room_for_scales(*shape), np.uint8)
@@ -94,10 +98,12 @@ class ScaledFactor:
         else:
             numbers = self.codes.view(ml_dtypes.float8_e4m3fn).astype(float)
             scales = 2.0 ** (self.block_scales - 127.0)
-        return numbers.reshape(self.rows, self.k) * scales.repeat(FORMATS[self.form].block, 1)
+        each = scales.repeat(FORMATS[self.form].block, 1)
+        values: np.ndarray = numbers.reshape(self.rows, self.k) * each
+        return values
 
 
-def _maps(a: Any, b: Any, columns: int) -> tuple:
+def _maps(a: Any, b: Any, columns: int) -> tuple[Any, ...]:
     return tuple(
         tensor_map(x, (rows, ROW_BYTES), swizzle=ROW_BYTES) for x, rows in ((a, ROWS), (b, columns))
     )
@@ -116,14 +122,18 @@ def scaled_call(
     return KernelCall(kernel, (ceil_div(n, bn), ceil_div(m, ROWS)), 192, arguments, shared)
 
 
-def _factors(form: str, m: int, n: int, k: int, seed: int) -> tuple:
+def _factors(
+    form: str, m: int, n: int, k: int, seed: int
+) -> tuple[tuple[ScaledFactor, ScaledFactor], tuple[Any, Any], np.float32]:
     """Both factors, their pairs on the device, and the scale of the result."""
-    both = tuple(ScaledFactor(form, rows, k, seed + at) for at, rows in ((0, m), (2, n)))
-    pairs = tuple((cp.asarray(x.codes), cp.asarray(x.scales)) for x in both)
-    return both, pairs, TENSOR_SCALE if form == "nvfp4" else np.float32(1)
+    a, b = ScaledFactor(form, m, k, seed), ScaledFactor(form, n, k, seed + 2)
+    of_a, of_b = ((cp.asarray(x.codes), cp.asarray(x.scales)) for x in (a, b))
+    return (a, b), (of_a, of_b), TENSOR_SCALE if form == "nvfp4" else np.float32(1)
 
 
-def _work(call: KernelCall, d: Any, both: tuple, scale: Any) -> Work:
+def _work(
+    call: KernelCall, d: Any, both: tuple[ScaledFactor, ScaledFactor], scale: np.float32
+) -> Work:
     a, b = both
     most = {"mxfp8": (3.75 * 8) ** 2, "nvfp4": (6 * 3.75) ** 2}[a.form]  # of a product
     return Work(
@@ -139,9 +149,9 @@ def _work(call: KernelCall, d: Any, both: tuple, scale: Any) -> Work:
 def scaled_work(form: str, shape: Shape, seed: int = 0, **launch: int) -> Work:
     """The product of ``scaled_gemm`` for random factors of ``shape`` (M, N, K), beside float64."""
     m, n, k = shape
-    both, pairs, scale = _factors(form, m, n, k, seed)
+    both, (a, b), scale = _factors(form, m, n, k, seed)
     d = cp.empty((m, n), cp.float32)
-    return _work(scaled_call(form, *pairs, d, k, scale=scale, **launch), d, both, scale)
+    return _work(scaled_call(form, a, b, d, k, scale=scale, **launch), d, both, scale)
 
 
 def scaled_tile_work(form: str, columns: int = 64, seed: int = 0) -> Work:

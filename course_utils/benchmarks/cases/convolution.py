@@ -17,7 +17,16 @@ from ...devices.selection import cp
 from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Size, Work, course_kernel, double, normal
+from ..harness.case import (
+    Case,
+    KernelCall,
+    Size,
+    Work,
+    course_kernel,
+    course_kernel_for,
+    double,
+    normal,
+)
 from ..libraries import cudnn
 from .matmul import Bf16Work, from_bf16, sms_for_tiles, to_bf16
 
@@ -27,15 +36,17 @@ RESNET = (256, 64, 64, 56, 56, 3)  # of the second stage of a ResNet, the batch 
 FIRST = tuple((n, 1, 16, 28, 28, 3) for n in (64, 256, 1024))  # the layers of chapter 09's network
 SECOND = tuple((n, 16, 32, 14, 14, 3) for n in (64, 256, 1024))
 SIDES = tuple((64, 64, 64, 56, 56, side) for side in (3, 5, 7, 9, 11))
-ROW_TILES = {  # what differs from the values in the file; those won a search on an H200
+ROW_TILES: dict[
+    tuple[int, ...], dict[str, int]
+] = {  # what differs from the values in the file; those won a search on an H200
     FIRST[0][1:3]: {"CC": 1, "BF": 16, "TN": 4, "SEG": 7, "BSEG": 32, "BLOCKS": 4},
     SECOND[0][1:3]: {"CC": 4, "BF": 32, "TN": 4, "SEG": 14, "BSEG": 16, "BLOCKS": 4},
 }
-ONE_CHANNEL = {  # so did these, and the next
+ONE_CHANNEL: dict[tuple[int, ...], dict[str, int]] = {
     FIRST[0]: {"FILTERS": 4, "QUADS": 32, "GROUPS": 4},
     FIRST[2]: {"FILTERS": 16, "QUADS": 32, "GROUPS": 1},
 }
-FEW = {SECOND[1]: {"TILES": 16, "UNROLL": 4}}
+FEW: dict[tuple[int, ...], dict[str, int]] = {SECOND[1]: {"TILES": 16, "UNROLL": 4}}
 # Bytes of dynamic shared memory.
 PIPELINE_SHARED = 3 * 8 * (64 + 4 + 256) * 4
 WINOGRAD_SHARED = 2 * 8 * 16 * (32 + 64) * 4  # and WINOGRAD_SUMS more, where the GPU has them
@@ -43,13 +54,14 @@ WINOGRAD_SUMS = 16 * 64 * 32 * 4
 BF16_SHARED = 4 * (128 + 64) * 128
 HALO_SHARED = 9 * 64 * 128 + 2 * 4 * 13 * 1024
 FEW_BLOCKS = 2  # of conv_winograd_few on a multiprocessor
-Launch = Callable[[Any, Any, Any, tuple], tuple[KernelCall, ...]]
+Layer = tuple[int, ...]  # images, channels, filters, height, width, side of a filter
+Launch = Callable[[Any, Any, Any, Layer], tuple[KernelCall, ...]]
 
 
 # --- fp32, channels first ---
 
 
-def _work(size: tuple, launches: Launch, same_bits: bool = True) -> Work:
+def _work(size: Layer, launches: Launch, same_bits: bool = True) -> Work:
     """``launches(x, w, y, size)`` computes y = x * w."""
     images, channels, filters, height, width, side = size
     x = normal((images, channels, height, width))
@@ -87,43 +99,43 @@ def convolved(x: Any, w: Any, pad: int, stride: int = 1) -> Any:
     return total
 
 
-def _whole_filter(size: tuple) -> tuple[int, ...]:
+def _whole_filter(size: Layer) -> tuple[int, ...]:
     """What a kernel for any filter takes: the stride is 1, the padding half a filter."""
     images, channels, filters, height, width, side = size
     return images, channels, height, width, filters, side, side, 1, side // 2
 
 
-def _small_filter(size: tuple) -> tuple[int, ...]:
+def _small_filter(size: Layer) -> tuple[int, ...]:
     images, channels, filters, height, width, _ = size
     return images, channels, height, width, filters
 
 
-def _direct(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+def _direct(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     grid = ceil_div(size[0] * size[3] * size[4], 256), size[2]
     return (KernelCall(_kernel("conv_direct"), grid, 256, (x, w, y, *_whole_filter(size))),)
 
 
-def _shared_tile(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+def _shared_tile(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
     grid = ceil_div(width, 32), ceil_div(height, 8), images * filters
     arguments = x, w, y, *_small_filter(size)
     return (KernelCall(_kernel("conv_shared_tile"), grid, (32, 8), arguments),)
 
 
-def _register_tile(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+def _register_tile(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
     grid = ceil_div(width, 32), ceil_div(height, 16), images * ceil_div(filters, 8)
     arguments = x, w, y, *_small_filter(size)
     return (KernelCall(_kernel("conv_register_tile"), grid, (32, 4), arguments),)
 
 
-def _implicit_gemm(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+def _implicit_gemm(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     grid = ceil_div(size[0] * size[3] * size[4], 64), ceil_div(size[2], 64)
     arguments = x, w, y, *_whole_filter(size)
     return (KernelCall(_kernel("conv_implicit_gemm"), grid, 256, arguments),)
 
 
-def _pipeline(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+def _pipeline(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     grid = ceil_div(size[0] * size[3] * size[4], 256), ceil_div(size[2], 64)
     arguments = x, w, y, *_whole_filter(size)
     return (KernelCall(_kernel("conv_pipeline"), grid, 256, arguments, PIPELINE_SHARED),)
@@ -138,7 +150,7 @@ def row_tile_shared(SEG: int, TN: int, BSEG: int, BF: int, CC: int) -> int:
     return 4 * max(stages, results)
 
 
-def _row_tile(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+def _row_tile(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     images, channels, filters, height, width, _ = size
     defines = ROW_TILES.get((channels, filters), {})
     tile = {"SEG": 14, "TN": 8, "BSEG": 16, "BF": 64, "CC": 4} | defines
@@ -151,12 +163,12 @@ def _row_tile(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     return (KernelCall(kernel, grid, threads, arguments, row_tile_shared(**tile)),)
 
 
-def _tiles(size: tuple) -> int:
+def _tiles(size: Layer) -> int:
     """Of 2 x 2 results."""
     return size[0] * ceil_div(size[3], 2) * ceil_div(size[4], 2)
 
 
-def _winograd(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+def _winograd(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     _, channels, filters, *_ = size
     transformed = cp.empty((channels, 16, filters), cp.float32)
     first = w, transformed, channels, filters
@@ -173,7 +185,7 @@ def _winograd(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     )
 
 
-def _winograd_few(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+def _winograd_few(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     defines = FEW.get(size, {})
     tile = {"TILES": 32} | defines
     resident = FEW_BLOCKS * sms_for_tiles()
@@ -184,14 +196,14 @@ def _winograd_few(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]
     return (KernelCall(kernel, grid, 128, arguments, shared),)
 
 
-def _split_halves(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+def _split_halves(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
     grid = min(images * ceil_div(height, 7), 2 * sms_for_tiles()), filters // 32
-    kernel = _kernel("conv_split_halves", arch="sm_90a")
+    kernel = course_kernel_for("sm_90a", CHAPTER, "conv_split_halves")
     return (KernelCall(kernel, grid, 128, (x, w, y, images, height, width, filters)),)
 
 
-def _one_channel(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+def _one_channel(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
     defines = ONE_CHANNEL.get(size, {})
     tile = {"FILTERS": 8, "QUADS": 32, "GROUPS": 2} | defines
@@ -214,7 +226,7 @@ class _Images(Bf16Work):
         )
 
 
-def _bf16_work(size: tuple, launches: Launch) -> Work:
+def _bf16_work(size: Layer, launches: Launch) -> Work:
     """``launches(x, w, y, size)`` computes y = x * w, all three with channels last."""
     images, channels, filters, height, width, side = size
     x = to_bf16(normal((images, height, width, channels)))
@@ -222,8 +234,8 @@ def _bf16_work(size: tuple, launches: Launch) -> Work:
     y = cp.empty((images, height, width, filters), np.uint16)
 
     def expected() -> Any:
-        first = (from_bf16(each).transpose(0, 3, 1, 2) for each in (x, w))
-        return convolved(*first, side // 2).transpose(0, 2, 3, 1)
+        images, filters = (from_bf16(each).transpose(0, 3, 1, 2) for each in (x, w))
+        return convolved(images, filters, side // 2).transpose(0, 2, 3, 1)
 
     return _Images(
         launches(x, w, y, size),
@@ -236,15 +248,15 @@ def _bf16_work(size: tuple, launches: Launch) -> Work:
     )
 
 
-def _bf16(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+def _bf16(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     grid = ceil_div(size[0] * size[3] * size[4], 128), ceil_div(size[2], 64)
     arguments = x, w, y, *_whole_filter(size)
     return (KernelCall(_kernel("conv_bf16"), grid, 128, arguments, BF16_SHARED),)
 
 
-def _bf16_halo(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+def _bf16_halo(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
-    kernel = _kernel("conv_bf16_halo", arch="sm_90a")
+    kernel = course_kernel_for("sm_90a", CHAPTER, "conv_bf16_halo")
     columns = filters // 64
     groups = ceil_div(images * ceil_div(height, 8) * ceil_div(width, 8), 4)
     grid = min(max(sms_for_tiles() // columns, 1), groups), columns
@@ -264,18 +276,18 @@ def _case(
     launches: Launch,
     gpu_sizes: tuple[Size, ...] = (RESNET,),
     work: Callable[[Any, Launch], Work] | None = None,
-    **other,
+    **other: Any,
 ) -> Case:
     bf16 = name.startswith("conv_bf16")
     bytes_each = 2 if bf16 else 4
     work = work or (_bf16_work if bf16 else _work)
 
-    def moved(size: Any) -> int:
+    def moved(size: Layer) -> int:
         images, channels, filters, height, width, side = size
         pixels = images * height * width
         return bytes_each * (pixels * (channels + filters) + filters * channels * side**2)
 
-    def flops(size: Any) -> int:
+    def flops(size: Layer) -> int:
         images, channels, filters, height, width, side = size
         return 2 * images * height * width * channels * filters * side**2
 

@@ -25,7 +25,8 @@ def _tiled(n: int) -> Work:
     work = nt_work(
         n, "bf16", lambda a, b, c: KernelCall(kernel, grid, 128, (a, b, c, n, n, n), shared)
     )
-    return replace(work, libraries=work.libraries | _by_chapter_06(*work.launches[0].args[:2]))
+    a, b, *_ = work.launches[0].args
+    return replace(work, libraries={**work.libraries, **_by_chapter_06(a, b)})
 
 
 def _by_chapter_06(a: Any, b: Any) -> dict[str, Callable[[], Any]]:
@@ -43,9 +44,8 @@ def _by_chapter_06(a: Any, b: Any) -> dict[str, Callable[[], Any]]:
 
         return run
 
-    calls = pipeline_call, partial(specialized_call, "gemm_bf16_specialized")
-    names = "gemm_bf16_pipeline", "gemm_bf16_specialized"
-    return {name: ready(call) for name, call in zip(names, calls, strict=True)}
+    specialized = partial(specialized_call, "gemm_bf16_specialized")
+    return {"gemm_bf16_pipeline": ready(pipeline_call), "gemm_bf16_specialized": ready(specialized)}
 
 
 def _transpose(size: tuple[int, int]) -> Work:

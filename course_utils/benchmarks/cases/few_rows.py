@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from ...devices.selection import cp
 from ...integers import ceil_div
-from ...launching.modules import Kernel
+from ...launching.kernels import Kernel
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Work, course_kernel, course_kernel_for, double, normal
 from ..libraries import cublas
 from .matmul import FACTORS, SUM_ERROR, Bf16Work, by_torch, from_bf16, sms_for_tiles, to_bf16
 
@@ -40,7 +40,12 @@ def slices_for(tiles: int, steps: int, slots: int, least: int) -> int:
     return max(1, min(slots // tiles, steps // least))
 
 
-def _tolerances(k: int) -> dict[str, float]:
+class _Tolerances(TypedDict):
+    rtol: float
+    atol: float
+
+
+def _tolerances(k: int) -> _Tolerances:
     tolerance = 4e-6 * k**0.5
     return {"rtol": tolerance, "atol": 4 * tolerance}
 
@@ -161,7 +166,7 @@ def _mapped_call(
     maps = (tensor_map(x, (box, 64), swizzle=128) for x, box in ((a, rows), (b, width)))
     grid = ceil_div(n, width), defines["CLUSTER"], ceil_div(m, rows)
     shared = defines["STAGES"] * (width + rows) * 128
-    kernel = _kernel(name, arch="sm_90a", **defines)
+    kernel = course_kernel_for("sm_90a", CHAPTER, name, **defines)
     return KernelCall(kernel, grid, threads, (*maps, c, m, n, k), shared)
 
 
@@ -176,7 +181,8 @@ def _in_bf16(size: Shape, name: str) -> Work:
     if name in MAPPED:
         call = MAPPED[name](a, b, c)
     else:
-        call, *cleared = bf16_few_rows_call(a, b, c)
+        call, arrived = bf16_few_rows_call(a, b, c)
+        cleared = (arrived,)
     return Bf16Work(
         (call,),
         output=c,
@@ -184,7 +190,7 @@ def _in_bf16(size: Shape, name: str) -> Work:
         rtol=FACTORS["bf16"].rtol,
         atol=k * SUM_ERROR,
         libraries=cublas.products("bf16", a, b, lambda: cp.empty_like(c)) | by_torch("bf16", a, b),
-        cleared=tuple(cleared),
+        cleared=cleared,
         same_bits=False,  # how tensor cores add up is not documented
     )
 

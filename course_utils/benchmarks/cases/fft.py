@@ -18,7 +18,7 @@ from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Size, Work, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Work, course_kernel, course_kernel_for, double, normal
 from ..libraries import cufft
 
 CHAPTER = "06_matmul_and_fft"
@@ -39,18 +39,22 @@ class Split:
 
     @property
     def points(self) -> int:
+        """Of one row."""
         return prod(self.radices)
 
     @property
     def threads(self) -> int:
+        """Of a block."""
         return self.points // self.held * self.rows
 
     @property
     def shared_bytes(self) -> int:
+        """Shared memory of a block."""
         return 8 * (self.points + self.points // 16) * self.rows
 
     @property
     def defines(self) -> dict[str, int]:
+        """The macros that the kernels take it from."""
         radices = {f"R{i}": radix for i, radix in enumerate(self.radices)}
         return radices | {"HELD": self.held, "TRANSFORMS": self.rows, "BLOCKS": self.blocks}
 
@@ -93,7 +97,7 @@ def transform_work(
     launches: Callable[..., tuple[KernelCall, ...]],
     axes: tuple[int, ...] = (-1,),
     error: float = ERROR,
-    cleared: tuple = (),
+    cleared: tuple[Any, ...] = (),
 ) -> Work:
     """The transforms of ``shape`` complex points; ``launches(x, out)`` calls the kernels."""
     x, out = normal((*shape, 2)), cp.empty((*shape, 2), cp.float32)
@@ -196,7 +200,7 @@ def cluster_call(x: Any, out: Any, across: tuple[int, int], size: int) -> Kernel
     """``fft_cluster`` on rows seen as matrices of ``across`` points, ``size`` blocks a cluster."""
     n1, n2 = across
     defines = {"N1": n1, "N2": n2, "BLOCKS": size}
-    kernel = _kernel("fft_cluster", arch="sm_90a", **defines)
+    kernel = course_kernel_for("sm_90a", CHAPTER, "fft_cluster", **defines)
     threads, shared = n1 * n2 // 16 // size, 8 * (n1 // size) * (n2 + 1)
     return KernelCall(kernel, len(x) * size, threads, (x, out), shared)
 
@@ -262,10 +266,9 @@ def _both_axes(size: tuple[int, int, int]) -> Work:
     return transform_work(size, launch, axes=(-2, -1))
 
 
-def _flops(size: Size) -> int:
+def _flops(size: tuple[int, ...]) -> int:
     """5 n log2(n) for n points, as transforms are counted by custom."""
-    *_, n = size
-    return int(5 * prod(size) * np.log2(n))
+    return int(5 * prod(size) * np.log2(size[-1]))
 
 
 def _case(name: str, make: Callable[[Any], Work], points: tuple[int, ...], **other: Any) -> Case:

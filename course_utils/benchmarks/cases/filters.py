@@ -33,6 +33,7 @@ class FilterWork(Work):
     """Work whose libraries may leave their results scattered, and return what collects them."""
 
     def numbers(self, result: Any) -> Any:
+        """``result``, collected where a library left it scattered."""
         return result() if callable(result) else result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -76,7 +77,7 @@ def _gemv_transposed(n: Shape) -> Work:
 
 def _rounding(terms: int, sums: int) -> float:
     """What ``terms`` additions shared by ``sums`` threads may be wrong by, for inputs around 1."""
-    return 1e-6 * (terms / sums) ** 0.5 * terms**0.5
+    return 1e-6 * math.sqrt(terms / sums) * math.sqrt(terms)
 
 
 def _torch_mv(a: Any, x: Any) -> dict[str, Callable[[], Any]]:
@@ -216,7 +217,9 @@ def _torch_backward(dy: Any, y: Any) -> Any:
     return y * (dy - (dy * y).sum(dim=1, keepdim=True))
 
 
-def _by_torch(name: str, function: Callable, *arrays: Any) -> dict[str, Callable[[], Any]]:
+def _by_torch(
+    name: str, function: Callable[..., Any], *arrays: Any
+) -> dict[str, Callable[[], Any]]:
     """PyTorch's own kernel, ``name``, and what its compiler makes of ``function``."""
     torch = torch_on_gpu()
     if torch is None:

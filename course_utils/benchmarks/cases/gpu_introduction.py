@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...devices.selection import cp
 from ...integers import ceil_div
 from ...launching.modules import load
@@ -43,7 +45,7 @@ def _conv(n: tuple[int, int, int, int]) -> Work:
     image, weights = normal((channels, height, width)), normal((filters, channels, 3, 3), 1)
     out = cp.empty((filters, height, width), cp.float32)
 
-    def expected():
+    def expected() -> Any:
         padded = cp.pad(double(image), ((0, 0), (1, 1), (1, 1)))
         total = cp.zeros((filters, height * width))
         for down in range(3):

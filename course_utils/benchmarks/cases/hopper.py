@@ -14,7 +14,15 @@ from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, course_kernel, double, normal
+from ..harness.case import (
+    Case,
+    KernelCall,
+    Size,
+    Work,
+    course_kernel_for,
+    double,
+    normal,
+)
 from ..libraries import cublas
 from .matmul import (
     FACTORS,
@@ -97,7 +105,7 @@ def hopper_call(
     )
     to = tensor_map(c, (16, ROW_BYTES // c.dtype.itemsize), swizzle=128) if rung.boxes else c
     defines = {"CLUSTER": rung.cluster} if rung.boxes else {}
-    kernel = course_kernel(CHAPTER, name, arch="sm_90a", **defines)
+    kernel = course_kernel_for("sm_90a", CHAPTER, name, **defines)
     arguments = (*maps, to, *more, m, n, k)
     return KernelCall(kernel, rung.grid(m, n), rung.threads, arguments, rung.shared_bytes)
 
@@ -122,9 +130,9 @@ def gelu(x: Any) -> Any:
 
 def _bias_gelu(n: int) -> Work:
     """The products are scaled to a variance of one, so that the curve of GELU counts."""
+    factors: tuple[tuple[Size, float], ...] = ((n, n), 1), ((n, n), n**-0.5), (n, 1)
     a, b, bias = (
-        to_bf16(scale * normal(shape, seed))
-        for seed, (shape, scale) in enumerate((((n, n), 1), ((n, n), n**-0.5), (n, 1)))
+        to_bf16(scale * normal(shape, seed)) for seed, (shape, scale) in enumerate(factors)
     )
     c = cp.empty((n, n), np.uint16)
 
@@ -200,7 +208,7 @@ def small_m_call(a: Any, b: Any, c: Any, **tried: int) -> KernelCall:
     if plan["CLUSTER"] == 1:
         rounds = ceil_div(tiles * down, plan["BLOCKS"] * _multiprocessors())
     grid = ceil_div(tiles, rounds), plan["CLUSTER"], down
-    kernel = course_kernel(CHAPTER, "gemm_small_m", arch="sm_90a", **plan)
+    kernel = course_kernel_for("sm_90a", CHAPTER, "gemm_small_m", **plan)
     return KernelCall(kernel, grid, 2 * width + 32, (*maps, c, m, n, k), small_m_bytes(plan))
 
 

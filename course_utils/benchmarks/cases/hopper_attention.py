@@ -16,7 +16,7 @@ from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, course_kernel, normal, torch_on_gpu
+from ..harness.case import Case, KernelCall, Work, course_kernel_for, normal, torch_on_gpu
 from .matmul import from_bf16, to_bf16
 from .pytorch_extensions.attention import (
     BF16_LIBRARIES,
@@ -63,7 +63,7 @@ def attention_call(
     maps = [tensor_map(x, (1, rows, 1, 64), swizzle=128) for x, rows in boxes]
     cluster = 2 if last and d == 128 and not causal else 1
     own = {"CAUSAL": int(causal), "CLUSTER": cluster} if last else {}
-    kernel = course_kernel(CHAPTER, name, arch="sm_90a", D=d, **own, **defines)
+    kernel = course_kernel_for("sm_90a", CHAPTER, name, D=d, **own, **defines)
     down, scale = ceil_div(tokens, groups * GROUP_ROWS), np.float32(d**-0.5)
     shared = 2 * d * ((2 if last else 1) * groups * GROUP_ROWS + 2 * stages * keys)
     if not last:
@@ -88,7 +88,7 @@ def dq_sums(shape: tuple[int, ...]) -> Any:
 
 
 def backward_calls(
-    given: tuple, sums: Any, gradients: tuple, causal: bool = False
+    given: tuple[Any, ...], sums: Any, gradients: tuple[Any, ...], causal: bool = False
 ) -> tuple[KernelCall, ...]:
     """The three kernels of the backward pass. ``given`` is q, k, v, o, their gradient dO and lse,
     ``gradients`` are dq, dk and dv, ``sums`` is from :func:`dq_sums`; shapes as in
@@ -104,7 +104,7 @@ def backward_calls(
         for x, box in ((q, QUERIES), (k, KEYS), (v, KEYS), (do, QUERIES))
     )
     first, second, third = (
-        course_kernel(CHAPTER, name, arch="sm_90a", D=d, **defines)
+        course_kernel_for("sm_90a", CHAPTER, name, D=d, **defines)
         for name, defines in zip(BACKWARD, ({}, {"CAUSAL": int(causal)}, {}), strict=True)
     )
     return (
@@ -130,7 +130,8 @@ def _forward(name: str, causal: bool) -> Callable[[Size], Work]:
         sequences, heads, n = size
         q, k, v = (to_bf16(normal((sequences * n, heads, WIDTH), seed)) for seed in range(3))
         o, lse = cp.empty_like(q), cp.empty((sequences, heads, n), cp.float32)
-        of_sequences = [x.reshape(sequences, n, heads, WIDTH) for x in (q, k, v, o)]
+        shape = sequences, n, heads, WIDTH
+        q4, k4, v4, o4 = (x.reshape(shape) for x in (q, k, v, o))
 
         def expected() -> Any:
             found = cp.empty(q.shape, cp.float64)
@@ -139,7 +140,7 @@ def _forward(name: str, causal: bool) -> Callable[[Size], Work]:
             return found
 
         return AttentionWork(
-            (attention_call(name, *of_sequences, lse, causal),),
+            (attention_call(name, q4, k4, v4, o4, lse, causal),),
             output=o,
             expected=expected,
             rtol=2**-7,
@@ -159,11 +160,11 @@ def _backward(causal: bool) -> Callable[[Size], Work]:
         o, lse = cp.empty_like(q), cp.empty((sequences, heads, n), cp.float32)
         found = cp.empty((3, *q.shape), np.uint16)
         shape = sequences, n, heads, WIDTH
-        parts = [x.reshape(shape) for x in (q, k, v, o)]
-        attention_call("attention_hopper", *parts, lse, causal)()
+        q4, k4, v4, o4 = (x.reshape(shape) for x in (q, k, v, o))
+        attention_call("attention_hopper", q4, k4, v4, o4, lse, causal)()
         sums = dq_sums(shape)
         gradients = tuple(x.reshape(shape) for x in found)
-        calls = backward_calls((*parts, do.reshape(shape), lse), sums, gradients, causal)
+        calls = backward_calls((q4, k4, v4, o4, do.reshape(shape), lse), sums, gradients, causal)
         return backward_work(calls, found, sums, size, (q, k, v, do), causal)
 
     return make
@@ -176,7 +177,9 @@ def _compiled_flex_attention() -> Any:
     return torch_on_gpu().compile(flex_attention, dynamic=False, mode="max-autotune-no-cudagraphs")
 
 
-def _flex_attention(sequences: int, arrays: tuple, causal: bool) -> dict[str, Callable[[], Any]]:
+def _flex_attention(
+    sequences: int, arrays: tuple[Any, ...], causal: bool
+) -> dict[str, Callable[[], Any]]:
     """PyTorch's own generator of attention kernels, compiled for this shape."""
     if torch_on_gpu() is None:
         return {}

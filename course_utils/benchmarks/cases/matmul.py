@@ -15,7 +15,16 @@ from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
+from ..harness.case import (
+    Case,
+    KernelCall,
+    Work,
+    course_kernel,
+    course_kernel_for,
+    double,
+    normal,
+    torch_on_gpu,
+)
 from ..libraries import cublas
 from .stream_k import bytes_of_tiles, plan
 
@@ -63,7 +72,12 @@ def _product(n: int, launch: Callable[..., KernelCall]) -> Work:
     )
 
 
-def _tiled(file: str, tile: tuple[int, int], block, defines: dict[str, int]):
+def _tiled(
+    file: str,
+    tile: tuple[int, int],
+    block: int | tuple[int, ...],
+    defines: dict[str, int],
+) -> Callable[[int], Work]:
     """A block of the grid for each tile (rows, columns) of C."""
 
     def make(n: int) -> Work:
@@ -74,7 +88,7 @@ def _tiled(file: str, tile: tuple[int, int], block, defines: dict[str, int]):
     return make
 
 
-def _wide(file: str, stages: int):
+def _wide(file: str, stages: int) -> Callable[[int], Work]:
     """Tiles of 128 x 256, and only whole ones."""
 
     def make(n: int) -> Work:
@@ -96,14 +110,14 @@ def _stream_k(n: int) -> Work:
     partial = cp.empty((2 * grid, tile.BM, tile.BN), cp.float32)
     arrived = cp.zeros(found.tiles, cp.int32)
 
-    def launch(a, b, c) -> KernelCall:
+    def launch(a: Any, b: Any, c: Any) -> KernelCall:
         arguments = a, b, c, partial, arrived, n, n, n
         return KernelCall(kernel, grid, tile.threads, arguments, tile.shared_bytes)
 
     return _product(n, launch)
 
 
-def _case(name: str, file: str, make: Callable[[int], Work], **other) -> Case:
+def _case(name: str, file: str, make: Callable[[int], Work], **other: Any) -> Case:
     return Case(
         name,
         "matrix product, fp32",
@@ -158,6 +172,7 @@ class Bf16Work(Work):
     """Work whose results are the bits of bf16 numbers."""
 
     def numbers(self, result: Any) -> Any:
+        """fp32, from uint16."""
         return from_bf16(result)
 
 
@@ -263,7 +278,7 @@ def _set(settings: Any, wanted: Mapping[str, bool]) -> Iterator[None]:
 
 
 def nt_case(
-    name: str, kind: str, make: Callable[[int], Work], chapter: str = CHAPTER, **other
+    name: str, kind: str, make: Callable[[int], Work], chapter: str = CHAPTER, **other: Any
 ) -> Case:
     """The product of ``NAME.cu`` in a ``chapter``; ``make(n)`` ends in :func:`nt_work`."""
     factors = FACTORS[kind]
@@ -280,7 +295,7 @@ def nt_case(
     )
 
 
-def _nt_tiled(name: str, kind: str, **other) -> Case:
+def _nt_tiled(name: str, kind: str, **other: Any) -> Case:
     """A rung whose blocks of 256 threads compute 128 x 128 results each, at any size."""
 
     def make(n: int) -> Work:
@@ -303,7 +318,7 @@ def pipeline_call(a: Any, b: Any, c: Any) -> KernelCall:
     return KernelCall(_kernel("gemm_bf16_pipeline"), grid, 256, (a, b, c, n, n, n), shared)
 
 
-def specialized_arguments(a: Any, b: Any, c: Any, blocks: int) -> tuple:
+def specialized_arguments(a: Any, b: Any, c: Any, blocks: int) -> tuple[Any, ...]:
     """What a specialised kernel takes for C = A B^T on a grid of ``blocks``.
 
     ``a`` (M, K) and ``b`` (N, K) have to live as long as the result is used, since their tensor
@@ -326,7 +341,8 @@ def specialized_call(name: str, a: Any, b: Any, c: Any) -> KernelCall:
     step = 128 // a.dtype.itemsize  # elements of a row of a tile
     grid = grid_for(n // 128 * (n // 256), n // step)
     arguments = specialized_arguments(a, b, c, grid)
-    return KernelCall(_kernel(name, arch="sm_90a"), grid, 384, arguments, 3 * (128 + 256) * 128)
+    kernel = course_kernel_for("sm_90a", CHAPTER, name)
+    return KernelCall(kernel, grid, 384, arguments, 3 * (128 + 256) * 128)
 
 
 def _specialized(kind: str) -> Case:

@@ -76,6 +76,7 @@ class Tiles:
 
     @property
     def defines(self) -> dict[str, int]:
+        """The macros that ``sgemm_autotuned.cu`` takes them from."""
         rows, columns = self.warp_tile
         return {**asdict(self), "WM": rows, "WN": columns}
 
@@ -204,7 +205,7 @@ def order_defines() -> dict[str, dict[str, str]]:
     """Orders of the rows and columns of a thread's products, as macros of ``sgemm_ordered.cu``:
     the file's own, as they stand, and ten at random (seed 0)."""
     rng = np.random.default_rng(0)
-    found = {"found by a search": {}}
+    found: dict[str, dict[str, str]] = {"found by a search": {}}
     for name in ("as they stand", *(f"random {number}" for number in range(10))):
         order = np.arange if name == "as they stand" else rng.permutation
         rows, columns = (", ".join(map(str, order(count))) for count in (8, 16))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -87,12 +87,12 @@ def grid_steps(n: int) -> dict[str, float]:
             way(8)
             if wrong := difference(x[:2048], exact, rtol=1e-5, atol=1e-6):
                 raise LessonError(f"Smoothing {n} floats, {name}: {wrong}.")
-            graph = _captured(stream, lambda way=way: way(STEPS))
+            graph = _captured(stream, partial(way, STEPS))
             found[name] = round(1e3 * bench(graph, repeats=9, flush_l2=False).median_ms / STEPS, 3)
     return found
 
 
-def _chain(x, y, blocks: int, early: bool) -> Callable[[int], None]:
+def _chain(x: Any, y: Any, blocks: int, early: bool) -> Callable[[int], None]:
     raw = load(STEP).kernel.raw
     shape, n = ((blocks, 1, 1), (BLOCK, 1, 1)), np.int32(x.size)
 
@@ -107,13 +107,13 @@ def _chain(x, y, blocks: int, early: bool) -> Callable[[int], None]:
     return run
 
 
-def _captured(stream, run: Callable[[], None]) -> Callable[[], None]:
+def _captured(stream: Any, run: Callable[[], None]) -> Callable[[], None]:
     """What ``run`` launches, as a graph."""
     run()
     stream.begin_capture()
     run()
-    graph = stream.end_capture()
-    return graph.launch
+    launch: Callable[[], None] = stream.end_capture().launch
+    return launch
 
 
 def _text(name: str) -> str:
@@ -121,13 +121,13 @@ def _text(name: str) -> str:
 
 
 @contextmanager
-def window(stream, array, bytes_kept: int, others_stream: bool):
+def window(stream: Any, array: Any, bytes_kept: int, others_stream: bool) -> Iterator[None]:
     """Inside the ``with``, kernels on ``stream`` have the L2 cache keep ``array``, as much of it as
     goes into ``bytes_kept`` bytes put aside for that. ``others_stream``: the rest of it may be
     evicted first, rather than like anything else."""
     from cuda.bindings import driver
 
-    def call(result) -> None:
+    def call(result: Any) -> None:
         if result[0]:
             raise LessonError(f"The driver refused a window of the L2 cache: {result[0].name}.")
 
@@ -160,6 +160,7 @@ def _attribute(name: str) -> int:
     from cuda.bindings import driver
 
     which = getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+    value: int
     error, value = driver.cuDeviceGetAttribute(which, cp.cuda.Device().id)
     if error:
         raise LessonError(f"The driver does not tell {name}: {error.name}.")
@@ -182,7 +183,7 @@ def l2_windows() -> dict[str, Any]:
         cp.cuda.Device().synchronize()
         arguments = x, table, y, np.int32(GROUPS), np.uint32(table.size)
 
-        def took(kernel, arguments=arguments) -> float:
+        def took(kernel: Any, arguments: tuple[Any, ...] = arguments) -> float:
             y.fill(0)
             run = partial(kernel, (GROUPS // BLOCK,), (BLOCK,), arguments)
             found = bench(run, warmup=3, repeats=9, flush_l2=False).median_ms
@@ -229,7 +230,7 @@ def host_memory(n: int, passes: int) -> dict[str, float]:
     runtime, kernel = cp.cuda.runtime, load(SCALE).kernel.raw
     grid = (min(8 * sm_count(), ceil_div(n, BLOCK)),)
 
-    def launch(x, y) -> None:
+    def launch(x: Any, y: Any) -> None:
         for _ in range(passes):
             kernel(grid, (BLOCK,), (x, y, np.float32(-0.5), np.float32(0.5), np.int32(n)))
 
@@ -240,9 +241,10 @@ def host_memory(n: int, passes: int) -> dict[str, float]:
         ends = hosts[1].ctypes.data, device[1].data.ptr
         runtime.memcpyAsync(*ends, nbytes, runtime.memcpyDeviceToHost, stream.ptr)
 
+    ways: dict[str, Callable[[], None]] = {"copied": copied, "mapped": partial(launch, *mapped)}
     found = {}
     with stream:
-        for name, way in {"copied": copied, "mapped": lambda: launch(*mapped)}.items():
+        for name, way in ways.items():
             hosts[1][:] = np.nan
             times = []
             for _ in range(25):

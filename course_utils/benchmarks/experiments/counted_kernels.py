@@ -6,7 +6,6 @@ from ...integers import ceil_div
 from .counted_launches import (
     COLUMN_ROW,
     SIDE,
-    TILES,
     TRANSPOSE_TILED,
     WIDE,
     Counted,
@@ -16,6 +15,7 @@ from .counted_launches import (
     rung,
     shared,
     stream_k,
+    tiled,
     vectors,
 )
 
@@ -47,11 +47,10 @@ CASES = (
         b[i] = s;
     }""",
     ),
-    Counted(
+    tiled(
         "tiles_2d",
         "two-dimensional blocks on an odd width",
         COLUMN_ROW + "if (column < n && row < n) b[row * n + column] = 2 * a[row * n + column];",
-        **TILES,
     ),
     Counted(
         "vec_add",
@@ -60,24 +59,21 @@ CASES = (
         arguments=vectors(16001),
     ),
     # --- transposes ---
-    Counted(
+    tiled(
         "transpose_naive",
         "reads rows, writes columns",
         COLUMN_ROW + "for (int j = 0; j < 32; j += 8) if (column < n && row + j < n) "
         "b[column * n + row + j] = a[(row + j) * n + column];",
-        **TILES,
     ),
-    Counted(
+    tiled(
         "transpose_32",
         "tile of 32 × 32: one bank",
         COLUMN_ROW + TRANSPOSE_TILED.replace("WIDTH", "32"),
-        **TILES,
     ),
-    Counted(
+    tiled(
         "transpose_33",
         "tile of 32 × 33: all banks",
         COLUMN_ROW + TRANSPOSE_TILED.replace("WIDTH", "33"),
-        **TILES,
     ),
     # --- shared memory ---
     shared("shared_1", "shared, stride 1", "float", "T"),

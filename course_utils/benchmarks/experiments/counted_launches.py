@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ...devices.selection import cp
 from ...integers import ceil_div
+from ...launching.kernels import Kernel
 from ...launching.modules import load
 from ...paths import kernel_file, unnumbered
 from ..cases.matmul import specialized_arguments
 
+Arguments = tuple[Any, ...]  # of a launch: device arrays and numbers
 GRID, BLOCK = 64, 256
 SIDE = 100  # of the matrices: no multiple of a tile or of a warp
 
@@ -28,18 +31,20 @@ class Counted:
     element: str = "float"
     head: str = ""
     file: str = ""
-    defines: dict = field(default_factory=dict)
+    defines: Mapping[str, Any] = field(default_factory=dict)
     arch: str | None = None
     grid: tuple[int, ...] = (GRID,)
     block: tuple[int, ...] = (BLOCK,)
     shared: int = 0
-    arguments: Callable[[], tuple] | None = None
+    arguments: Callable[[], Arguments] | None = None
 
     @property
     def kernel_name(self) -> str:
+        """The kernel's name in its source."""
         return self.name if self.body else unnumbered(Path(self.file).stem)
 
     def source(self) -> str:
+        """The CUDA C++ of the kernel with this ``body``."""
         return f"""{self.head}
 extern "C" __global__ void {self.name}(const {self.element} *a, {self.element} *b)
 {{
@@ -49,7 +54,7 @@ extern "C" __global__ void {self.name}(const {self.element} *a, {self.element} *
 }}
 """
 
-    def launch(self) -> tuple:
+    def launch(self) -> tuple[Kernel, tuple[int, ...], tuple[int, ...], Arguments, int]:
         """(kernel, grid, block, args, shared bytes)."""
         if self.file:
             kernel = load(self.file, defines=self.defines, arch=self.arch).kernel
@@ -63,41 +68,44 @@ DTYPES = {"float": "f4", "double": "f8", "char": "i1", "short": "i2", "int": "i4
 BYTES = 1 << 21
 
 
-def two_arrays(element: str) -> tuple:
+def two_arrays(element: str) -> Arguments:
+    """Two device arrays of 2 MiB, zeros of the C type ``element``; fp32 for vector types."""
     dtype = cp.dtype(DTYPES.get(element, "f4"))
     if element in DTYPES:
         return tuple(zeros(BYTES // dtype.itemsize, dtype) for _ in range(2))
     return tuple(zeros(BYTES // 4, dtype) for _ in range(2))  # float2, float4
 
 
-def zeros(shape, dtype="f4"):
+def zeros(shape: int | tuple[int, ...], dtype: Any = "f4") -> Any:
     """Zeros by a copy from the host: cp.zeros would launch a kernel of its own."""
     import numpy as np
 
     return cp.asarray(np.zeros(shape, dtype))
 
 
-def product(m: int, n: int, k: int, dtype: str = "f4", result: str = "f4") -> Callable[[], tuple]:
+def product(
+    m: int, n: int, k: int, dtype: str = "f4", result: str = "f4"
+) -> Callable[[], Arguments]:
     """A, B and C of a matrix product, and its sizes; B may be stored transposed."""
     return lambda: (zeros((m, k), dtype), zeros((k, n), dtype), zeros((m, n), result), m, n, k)
 
 
-def stream_k(blocks: int, m: int, n: int, k: int) -> Callable[[], tuple]:
+def stream_k(blocks: int, m: int, n: int, k: int) -> Callable[[], Arguments]:
     """The same, with room for two tiles of each block and a count for each tile of C."""
 
-    def make() -> tuple:
+    def make() -> Arguments:
         a, b, c, *sizes = product(m, n, k)()
-        partial, arrived = zeros((2 * blocks, 128, 256)), zeros((m // 128) * (n // 256), "i4")
-        return a, b, c, partial, arrived, *sizes
+        sums, arrived = zeros((2 * blocks, 128, 256)), zeros((m // 128) * (n // 256), "i4")
+        return a, b, c, sums, arrived, *sizes
 
     return make
 
 
-def by_tma(blocks: int, m: int, n: int, k: int, dtype: str) -> Callable[[], tuple]:
+def by_tma(blocks: int, m: int, n: int, k: int, dtype: str) -> Callable[[], Arguments]:
     """The same as ``stream_k``, with A and B as tensor maps of tiles that are 128 bytes wide."""
-    kept = []  # a tensor map does not keep its array
+    kept: list[Any] = []  # a tensor map does not keep its array
 
-    def make() -> tuple:
+    def make() -> Arguments:
         result = {"i1": "i4", "u2": "u2", "f4": "f4"}[dtype]
         a, b, c = zeros((m, k), dtype), zeros((n, k), dtype), zeros((m, n), result)
         kept.extend((a, b))
@@ -106,11 +114,12 @@ def by_tma(blocks: int, m: int, n: int, k: int, dtype: str) -> Callable[[], tupl
     return make
 
 
-def vectors(n: int) -> Callable[[], tuple]:
+def vectors(n: int) -> Callable[[], Arguments]:
+    """x, y and z of n fp32 elements, and n."""
     return lambda: (*(zeros(n) for _ in range(3)), n)
 
 
-TILES = {"grid": (4, 4), "block": (32, 8)}
+tiled = partial(Counted, grid=(4, 4), block=(32, 8))
 COLUMN_ROW = f"""
     int column = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 32 + threadIdx.y;
     constexpr int n = {SIDE};

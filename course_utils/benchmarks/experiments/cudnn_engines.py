@@ -41,7 +41,7 @@ def measure() -> dict[str, Any]:
     Raises LessonError where PyTorch has no GPU, or a result is wrong.
     """
     need_torch("cudnn")
-    layers = []
+    layers: list[dict[str, Any]] = []
     for (kind, layer), names in OURS.items():
         for layout in ORDERS:
             engines = timed_engines(kind, layer, layout)

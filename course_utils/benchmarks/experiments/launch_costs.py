@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from ...checking import difference
 from ...devices.properties import need_gpu
@@ -22,7 +23,7 @@ ROUNDS = 25  # of the chain, in one measurement
 SIZES = tuple(1 << k for k in range(10, 27, 2))  # elements
 
 
-def chain_times(sizes: Iterable[int] = SIZES) -> list[dict]:
+def chain_times(sizes: Iterable[int] = SIZES) -> list[dict[str, float]]:
     """For each number of fp32 elements, microseconds of one round of the chain, four ways:
     ``separate`` launches from Python, the same launches as a ``graph``, ``fused`` into one kernel,
     and that kernel in a ``fused_graph``.
@@ -59,7 +60,7 @@ def _times(n: int) -> dict[str, float]:
     return found
 
 
-def _rounds(arguments: dict[str, tuple], n: int) -> Callable[[], None]:
+def _rounds(arguments: dict[str, tuple[Any, ...]], n: int) -> Callable[[], None]:
     """A function that launches the kernels in order, again and again, and does not wait."""
     launches = [
         KernelCall(load(f"{TOPIC}/{name}.cu").kernel, ceil_div(n, 256), 256, args).ready()
@@ -74,11 +75,12 @@ def _rounds(arguments: dict[str, tuple], n: int) -> Callable[[], None]:
     return run
 
 
-def _captured(run: Callable[[], None], stream) -> Callable[[], None]:
+def _captured(run: Callable[[], None], stream: Any) -> Callable[[], None]:
     """The launches of ``run`` as one graph."""
     with stream:
         run()  # everything is loaded before the capture
         stream.begin_capture()
         run()
         graph = stream.end_capture()
-    return graph.launch
+    launch: Callable[[], None] = graph.launch
+    return launch

@@ -165,7 +165,7 @@ def _event_ms(run: Callable[[], Any]) -> float:
     run()
     end.record()
     end.synchronize()
-    return cp.cuda.get_elapsed_time(start, end)
+    return float(cp.cuda.get_elapsed_time(start, end))
 
 
 def repeats() -> dict[str, list[float]]:
@@ -268,7 +268,7 @@ def precision(torch: Any) -> dict[str, Any]:
         for name, (allowed, left, right) in ways.items():
             settings.allow_tf32 = allowed
             out = torch.empty((n, n), device="cuda", dtype=left.dtype)
-            taken = bench(lambda x=left, y=right, z=out: torch.matmul(x, y, out=z)).median_ms
+            taken = bench(partial(torch.matmul, left, right, out=out)).median_ms
             error = ((out.double() - exact).abs().max() / exact.abs().max()).item()
             found[name] = {"ms": round(taken, 5), "error": float(f"{error:.2e}")}
     finally:

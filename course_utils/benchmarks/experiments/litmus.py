@@ -8,6 +8,7 @@ two reads of one word, IRIW independent reads of independent writes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,35 +64,35 @@ class Litmus:
         }
 
 
-ORDERED = {"loads": ("acquire.gpu.",) * 2, "stores": ("release.gpu.",) * 2}
-BLOCK_ORDERED = {"loads": ("acquire.cta.",) * 2, "stores": ("release.cta.",) * 2}
-PASSED = {"loads": (PLAIN, RELAXED), "stores": (PLAIN, RELAXED), "warm": True}  # plain data
+ordered = partial(Litmus, loads=("acquire.gpu.",) * 2, stores=("release.gpu.",) * 2)
+block_ordered = partial(Litmus, loads=("acquire.cta.",) * 2, stores=("release.cta.",) * 2)
+passed = partial(Litmus, loads=(PLAIN, RELAXED), stores=(PLAIN, RELAXED), warm=True)  # plain data
 ALL = (
     Litmus("MP", "relaxed", True),
     Litmus("MP", "fence in the writer only", True, fences=(ACQ_REL, NONE)),
     Litmus("MP", "fence in the reader only", True, fences=(NONE, ACQ_REL)),
     Litmus("MP", "fences in both", False, fences=(ACQ_REL, ACQ_REL)),
-    Litmus("MP", "release and acquire", False, **ORDERED),
-    Litmus("MP", "release and acquire of the block", True, **BLOCK_ORDERED),
-    Litmus("MP", "the same within a block", False, **BLOCK_ORDERED, near=True),
+    ordered("MP", "release and acquire", False),
+    block_ordered("MP", "release and acquire of the block", True),
+    block_ordered("MP", "the same within a block", False, near=True),
     Litmus("MP", "relaxed within a block", True, near=True),
-    Litmus("MP", "plain data", True, **PASSED),
-    Litmus("MP", "plain data, fence in the writer only", True, **PASSED, fences=(ACQ_REL, NONE)),
-    Litmus("MP", "plain data, fence in the reader only", True, **PASSED, fences=(NONE, ACQ_REL)),
-    Litmus("MP", "plain data, fences in both", False, **PASSED, fences=(ACQ_REL, ACQ_REL)),
+    passed("MP", "plain data", True),
+    passed("MP", "plain data, fence in the writer only", True, fences=(ACQ_REL, NONE)),
+    passed("MP", "plain data, fence in the reader only", True, fences=(NONE, ACQ_REL)),
+    passed("MP", "plain data, fences in both", False, fences=(ACQ_REL, ACQ_REL)),
     Litmus("MP", "all volatile", True, loads=("volatile.",) * 2, stores=("volatile.",) * 2),
     Litmus("SB", "relaxed", True),
-    Litmus("SB", "release and acquire", True, **ORDERED),
+    ordered("SB", "release and acquire", True),
     Litmus("SB", "fences in both", True, fences=(ACQ_REL, ACQ_REL)),
     Litmus("SB", "fence.sc in one", True, fences=(SC, NONE)),
     Litmus("SB", "fence.sc in both", False, fences=(SC, SC)),
     Litmus("LB", "relaxed", True),
-    Litmus("LB", "release and acquire", False, **ORDERED),
+    ordered("LB", "release and acquire", False),
     Litmus("LB", "fences in both", False, fences=(ACQ_REL, ACQ_REL)),
     Litmus("CoRR", "plain", True, loads=(PLAIN, PLAIN), stores=(PLAIN, PLAIN)),
     Litmus("CoRR", "relaxed", False),
     Litmus("IRIW", "relaxed", True),
-    Litmus("IRIW", "release and acquire", True, **ORDERED),
+    ordered("IRIW", "release and acquire", True),
     Litmus("IRIW", "fence.sc in both", False, fences=(NONE, SC)),
 )
 
@@ -114,7 +115,8 @@ def outcomes(
         y.fill(0)
         kernel((grid,), (block,), (x, y, found, words, rounds, delay, seed))
         count((grid,), (block,), (found, counts, instances, rounds, loads))
-    return counts.get()
+    by_outcome: np.ndarray = counts.get()
+    return by_outcome
 
 
 def measure() -> dict[str, Any]:

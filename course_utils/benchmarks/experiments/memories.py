@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
 from ...errors import LessonError
 from ...integers import ceil_div
-from ...launching.modules import load
+from ...launching.modules import Module, load
 from ...observing.timing import bench
 
 TOPIC = "03_gpu_introduction/memory"
@@ -90,14 +91,16 @@ def small_latencies(steps: int = 20_000) -> dict[str, tuple[float, float]]:
         module.variable("constant_ring", 1024, np.uint32)[:places] = chain
         place.fill(0)
 
-        def walk(count: int, module=module, chain=chain, places=places) -> None:
+        def walk(
+            count: int, module: Module = module, chain: Any = chain, places: int = places
+        ) -> None:
             module((1,), (1,), (chain, places, place, count, cycles))
 
         found[name] = _step_time(walk, cycles, steps)
     return found
 
 
-def _step_time(walk: Callable[[int], None], cycles, steps: int) -> tuple[float, float]:
+def _step_time(walk: Callable[[int], None], cycles: Any, steps: int) -> tuple[float, float]:
     """(cycles, nanoseconds) of a step, from the difference between a long walk and a short one.
 
     What both have in common cancels: the launch, and the first loads, which find L1 empty. Where
@@ -193,7 +196,7 @@ def window_times(n: int = 1 << 26) -> dict[str, float]:
     return found
 
 
-def delay_times(steps: int = 4096, sequences: int = 1 << 16) -> dict[str, dict]:
+def delay_times(steps: int = 4096, sequences: int = 1 << 16) -> dict[str, dict[str, float]]:
     """delay_line.cu as a loop, written out, and written out with 32 registers at most.
 
     For each: milliseconds, registers of a thread, and bytes of local memory of a thread.

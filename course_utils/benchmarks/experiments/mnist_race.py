@@ -36,6 +36,7 @@ SEEDS, ACCURACY_EPOCHS, ACCURACY_BATCH, ACCURACY_RATE = (1, 2, 3, 4, 5), 5, 64, 
 
 @cache
 def fast_program() -> dict[str, Any]:
+    """The names of the program that trains with the course's kernels."""
     return run_path(str(KERNELS / FAST))
 
 
@@ -88,6 +89,7 @@ class Ours:
         self._done += 1
 
     def last_loss(self) -> float:
+        """The mean loss of the last step's batch, read from the GPU."""
         return float(self.step.losses[self._done - 1])
 
 
@@ -122,7 +124,7 @@ def compared(ours: Ours, theirs: mnist_step.Measurer) -> dict[str, Any]:
     }
 
 
-def in_turn(work: Any, seconds: float) -> sustained.Turn:
+def in_turn(work: Ours | mnist_step.Measurer, seconds: float) -> sustained.Turn:
     """A turn of ours here, or of theirs in its own process."""
     if not isinstance(work, mnist_step.Measurer):
         return sustained.back_to_back(work, seconds)

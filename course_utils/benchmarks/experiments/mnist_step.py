@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,7 @@ class Training:
         self.order.copy_(numbers[: self.order.numel()].view_as(self.order))
 
     def forward(self, x: Any) -> Any:
+        """The network's logits (batch, 10) of the images ``x``, in the plan's precision."""
         if self.plan.precision == "bf16":
             x = x.bfloat16()
         return self.net(x)
@@ -95,7 +97,7 @@ class Training:
     def loss(self, chosen: Any) -> Any:
         """The mean loss of the images whose numbers are ``chosen``."""
         images = self.images.index_select(0, chosen)
-        autocast: contextlib.AbstractContextManager = contextlib.nullcontext()
+        autocast: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
         if self.plan.precision == "bf16 autocast":
             kind = self.images.device.type
             autocast = self.torch.autocast(kind, self.torch.bfloat16, cache_enabled=False)
@@ -192,7 +194,11 @@ def searched_whole(training: Training) -> Callable[[], Any]:
 
 
 def _whole(training: Training, mode: str) -> Callable[[], Any]:
-    return training.torch.compile(one_function(training), dynamic=False, mode=mode, fullgraph=True)
+    step = one_function(training)
+    compiled: Callable[[], Any] = training.torch.compile(
+        step, dynamic=False, mode=mode, fullgraph=True
+    )
+    return compiled
 
 
 def _graph(training: Training, step: Callable[[], Any]) -> Callable[[], Any]:
@@ -298,15 +304,21 @@ def measure(
             found["failed"].append({**vars(plan), "error": _in_words(error)})
         keep(found)
 
+    def measured_here(plan: StepPlan) -> None:
+        runs.append(figures(Prepared.of(plan, given)))
+
+    def measured_apart(worker: Measurer) -> None:
+        runs.append(worker.ask("figures"))
+
     with prepared_apart([p for p in plans() if p.way in COMPILED], compile_s) as workers:
         given = on_gpu(images, labels)
         for plan in plans():
             if plan.way not in COMPILED:
-                attempt(plan, lambda plan=plan: runs.append(figures(Prepared.of(plan, given))))
+                attempt(plan, partial(measured_here, plan))
             elif not workers[plan].ready():
                 found["left_out"].append({**vars(plan), "error": workers[plan].fault()})
             else:
-                attempt(plan, lambda plan=plan: runs.append(workers[plan].ask("figures")))
+                attempt(plan, partial(measured_apart, workers[plan]))
         for run in fastest(runs).values():
             plan = plan_of(run)
 
@@ -351,6 +363,7 @@ class Prepared:
 
     @classmethod
     def of(cls, plan: StepPlan, given: tuple[Any, Any]) -> Prepared:
+        """Prepare ``plan`` on the GPU; ``given`` is its images and labels as tensors there."""
         torch = torch_on_gpu()
         gc.collect()
         torch.cuda.empty_cache()
@@ -366,6 +379,7 @@ class Prepared:
 
 
 def burst(step: Callable[[], Any]) -> None:
+    """Start STEPS steps and wait for none."""
     for _ in range(STEPS):
         step()
 
@@ -441,9 +455,11 @@ class Measurer:
             )
 
     def ready(self) -> bool:
+        """Whether the plan is prepared."""
         return self._mark.exists()
 
     def ended(self) -> bool:
+        """Whether the process has ended."""
         return self._process.poll() is not None
 
     def fault(self) -> str:
@@ -456,9 +472,10 @@ class Measurer:
         assert self._process.stdin and self._process.stdout
         try:
             print(what, file=self._process.stdin, flush=True)
-            answer = json.loads(self._process.stdout.readline() or "null")
+            line = self._process.stdout.readline()
         except OSError:
-            answer = None
+            line = ""
+        answer: dict[str, Any] | None = json.loads(line or "null")
         if answer is None:
             raise LessonError(f"The process that measures has ended: {self.fault()}")
         if "error" in answer:
@@ -466,6 +483,7 @@ class Measurer:
         return answer
 
     def stop(self) -> None:
+        """Kill the process and wait for its end."""
         self._process.kill()
         self._process.wait()
 

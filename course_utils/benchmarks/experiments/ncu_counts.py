@@ -79,15 +79,15 @@ def measure() -> dict[str, Any]:
     code = f"from {launch_all.__module__} import launch_all; launch_all()"
     names = sorted({case.kernel_name for case in CASES})
     found = nsight_compute.counts(code, "|".join(names), METRICS)
-    if [row["name"] for row in found] != [case.kernel_name for case in CASES]:
+    if [launch.name for launch in found] != [case.kernel_name for case in CASES]:
         raise LessonError(f"ncu counted {len(found)} launches, not the {len(CASES)} made.")
     return {
         "driver": nsight_compute.driver(),
         "nvrtc": "{}.{}".format(*nvrtc_version()),
         "ncu": nsight_compute.version(),
         "kernels": {
-            case.name: {key: value for key, value in row.items() if key != "name" and value}
-            for case, row in zip(CASES, found, strict=True)
+            case.name: {key: value for key, value in launch.metrics.items() if value}
+            for case, launch in zip(CASES, found, strict=True)
         },
     }
 

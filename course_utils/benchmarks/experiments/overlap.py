@@ -38,7 +38,9 @@ def measure(n: int = N, rounds: int = ROUNDS) -> dict[str, Any]:
     return {"elements": n, "rounds": rounds, "panels": panels}
 
 
-def round_trip(fade, host, x, rounds: int, chunks: int, count: int) -> list[Span]:
+def round_trip(
+    fade: Any, host: np.ndarray, x: Any, rounds: int, chunks: int, count: int
+) -> list[Span]:
     """One trip of ``host`` to the device, through ``fade`` and back, in ``chunks`` pieces.
 
     An event tells when a stream got that far. Its next piece of work begins there, or when the

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
@@ -55,25 +56,26 @@ def peak_flops(number: str = "float", chains: int = 8) -> float:
     ).flops_per_second
 
 
-def matmul_rates(batches: Iterable[int] = BATCHES, n: int = 8192) -> dict[str, list]:
+def matmul_rates(batches: Iterable[int] = BATCHES, n: int = 8192) -> dict[str, Any]:
     """Milliseconds of W (n × n) times X (n × batch) by the library, for fp32 and fp16."""
     need_gpu()
-    found: dict[str, list] = {"n": n, "batch": list(batches), "fp32": [], "fp16": []}
+    sizes = list(batches)
+    found: dict[str, list[float]] = {"fp32": [], "fp16": []}
     rng = cp.random.default_rng(0)
     for name, dtype in (("fp32", cp.float32), ("fp16", cp.float16)):
         w = rng.standard_normal((n, n), dtype=cp.float32).astype(dtype)
-        for batch in found["batch"]:
+        for batch in sizes:
             x = rng.standard_normal((n, batch), dtype=cp.float32).astype(dtype)
             y = cp.empty((n, batch), dtype)
-            time_ms = bench(lambda w=w, x=x, y=y: cp.matmul(w, x, out=y), repeats=9).median_ms
+            time_ms = bench(functools.partial(cp.matmul, w, x, out=y), repeats=9).median_ms
             found[name].append(round(time_ms, 5))
-    return found
+    return {"n": n, "batch": sizes, **found}
 
 
 def launches() -> dict[str, tuple[Case, Size]]:
     """The kernels of the roofline notebook by name, with the size at which each is measured."""
     cases = {case.name: case for case in (*CASES, VEC_ADD)}
-    sizes = {
+    sizes: dict[str, Size] = {
         "vec_add": 1 << 28,
         "softmax_rows": (16384, 4096),
         "gemv_rows": (16384, 16384),
@@ -90,7 +92,7 @@ def sources() -> tuple[str, ...]:
     return tuple(file for case, _ in launches().values() for file in case.files)
 
 
-def kernel_rate(name: str) -> dict:
+def kernel_rate(name: str) -> dict[str, Any]:
     """One kernel of the roofline, timed: FLOPs, least bytes, and milliseconds (L2 cold)."""
     need_gpu()
     case, n = launches()[name]
@@ -119,13 +121,13 @@ def traffic(name: str) -> dict[str, int]:
         (found,) = nsight_compute.counts(*launch_of(name, n), metrics, launches=1)
     except LessonError:
         return {}
-    return {level: round(found[metric] * unit) for level, (metric, unit) in TRAFFIC.items()}
+    return {level: round(found.metrics[metric] * unit) for level, (metric, unit) in TRAFFIC.items()}
 
 
 SIZES = tuple(1 << n for n in range(10, 29, 2))  # elements
 
 
-def short_vectors(sizes: Iterable[int] = SIZES) -> list[dict]:
+def short_vectors(sizes: Iterable[int] = SIZES) -> list[dict[str, float]]:
     """vec_add for ever shorter vectors: elements and milliseconds, caches warm."""
     need_gpu()
     found = []

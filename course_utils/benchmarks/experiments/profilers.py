@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ...devices.properties import need_gpu
@@ -61,7 +61,8 @@ def measure() -> dict[str, Any]:
     metrics = [DURATION, *map(STALL.format, REASONS)]
     found = {}
     for name in KERNELS:
-        (found[name],) = nsight_compute.counts(*launch_of(name, size[name]), metrics, launches=1)
+        (launch,) = nsight_compute.counts(*launch_of(name, size[name]), metrics, launches=1)
+        found[name] = launch.metrics
     return {
         "ncu": nsight_compute.version(),
         "torch": torch.__version__,
@@ -71,7 +72,7 @@ def measure() -> dict[str, Any]:
     }
 
 
-def stall_cycles(counted: dict[str, Any]) -> dict[str, float]:
+def stall_cycles(counted: Mapping[str, float]) -> dict[str, float]:
     """Cycles for each issued instruction by what a warp waits for; those above 0.005."""
     cycles = {words: counted.get(STALL.format(name), 0.0) for name, words in REASONS.items()}
     return {words: round(value, 2) for words, value in cycles.items() if round(value, 2)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
@@ -20,7 +21,7 @@ SIZE = 32, 3, 16, 224, 224  # images, channels, filters, height, width
 SUM_BOUNDS = "(kThreads)", "(kThreads, 2)"
 
 
-def register_limits(limits: Iterable[int] = (255, 0, 80, 64, 48, 40, 32)) -> list[dict]:
+def register_limits(limits: Iterable[int] = (255, 0, 80, 64, 48, 40, 32)) -> list[dict[str, float]]:
     """conv_bn_relu_pool_filters.cu at :data:`SIZE`, compiled with a limit on its registers (0:
     none, the compiler decides): the limit, the registers that it took, and milliseconds.
 
@@ -46,7 +47,7 @@ def register_limits(limits: Iterable[int] = (255, 0, 80, 64, 48, 40, 32)) -> lis
     return found
 
 
-def sum_bounds(n: int = 1 << 28) -> list[dict]:
+def sum_bounds(n: int = 1 << 28) -> list[dict[str, str | float]]:
     """sum_vector.cu on n fp32 elements with each of :data:`SUM_BOUNDS`: the launch bounds, and
     milliseconds with two blocks for each SM. Raises LessonError where there is no GPU.
     """
@@ -54,9 +55,9 @@ def sum_bounds(n: int = 1 << 28) -> list[dict]:
     text = load(SUM).source
     x, grid = normal(n), 2 * sm_count()
     sums = cp.empty(grid, cp.float32)
-    found = []
+    found: list[dict[str, str | float]] = []
     for bounds in SUM_BOUNDS:
         kernel = load(source=text.replace(SUM_BOUNDS[-1], bounds), filename="sum_vector.cu").kernel
-        run = bench(lambda kernel=kernel: kernel(grid, 1024, (x, sums, n)), repeats=11)
+        run = bench(partial(kernel, grid, 1024, (x, sums, n)), repeats=11)
         found.append({"bounds": bounds, "median_ms": round(run.median_ms, 4)})
     return found

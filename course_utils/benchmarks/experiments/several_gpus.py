@@ -47,7 +47,8 @@ def measure(seconds: float = SECONDS) -> dict[str, Any]:
         done = start_ranks(ranks, *PARTS, "--into", str(into), seconds=seconds)
         if done.returncode or not into.is_file():
             raise LessonError(f"The ranks failed: {(done.stdout + done.stderr)[-2000:]}")
-        return json.loads(into.read_text(encoding="utf-8"))
+        found: dict[str, Any] = json.loads(into.read_text(encoding="utf-8"))
+        return found
 
 
 def start_ranks(

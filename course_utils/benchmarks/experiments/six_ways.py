@@ -44,7 +44,8 @@ NUMPY_RUNS = 7
 
 def way(name: str) -> Callable[[Any], Any]:
     """The function ``softmax`` of ``kernels/01_ecosystem/softmax/NAME.py``."""
-    return program(f"{FOLDER}/{name}.py", "softmax")
+    softmax: Callable[[Any], Any] = program(f"{FOLDER}/{name}.py", "softmax")
+    return softmax
 
 
 def seconds(run: Callable[[], Any], runs: int = 1) -> tuple[float, Any]:

@@ -78,7 +78,7 @@ def edited(changes: dict[str, str]) -> Module:
 def instructions(name: str) -> dict[str, float]:
     """What ncu counts of the first launch of the case ``name``: its :data:`METRICS`."""
     (found,) = nsight_compute.counts(*launch_of(name, SIZE), METRICS.values(), launches=1)
-    return {key: round(found[metric], 2) for key, metric in METRICS.items()}
+    return {key: round(found.metrics[metric], 2) for key, metric in METRICS.items()}
 
 
 def tree_step(name: str) -> list[str]:

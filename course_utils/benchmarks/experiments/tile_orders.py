@@ -76,10 +76,10 @@ def measure() -> dict[str, Any]:
                 "band": band,
                 "median_ms": round(of_all[band].median_ms, 4),
                 "spread_ms": round(of_all[band].spread_ms, 4),
-                "dram_bytes_read": found.get(READ),
-                "dram_bytes_written": found.get(WRITTEN),
-                "l2_sectors_read": found.get(LOOKED_UP),
-                "l2_sectors_hit": found.get(FOUND),
+                "dram_bytes_read": found.metrics.get(READ),
+                "dram_bytes_written": found.metrics.get(WRITTEN),
+                "l2_sectors_read": found.metrics.get(LOOKED_UP),
+                "l2_sectors_hit": found.metrics.get(FOUND),
             }
             for band, found in zip(BANDS, counted, strict=True)
         ],

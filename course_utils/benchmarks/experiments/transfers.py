@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import statistics
 import time
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def transfer_bandwidth(nbytes: int, *, pinned: bool, to_device: bool = True) -> 
     return nbytes / statistics.median(times[3:])
 
 
-def transfers() -> list[dict]:
+def transfers() -> list[dict[str, int]]:
     """Bytes a second in and out, pageable and pinned, for copies of several sizes."""
     found = []
     for size in COPIED:
@@ -59,17 +60,17 @@ def managed_memory(nbytes: int = 2**29) -> dict[str, float]:
     scale = load(SCALE)
     grid, block = (sm_count() * 8,), (256,)
 
-    def once(x) -> float:
+    def once(x: Any) -> float:
         cp.cuda.runtime.deviceSynchronize()
         start = time.perf_counter()
         scale(grid, block, (x, x, -0.5, 0.5, n))
         return (time.perf_counter() - start) * 1e3
 
-    def managed() -> tuple:
+    def managed() -> tuple[Any, np.ndarray]:
         import cupy
 
         memory = cupy.cuda.malloc_managed(nbytes)
-        buffer = (ctypes.c_char * nbytes).from_address(memory.ptr)
+        buffer = memoryview((ctypes.c_char * nbytes).from_address(memory.ptr))
         return cp.ndarray(n, cp.float32, memory), np.frombuffer(buffer, np.float32)
 
     x, host = managed()

@@ -17,7 +17,8 @@ from ...devices.selection import ON_GPU, cp
 from ...errors import LessonError
 from ...launching.arguments import carry_over
 from ...launching.early_launch import launch_early
-from ...launching.modules import Kernel, load
+from ...launching.kernels import Kernel
+from ...launching.modules import load
 from ...launching.older_gpus import GpuTooOld
 from ...paths import KERNELS, kernel_file
 from ...records.sources import source_hash
@@ -44,7 +45,7 @@ class KernelCall:
     kernel: Kernel
     grid: int | tuple[int, ...]
     block: int | tuple[int, ...]
-    args: tuple
+    args: tuple[Any, ...]
     shared_mem: int = 0
     early: bool = False
 
@@ -64,14 +65,15 @@ class KernelCall:
         grid, block = (x if isinstance(x, tuple) else (x,) for x in (self.grid, self.block))
         values = self.kernel.convert(self.args)
         if self.early:
-            shape = ((*x, 1, 1)[:3] for x in (grid, block))
-            return partial(launch_early, self.kernel.raw, *shape, values, self.shared_mem)
+            blocks, threads = ((*x, 1, 1)[:3] for x in (grid, block))
+            return partial(launch_early, self.kernel.raw, blocks, threads, values, self.shared_mem)
         return partial(self.kernel.raw, grid, block, values, shared_mem=self.shared_mem)
 
     @property
     def shared_bytes(self) -> int:
         """Shared memory of a block: declared in the kernel, and asked for by the launch."""
-        return self.kernel.raw.shared_size_bytes + self.shared_mem
+        declared: int = self.kernel.raw.shared_size_bytes
+        return declared + self.shared_mem
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class Work:
     rtol: float = 0.0
     atol: float = 0.0
     libraries: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
-    cleared: tuple = ()
+    cleared: tuple[Any, ...] = ()
     same_bits: bool = True
     as_a_graph: bool = False
 
@@ -207,8 +209,14 @@ def softmax_of(x: Any) -> Any:
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-def course_kernel(chapter: str, name: str, arch: str | None = None, **defines: Any) -> Kernel:
-    """The kernel ``name`` of a ``chapter``, in whichever topic folder it lies."""
+def course_kernel(chapter: str, name: str, **defines: int | str) -> Kernel:
+    """The kernel ``name`` of a ``chapter``, from whichever topic folder has it, compiled for this
+    machine's device with ``defines`` as its macros."""
+    return course_kernel_for(None, chapter, name, **defines)
+
+
+def course_kernel_for(arch: str | None, chapter: str, name: str, **defines: int | str) -> Kernel:
+    """As :func:`course_kernel`, compiled for ``arch`` ("sm_90a")."""
     return load(kernel_file(name, chapter), defines=defines, arch=arch).kernel
 
 
@@ -219,6 +227,7 @@ def program(file: str, name: str) -> Any:
     """
     path = KERNELS / file
     spec = importlib.util.spec_from_file_location(f"course_{path.stem}", path)
+    assert spec and spec.loader, f"{path} is Python"
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

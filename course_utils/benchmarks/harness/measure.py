@@ -16,7 +16,7 @@ from ...errors import LessonError
 from ...launching.modules import load
 from ...observing.timing import Bench, bench
 from .case import Case, Size, Work, torch_on_gpu
-from .sustained import sustained
+from .sustained import back_to_back, sustained
 
 TURNS = 10  # ours and each library, in another order each time
 SLOW_MS = 20.0  # what takes longer runs once a turn
@@ -37,6 +37,7 @@ def emulate(case: Case) -> tuple[int, float, float]:
                 shared_mem=item.shared_mem,
                 options=Options(checks=ALL_CHECKS if checked else ()),
             )
+            assert result and result.counts, "the emulator counts"
             count += result.counts.thread_instructions
         seconds[checked].append(time.perf_counter() - start)
     return count, min(seconds[False]), min(seconds[True])
@@ -90,7 +91,7 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
         name: round(Bench(tuple(each)).median_ms, 5) for name, each in times.items() if name
     }
     fastest = min(libraries, key=libraries.__getitem__) if libraries else None
-    for_seconds = sustained(sides[""], sides[fastest]) if burst and fastest else None
+    for_seconds = sustained(sides[""], sides[fastest], back_to_back) if burst and fastest else None
     _check(work, f"{case.name} at {n}")
     least = case.roofline_ms(n, bandwidth, device_name())
     return {
@@ -175,7 +176,8 @@ def graph_of(run: Callable[[], Any]) -> Callable[[], Any]:
             stream.synchronize()
             stream.begin_capture()
             run()
-            return stream.end_capture().launch
+            launch: Callable[[], Any] = stream.end_capture().launch
+            return launch
     graph, theirs = torch.cuda.CUDAGraph(), torch.cuda.ExternalStream(stream.ptr)
     with stream, torch.cuda.stream(theirs):
         run()

@@ -14,21 +14,28 @@ import tempfile
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from ...errors import LessonError
 from ...paths import ROOT
 
-Counted = dict[str, "int | float | str"]
+
+class LaunchCounts(NamedTuple):
+    """What ncu counted in one launch of the kernel ``name``: each metric's value, in base units
+    (bytes, nanoseconds)."""
+
+    name: str
+    metrics: dict[str, float]
 
 
 def counts(
     code: str, kernels: str, metrics: Iterable[str], launches: int | None = None
-) -> list[Counted]:
-    """One entry for each launch of a kernel while Python runs ``code``, in order: "name", metrics.
+) -> list[LaunchCounts]:
+    """One entry per launch of a kernel while Python runs ``code``, in order.
 
     ``kernels`` is a regular expression for the whole name of a kernel, ``launches`` how many are
-    counted at most. Values are in base units (bytes, nanoseconds); metrics that this GPU does not
-    have are left out. Raises LessonError where ncu is missing, may not count, or finds nothing.
+    counted at most. Metrics that this GPU does not have are left out. Raises LessonError where
+    ncu is missing, may not count, or finds nothing.
     """
     if shutil.which("ncu") is None:
         raise LessonError("This counts with Nsight Compute, and there is no ncu on the PATH.")
@@ -50,7 +57,7 @@ def counts(
     return found
 
 
-def read(text: str, metrics: Iterable[str]) -> list[Counted]:
+def read(text: str, metrics: Iterable[str]) -> list[LaunchCounts]:
     """The entries of ncu's raw page as CSV: a line of names, one of units, then one a launch."""
     rows = list(csv.reader(line for line in text.splitlines() if line.startswith('"')))
     if len(rows) < 3:
@@ -58,8 +65,10 @@ def read(text: str, metrics: Iterable[str]) -> list[Counted]:
     head, _, *launches = rows
     entries = (dict(zip(head, row, strict=True)) for row in launches)
     return [
-        {"name": entry["Kernel Name"]}
-        | {m: number for m in metrics if (number := _number(entry.get(m, ""))) is not None}
+        LaunchCounts(
+            entry["Kernel Name"],
+            {m: number for m in metrics if (number := _number(entry.get(m, ""))) is not None},
+        )
         for entry in entries
     ]
 

@@ -36,7 +36,10 @@ def read(text: str) -> list[str]:
 def _tool() -> str:
     on_path = shutil.which(TOOL)
     triton = find_spec("triton")
-    inside = triton and Path(triton.origin).parent / "backends" / "nvidia" / "bin" / TOOL
-    if on_path or (inside and inside.is_file()):
-        return on_path or str(inside)
+    if on_path:
+        return on_path
+    if triton and triton.origin:
+        inside = Path(triton.origin).parent / "backends" / "nvidia" / "bin" / TOOL
+        if inside.is_file():
+            return str(inside)
     raise LessonError(f"This reads machine code with {TOOL}, which comes with the CUDA toolkit.")

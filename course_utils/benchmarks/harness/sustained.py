@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ...devices import gpu
 from ...devices.selection import cp
@@ -14,6 +14,9 @@ from . import nvml
 SECONDS = 3.0  # of one turn
 TURNS = 2  # of each; whoever was first is last in the next
 BATCH_MS = 50.0  # of work between two looks at the clock
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 @dataclass(frozen=True)
@@ -24,21 +27,17 @@ class Turn:
     clock_and_power: tuple[int, int] | None = None
 
 
-def sustained(
-    ours: Callable[[], Any],
-    theirs: Callable[[], Any],
-    run_for: Callable[[Callable[[], Any], float], Turn] | None = None,
-) -> dict[str, Any]:
+def sustained(ours: A, theirs: B, run_for: Callable[[A | B, float], Turn]) -> dict[str, Any]:
     """Ours and theirs back to back for SECONDS each, TURNS times: ours, theirs, theirs, ours.
 
-    ``ratio`` is how many times faster ours is. ``run_for(work, seconds)`` measures one turn.
+    ``ratio`` is how many times faster ours is. ``run_for(work, seconds)``, such as
+    :func:`back_to_back`, measures one turn.
     """
-    measure = run_for or back_to_back
     turns: dict[str, list[Turn]] = {"ours": [], "library": []}
-    sides = [("ours", ours), ("library", theirs)]
+    sides: list[tuple[str, A | B]] = [("ours", ours), ("library", theirs)]
     for turn in range(TURNS):
         for name, work in reversed(sides) if turn % 2 else sides:
-            turns[name].append(measure(work, SECONDS))
+            turns[name].append(run_for(work, SECONDS))
     means = {name: mean_of(each) for name, each in turns.items()}
     found: dict[str, Any] = {"seconds": SECONDS, "turns": TURNS}
     for name, mean in means.items():
@@ -51,8 +50,11 @@ def sustained(
 def mean_of(turns: Sequence[Turn]) -> Turn:
     """One turn with the mean of the times, and of the clocks and powers that are known."""
     known = [turn.clock_and_power for turn in turns if turn.clock_and_power]
-    clocks = tuple(round(statistics.fmean(values)) for values in zip(*known, strict=True))
-    return Turn(statistics.fmean(turn.ms for turn in turns), clocks or None)
+    mean_ms = statistics.fmean(turn.ms for turn in turns)
+    if not known:
+        return Turn(mean_ms)
+    clock, power = (round(statistics.fmean(values)) for values in zip(*known, strict=True))
+    return Turn(mean_ms, (clock, power))
 
 
 def back_to_back(work: Callable[[], Any], seconds: float) -> Turn:
@@ -84,4 +86,4 @@ def _mark() -> Any:
 def _elapsed(start: Any, end: Any) -> float:
     """The milliseconds from one event to another, waiting for it."""
     end.synchronize()
-    return cp.cuda.get_elapsed_time(start, end)
+    return float(cp.cuda.get_elapsed_time(start, end))

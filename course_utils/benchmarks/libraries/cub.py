@@ -50,7 +50,7 @@ def scan_fp32(x: Any) -> dict[str, Callable[[], Any]]:
 def select_above(x: Any, limit: float, kept: int) -> dict[str, Callable[[], Any]]:
     """The elements of fp32 ``x`` that are greater than ``limit``; there are ``kept`` of them."""
 
-    def arrays() -> tuple:
+    def arrays() -> tuple[Any, ...]:
         out, count = cp.empty_like(x), cp.empty(1, cp.uint32)
         return x, out, count, c_float(limit), out[:kept]
 
@@ -70,19 +70,19 @@ def sort_keys(keys: Any) -> dict[str, Callable[[], Any]]:
 def sort_pairs(keys: Any, values: Any) -> dict[str, Callable[[], Any]]:
     """The 32-bit ``values`` that go with uint32 ``keys``, in the ascending order of these."""
 
-    def arrays() -> tuple:
+    def arrays() -> tuple[Any, ...]:
         out = cp.empty_like(values)
         return keys, cp.empty_like(keys), values, out, out
 
     return _library("DeviceRadixSort::SortPairs", "sort_pairs", keys.size, arrays)
 
 
-def _to(out: Any, x: Any) -> tuple:
+def _to(out: Any, x: Any) -> tuple[Any, ...]:
     return x, out, out
 
 
 def _library(
-    name: str, function: str, n: int, arrays: Callable[[], tuple]
+    name: str, function: str, n: int, arrays: Callable[[], tuple[Any, ...]]
 ) -> dict[str, Callable[[], Any]]:
     """``arrays()`` is what the function takes between temporary storage and n; last the result."""
     return {f"CUB {name}": _Call(function, n, *arrays())} if available() else {}

@@ -109,7 +109,9 @@ def checked(status: int, what: str) -> None:
 
 
 def stream() -> int:
-    return cp.cuda.get_current_stream().ptr
+    """The address of CuPy's current stream."""
+    pointer: int = cp.cuda.get_current_stream().ptr
+    return pointer
 
 
 @cache
@@ -120,6 +122,7 @@ def workspace() -> Any:
 
 @cache
 def lt_handle() -> c_void_p:
+    """The course's one handle of cuBLASLt. Raises LessonError where it can't be created."""
     handle = c_void_p()
     checked(cublas_libraries()[1].cublasLtCreate(byref(handle)), "cublasLtCreate")
     return handle

@@ -144,7 +144,7 @@ def checked(status: int, what: str) -> None:
 def in_words(status: int) -> str:
     """The name of a status, its number, and what the library has to say of the last error."""
     dnn, detail = cudnn_library(), ctypes.create_string_buffer(DETAIL_BYTES)
-    name = dnn.cudnnGetErrorString(status).decode()
+    name: str = dnn.cudnnGetErrorString(status).decode()
     if not status:
         return name
     dnn.cudnnGetLastErrorString(detail, DETAIL_BYTES)
@@ -182,6 +182,8 @@ class Descriptor:
             checked(dnn.cudnnBackendFinalize(self.pointer), f"finalize: {kind}")
 
     def set(self, name: str, *values: Any) -> None:
+        """Set the attribute ``name`` to ``values``, numbers or descriptors. Raises LessonError
+        where cuDNN refuses them."""
         number, kind = ATTRIBUTES[name]
         type_number, c_type = TYPES[kind]
         plain = [v.pointer if isinstance(v, Descriptor) else v for v in values]

@@ -241,8 +241,9 @@ class CudnnGraph:
         )
 
     @property
-    def scalars(self) -> tuple[Tensor, ...]:
-        return tuple(each for each in self._tensors if each.value is not None)
+    def scalars(self) -> dict[Tensor, c_float]:
+        """The tensors that are numbers passed by themselves, with their values."""
+        return {each: each.value for each in self._tensors if each.value is not None}
 
     def _operation(self, out: Tensor, kind: str, **attributes: Any) -> Tensor:
         self._operations.append(Descriptor(kind, **attributes))
@@ -285,7 +286,7 @@ class ExecutionPlan:
 
         Raises LessonError for an array that is too small for its tensor.
         """
-        pointers = {each: addressof(each.value) for each in self.engine.graph.scalars}
+        pointers = {each: addressof(value) for each, value in self.engine.graph.scalars.items()}
         for tensor, array in arrays.items():
             pointers[tensor], elements = _held(array)
             if elements < prod(tensor.shape):

@@ -170,7 +170,9 @@ def softmax_sweep(rows: int = ROWS, columns: int = COLUMNS) -> list[dict[str, fl
     ]
 
 
-def _configured(function: Any, grid: int, args: tuple, block: int, warps: int) -> dict:
+def _configured(
+    function: Any, grid: int, args: tuple[Any, ...], block: int, warps: int
+) -> dict[str, Any]:
     compiled = function[(grid,)](*args, BLOCK=block, num_warps=warps)
     took = bench(lambda: function[(grid,)](*args, BLOCK=block, num_warps=warps), repeats=10)
     return {

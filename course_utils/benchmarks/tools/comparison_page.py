@@ -8,11 +8,13 @@ what the emulator counts now.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
+from typing import Any
 
 from ...compiling.bindings import nvrtc_version
-from ...observing.profile_report import NCU, Profile
+from ...observing.counter_measures import NCU
+from ...observing.profile_report import Profile
 from ...observing.profiling import profile
 from ...records.measured_files import REFERENCE, file_of, measurements
 from ..experiments.counted_kernels import CASES
@@ -183,7 +185,7 @@ TWICE = dict.fromkeys(
 
 
 @cache
-def _measurements() -> dict:
+def _measurements() -> dict[str, Any]:
     return measurements(NAME, REFERENCE)
 
 
@@ -297,7 +299,13 @@ def page() -> str:
     )
 
 
-def _cell(kernel: str, names: tuple[str, ...], ours: dict, theirs: dict, notes: list[str]) -> str:
+def _cell(
+    kernel: str,
+    names: tuple[str, ...],
+    ours: Mapping[str, float],
+    theirs: Mapping[str, float],
+    notes: list[str],
+) -> str:
     """The counters of a column; new reasons for differences are added to ``notes``."""
     parts = []
     for name in names:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from ...devices.properties import device_name
 from ...needs import lacking
@@ -116,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register ``prove-blackwell``."""
     parser = subparsers.add_parser("prove-blackwell")
     parser.set_defaults(func=run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ....devices.selection import cp
 from ....integers import ceil_div
@@ -18,7 +19,7 @@ def _branch(name: str, width: int) -> Callable[[int], Work]:
     def make(n: int) -> Work:
         x, out = normal(n), cp.empty(n, cp.float32)
 
-        def expected():
+        def expected() -> Any:
             term = cp.where(cp.arange(n) // width % 2 == 0, 1.0, 3.0)
             value = double(x)
             for _ in range(SERIES_STEPS):

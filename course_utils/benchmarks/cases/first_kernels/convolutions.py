@@ -21,6 +21,7 @@ def _conv(name: str) -> Callable[[Any], Work]:
         out = cp.empty((images, filters, height // 2, width // 2), cp.float32)
         pool_grid = ceil_div(width, 64), ceil_div(height, 16), planes
         shape = channels, filters, height, width
+        launches: tuple[KernelCall, ...]
         if name != "conv_bn_relu_pool_separate":
             args = x, weights, scale, shift, out, *shape
             if name == "conv_bn_relu_pool_filters":

@@ -42,7 +42,9 @@ def _copy(
     return make
 
 
-def _copy_case(name: str, file: str, what: str, make, **settings: Any) -> Case:
+def _copy_case(
+    name: str, file: str, what: str, make: Callable[[int], Work], **settings: Any
+) -> Case:
     settings = {"gpu_sizes": (1 << 26,), "test_sizes": (1, 257, 1009)} | settings
     return Case(name, what, files_of(file), make, lambda n: 8 * n, lambda n: 0, **settings)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ def _in_three_launches(name: str, x: Any, out: Any) -> list[KernelCall]:
 def _scan(name: str) -> Callable[[int], Work]:
     def make(n: int) -> Work:
         x, out = normal(n), cp.empty(n, cp.float32)
+        cleared: tuple[Any, ...] = ()
         if name == "scan_look_back":
             call, words = _look_back(kernel_named(name), ceil_div(n, LOOK_BACK_TILE), x, out, n)
             calls, cleared = [call], (words,)
@@ -70,7 +72,7 @@ def _scan(name: str) -> Callable[[int], Work]:
             kernel = kernel_named(name, STAGES=STAGES)
             calls, cleared = [KernelCall(kernel, grid, 704, args, shared)], (words,)
         else:
-            calls, cleared = _in_three_launches(name, x, out), ()
+            calls = _in_three_launches(name, x, out)
         libraries = cub.scan_fp32(x)
         if torch := torch_on_gpu():
             (tensor,) = as_tensors(x)
@@ -150,6 +152,18 @@ def _sort(pairs: bool) -> Callable[[int], Work]:
 
 
 LARGE = 1 << 28
+
+
+def _select_bytes(kept: float, n: int) -> int:
+    """``kept`` is the fraction of the n elements that is written."""
+    return 4 * n + int(4 * n * kept)
+
+
+def _sort_bytes(pairs: bool, n: int) -> int:
+    """One reading for the counts; each pass reads and writes all."""
+    return (4 + PASSES * 2 * (4 + 4 * pairs)) * n
+
+
 CASES = (
     *(
         Case(
@@ -172,7 +186,7 @@ CASES = (
             f"select, {percent} % kept",
             files_of("select_look_back"),
             _select(limit),
-            bytes=lambda n, share=percent / 100: 4 * n + int(4 * n * share),
+            bytes=partial(_select_bytes, percent / 100),
             flops=lambda n: 0,
             gpu_sizes=(LARGE,),
             test_sizes=(8193, 20001),
@@ -185,8 +199,7 @@ CASES = (
             what,
             files_of("digit_counts", "sort_pass"),
             _sort(pairs),
-            # One reading for the counts; each pass reads and writes all.
-            bytes=lambda n, each=4 + 4 * pairs: (4 + PASSES * 2 * each) * n,
+            bytes=partial(_sort_bytes, pairs),
             flops=lambda n: 0,
             gpu_sizes=(LARGE,),
             test_sizes=(1, 6145, 15001),

@@ -33,10 +33,12 @@ def transpose_libraries(a: Any, out: Any) -> dict[str, Callable[[], Any]]:
 def transpose_call(name: str, a: Any, out: Any) -> KernelCall:
     """The kernel ``name`` of the ladder, for matrices of its shape."""
     rows, columns = a.shape
-    grid, block = (ceil_div(columns, 32), ceil_div(rows, 32)), (32, 32)
+    arguments = a, out, rows, columns
     if name == "transpose_vector":
-        grid, block = (ceil_div(rows, 64), ceil_div(columns, 64)), (256,)
-    return KernelCall(kernel_named(name), grid, block, (a, out, rows, columns))
+        grid = ceil_div(rows, 64), ceil_div(columns, 64)
+        return KernelCall(kernel_named(name), grid, 256, arguments)
+    grid = ceil_div(columns, 32), ceil_div(rows, 32)
+    return KernelCall(kernel_named(name), grid, (32, 32), arguments)
 
 
 def _transpose(name: str) -> Callable[[Any], Work]:

@@ -5,6 +5,7 @@ A size is (sequences, heads, tokens of a sequence). bf16 arrays carry bits.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -64,7 +65,11 @@ def dq_sums(tokens: int, heads: int, sequences: int, d: int) -> Any:
 
 
 def backward_calls(
-    given: tuple, sums: Any, gradients: tuple, lengths: Sequence[int], causal: bool
+    given: tuple[Any, ...],
+    sums: Any,
+    gradients: tuple[Any, ...],
+    lengths: Sequence[int],
+    causal: bool,
 ) -> tuple[KernelCall, ...]:
     """The three kernels of the backward pass. ``given`` is q, k, v, o, their gradient dO and lse,
     ``gradients`` are dq, dk and dv; shapes as in :func:`forward_call`."""
@@ -121,7 +126,12 @@ def gradients_of(q: Any, k: Any, v: Any, do: Any, causal: bool) -> tuple[Any, An
     return weights @ k * scale, weights.T @ q * scale, dv
 
 
-def each_head(found: Callable, sequences: int, arrays: tuple, outputs: tuple) -> None:
+def each_head(
+    found: Callable[..., Any],
+    sequences: int,
+    arrays: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+) -> None:
     """Fill ``outputs`` (tokens, heads, d) with what ``found`` gives for each sequence and head."""
     tokens, heads, _ = outputs[0].shape
     n = tokens // sequences
@@ -168,7 +178,7 @@ def _tiles(size: Size) -> Work:
     return _fp32_work((call,), q, k, v, o)
 
 
-def _fp32_work(launches: tuple, q: Any, k: Any, v: Any, o: Any) -> Work:
+def _fp32_work(launches: tuple[KernelCall, ...], q: Any, k: Any, v: Any, o: Any) -> Work:
     def expected() -> Any:
         found = cp.empty(q.shape, cp.float64)
         each_head(partial(attention, causal=False), 1, (q, k, v), (found,))
@@ -215,10 +225,10 @@ def _bf16(name: str, causal: bool) -> Callable[[Size], Work]:
 
 def rounding_error(n: int, causal: bool) -> float:
     """What rounding weights to bf16 does to means of ``n`` values, or of one and more."""
-    return 2**-5 / (1 if causal else n) ** 0.5
+    return 2**-5 / math.sqrt(1 if causal else n)
 
 
-def bf16_tensors(sequences: int, arrays: tuple) -> list:
+def bf16_tensors(sequences: int, arrays: tuple[Any, ...]) -> list[Any]:
     """(tokens, heads, d) as PyTorch's (sequences, heads, tokens, d), the memory shared."""
     torch = torch_on_gpu()
     found = []
@@ -232,14 +242,17 @@ class AttentionWork(Work):
     """Work whose results are the bits of bf16 numbers, or PyTorch's tensors."""
 
     def numbers(self, result: Any) -> Any:
+        """fp32 (tokens, heads, d)."""
         if hasattr(result, "unflatten"):
             return cp.asarray(result.transpose(1, 2).flatten(0, 1).float().contiguous())
         return from_bf16(result) if result.dtype == np.uint16 else result
 
 
 def sdpa_libraries(
-    sequences: int, arrays: tuple, causal: bool, backends: dict[str, str]
+    sequences: int, arrays: tuple[Any, ...], causal: bool, backends: dict[str, str]
 ) -> dict[str, Callable[[], Any]]:
+    """PyTorch's attention of the ``arrays`` q, k and v (tokens, heads, d) by name, for each name
+    and backend in ``backends``; empty without PyTorch on a GPU."""
     torch = torch_on_gpu()
     if torch is None:
         return {}
@@ -273,7 +286,12 @@ def _backward(causal: bool) -> Callable[[Size], Work]:
 
 
 def backward_work(
-    calls: tuple[KernelCall, ...], found: Any, sums: Any, size: Size, arrays: tuple, causal: bool
+    calls: tuple[KernelCall, ...],
+    found: Any,
+    sums: Any,
+    size: Size,
+    arrays: tuple[Any, ...],
+    causal: bool,
 ) -> AttentionWork:
     """The work of ``calls``, which leave dQ, dK and dV in ``found`` (3, tokens, heads, d), in bf16
     as the ``arrays`` q, k, v and dO are, beside float64; ``sums`` are set to zero before."""
@@ -299,8 +317,10 @@ def backward_work(
 
 
 def backward_libraries(
-    sequences: int, arrays: tuple, do: Any, causal: bool
+    sequences: int, arrays: tuple[Any, ...], do: Any, causal: bool
 ) -> dict[str, Callable[[], Any]]:
+    """PyTorch's backward passes by name, timed without a check: the gradients of the ``arrays``
+    q, k and v for the gradient ``do``; empty without PyTorch on a GPU."""
     torch = torch_on_gpu()
     if torch is None:
         return {}
@@ -322,7 +342,11 @@ def backward_libraries(
 
 
 def _case(name: str, make: Callable[[Size], Work], *kernels: str, **other: Any) -> Case:
-    settings = {"bytes": lambda n: 2 * 4 * n[0] * n[1] * n[2] * WIDTH, "peak": "bf16"} | other
+    settings: dict[str, Any] = {
+        "bytes": lambda n: 2 * 4 * n[0] * n[1] * n[2] * WIDTH,
+        "peak": "bf16",
+        **other,
+    }
     return Case(
         name,
         files=tuple(kernel_file(kernel, CHAPTER) for kernel in kernels or (name,)),

@@ -38,20 +38,23 @@ class Factors:
     """Room for ``qr`` (batch, m, n) and ``tau`` (batch, min(m, n)), fp32, in one array."""
 
     room: Any
-    shape: Size
+    shape: tuple[int, int, int]
 
     @classmethod
-    def of(cls, shape: Size) -> Factors:
+    def of(cls, shape: tuple[int, int, int]) -> Factors:
+        """Uninitialised storage for the factors of (batch, m, n) matrices."""
         batch, m, n = shape
         return cls(cp.empty(batch * (m * n + min(m, n)), np.float32), (batch, m, n))
 
     @property
     def qr(self) -> Any:
+        """(batch, m, n): R, and below it the reflectors."""
         batch, m, n = self.shape
         return self.room[: batch * m * n].reshape(self.shape)
 
     @property
     def tau(self) -> Any:
+        """(batch, min(m, n)): the factors of the reflectors."""
         batch, m, n = self.shape
         return self.room[batch * m * n :].reshape(batch, min(m, n))
 
@@ -194,16 +197,17 @@ class QRWork(Work):
     """Work whose result is a Factors' room, or a pair (qr, tau). What is compared is Q R, and
     whether the reflectors are orthogonal."""
 
-    shape: Size = (0, 0, 0)
+    shape: tuple[int, int, int] = (0, 0, 0)
 
     def numbers(self, result: Any) -> Any:
+        """Q R of every matrix, then the lengths of its reflectors, float64 in one row."""
         if isinstance(result, tuple):
             qr, tau = (cp.asarray(each) for each in result)
         else:
             found = Factors(result, self.shape)
             qr, tau = found.qr, found.tau
-        found = products(qr, tau).ravel(), lengths(qr, tau).ravel()
-        return cp.asarray(np.concatenate(found))
+        both = products(qr, tau).ravel(), lengths(qr, tau).ravel()
+        return cp.asarray(np.concatenate(both))
 
 
 def expected_of(a: Any) -> Any:
@@ -284,6 +288,7 @@ class TallWork(Work):
     """What is compared is R^T R with A^T A: the signs of R's rows are free."""
 
     def numbers(self, result: Any) -> Any:
+        """R^T R, float64 (n, n)."""
         r = np.triu(_wide(cp.asarray(result)))
         return cp.asarray(r.T @ r)
 

@@ -20,7 +20,16 @@ from ....devices.selection import cp
 from ....errors import LessonError
 from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
+from ...harness.case import (
+    Case,
+    KernelCall,
+    Work,
+    course_kernel,
+    course_kernel_for,
+    double,
+    normal,
+    torch_on_gpu,
+)
 from ...libraries import cublas
 from ..first_kernels.common import as_tensors, compiled
 
@@ -68,7 +77,7 @@ def stream_call(
     arguments = w, scales, x, y, rows, columns, each
     launch = ceil_div(rows, each), defines["THREADS"], arguments
     early = bool(tried.get("EARLY"))
-    kernel = _kernel(name, arch="sm_90" if early else None, **defines)
+    kernel = course_kernel_for("sm_90" if early else None, CHAPTER, name, **defines)
     return KernelCall(kernel, *launch, stream_bytes(defines, each), early=early)
 
 
@@ -106,7 +115,7 @@ def bulk_call(
             f"that a block has room for: not {rows} x {columns}."
         )
     defines = {"STAGES": rounds * groups} | defines
-    kernel = _kernel("gemv_int4_bulk", arch="sm_90a", **defines)
+    kernel = course_kernel_for("sm_90a", CHAPTER, "gemv_int4_bulk", **defines)
     shared = bulk_bytes(defines, columns, pieces)
     arguments = w, scales, x, y, rows, columns
     return KernelCall(kernel, grid, threads, arguments, shared, early=bool(tried.get("EARLY")))
@@ -164,7 +173,7 @@ def _work(name: str, beside: bool, off: float) -> Callable[[Size], Work]:
     return make
 
 
-def _libraries(halves: list, pairs: list, x: Any) -> dict[str, Callable[[], Any]]:
+def _libraries(halves: list[Any], pairs: list[Any], x: Any) -> dict[str, Callable[[], Any]]:
     """The same weights in fp16, by ``gemv_fp16.cu``, cuBLAS and PyTorch, and in 4 bits by PyTorch,
     which takes x in bf16. Their first products are checked here, once.
 

@@ -15,7 +15,7 @@ from ....errors import LessonError
 from ....integers import ceil_div
 from ....paths import kernel_file
 from ...harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
-from ..first_kernels.common import compiled
+from ..first_kernels.common import compiled, unchecked
 from ..matmul import from_bf16, to_bf16
 
 CHAPTER = "07_pytorch_extensions"
@@ -68,6 +68,7 @@ class KindWork(Work):
     kind: Kind = FP32
 
     def numbers(self, result: Any) -> Any:
+        """fp32, from an array of the kind or a tensor."""
         if hasattr(result, "detach"):
             return cp.asarray(result.detach().float())
         return from_bf16(result) if self.kind.width == 2 else result
@@ -106,7 +107,7 @@ def moments_of(x: Any) -> tuple[Any, Any]:
 
 # --- forward ---
 
-FORWARD = {
+FORWARD: dict[str, Callable[[int], tuple[int, dict[str, int]]]] = {
     "layer_norm_two_pass": lambda columns: (256, {}),
     "layer_norm_welford": lambda columns: (256, {}),
     "layer_norm_registers": lambda columns: (256, {"EACH": ceil_div(columns, 256)}),
@@ -149,7 +150,7 @@ def _forward(name: str, kind: Kind) -> Callable[[Shape], Work]:
     return make
 
 
-def by_torch_compile(function: Callable, *inputs: Any) -> dict[str, Callable[[], Any]]:
+def by_torch_compile(function: Callable[..., Any], *inputs: Any) -> dict[str, Callable[[], Any]]:
     """What torch's compiler makes of ``function(*inputs)``, called directly: a CUDA graph would
     copy the inputs first, and here their bytes are all that counts."""
     return {"torch.compile": compiled(function, *inputs)["torch.compile"]}
@@ -163,7 +164,9 @@ def _torch_rms_norm(x: Any, gamma: Any) -> Any:
     return torch_on_gpu().nn.functional.rms_norm(x, gamma.shape, gamma, EPS)
 
 
-def _by_torch(function: Callable, kind: Kind, *arrays: Any) -> Mapping[str, Callable[[], Any]]:
+def _by_torch(
+    function: Callable[..., Any], kind: Kind, *arrays: Any
+) -> Mapping[str, Callable[[], Any]]:
     """PyTorch's own kernels for ``function``, and what its compiler makes of it."""
     if torch_on_gpu() is None:
         return {}
@@ -188,7 +191,9 @@ def backward_defines(columns: int, kind: Kind) -> dict[str, Any]:
     return defines
 
 
-def backward_calls(arrays: tuple, n: Shape, kind: Kind, dx: Any, sums: Any, **tried: Any) -> Calls:
+def backward_calls(
+    arrays: tuple[Any, ...], n: Shape, kind: Kind, dx: Any, sums: Any, **tried: Any
+) -> Calls:
     """Both stages for ``arrays``, which are dy, x, gamma, mean and rstd: ``dx``, and dgamma and
     dbeta in the two rows of ``sums``; where it has one row, dx and dgamma of an RMS normalisation.
     ``tried`` are defines in place of ours."""
@@ -211,7 +216,7 @@ def backward_calls(arrays: tuple, n: Shape, kind: Kind, dx: Any, sums: Any, **tr
     )
 
 
-def _split_calls(arrays: tuple, n: Shape, dx: Any, sums: Any) -> Calls:
+def _split_calls(arrays: tuple[Any, ...], n: Shape, dx: Any, sums: Any) -> Calls:
     """A kernel for dx and one for dgamma and dbeta, fp32."""
     rows, columns = n
     dy, x, gamma, mean, rstd = arrays
@@ -227,7 +232,7 @@ def _split_calls(arrays: tuple, n: Shape, dx: Any, sums: Any) -> Calls:
     )
 
 
-def backward_inputs(n: Shape, kind: Kind) -> tuple:
+def backward_inputs(n: Shape, kind: Kind) -> tuple[Any, ...]:
     """dy, x, gamma, mean and rstd."""
     x, gamma, _ = _rows(n, kind)
     mean, rstd = (each.astype(np.float32).ravel() for each in moments_of(kind.exact(x)))
@@ -321,10 +326,10 @@ def _torch_rms_backward(
     runs = {
         "torch eager": lambda: torch.autograd.grad(y, leaves, dy, retain_graph=True)
     } | by_torch_compile(by_formula, dy, x, gamma, scale)
-    return {name: lambda run=run: (run(), None)[1] for name, run in runs.items()}
+    return unchecked(runs)
 
 
-def _torch_backward(arrays: tuple, kind: Kind) -> dict[str, Callable[[], Any]]:
+def _torch_backward(arrays: tuple[Any, ...], kind: Kind) -> dict[str, Callable[[], Any]]:
     """PyTorch's kernels for the three gradients, and what its compiler makes of the formula; timed,
     not checked: they give three arrays."""
     torch = torch_on_gpu()
@@ -336,7 +341,7 @@ def _torch_backward(arrays: tuple, kind: Kind) -> dict[str, Callable[[], Any]]:
     runs = {"torch eager": lambda: _aten_backward(*inputs)} | by_torch_compile(
         _aten_backward, *inputs
     )
-    return {name: lambda run=run: (run(), None)[1] for name, run in runs.items()}
+    return unchecked(runs)
 
 
 def _aten_backward(dy: Any, x: Any, gamma: Any, mean: Any, rstd: Any) -> Any:

@@ -20,7 +20,7 @@ from ....paths import kernel_file
 from ...harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
 from ...harness.case import program as python_program
 from ...libraries import cub
-from ..first_kernels.common import as_tensors, compiled
+from ..first_kernels.common import as_tensors, compiled, unchecked
 
 CHAPTER = "07_pytorch_extensions"
 Size = tuple[int, int, int]
@@ -93,18 +93,22 @@ class Found:
 
     @classmethod
     def of(cls, rows: int, k: int) -> Found:
+        """Uninitialised storage for the ``k`` largest of ``rows`` rows."""
         return cls(cp.empty(3 * rows * k, np.float32), rows, k)
 
     @property
     def indices(self) -> Any:
+        """int64 (rows, k)."""
         return self.room[: 2 * self.rows * self.k].view(np.int64).reshape(self.rows, self.k)
 
     @property
     def values(self) -> Any:
+        """fp32 (rows, k)."""
         return self.room[2 * self.rows * self.k :].reshape(self.rows, self.k)
 
     @property
     def both(self) -> tuple[Any, Any]:
+        """The values and the indices, as the kernels take them."""
         return self.values, self.indices
 
 
@@ -112,12 +116,14 @@ class Found:
 
 
 def rounds_calls(x: Any, k: int, found: Found) -> Calls:
+    """``top_k_rounds.cu`` on fp32 ``x`` (rows, columns); the ``k`` largest go into ``found``."""
     rows, columns = x.shape
     arguments = x, *found.both, columns, k
     return (KernelCall(_kernel("top_k_rounds"), rows, 256, arguments),)
 
 
 def radix_calls(x: Any, k: int, found: Found, **tried: int) -> Calls:
+    """``top_k_radix.cu``; ``tried`` are defines instead of ours."""
     rows, columns = x.shape
     arguments = x, *found.both, columns, k
     return (KernelCall(_kernel("top_k_radix", **tried), rows, 512, arguments),)
@@ -163,6 +169,8 @@ def cluster_calls(x: Any, k: int, found: Found, **tried: int) -> Calls:
 
 
 def warp_calls(x: Any, k: int, found: Found) -> Calls:
+    """``top_k_warp.cu``, a warp per row. Raises LessonError for more columns, or a larger ``k``,
+    than a warp selects from."""
     rows, columns = x.shape
     if not 0 < k <= min(WARP_MOST_K, columns) or columns > WARP_COLUMNS:
         limits = f"1 to {WARP_MOST_K} of {WARP_COLUMNS} columns at most"
@@ -203,13 +211,13 @@ def _by_torch(x: Any, k: int, ordered: bool = True) -> dict[str, Callable[[], An
         return {}
     (tensor,) = as_tensors(x)
 
-    def top(x: Any) -> tuple:
+    def top(x: Any) -> tuple[Any, ...]:
         return tuple(torch.topk(x, k, dim=-1))
 
     def top_unsorted() -> None:
         torch.topk(tensor, k, dim=-1, sorted=False)
 
-    def top_of_sorted() -> tuple:
+    def top_of_sorted() -> tuple[Any, Any]:
         values, indices = torch.sort(tensor, dim=-1, descending=True)
         return values[:, :k], indices[:, :k]
 
@@ -228,10 +236,7 @@ def _by_cub(x: Any) -> dict[str, Callable[[], Any]]:
         return {}
     keys, columns = orders(x[0]).astype(np.uint32), cp.arange(x.size, dtype=np.uint32)
 
-    def unchecked(run: Callable[[], Any]) -> None:
-        run()
-
-    return {name: partial(unchecked, run) for name, run in cub.sort_pairs(keys, columns).items()}
+    return unchecked(cub.sort_pairs(keys, columns))
 
 
 def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[Size], Work]:
@@ -318,12 +323,14 @@ def nucleus_tokens(
     bits = _philox()["philox"](seed, rows, offset // 4)
     u = _philox()["uniform"](bits)[:, 0].astype(np.float64)
     places = (running < (u * running[rows, ends])[:, None]).sum(axis=1)
-    return indices[rows, places]
+    tokens: np.ndarray = indices[rows, places]
+    return tokens
 
 
 def race_call(
     logits: Any, token: Any, temperature: float, seed: int, offset: int = 0
 ) -> KernelCall:
+    """``sample_race.cu`` on fp32 ``logits`` (rows, columns): a token per row, int64 (rows,)."""
     arguments = logits, token, logits.shape[1], np.float32(temperature), seed, offset
     return KernelCall(_kernel("sample_race"), logits.shape[0], 512, arguments)
 
@@ -331,6 +338,7 @@ def race_call(
 def nucleus_call(
     found: Found, token: Any, p: float, temperature: float, seed: int, offset: int = 0
 ) -> KernelCall:
+    """``sample_top_p.cu`` on the sorted logits in ``found``: a token per row, int64 (rows,)."""
     settings = np.float32(p), np.float32(temperature), seed, offset
     arguments = *found.both, token, found.rows, found.k, *settings
     return KernelCall(_kernel("sample_top_p"), ceil_div(found.rows, 8), 256, arguments)
@@ -354,8 +362,8 @@ def _nucleus(n: Size) -> Work:
     def expected() -> Any:
         indices = largest(logits, k)
         sorted_logits = np.take_along_axis(logits, indices, axis=1)
-        given = map(cp.asnumpy, (sorted_logits, indices))
-        return cp.asarray(nucleus_tokens(*given, P, TEMPERATURE, SEED))
+        given, places = map(cp.asnumpy, (sorted_logits, indices))
+        return cp.asarray(nucleus_tokens(given, places, P, TEMPERATURE, SEED))
 
     draw = nucleus_call(found, token, P, TEMPERATURE, SEED)
     libraries = _tokens_by_torch(logits, partial(_torch_nucleus, k=k))
@@ -375,20 +383,15 @@ def _torch_nucleus(logits: Any, k: int) -> Any:
     return indices.gather(-1, place)
 
 
-def _tokens_by_torch(logits: Any, draw: Callable) -> dict[str, Callable[[], Any]]:
+def _tokens_by_torch(logits: Any, draw: Callable[[Any], Any]) -> dict[str, Callable[[], Any]]:
     """Timed without a check: PyTorch draws other numbers."""
     if torch_on_gpu() is None:
         return {}
     (tensor,) = as_tensors(logits)
-    runs = {"torch eager": lambda: draw(tensor), **_direct(draw, tensor)}
-
-    def unchecked(run: Callable[[], Any]) -> None:
-        run()
-
-    return {name: partial(unchecked, run) for name, run in runs.items()}
+    return unchecked({"torch eager": lambda: draw(tensor), **_direct(draw, tensor)})
 
 
-def _direct(function: Callable, *inputs: Any) -> dict[str, Callable[[], Any]]:
+def _direct(function: Callable[..., Any], *inputs: Any) -> dict[str, Callable[[], Any]]:
     return {"torch.compile": compiled(function, *inputs)["torch.compile"]}
 
 
