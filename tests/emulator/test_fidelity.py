@@ -71,7 +71,7 @@ def test_the_entry_it_shows_as_an_example_stands_in_the_code():
     tests = Path(__file__).parent
     places = {
         EMULATOR / "instructions" / "integer.py": ('"sad": (3, lambda', '@form("div rem min'),
-        EMULATOR / "machine" / "operands.py": ("def act(group):\n",),
+        EMULATOR / "machine" / "operands.py": ("def act(group: Group) -> None:\n",),
         tests / "test_instructions_integer.py": ("sad.s32         |",),
         tests / "instruction_forms.py": ('"sad." + INTEGER,',),
     }

@@ -1,6 +1,6 @@
-"""What a report asks of the machine: an access, its array, its lanes, the code that they run.
+"""The parts of the machine that reports use: an access, its array, its lanes, their code.
 
-The machine is above this room. These protocols name the parts of it that reports use.
+The machine is above this room, so these are protocols.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ReportedCode(Protocol):
 
 
 class ReportedBatch(Protocol):
-    """Blocks that run together; ``budget``: instructions that they may issue."""
+    """Blocks that run together. ``budget``: instructions that they may issue."""
 
     @property
     def budget(self) -> int: ...
@@ -77,7 +77,7 @@ class ReportedBatch(Protocol):
 
 
 class ReportedGroup(Protocol):
-    """Lanes at basic block ``block`` of ``code``; ``lanes``: int64 (n,)."""
+    """Lanes at basic block ``block`` of ``code``. ``lanes``: int64 (n,)."""
 
     @property
     def batch(self) -> ReportedBatch: ...

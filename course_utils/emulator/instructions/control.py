@@ -62,7 +62,7 @@ def _go(block: int) -> Callable[[Group], Group]:
 
 
 def _then_on(b: Builder, act: Step) -> Ending:
-    """An ending that does what ``act`` does, after which all lanes go on."""
+    """An ending that runs ``act`` and lets all lanes go on."""
     back = b.next_block
 
     def end(group: Group) -> Group:
@@ -114,7 +114,7 @@ def exit_(b: Builder, i: ptx.Instruction) -> Ending:
 
 @ending("ret", traits=Traits(branch="guarded"))
 def ret(b: Builder, i: ptx.Instruction) -> Ending:
-    """Back to the caller with the results; from the kernel itself as ``exit``."""
+    """Back to the caller with the results. From the kernel itself it is an ``exit``."""
 
     def back(group: Group) -> Group | None:
         if not group.stack:
@@ -136,7 +136,7 @@ def ret(b: Builder, i: ptx.Instruction) -> Ending:
 
 
 def _listed(operands: list[ptx.Operand]) -> tuple[ptx.Operand, ...]:
-    """What is in the list that comes next, which is taken out; nothing where none does."""
+    """The items of the list that comes next, which is taken out, or none."""
     if operands and isinstance(operands[0], ptx.OperandList):
         return ptx.elements(operands.pop(0))
     return ()

@@ -82,7 +82,7 @@ RAW: dict[int, np.dtype] = {bits: np.dtype(f"u{bits // 8}") for bits in (8, 16, 
 
 
 def per_register(bits: int) -> int:
-    """Elements of this width in a register of 32 bits; 1 for wider ones."""
+    """Elements of this width in a register of 32 bits, or 1 if they are wider."""
     return max(1, 32 // bits)
 
 

@@ -55,7 +55,7 @@ def _parts(i: ptx.Instruction) -> tuple[str, int]:
 
 @step("ld", "ldu", traits=Traits(memory="load"))
 def ld(b: Builder, i: ptx.Instruction) -> Step:
-    """A load of 1, 2, 4 or 8 elements; of a ``.param`` variable from registers."""
+    """A load of 1, 2, 4 or 8 elements. A ``.param`` variable is in registers."""
     kind, count = _parts(i)
     target, address = i.operands[0], ptx.address(i.operands[1])
     targets = ptx.items(target)
@@ -124,7 +124,7 @@ def _slot_register(b: Builder, variable: ptx.Variable, offset: int, kind: str) -
 
 @step("st", traits=Traits(results=0, memory="store"))
 def st(b: Builder, i: ptx.Instruction) -> Step:
-    """A store of 1, 2, 4 or 8 elements; to a ``.param`` variable into registers."""
+    """A store of 1, 2, 4 or 8 elements. A ``.param`` variable is in registers."""
     kind, count = _parts(i)
     where, source = i.operands
     address = ptx.address(where)

@@ -90,7 +90,7 @@ def shape_of(i: ptx.Instruction) -> tuple[int, int, int]:
 
 
 def types_of(i: ptx.Instruction) -> tuple[str, ...]:
-    """Those of its modifiers that are types of elements or of accumulators, in their order."""
+    """The types of elements and accumulators among its modifiers, in their order."""
     return tuple(m for m in i.modifiers if m in ELEMENTS or m in ACCUMULATORS)
 
 

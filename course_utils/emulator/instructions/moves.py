@@ -36,7 +36,7 @@ WINDOWS = {
 
 @step("mov", traits=Traits(registers="copies"))
 def mov(b: Builder, i: ptx.Instruction) -> Step | None:
-    """A copy of a register, a constant or an address; a vector is packed or unpacked."""
+    """A copy of a register, a constant or an address. A vector is packed or unpacked."""
     target, source = i.operands
     kind = i.modifiers[-1]
     if isinstance(target, ptx.OperandList):
@@ -134,7 +134,7 @@ def isspacep(b: Builder, i: ptx.Instruction) -> Step:
 
 @step("activemask")
 def activemask(b: Builder, i: ptx.Instruction) -> Step:
-    """The mask of the lanes of the warp that run together now; u32."""
+    """The mask (u32) of the lanes of the warp that run together now."""
     put = b.write(i.operands[0], "b32")
 
     def act(group: Group) -> None:

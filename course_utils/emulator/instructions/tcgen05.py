@@ -45,7 +45,7 @@ U32 = np.dtype(np.uint32)
 
 @gathers("tcgen05")
 def whole_warp(i: ptx.Instruction) -> ptx.Operand | None:
-    """All lanes for the ``.sync`` forms; the others wait for nobody."""
+    """All lanes for the ``.sync`` forms. The others don't wait."""
     return ptx.Immediate(0xFFFFFFFF) if "sync" in i.modifiers else None
 
 
@@ -193,7 +193,7 @@ class TensorCells:
 
     @staticmethod
     def of(i: ptx.Instruction, registers: int, half_offset: int) -> TensorCells | None:
-        """The cells that the modifiers name; None for a form that no GPU has. Raises PtxError for
+        """The cells that the modifiers name, or None if no GPU has the form. Raises PtxError for
         another number of ``registers``."""
         names = [m for m in i.modifiers if m in SHAPES]
         repeats = [

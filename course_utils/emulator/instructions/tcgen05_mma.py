@@ -116,7 +116,7 @@ class Form:
 
     @staticmethod
     def of(i: ptx.Instruction) -> Form | None:
-        """What the modifiers say; None for a form that no GPU has."""
+        """The form that the modifiers name, or None where no GPU has it."""
         words = [m for m in i.modifiers[1:] if m not in GROUPS]
         kinds = [m[6:] for m in words if m.startswith("kind::")]
         stationary = "ws" in words
@@ -277,7 +277,7 @@ class Multiplication:
         return Tile(self.group, self.n, self.i, addresses, block)
 
     def start(self) -> None:
-        """Issue it: tell the checks what it touches, and queue the work."""
+        """Issue it: check its reads and writes, and queue the work."""
         self._watch()
         one = self.one
         if one.d != "s32":

@@ -20,7 +20,7 @@ from ..machine.program import Builder
 
 @gathers("shfl", "vote", "match", "redux")
 def mask_last(i: ptx.Instruction) -> ptx.Operand | None:
-    """The last operand of the ``.sync`` forms; the others, of old kernels, wait for nobody."""
+    """The last operand of the ``.sync`` forms. The others, of old kernels, don't wait."""
     return i.operands[-1] if "sync" in i.modifiers else None
 
 
@@ -83,7 +83,7 @@ class Rows:
         return out
 
     def gather(self, rows: np.ndarray) -> np.ndarray:
-        """(warps, 32) -> (n,): what belongs to each lane of the group."""
+        """(warps, 32) -> (n,): the value of each lane of the group."""
         return rows.reshape(-1) if self.dense else rows[self.row, self.lane]
 
     def per_lane(self, per_warp: np.ndarray) -> np.ndarray:
@@ -117,7 +117,7 @@ def _sources(mode: str, distance: np.ndarray, control: np.ndarray) -> tuple[np.n
 
 @step("shfl")
 def shfl(b: Builder, i: ptx.Instruction) -> Step:
-    """shfl.mode.b32: the value of another lane; optionally also whether that lane is in range."""
+    """shfl.mode.b32: the value of another lane, and optionally whether that lane is in range."""
     mode = next(m for m in i.modifiers if m in ("up", "down", "bfly", "idx"))
     target = i.operands[0]
     target, inside = target.items if isinstance(target, ptx.OperandList) else (target, None)
@@ -195,7 +195,7 @@ def vote(b: Builder, i: ptx.Instruction) -> Step:
 
 @step("match", traits=Traits(over_warp=True))
 def match(b: Builder, i: ptx.Instruction) -> Step:
-    """match.any: the mask of the lanes that hold the same value; .all: of all if they agree."""
+    """match.any: the mask of the lanes with the same value. match.all: all of them, or 0."""
     mode = "all" if "all" in i.modifiers else "any"
     kind = i.modifiers[-1]
     target = i.operands[0]

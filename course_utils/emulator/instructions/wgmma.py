@@ -157,7 +157,7 @@ class Warpgroups:
 
     @staticmethod
     def of(group: Group) -> Warpgroups:
-        """Those of a group. Raises KernelFault where one is incomplete."""
+        """The warpgroups of a group. Raises KernelFault where one is incomplete."""
         per_block = group.batch.lanes_per_block // 32
         slot, warp = np.divmod(group.warps, per_block)
         if (warp // 4 * 4 + 4 > per_block).any():

@@ -167,7 +167,7 @@ class Instruction:
 
 @dataclass(slots=True)
 class Variable:
-    """A declared variable. ``initial`` is the text of its values; ``external``: the module only
+    """A declared variable. ``initial`` is the text of its values. ``external``: the module only
     names it, as it does dynamic shared memory."""
 
     space: str  # global, const, shared, local, param
@@ -194,7 +194,7 @@ class Scope:
         self.tables: dict[str, list[str]] = {}
 
     def register(self, name: str) -> Register | None:
-        """The register that ``name`` means here; None where no scope declares it."""
+        """The register that ``name`` means here, or None where no scope declares it."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.registers:
@@ -214,7 +214,7 @@ class Scope:
         return register
 
     def label(self, name: str) -> int | None:
-        """The index of the instruction after a label; None for an unknown label."""
+        """The index of the instruction after a label, or None for an unknown label."""
         return next((s.labels[name] for s in self._outwards() if name in s.labels), None)
 
     def variable(self, name: str) -> Variable:
@@ -241,7 +241,7 @@ class Scope:
 @dataclass
 class Function:
     """A kernel (``is_entry``) or a device function. ``attributes``: performance directives such as
-    "maxntid"; ``body``: its text, None for a declaration; ``slot_types``: of each register."""
+    "maxntid". ``body``: its text, None for a declaration. ``slot_types``: of each register."""
 
     name: str
     is_entry: bool

@@ -46,8 +46,8 @@ def split(text: str) -> list[str]:
 
 
 def parse_operand(text: str, scope: Scope) -> Operand:
-    """Read one operand; names mean what they mean in ``scope``. Raises PtxError for text that is
-    none, and for ``!`` before anything but a predicate."""
+    """Read one operand. ``scope`` says which register or variable a name is. Raises PtxError for
+    text that is none, and for ``!`` before anything but a predicate."""
     text = text.strip()
     if register := scope.registers.get(text):  # most operands are
         return register

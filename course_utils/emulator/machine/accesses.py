@@ -117,8 +117,8 @@ class WatchedAccess(ReportedAccess, Protocol):
 
 
 class Site:
-    """One memory instruction: where its address comes from and what it moves, ``count`` elements of
-    type ``kind`` at once. Raises PtxError for an ``operand`` that is no address."""
+    """One memory instruction: the source of its address, and ``count`` elements of type ``kind``
+    that it moves at once. Raises PtxError for an ``operand`` that is no address."""
 
     def __init__(
         self, b: Builder, i: ptx.Instruction, operand: ptx.Operand, kind: str, count: int
@@ -144,10 +144,10 @@ class Site:
             self.base = b.read(base, "u32")
         else:
             self.base = b.read(base, "u64")
-        self.values: Sequence[Get] = ()  # what a store or an exchange writes, by element
+        self.values: Sequence[Get] = ()  # values that a store writes, by element
 
     def spread(self, group: Group) -> Spread:
-        """How the addresses in the base register of a group lie, offset left out."""
+        """The spread of the addresses in the base register of a group, without the offset."""
         if self.slot is None:  # the address of a variable
             return self._new_spread(group, self.base(group.R))
         register = group.R[self.slot]

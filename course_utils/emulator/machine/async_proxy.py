@@ -19,9 +19,8 @@ import numpy as np
 from ..findings.causes import Cause
 from ..findings.fault_messages import where
 from ..findings.report import BARRIER, Finding, KernelFault
-from ..memory.address_space import SHARED_WINDOW, Region
-from .async_state import KEY_SHIFT, MBarrier, Transfer, Wait
-from .lanes import Group
+from ..memory.address_space import Region
+from .async_state import MBarrier, Transfer, Wait, address_of_key
 from .observer import SILENT
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ LATE = 100_000  # instructions until a copy lands by itself
 SOON = 400  # the longest random delay under a seed
 POLL = 2_000  # what a test_wait that fails adds to the time that seems to pass
 TIMEOUTS = 16  # how often every try_wait may give up before that is called a deadlock
-MOST_ACCOUNTS = 4  # mbarriers whose bytes a report of a deadlock lists
 QUEUES = ("async", "bulk", "tensor", "tensor store")
 IN_ORDER = ("async", "tensor")  # queues whose work is done in the order in which it was started
 
@@ -94,7 +92,7 @@ class AsyncEngine:
         limit[lanes] = self.committed[queue][lanes] + (1 if left is None else -left)
         for transfer in list(self.flying.values()):
             if transfer.queue == queue:
-                ready = _groups_of(transfer) < limit[transfer.lanes]
+                ready = transfer.groups < limit[transfer.lanes]
                 if ready.any():
                     self._land(transfer, ready)
         if queue == "async":
@@ -105,7 +103,7 @@ class AsyncEngine:
     def _written(self, limit: np.ndarray, instruction: ptx.Instruction) -> None:
         """Threads get to know that their bulk copies of groups before ``limit`` are written."""
         for transfer in list(self.stored):
-            if (_groups_of(transfer) < limit[transfer.lanes]).all():  # one lane each
+            if (transfer.groups < limit[transfer.lanes]).all():  # one lane each
                 self.stored.remove(transfer)
                 self.observers.copy_written(self.batch, transfer, instruction)
 
@@ -113,7 +111,7 @@ class AsyncEngine:
         """Threads get to know, each of its own copies alone, that those of groups before ``limit``
         (by lane) have landed: by waiting for them, or when an mbarrier is told."""
         for transfer in list(self.landed):
-            ready = _groups_of(transfer) < limit[transfer.lanes]
+            ready = transfer.groups < limit[transfer.lanes]
             if ready.any():
                 self.landed.remove(transfer)
                 if not ready.all():
@@ -143,7 +141,7 @@ class AsyncEngine:
         if transfer.arrivals is not None:
             if transfer.queue == "async":
                 limit = np.zeros(len(self.committed["async"]), np.int64)
-                limit[transfer.lanes] = _groups_of(transfer) + 1
+                limit[transfer.lanes] = transfer.groups + 1
                 self._notice(limit, transfer.instruction)
             self.arrive(transfer.arrivals, transfer.lanes, transfer.instruction, transfer=transfer)
         self._set_alarm()
@@ -281,7 +279,7 @@ class AsyncEngine:
             for part in [rows] if whole else rows[:, None]:
                 total = int(counts[part].sum())
                 if total > barrier.pending:
-                    so_far = f" So far: {self._so_far(barrier)}." if barrier.account else ""
+                    so_far = f" So far: {self.so_far(barrier)}." if barrier.account else ""
                     raise self._misuse(
                         instruction,
                         lanes[part[0]],
@@ -363,54 +361,22 @@ class AsyncEngine:
 
     def variable_of(self, key: int) -> Region:
         """The shared variable that holds an mbarrier. Raises ValueError where there is none."""
-        region = self.batch.region_at(_address_of(key))
+        region = self.batch.region_at(address_of_key(key))
         if region is None:
-            raise ValueError(f"no shared variable at {_address_of(key):#x}")
+            raise ValueError(f"no shared variable at {address_of_key(key):#x}")
         return region
 
     def name(self, key: int) -> str:
         """An mbarrier in words: the variable it is, or its place in an array."""
         region = self.variable_of(key)
-        place = _address_of(key) - region.start
+        place = address_of_key(key) - region.start
         if region.size == 8:
             return f"the mbarrier {region.name}"
         number = f"{region.name}[{place // 8}]" if region.size % 8 == 0 else region.name
         return f"the mbarrier {number} (byte {place})"
 
-    def why(self, group: Group) -> str:
-        """What a parked group waits for."""
-        if b := self._awaited(group):
-            missing = [f"{b.pending} of {b.expected} arrivals"] if b.pending else []
-            if b.tx > 0:
-                missing.append(f"{b.tx} more bytes")
-            if b.tx < 0:
-                missing.append(f"{-b.tx} bytes to be expected that came unannounced")
-            return f" for {self.name(b.key)} (missing: {' and '.join(missing)})"
-        memory = self.batch.tensor_memory
-        return memory.why(group) if memory is not None else ""
-
-    def cause(self, group: Group) -> Cause | None:
-        """Why a parked group waits for ever, if it waits for an mbarrier."""
-        if barrier := self._awaited(group):
-            if barrier.pending:
-                return Cause.MBARRIER_ARRIVALS_MISSING
-            more = barrier.tx > 0
-            return Cause.MBARRIER_BYTES_MISSING if more else Cause.MBARRIER_BYTES_UNEXPECTED
-        return None
-
-    def _awaited(self, group: Group) -> MBarrier | None:
-        """The mbarrier that a parked group waits for."""
-        keys = (int(wait.keys[0]) for wait in self.waits if wait.group is group)
-        return next((self.barriers[key] for key in keys if key in self.barriers), None)
-
-    def accounts(self) -> list[str]:
-        """Of each mbarrier for whose bytes somebody waits: those announced, and those come."""
-        keys = dict.fromkeys(int(key) for wait in self.waits for key in wait.keys[:1])
-        uneven = [b for key in keys if (b := self.barriers.get(key)) and b.tx]
-        return [f"of {self.name(b.key)}: {self._so_far(b)}" for b in uneven[:MOST_ACCOUNTS]]
-
-    def _so_far(self, barrier: MBarrier) -> str:
-        """Bytes of this phase: announced, come, and on their way."""
+    def so_far(self, barrier: MBarrier) -> str:
+        """Bytes of this phase in words: expected, arrived, and on their way."""
         coming = [
             f"{t.complete[1]} bytes on their way from {t.instruction.location}"
             for t in self.flying.values()
@@ -427,15 +393,3 @@ class AsyncEngine:
         return KernelFault(
             Finding(BARRIER, message, instruction.location, thread, block, cause=cause)
         )
-
-
-def _address_of(key: int) -> int:
-    """The generic address of an mbarrier, in its own block."""
-    return (key & (1 << KEY_SHIFT) - 1) + SHARED_WINDOW
-
-
-def _groups_of(transfer: Transfer) -> np.ndarray:
-    """Of each of its lanes the group that a copy of a queue belongs to: int64, (lanes,)."""
-    if transfer.numbers is None:
-        raise ValueError(f"a copy of no queue: {transfer.instruction.text}")
-    return transfer.numbers

@@ -12,13 +12,18 @@ import numpy as np
 
 from ..isa.location import Location
 from ..isa.ptx import Instruction
-from ..memory.address_space import Region
+from ..memory.address_space import SHARED_WINDOW, Region
 from .lanes import Group
 from .operands import Put
 
 Part = tuple[Region, np.ndarray, np.ndarray]  # an array, its elements, indices (lanes, n)
 
 KEY_SHIFT = 24  # an mbarrier's key: block of the batch << 24 | offset in its shared memory
+
+
+def address_of_key(key: int) -> int:
+    """The generic address of an mbarrier, in its own block."""
+    return (key & (1 << KEY_SHIFT) - 1) + SHARED_WINDOW
 
 
 @dataclass(eq=False)
@@ -60,8 +65,16 @@ class Transfer:
         return self.queue == "bulk" and target is not None and target.space == "global"
 
     @property
+    def groups(self) -> np.ndarray:
+        """The group of its queue that each lane's part belongs to: int64, (lanes,). Raises
+        ValueError for a copy of no queue."""
+        if self.numbers is None:
+            raise ValueError(f"a copy of no queue: {self.instruction.text}")
+        return self.numbers
+
+    @property
     def filled(self) -> Part | None:
-        """The target's array, with what is written of it; None for a copy into no array."""
+        """The target's array and the part that is written, or None for a copy into no array."""
         region, elements, index = self.regions[0], self.target, self.put
         if region is None or elements is None or index is None:
             return None
@@ -69,7 +82,7 @@ class Transfer:
 
     @property
     def taken(self) -> Part | None:
-        """The source's array, with what is read of it; None for a copy out of no array."""
+        """The source's array and the part that is read, or None for a copy out of no array."""
         region, elements, index = self.regions[1], self.source, self.take
         if region is None or elements is None or index is None:
             return None
@@ -77,13 +90,13 @@ class Transfer:
 
     @property
     def bytes_per_lane(self) -> int:
-        """Bytes of the target that each lane's part fills; 0 for work that copies nothing."""
+        """Bytes of the target that each lane's part fills, or 0 for work that copies nothing."""
         if self.target is None or self.put is None:
             return 0
         return self.put.shape[-1] * self.target.itemsize
 
     def rows(self, chosen: np.ndarray) -> Transfer:
-        """The part of some lanes; ``chosen``: bool or positions, (n,)."""
+        """The part of some lanes. ``chosen``: bool or positions, (n,)."""
         names = ("lanes", "put", "take", "valid", "numbers", "arrivals")
         parts = {n: getattr(self, n) for n in names}
         return replace(self, **{n: v[chosen] for n, v in parts.items() if v is not None})

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,6 +39,7 @@ from .barriers import Barriers
 from .block_memory import make_local, shared_memory, shared_size
 from .clusters import RANKS, Clusters
 from .deadlock_report import deadlock
+from .followed_steps import run_followed
 from .fusion import FEW_LANES, members
 from .lanes import Group, lane_masks
 from .observer import Observer, nobody
@@ -237,13 +237,13 @@ class Batch:
             act = None
             try:
                 if followers:
-                    _run_followed(group, block, followers, range(len(block.steps)))
+                    run_followed(group, block, followers, range(len(block.steps)))
                 else:
                     steps = block.fused if group.n <= FEW_LANES else block.steps
                     for act in steps:
                         act(group)
                         if self.joining:
-                            _run_followed(group, block, [], block.left_after(act, steps))
+                            run_followed(group, block, [], block.left_after(act, steps))
                             break
             except KernelFault:
                 raise
@@ -403,29 +403,3 @@ class Batch:
             self.tensor_memory.leave(group)
         if self.clusters is not None:
             self.clusters.leave(group)
-
-
-def _run_followed(
-    group: Group, block: Block, followers: list[Observer], numbers: Iterable[int]
-) -> None:
-    """Run the steps of a block with these ``numbers``, and tell those who want to know of each."""
-    joining = group.batch.joining
-    for number in numbers:
-        act, decoded = block.steps[number], block.decoded[number]
-        if joining:
-            followers += [observer for observer in joining if observer not in followers]
-            joining.clear()
-        for observer in followers:
-            observer.instruction_starts(group, decoded)
-        try:
-            act(group)
-        except KernelFault:
-            raise
-        except Exception as error:
-            raise emulator_error(error, decoded.instruction, group) from error
-        for observer in followers:
-            observer.instruction_ends(group, decoded)
-    if len(block.decoded) > len(block.steps):  # the last ends the block
-        followers += [observer for observer in joining if observer not in followers]
-        for observer in followers:
-            observer.instruction_starts(group, block.decoded[-1])

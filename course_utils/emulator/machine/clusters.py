@@ -45,7 +45,7 @@ class Clusters:
     # --- addresses ---
 
     def ranks(self, group: Group) -> np.ndarray:
-        """The rank of each lane's block within its cluster; int64, (n,)."""
+        """The rank of each lane's block within its cluster: int64, (n,)."""
         return group.slots % self.size
 
     def base(self, group: Group) -> np.ndarray:

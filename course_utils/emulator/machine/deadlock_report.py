@@ -1,4 +1,4 @@
-"""Words for a deadlock: which lanes wait, where, and for what."""
+"""Words for a deadlock: which lanes wait, and for which barrier."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from ..findings.report import BARRIER, DEADLOCK, TENSOR_MEMORY, Finding, KernelF
 from ..isa.instruction_set import traits_of
 
 if TYPE_CHECKING:
+    from .async_proxy import AsyncEngine
+    from .async_state import MBarrier
     from .batch import Batch
+    from .lanes import Group
 
+MOST_ACCOUNTS = 4  # mbarriers whose bytes a report lists
 BARRIER_MISSED = {
     "block": "Barrier misuse: __syncthreads() stands where only some threads of a warp come by. "
     "Every thread of the block must reach the same barrier.",
@@ -21,12 +25,12 @@ BARRIER_MISSED = {
 
 
 def deadlock(batch: Batch) -> KernelFault:
-    """Every lane waits: at a barrier that cannot complete, or for lanes of its own warp."""
+    """Every lane waits: at a barrier that cannot complete, or for other lanes of its warp."""
     stalled = list(batch.groups)
     parked = list(batch.barriers.parked())
     others = {number for group in stalled for number in group.warps.tolist()}
     # Lanes that wait for an mbarrier have not missed the barrier of their warp: they are the cause.
-    held = [g for g in parked if batch.engine.why(g) and others & {*g.warps.tolist()}]
+    held = [g for g in parked if _why(batch.engine, g) and others & {*g.warps.tolist()}]
     lines = []
     for group in [*held, *stalled, *(g for g in parked if g not in held)]:
         at_barrier = group in parked
@@ -36,14 +40,15 @@ def deadlock(batch: Batch) -> KernelFault:
             lane = int(group.lanes[group.lanes >> 5 == number][0])
             count = int((group.lanes >> 5 == number).sum())
             slot, rest = divmod(number, batch.lanes_per_block // 32)
+            why = _why(batch.engine, group) if at_barrier else ""
             lines.append(
                 f"  warp {rest} of block {xyz(batch.block_index(batch.first + slot))}: "
                 f"{plural(count, 'thread')} waiting{at_line(location)}"
-                f"{batch.engine.why(group) if at_barrier else ''}, first {where(*batch.who(lane))}"
+                f"{why}, first {where(*batch.who(lane))}"
             )
         if len(group.warps) > 8:
             lines.append(f"  and {len(group.warps) - 8} more warps at the same line")
-    lines += [f"  {account}" for account in batch.engine.accounts()]
+    lines += [f"  {account}" for account in _accounts(batch.engine)]
     first = (held or stalled or parked)[0]
     thread, block_index = batch.who(first.lanes[0])
     location = (
@@ -68,6 +73,42 @@ def deadlock(batch: Batch) -> KernelFault:
         head += "place in the code, and some of them wait elsewhere."
     else:
         kind, head = DEADLOCK, "Deadlock: every thread waits, and nobody is left to release them."
-        cause = next(filter(None, map(batch.engine.cause, parked)), Cause.NEVER_RELEASED)
+        cause = next(filter(None, (_cause(batch.engine, g) for g in parked)), Cause.NEVER_RELEASED)
     text = "\n".join([head, *lines])
     return KernelFault(Finding(kind, text, location, thread, block_index, cause=cause))
+
+
+def _why(engine: AsyncEngine, group: Group) -> str:
+    """The mbarrier or the columns that a parked group waits for, in words."""
+    if b := _awaited(engine, group):
+        missing = [f"{b.pending} of {b.expected} arrivals"] if b.pending else []
+        if b.tx > 0:
+            missing.append(f"{b.tx} more bytes")
+        if b.tx < 0:
+            missing.append(f"{-b.tx} bytes to be expected that came unannounced")
+        return f" for {engine.name(b.key)} (missing: {' and '.join(missing)})"
+    memory = engine.batch.tensor_memory
+    return memory.why(group) if memory is not None else ""
+
+
+def _cause(engine: AsyncEngine, group: Group) -> Cause | None:
+    """Why a parked group waits for ever, if it waits for an mbarrier."""
+    if barrier := _awaited(engine, group):
+        if barrier.pending:
+            return Cause.MBARRIER_ARRIVALS_MISSING
+        more = barrier.tx > 0
+        return Cause.MBARRIER_BYTES_MISSING if more else Cause.MBARRIER_BYTES_UNEXPECTED
+    return None
+
+
+def _awaited(engine: AsyncEngine, group: Group) -> MBarrier | None:
+    """The mbarrier that a parked group waits for."""
+    keys = (int(wait.keys[0]) for wait in engine.waits if wait.group is group)
+    return next((engine.barriers[key] for key in keys if key in engine.barriers), None)
+
+
+def _accounts(engine: AsyncEngine) -> list[str]:
+    """For each mbarrier that waits for bytes: the bytes expected, and the bytes that arrived."""
+    keys = dict.fromkeys(int(key) for wait in engine.waits for key in wait.keys[:1])
+    uneven = [b for key in keys if (b := engine.barriers.get(key)) and b.tx]
+    return [f"of {engine.name(b.key)}: {engine.so_far(b)}" for b in uneven[:MOST_ACCOUNTS]]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 UNSIGNED = {n: np.dtype(f"u{n}") for n in (1, 2, 4, 8)} | {16: np.dtype("V16")}
 
-Registers = list[np.ndarray]  # by slot; each (n,), or (1,) where all lanes agree
+Registers = list[np.ndarray]  # by slot, each (n,), or (1,) where all lanes agree
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Group:
 
     @staticmethod
     def of_copy(batch: Batch, lanes: np.ndarray) -> Group:
-        """The lanes that a copy stands for, with no registers: for what is asked of lanes alone."""
+        """The lanes that started a copy, with no registers: only their numbers are asked for."""
         return Group(batch, lanes, batch.launch.code, 0, [])
 
     # --- where the lanes are ---
@@ -104,7 +104,7 @@ class Group:
         self.place = (-len(self.stack), self.code.order, self.code.places[self.block])
 
     def same_callers(self, other: Group) -> bool:
-        """Whether the calls of both groups return to the same places; both are equally deep."""
+        """Whether the calls of both groups, which are equally deep, return to the same places."""
         return all(
             a.code is b.code and a.block == b.block
             for a, b in zip(self.stack, other.stack, strict=True)

@@ -15,7 +15,7 @@ from .observer import Observers
 
 class KernelState(Protocol):
     """The kernel of a launch. ``shared``: (offset, bytes) of each shared variable, −1 bytes for
-    dynamic memory, which begins at ``dynamic_offset``; all in bytes."""
+    dynamic memory, which begins at ``dynamic_offset``, all in bytes."""
 
     shared: dict[str, tuple[int, int]]
     static_shared: int
@@ -28,7 +28,7 @@ class KernelState(Protocol):
         """One instruction for each opcode with its modifiers."""
 
     def instructions(self) -> Iterator[Instruction]:
-        """Those of the kernel and of every function that it could call."""
+        """The instructions of the kernel and of every function that it could call."""
 
     def code_for(self, clustered: bool, name: str | None = None) -> Code:
         """The decoded kernel, or the function ``name`` as it calls it."""
@@ -73,4 +73,4 @@ class LaunchState(Protocol):
     wants_whole_grid: bool
 
     def grid_workspace(self) -> int:
-        """The address of the barrier of the whole grid; 0 in a launch that has none."""
+        """The address of the barrier of the whole grid, or 0 in a launch that has none."""

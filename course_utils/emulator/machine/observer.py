@@ -261,7 +261,7 @@ _wanted: dict[type[Observer], frozenset[str]] = {}
 
 
 def _overridden(kind: type[Observer]) -> frozenset[str]:
-    """The events that observers of a class want; looked for once."""
+    """The events that observers of a class want, looked for once."""
     if kind not in _wanted:
         own = (e for e in EVENTS if getattr(kind, e) is not getattr(Observer, e))
         _wanted[kind] = frozenset(own)

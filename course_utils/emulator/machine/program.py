@@ -42,7 +42,7 @@ MOVABLE = {"add", "cvta", "ld", "ldu", "mov", "st"}  # steps that do no more tha
 
 
 def unknown(instruction: Instruction) -> KernelFault:
-    """What is raised for an instruction that the machine does not know, or cannot read."""
+    """The fault of an instruction that the machine does not know, or cannot read."""
     where = f" ({instruction.location})" if instruction.location else ""
     text = f"The emulator does not know the instruction `{instruction.full_opcode}`{where}.\n"
     if instruction.trouble:
@@ -142,7 +142,7 @@ class Builder:
         return self.specials[name]
 
     def find_local(self, symbol: Symbol) -> ptx.Variable | None:
-        """The local array of this name; None where the name means something else."""
+        """The local array of this name, or None where the name means something else."""
         return next(
             (v for v in self.function.variables if v.name == symbol.name and v.space == "local"),
             None,

@@ -39,7 +39,7 @@ def read_bytes(group: Group, lane: int, address: int, size: int) -> bytes:
 
 
 def read_string(group: Group, lane: int, address: int) -> str:
-    """The C string at a generic address, as one lane sees it; at most 64 KB."""
+    """The C string at a generic address, as one lane sees it, at most 64 KB."""
     data = read_bytes(group, lane, address, 1 << 16)
     return data.split(b"\0", 1)[0].decode("utf-8", "replace")
 
@@ -80,7 +80,7 @@ def format_text(text: str, take: Callable[[int], bytes], string: Callable[[int],
 
 
 def vprintf(group: Group, instruction: ptx.Instruction, arguments: list[np.ndarray]) -> np.ndarray:
-    """printf(format, buffer): keep the text of each lane until the limit is reached; returns 0."""
+    """printf(format, buffer): keep the text of each lane until the limit is reached. Returns 0."""
     batch = group.batch
     launch = batch.launch
     formats, buffers = (group.full(a) for a in arguments)
@@ -119,7 +119,7 @@ def assertfail(group: Group, instruction: ptx.Instruction, arguments: list[np.nd
 
 
 def malloc(group: Group, instruction: ptx.Instruction, arguments: list[np.ndarray]) -> np.ndarray:
-    """malloc(bytes): the address that each lane gets, u64 (n,); 0 where the heap is full."""
+    """malloc(bytes): the address that each lane gets, u64 (n,), or 0 where the heap is full."""
     heap = group.batch.launch.module.heap
     sizes = group.full(arguments[0]).tolist()
     return np.array([heap.take(size) for size in sizes], np.uint64)

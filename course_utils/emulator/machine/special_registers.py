@@ -54,7 +54,7 @@ def u32(value: np.ndarray | int) -> np.ndarray:
 
 
 def _block_index(group: Group, axis: int) -> np.ndarray:
-    """``%ctaid`` along one axis; uint32, (n,) or (1,)."""
+    """``%ctaid`` along one axis: uint32, (n,) or (1,)."""
     batch = group.batch
     if batch.block_count == 1 or batch.launch.grid[axis] == 1:
         return u32(batch.block_index(batch.first)[axis])

@@ -75,7 +75,7 @@ class Regions:
         return iter(self._regions)
 
     def add(self, region: Region) -> Region:
-        """Enter a region at its place; returns it."""
+        """Enter a region at its place, and return it."""
         at = bisect.bisect(self._starts, region.start)
         self._starts.insert(at, region.start)
         self._regions.insert(at, region)
@@ -121,7 +121,7 @@ class GlobalMemory:
     def add(
         self, name: str, storage: np.ndarray, align: int = 256, read_only: bool = False
     ) -> Region:
-        """Give ``storage``, uint8 (bytes,), addresses of its own; ``align`` in bytes."""
+        """Give ``storage``, uint8 (bytes,), its own addresses. ``align`` is in bytes."""
         start = self.reserve(storage.size, align)
         return self.regions.add(
             Region(name, "global", start, storage.size, storage, read_only=read_only)

@@ -63,7 +63,7 @@ class Texels:
 
     @property
     def layers(self) -> int:
-        """Layers of a layered array, faces of a cubemap; 1 for any other."""
+        """Layers of a layered array, faces of a cubemap, or 1 for any other."""
         return self.elements.shape[0] if self.stacked else 1
 
     @property
@@ -78,7 +78,7 @@ class Texels:
 
     @property
     def shape_name(self) -> str:
-        """What reports call the array: "layered 2D"."""
+        """The array in words, such as "layered 2D"."""
         what = "cubemap" if self.cube else f"{self.dimensions}D"
         return f"layered {what}" if self.layered else what
 
@@ -94,14 +94,14 @@ class Handle:
 
     @cached_property
     def handle(self) -> int:
-        """The number; no address of memory."""
+        """The number, which is no address of memory."""
         number = OBJECT_WINDOW + 64 * next(_numbers)
         _objects[number] = self  # type: ignore[assignment]  # there are two kinds, both below
         return number
 
 
 def object_at(handle: int) -> Texture | Surface | None:
-    """The object with this number; None where there is none, or no longer."""
+    """The object with this number, or None where there is none, or no longer."""
     return _objects.get(handle)
 
 

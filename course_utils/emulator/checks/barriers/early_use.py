@@ -24,7 +24,7 @@ from ...machine.code import Code
 from ...machine.launch_state import LaunchState
 from ...machine.observer import Observer
 
-# register -> (age, what fills it); uses of such registers: by the lines of the use and the filler
+# register -> (age, the instruction that fills it), and uses of such registers by the lines of both
 Flight = dict[int, tuple[int, ptx.Instruction]]
 Early = dict[tuple[Location | None, Location | None], tuple[ptx.Instruction, ptx.Instruction]]
 
@@ -140,12 +140,12 @@ class _Fences:
         return _Fences(self.ever, self.since, dict(self.computed))
 
     def joined(self, other: _Fences) -> _Fences:
-        """What holds where two paths meet."""
+        """The state where two paths meet."""
         computed = {**self.computed, **other.computed}
         return _Fences(self.ever and other.ever, self.since and other.since, computed)
 
 
-# by the line of a wgmma: the wgmma, and what computed a register that it uses
+# by the line of a wgmma: the wgmma, and the instruction that computed a register of it
 Unfenced = dict[Location | None, tuple[ptx.Instruction, ptx.Instruction | None]]
 
 

@@ -59,11 +59,11 @@ class Meeting:
     ended: list[Relaxed] = field(default_factory=list)  # and of the last one
 
     def gather(self, past: np.ndarray) -> None:
-        """An arrival tells ``past``, by warp of the row."""
+        """An arrival that knows ``past``, by warp of the row."""
         self.gathered = past if self.gathered is None else np.maximum(self.gathered, past)
 
     def complete(self) -> None:
-        """The phase ends: those who wait get to know what was told so far."""
+        """The phase ends: threads that wait know all that was gathered in it."""
         self.released = self.gathered
         self.ended, self.relaxed = self.relaxed, []
 

@@ -53,7 +53,7 @@ class AccessCheck:
             shadow.enter(span)
         clocks = self.clocks = races.clocks(group.batch)
         threads, now = clocks.threads(group.lanes), clocks.now(group.lanes)
-        number = races.number(site, region)
+        number = races.numbers.of(site, region)
         self.strong = number & 1 == 1
         self.entries = pack(threads, now, number)
 
@@ -118,7 +118,7 @@ class AccessCheck:
         if not self.races.scopes:
             return strong
         lanes, earlier = self.group.lanes, (entries & THREAD) - self.clocks.first
-        reaches = np.minimum(reach_of(self.site), self.races.reaches[numbers])
+        reaches = np.minimum(reach_of(self.site), self.races.numbers.reaches[numbers])
         size, span = self.group.batch.lanes_per_block, self.clocks.span
         apart = np.where(lanes // span == earlier // span, CLUSTER, GPU)
         return strong & (reaches >= np.where(lanes // size == earlier // size, BLOCK, apart))
@@ -157,7 +157,7 @@ class AccessCheck:
         if len(clash):
             entries = np.zeros_like(self.entries)
             entries[second] = self.entries[first]
-            number = self.races.number(self.site, self.region)
+            number = self.races.numbers.of(self.site, self.region)
             self._race("write", number, entries, cells, second[clash])
 
     def _meet_others(self, cells: np.ndarray) -> None:
@@ -168,7 +168,7 @@ class AccessCheck:
         entries[second] = np.where(cells[first] == cells[second], self.entries[first], 0)
         clash = np.flatnonzero((entries > 0) & ~self._reach_each_other(entries))
         if len(clash):
-            number = self.races.number(self.site, self.region)
+            number = self.races.numbers.of(self.site, self.region)
             self._race("write", number, entries, cells, clash)
 
     def _changes(self, piece: int, elements: np.ndarray) -> np.ndarray:
@@ -195,7 +195,7 @@ class AccessCheck:
             bad &= numbers & 1 == 1
         if self.site.is_atomic:  # does not race with copies that reduce
             found = np.unique(numbers[bad]).tolist()
-            bad &= ~np.isin(numbers, [n for n in found if self.races.site(n).is_atomic])
+            bad &= ~np.isin(numbers, [n for n in found if self.races.numbers.site(n).is_atomic])
         bad = np.flatnonzero(bad)
         if len(bad):
             entry, cell = int(entries[bad[0]]), int(cells[bad[0]])
@@ -219,7 +219,7 @@ class AccessCheck:
         """Report that lanes, at the positions ``bad``, meet the earlier accesses ``entries``, all
         of one instruction."""
         region, batch, findings = self.region, self.group.batch, self.races.findings
-        there_site = self.races.site(number)
+        there_site = self.races.numbers.site(number)
         there = there_site.instruction.location
         landed_copy = isinstance(there_site, CopySide)
         waited = there_site.waited if isinstance(there_site, CopySide) else None
@@ -344,7 +344,7 @@ class AccessCheck:
         """Report that the lane at position ``at`` meets the copy in flight ``entry``."""
         batch = self.group.batch
         number = int(number_of(entry))
-        started = self.races.site(number).instruction
+        started = self.races.numbers.site(number).instruction
         there, here = started.location, self.site.instruction.location
         key = ("flight", str(there), str(here), self.writes)
         if self.races.findings.again(key, times):

@@ -90,7 +90,7 @@ class Flags:
         self._chains: dict[object, dict[int | None, Chain]] = {}
 
     def find(self, region: Region, place: int | None) -> Chain | None:
-        """The chain of a place; None where no thread has set a flag there."""
+        """The chain of a place, or None where no thread has set a flag there."""
         chains = self.chains(region)
         return chains.get(None) or chains.get(place)
 

@@ -1,4 +1,4 @@
-"""What fences and flags make known, as the clocks and the reports see it."""
+"""The order that fences and flags make, as the clocks and the reports see it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .flags import Flags, Release, Seen
 
 
 class Ordering(Protocol):
-    """The order that a kernel makes itself; see :class:`.happens_before.Order`."""
+    """The order that a kernel makes itself: :class:`.happens_before.Order`."""
 
     flags: Flags
 

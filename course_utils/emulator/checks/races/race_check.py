@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -29,9 +28,10 @@ from ...machine.launch_state import LaunchState
 from ...machine.observer import Observer
 from ...memory.address_space import Region
 from ..barriers.sync_check import EVERYONE
+from .access_numbers import AccessNumbers
 from .arrivals import Meetings, Relaxed
+from .batch_races import BatchRaces
 from .cluster_lifetimes import (
-    Visits,
     left_too_early,
     not_started,
     reaches_too_early,
@@ -40,31 +40,14 @@ from .cluster_lifetimes import (
 from .conflict import AccessCheck
 from .copy_sides import CopySide, fetched, side_of, sides
 from .flags import Flags
-from .happens_before import GPU, Order, fences, has_scopes, is_strong, makes_order, reach
+from .happens_before import Order, fences, has_scopes, is_strong, makes_order, reach
 from .optimistic_loads import first_looks
-from .race_entries import CLOCK_SHIFT, MAX_SITES, SITE, THREAD, number_of, pack
+from .race_entries import CLOCK_SHIFT, THREAD, number_of, pack
 from .race_shadow import RaceShadow, cells_of, meets, span_of
 from .severity import Paths
 from .tensor_memory_check import TensorClocks
 from .tile_reads import LateReader, TileRead, TileReads
 from .vector_clocks import VectorClocks
-
-
-@dataclass(eq=False)
-class _BatchState:
-    """What is remembered of one batch. ``past``: what a copy hands over, by its number;
-    ``accesses``: how many there were, and had been when last all arrived for their clusters at
-    once; ``waited``: blocks of which a thread has waited for its cluster."""
-
-    clocks: VectorClocks
-    meetings: Meetings
-    waited: np.ndarray
-    tiles: TileReads
-    shadows: dict[Region, RaceShadow] = field(default_factory=dict)
-    past: dict[int, np.ndarray] = field(default_factory=dict)
-    visits: Visits = field(default_factory=Visits)
-    accesses: int = 0
-    at_arrival: int = -1
 
 
 class RaceCheck(Observer):
@@ -74,17 +57,14 @@ class RaceCheck(Observer):
     def __init__(self, launch: LaunchState) -> None:
         self.launch = launch
         self.findings = launch.findings
-        self._batches: dict[object, _BatchState] = {}
-        self._numbers: dict[tuple[int, str], int] = {}
-        self._kinds: dict[tuple[object, ...], int] = {}
-        self._sites: dict[int, WatchedAccess] = {}
+        self._batches: dict[object, BatchRaces] = {}
         self._copy_sites: dict[tuple[int, bool, int], CopySide] = {}
         self._late: dict[tuple[int, int], LateReader] = {}
         self._global: dict[Region, RaceShadow] = {}
         self._makes_order = makes_order(launch.entry.forms)
-        self._first_looks = first_looks(launch.entry.forms, launch.entry.instructions())
+        looks = first_looks(launch.entry.forms, launch.entry.instructions())
+        self.numbers = AccessNumbers(looks)
         self._flags: Flags | None = None
-        self.reaches = np.full(SITE + 1, GPU, np.int8)  # of strong accesses, by their number
         self.scopes = has_scopes(launch.entry.forms)
         self.paths: Callable[[Code], Paths] = cache(
             Paths
@@ -98,7 +78,7 @@ class RaceCheck(Observer):
         clocks = (TensorClocks if self.launch.entry.tensor_memory else VectorClocks)(batch)
         nobody = np.zeros(batch.block_count, bool)
         tiles = TileReads(batch.block_count * batch.lanes_per_block)
-        self._batches[batch] = _BatchState(clocks, Meetings(batch, clocks), nobody, tiles)
+        self._batches[batch] = BatchRaces(clocks, Meetings(batch, clocks), nobody, tiles)
         if self._makes_order:
             if self._flags is None:
                 blocks = math.prod(self.launch.grid)
@@ -212,9 +192,9 @@ class RaceCheck(Observer):
         if shadow is None:
             return
         clocks = self.clocks(group.batch)
-        order = clocks.order
-        flag = order if order is not None and order.concerns(site) else None
-        flag = flag if flag is not None and is_strong(site, region) else None
+        flag = clocks.order
+        if flag is not None and not (flag.concerns(site) and is_strong(site, region)):
+            flag = None
         if flag is not None:
             flag.before(site, group)
         low, length = first * site.width, spread.high - spread.low
@@ -225,7 +205,7 @@ class RaceCheck(Observer):
             for piece in range(max(1, site.bytes // shadow.granule)):
                 access.make(piece)
         if reads:
-            read = first, self.number(site, region), site.width, site.bytes
+            read = first, self.numbers.of(site, region), site.width, site.bytes
             shadow.put_aside(clocks, group.lanes, index, length, read)
         if flag is not None:
             flag.after(site, group, region, group.full(index + first))
@@ -249,27 +229,6 @@ class RaceCheck(Observer):
         shadow.fit(width, size)
         return shadow
 
-    def number(self, site: WatchedAccess, region: Region) -> int:
-        """A number for each kind of access at each line, odd for strong ones; see :meth:`site`."""
-        number = self._numbers.get((id(site), region.space))
-        if number is None:
-            strong = is_strong(site, region) or id(site.instruction) in self._first_looks
-            i = site.instruction
-            waited = site.waited.locations if isinstance(site, CopySide) and site.waited else None
-            scope = reach(i.modifiers) if strong else GPU
-            how = site.is_store, site.is_atomic, site.width, site.bytes, strong, scope
-            key = i.locations, *how, waited
-            known = self._kinds.setdefault(key, len(self._kinds))
-            known = min(known, MAX_SITES - 1)  # beyond them a report may name a wrong line
-            self._sites.setdefault(known, site)
-            number = self._numbers[id(site), region.space] = 2 * known + strong
-            self.reaches[number] = min(scope, self.reaches[number])
-        return number
-
-    def site(self, number: int) -> WatchedAccess:
-        """The first memory instruction that got this number."""
-        return self._sites[number >> 1]
-
     # --- asynchronous copies ---
 
     def copy_starts(self, batch: Batch, transfer: Transfer) -> None:
@@ -290,7 +249,7 @@ class RaceCheck(Observer):
                 access.make(0, cells)
                 if not writes:
                     shadow.enter_read(cells, access.entries, span)
-            marks = pack(clocks.threads(owners), 1, self.number(site, region) | writes)
+            marks = pack(clocks.threads(owners), 1, self.numbers.of(site, region) | writes)
             shadow.take_off(cells, marks)
         if transfer.queue != "async":  # cp.async is handed over by its thread, at its wait
             self._batches[batch].past[transfer.number] = clocks.tick(transfer.lanes[:1] >> 5)
@@ -342,7 +301,7 @@ class RaceCheck(Observer):
                 owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
                 threads, now = clocks.threads(owners), clocks.now(owners)
                 site = self._copy_site(transfer.instruction, writes, waited)
-                entries = pack(threads, now, self.number(site, region))
+                entries = pack(threads, now, self.numbers.of(site, region))
                 shadow.enter_write(cells, entries, span_of(region, shadow, cells))
 
     def _copy_site(
@@ -364,7 +323,7 @@ class RaceCheck(Observer):
             for block, kind, entry in late:
                 lane = (entry & THREAD) - state.clocks.first
                 told = self.relaxed_between(batch, entry, block * batch.lanes_per_block)
-                i = self.site(int(number_of(entry))).instruction
+                i = self.numbers.site(int(number_of(entry))).instruction
                 self._left_too_early(batch, block, region.name, kind, lane, i, told)
         for block in blocks.tolist():
             for entry, lane, i, name in state.visits.unknown(batch, state.clocks, block):

@@ -1,4 +1,4 @@
-"""What the parts of the race check ask of the whole: clocks, numbers of accesses, findings."""
+"""The race check as its parts see it: clocks, numbers of accesses, findings."""
 
 from __future__ import annotations
 
@@ -8,27 +8,24 @@ from typing import Protocol
 import numpy as np
 
 from ...findings.finding_log import FindingLog
-from ...machine.accesses import WatchedAccess
 from ...machine.async_state import Transfer
 from ...machine.batch import Batch
 from ...machine.code import Code
-from ...memory.address_space import Region
+from .access_numbers import AccessNumbers
 from .arrivals import Relaxed
 from .severity import Paths
 from .vector_clocks import VectorClocks
 
 
 class Races(Protocol):
-    """A race check under way; see :class:`.race_check.RaceCheck`."""
+    """A race check under way: :class:`.race_check.RaceCheck`."""
 
     findings: FindingLog
-    reaches: np.ndarray
+    numbers: AccessNumbers
     scopes: bool
 
     @property
     def paths(self) -> Callable[[Code], Paths]: ...
     def clocks(self, batch: Batch) -> VectorClocks: ...
-    def number(self, site: WatchedAccess, region: Region) -> int: ...
-    def site(self, number: int) -> WatchedAccess: ...
     def past(self, batch: Batch, transfer: Transfer) -> np.ndarray: ...
     def relaxed_between(self, batch: Batch, entry: int, lane: int) -> Relaxed | None: ...

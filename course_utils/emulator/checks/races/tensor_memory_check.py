@@ -170,7 +170,7 @@ class TensorUse:
     # --- order ---
 
     def fence_after(self, group: Group) -> None:
-        """``tcgen05.fence::after_thread_sync``: what the warps know is usable from now on."""
+        """``tcgen05.fence::after_thread_sync``: the warps can use their knowledge from now on."""
         rows, own = self.clocks.place(group.warps)
         self.usable[rows, own] = self.clocks.tensor[rows, own]
 

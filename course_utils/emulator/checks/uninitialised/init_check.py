@@ -15,8 +15,6 @@ from __future__ import annotations
 import numpy as np
 
 from ...findings.causes import Cause
-from ...findings.fault_messages import where
-from ...findings.report import UNINITIALISED, Finding
 from ...isa import ptx
 from ...machine.accesses import Site, Spread, WatchedAccess
 from ...machine.async_state import Transfer
@@ -32,8 +30,8 @@ from .init_records import (
     BatchState,
     MarkKey,
     Marks,
+    Reads,
     Record,
-    RecordedRead,
     blank,
     byte_mask,
     first_at_each,
@@ -41,17 +39,13 @@ from .init_records import (
 )
 from .init_rules import BYTES, LANE_SHIFT, RECORD_SHIFT, RULES, over_warps, whole
 
-MOST_RECORDS = 4096  # reads remembered one by one; after that one for each instruction
-
 
 class InitCheck(Observer):
     """Follows uninitialised values through one launch."""
 
     def __init__(self, launch: LaunchState) -> None:
-        self.findings = launch.findings
         self._batches: dict[object, BatchState] = {}
-        self.records: list[Record] = []
-        self._last: dict[int, int] = {}  # id of an instruction -> its last record
+        self.reads = Reads(launch.findings)
         self._global: dict[Region, InitShadow | None] = {}
         self._matrix = MatrixEcho(self)
 
@@ -147,23 +141,12 @@ class InitCheck(Observer):
         if not bits.any():
             return None
         mask = byte_mask(bits, site.width)
-        record = self.record_read(site, group, region, cells)
+        record = self.reads.read(site, group, region, cells)
         marks = np.where(mask, record << RECORD_SHIFT | group.lanes << LANE_SHIFT | mask, 0)
         if shadow.marks is not None:
             before = shadow.marks[cells * site.width // 4]
             marks = np.where((before > 0) & (mask > 0), before & ~BYTES | mask, marks)
         return marks
-
-    def record_read(
-        self, site: RecordedRead, group: Group, region: Region, cells: np.ndarray
-    ) -> int:
-        """The number of a record of this read, or of an earlier one at the same instruction once
-        there are many; ``cells``: elements, (n,)."""
-        key = id(site.instruction)
-        if len(self.records) < MOST_RECORDS or key not in self._last:
-            self.records.append(Record(group.batch, group.lanes, site, region, cells))
-            self._last[key] = len(self.records) - 1
-        return self._last[key]
 
     def _store(
         self, site: Site, group: Group, region: Region, shadow: InitShadow | None, cells: np.ndarray
@@ -181,7 +164,7 @@ class InitCheck(Observer):
                         index = int(cells[np.argmax(whole)]) + piece
                         text = f"stores in {region.name}[{index}] a result of"
                         found = np.where(whole, marks, 0)
-                        self.report_use(group.batch, group.lanes, found, site.instruction, text)
+                        self.reads.report(group.batch, group.lanes, found, site.instruction, text)
                     marks = np.where(whole, 0, marks)
                 if not marks.any():
                     marks = None
@@ -201,7 +184,7 @@ class InitCheck(Observer):
                 marks = self.marks_of(group, item)
                 if marks is not None and marks.any():
                     text = f"updates {where_to} with a result of"
-                    self.report_use(group.batch, group.lanes, marks, site.instruction, text)
+                    self.reads.report(group.batch, group.lanes, marks, site.instruction, text)
         fetched = None
         for piece in range(site.bytes // site.width):
             if shadow is None:
@@ -210,7 +193,7 @@ class InitCheck(Observer):
             if "exch" in site.instruction.modifiers:  # what stood there matters to who uses it
                 fetched = None if marks is None else first_at_each(cells, marks)
             elif marks is not None:
-                self.report_use(group.batch, group.lanes, marks, site.instruction, "updates")
+                self.reads.report(group.batch, group.lanes, marks, site.instruction, "updates")
             shadow.write(cells + piece, site.width, None)
         target = site.instruction.operands[0]
         for item in ptx.items(target):
@@ -244,12 +227,12 @@ class InitCheck(Observer):
         site = CopySource(transfer.instruction, width)
         group = Group.of_copy(batch, lanes)
         cells = take[row : row + 1, column].astype(np.int64)
-        record = self.record_read(site, group, source, cells)
+        record = self.reads.read(site, group, source, cells)
         mark = np.array([record << RECORD_SHIFT | int(lanes[0]) << LANE_SHIFT | BYTES])
         if target.space == "global":
             index = int(put[row, column])
             text = f"copies to {target.name}[{index}]"
-            self.report_use(batch, lanes, mark, transfer.instruction, text)
+            self.reads.report(batch, lanes, mark, transfer.instruction, text)
             return
         if here is None:
             here = self.uninitialised(batch)[target] = blank(batch, target)
@@ -277,8 +260,7 @@ class InitCheck(Observer):
         for key in [k for k in self.marks(batch) if k[0] == depth]:
             self.put_marks(group, group.lanes, key[2], None, key)
         if group.code.unset:
-            self.records.append(Record(batch, group.lanes))
-            record = len(self.records) - 1
+            record = self.reads.add(Record(batch, group.lanes))
             for slot in group.code.unset:
                 marks = record << RECORD_SHIFT | group.lanes << LANE_SHIFT | BYTES
                 self.put_marks(group, group.lanes, slot, marks)
@@ -290,10 +272,10 @@ class InitCheck(Observer):
         if len(lanes) and isinstance(target, ptx.Register):
             what = f"a lane that takes no part in the shuffle at {instruction.location}"
             cause = Cause.LANE_NOT_IN_SHUFFLE
-            self.records.append(
-                Record(group.batch, lanes, what=what, location=instruction.location, cause=cause)
+            place = instruction.location
+            record = self.reads.add(
+                Record(group.batch, lanes, what=what, location=place, cause=cause)
             )
-            record = len(self.records) - 1
             marks = record << RECORD_SHIFT | lanes << LANE_SHIFT | BYTES
             self.put_marks(group, lanes, target.slot, marks)
 
@@ -374,12 +356,7 @@ class InitCheck(Observer):
                 lanes = lanes[chosen]
                 if not len(lanes):
                     return
-        for operand in i.operands:
-            for register in of_address(operand):
-                found = self.marks_of(group, register)
-                found = found if found is None or chosen is None else found[chosen]
-                if found is not None and found.any():
-                    self.report_use(group.batch, lanes, found, i, "works out an address from")
+        self._addresses(group, i, lanes, chosen)
         if decoded.traits.memory and not decoded.parameter:
             if (
                 decoded.traits.memory == "load"
@@ -412,55 +389,22 @@ class InitCheck(Observer):
             self._decides(group, i.guard, i)
         if decoded.traits.branch == "indexed":
             self._decides(group, i.operands[0], i)
-        for operand in i.operands:
-            for register in of_address(operand):
-                found = self.marks_of(group, register)
-                if found is not None and found.any():
-                    self.report_use(group.batch, group.lanes, found, i, "works out an address from")
+        self._addresses(group, i, group.lanes)
         for slot in decoded.writes:
             self.put_marks(group, group.lanes, slot, None)
+
+    def _addresses(
+        self, group: Group, i: ptx.Instruction, lanes: np.ndarray, chosen: np.ndarray | None = None
+    ) -> None:
+        """Report addresses worked out from marked registers; ``lanes`` are those ``chosen``."""
+        for register in (r for operand in i.operands for r in of_address(operand)):
+            found = self.marks_of(group, register)
+            found = found if found is None or chosen is None else found[chosen]
+            if found is not None and found.any():
+                self.reads.report(group.batch, lanes, found, i, "works out an address from")
 
     def _decides(self, group: Group, register: ptx.Operand, instruction: ptx.Instruction) -> None:
         marks = self.marks_of(group, register)
         if marks is not None and marks.any() and isinstance(register, ptx.Register):
-            self.report_use(group.batch, group.lanes, marks, instruction, "decides a branch by")
+            self.reads.report(group.batch, group.lanes, marks, instruction, "decides a branch by")
             self.put_marks(group, group.lanes, register.slot, None)
-
-    # --- reports ---
-
-    def report_use(
-        self,
-        batch: Batch,
-        lanes: np.ndarray,
-        marks: np.ndarray,
-        instruction: ptx.Instruction,
-        what: str,
-    ) -> None:
-        """Report the first of the lanes whose value is marked; ``what`` it does with the value."""
-        at = int(np.argmax(marks & BYTES != 0))
-        mark = int(marks[at])
-        record = self.records[mark >> RECORD_SHIFT]
-        reader = mark >> LANE_SHIFT & ((1 << RECORD_SHIFT - LANE_SHIFT) - 1)
-        thread, block = batch.who(lanes[at])
-        here = instruction.location
-        head = f"Uninitialised read: {where(thread, block)} {what}"
-        if record.site is None or record.region is None:
-            text = f"{head} {record.what}, at {here}."
-            there, cause = record.location, record.cause
-            finding = Finding(
-                UNINITIALISED, text, here, thread, block, other_location=there, cause=cause
-            )
-            self.findings.add(("uninitialised", record.what, here, what.split()[0]), finding)
-            return
-        name, index = record.of(reader)
-        there, other = record.site.instruction.location, record.batch.who(reader)[0]
-        place = "" if record.region.space == "global" else f" in {record.region.space} memory"
-        text = (
-            f"{head} uninitialised memory, at {here}:\n"
-            f"  {name}[{index}]{place}, read by thread {other} at {there}."
-        )
-        cause = Cause.MEMORY_NOT_INITIALISED
-        finding = Finding(
-            UNINITIALISED, text, here, thread, block, name, index, 0, there, other, cause=cause
-        )
-        self.findings.add(("uninitialised", there, here, what.split()[0]), finding)

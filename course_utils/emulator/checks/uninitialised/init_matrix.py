@@ -50,7 +50,7 @@ class MatrixEcho:
         self.met, self.reached, self.before = 0, [], list(group.R)
 
     def ended(self, group: Group, decoded: Decoded) -> None:
-        """It has run: give its results their marks, and report what it stores."""
+        """It has run: give its results their marks, and report a store of marked values."""
         i, batch, check = decoded.instruction, group.batch, self.check
         marked = check.marks(batch)
         mixed = decoded.traits.matrix
@@ -60,7 +60,7 @@ class MatrixEcho:
         if kept is not None and not decoded.writes:  # a tile is stored, and leaves the kernel
             bad = next((m for m in found.values() if m is not None and (m & BYTES).any()), None)
             if bad is not None:
-                check.report_use(batch, group.lanes, bad, i, f"stores in {kept.name} a result of")
+                check.reads.report(batch, group.lanes, bad, i, f"stores in {kept.name} a result of")
             found = {}
         if not self.met and not any(m is not None for m in found.values()):
             if marked:
@@ -115,7 +115,7 @@ class MatrixEcho:
         region, shadow = next((r, s) for r, s in shadows if s is not None and s.bytes.any())
         site = CopySource(i, self.met)
         cell = np.flatnonzero(shadow.bytes)[:1] // self.met
-        record = self.check.record_read(site, group, region, np.broadcast_to(cell, group.n))
+        record = self.check.reads.read(site, group, region, np.broadcast_to(cell, group.n))
         return record << RECORD_SHIFT | int(group.lanes[0]) << LANE_SHIFT | BYTES
 
 

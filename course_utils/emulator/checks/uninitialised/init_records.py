@@ -8,20 +8,26 @@ from typing import Protocol
 import numpy as np
 
 from ...findings.causes import Cause
+from ...findings.fault_messages import where
+from ...findings.finding_log import FindingLog
+from ...findings.report import UNINITIALISED, Finding
 from ...isa import ptx
 from ...isa.location import Location
 from ...machine.batch import Batch
 from ...machine.code import Code
+from ...machine.lanes import Group
 from ...memory.address_space import Region
 from ...memory.uninitialised import InitShadow
-from .init_rules import BYTES
+from .init_rules import BYTES, LANE_SHIFT, RECORD_SHIFT
+
+MOST_RECORDS = 4096  # reads remembered one by one, after that one for each instruction
 
 MarkKey = tuple[int, Code, int]  # depth of calls, code, register
 Marks = dict[MarkKey, np.ndarray]  # -> the mark of every lane of the batch, int64
 
 
 class RecordedRead(Protocol):
-    """What a report wants to know of a read, in elements of ``width`` bytes."""
+    """A read as reports see it, in elements of ``width`` bytes."""
 
     @property
     def instruction(self) -> ptx.Instruction: ...
@@ -62,6 +68,65 @@ class Record:
         if self.region.owner != "all":
             cell = cell * width % self.region.stride // width
         return self.region.name, cell
+
+
+class Reads:
+    """The reads of uninitialised values in a launch, by number, and the reports of their use."""
+
+    def __init__(self, findings: FindingLog) -> None:
+        self.findings = findings
+        self.records: list[Record] = []
+        self._last: dict[int, int] = {}  # id of an instruction -> its last record
+
+    def add(self, record: Record) -> int:
+        """The number of a new record."""
+        self.records.append(record)
+        return len(self.records) - 1
+
+    def read(self, site: RecordedRead, group: Group, region: Region, cells: np.ndarray) -> int:
+        """The number of a record of this read, or of an earlier one at the same instruction once
+        there are many. ``cells``: elements, (n,)."""
+        key = id(site.instruction)
+        if len(self.records) < MOST_RECORDS or key not in self._last:
+            self._last[key] = self.add(Record(group.batch, group.lanes, site, region, cells))
+        return self._last[key]
+
+    def report(
+        self,
+        batch: Batch,
+        lanes: np.ndarray,
+        marks: np.ndarray,
+        instruction: ptx.Instruction,
+        what: str,
+    ) -> None:
+        """Report the first of the lanes whose value is marked. ``what``: its act, a verb first."""
+        at = int(np.argmax(marks & BYTES != 0))
+        mark = int(marks[at])
+        record = self.records[mark >> RECORD_SHIFT]
+        reader = mark >> LANE_SHIFT & ((1 << RECORD_SHIFT - LANE_SHIFT) - 1)
+        thread, block = batch.who(lanes[at])
+        here = instruction.location
+        head = f"Uninitialised read: {where(thread, block)} {what}"
+        if record.site is None or record.region is None:
+            text = f"{head} {record.what}, at {here}."
+            there, cause = record.location, record.cause
+            finding = Finding(
+                UNINITIALISED, text, here, thread, block, other_location=there, cause=cause
+            )
+            self.findings.add(("uninitialised", record.what, here, what.split()[0]), finding)
+            return
+        name, index = record.of(reader)
+        there, other = record.site.instruction.location, record.batch.who(reader)[0]
+        place = "" if record.region.space == "global" else f" in {record.region.space} memory"
+        text = (
+            f"{head} uninitialised memory, at {here}:\n"
+            f"  {name}[{index}]{place}, read by thread {other} at {there}."
+        )
+        cause = Cause.MEMORY_NOT_INITIALISED
+        finding = Finding(
+            UNINITIALISED, text, here, thread, block, name, index, 0, there, other, cause=cause
+        )
+        self.findings.add(("uninitialised", there, here, what.split()[0]), finding)
 
 
 def blank(batch: Batch, region: Region) -> InitShadow:
