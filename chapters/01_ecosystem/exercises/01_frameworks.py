@@ -73,7 +73,6 @@ COMPILATIONS = PythonExercise(
     ),
     reference=compiled,
     contract=DrawnCases(any_calls),
-    method="Any way to count is right.",
 )
 
 
@@ -133,7 +132,6 @@ MLP = PythonExercise(
     ),
     reference=by_layers,
     contract=DrawnCases(any_layers),
-    method="Any way to compute the layers is right: the task asks for the numbers alone.",
 )
 
 
@@ -172,5 +170,4 @@ CONV_LAYOUT = PythonExercise(
     reference=lambda weights: np.einsum("oirc->rcio", weights).copy(),
     exact=True,
     contract=DrawnCases(any_kernel),
-    method="Any way to move the numbers is right.",
 )

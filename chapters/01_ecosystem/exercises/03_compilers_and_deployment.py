@@ -137,7 +137,6 @@ READ_HLO = PythonExercise(
     ),
     reference=counted,
     contract=DrawnCases(any_module),
-    method="Any way to count is right.",
 )
 
 
@@ -263,7 +262,6 @@ FIND_THE_EXPORT_BUG = PythonExercise(
     reference=tamed,
     call=numbers_of,
     contract=DrawnCases(any_traced),
-    method="A traced array refuses every way to look at its numbers.",
 )
 
 DEVICES, CHIPS = ("server", "phone", "desktop"), ("nvidia", "apple", "other")
@@ -285,7 +283,6 @@ RUNTIME = PythonExercise(
     cases=SITUATIONS,
     reference=by_table,
     contract="All 36 situations are tried.",
-    method="Any way to write the table down is right.",
 )
 
 
@@ -336,5 +333,4 @@ CHEAPEST = PythonExercise(
     ),
     reference=least_cost,
     contract=DrawnCases(any_offers, count=40),
-    method="Any way to compute it is right.",
 )

@@ -156,7 +156,6 @@ LINKED = PythonExercise(
     ),
     reference=linked,
     contract=DrawnCases(drawn_link),
-    method="Any way to the right lists is a good one.",
 )
 
 REBUILT = PythonExercise(
@@ -204,7 +203,6 @@ REBUILT = PythonExercise(
     seconds=5.0,
     reference=rebuilt,
     contract=DrawnCases(drawn_rules, large=lambda: ((DIAMONDS, {"40": 1}, "0"),)),
-    method="Any way to the right order is a good one.",
 )
 
 LIST_LENGTH = HostExercise(
@@ -241,5 +239,4 @@ PICKED = PythonExercise(
     ),
     reference=picked,
     contract=DrawnCases(drawn_fatbinary, count=60),
-    method="Any way to the right choice is a good one.",
 )

@@ -52,7 +52,6 @@ FINISH_TIME = PythonExercise(
     ),
     reference=lambda jobs, workers, seconds: ceil_div(jobs, workers) * seconds,
     contract=DrawnCases(crowd),
-    method="Any formula that is right for whole numbers of every size is a good one.",
 )
 
 
@@ -159,5 +158,4 @@ PEAK_TFLOPS = PythonExercise(
             float(rng.uniform(0.01, 5)),
         )
     ),
-    method="Any formula that is right is a good one.",
 )

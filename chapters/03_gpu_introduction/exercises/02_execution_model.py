@@ -119,7 +119,6 @@ WAVES = PythonExercise(
         -blocks % (multiprocessors * each),
     ),
     contract=DrawnCases(grid_and_gpu),
-    method="Any formula that is right is a good one.",
 )
 
 

@@ -65,7 +65,6 @@ BLOCKS_FOR = PythonExercise(
     ),
     reference=lambda n, threads: ceil_div(n, threads),
     contract=DrawnCases(elements_and_threads),
-    method="Any formula that is right is a good one.",
 )
 
 
@@ -93,7 +92,6 @@ PIECES = PythonExercise(
         for first in range(0, n, ceil_div(n, chunks) or 1)
     ],
     contract=DrawnCases(elements_and_chunks),
-    method="Any way to the right list of pieces is a good one.",
 )
 
 
@@ -119,5 +117,4 @@ OVERLAP_MS = PythonExercise(
         (copy_in + kernel + copy_out + (chunks - 1) * max(copy_in, kernel, copy_out)) / chunks
     ),
     contract=DrawnCases(stages_and_chunks),
-    method="A formula or a simulation of the pipeline: both are good.",
 )

@@ -108,7 +108,6 @@ CHAIN_BYTES = PythonExercise(
         (1000, [(), ()]),
     ),
     contract=DrawnCases(any_chain),
-    method="Any way to count that is right is a good one.",
     reference=lambda n, links: (
         4 * n * (sum(map(len, links)) + 2 * len(links) - 1),
         4 * n * (len({name for names in links for name in names}) + 1),
@@ -254,7 +253,6 @@ BLOCKS_PER_SM = PythonExercise(
     ),
     reference=resident_blocks,
     contract=DrawnCases(any_block, 150),
-    method="Any way to the number that is right is a good one.",
 )
 
 

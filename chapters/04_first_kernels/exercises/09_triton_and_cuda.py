@@ -247,8 +247,6 @@ RMS_NORM_ROWS = PythonExercise(
     ),
     reference=rms_norms,
     contract=DrawnCases(any_rows),
-    method="What a program may not use is NaN, and a store where none belongs is an error: more of "
-    "its loads and stores is not seen from outside.",
 )
 
 

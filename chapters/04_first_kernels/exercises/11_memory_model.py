@@ -319,7 +319,6 @@ INTERLEAVINGS = PythonExercise(
         tuple(int(value) for value in outcome) for outcome in function(first, second)
     ),
     contract=DrawnCases(two_programs),
-    method="Any way to list them is a good one.",
 )
 
 

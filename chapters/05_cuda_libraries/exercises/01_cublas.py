@@ -80,7 +80,6 @@ WHICH_ARGUMENT = PythonExercise(
     ),
     reference=complaint,
     contract=DrawnCases(any_call),
-    method="Any way to the right place is a good one.",
 )
 
 # --- Rows for a library of columns ---
@@ -185,7 +184,6 @@ ROW_MAJOR_GEMM = PythonExercise(
     reference=by_rows,
     exact=True,
     contract=DrawnCases(any_problem),
-    method="Whatever makes the library compute C is right.",
 )
 
 # --- A triangle ---
@@ -362,7 +360,6 @@ HEADS_AS_BATCH = PythonExercise(
     reference=scores,
     exact=True,
     contract=DrawnCases(any_heads),
-    method="Whatever makes the library compute S is right.",
 )
 
 # --- Arrays of pointers ---

@@ -199,7 +199,6 @@ WHERE_FROM = PythonExercise(
     ),
     reference=place_in_torch,
     contract=DrawnCases(lambda rng: (int(rng.integers(0, 40_000)), int(rng.integers(1, 2000)))),
-    method="Any way to the place is right.",
 )
 
 # --- normal numbers ---

@@ -95,7 +95,6 @@ PLAN_PLACE = PythonExercise(
     ),
     reference=place_of,
     contract=DrawnCases(any_place, count=64),
-    method="Any way to the place is right.",
 )
 
 # --- full, same, valid ---
@@ -203,7 +202,6 @@ BEST_SEGMENT = PythonExercise(
     reference=cheapest,
     rtol=1e-9,
     contract=DrawnCases(any_filter, large=the_only_tie),
-    method="Any way to the best length is right.",
 )
 
 # --- two segments a transform ---

@@ -56,7 +56,6 @@ VECTOR_PLACE = PythonExercise(
     ),
     reference=place_by_numpy,
     contract=DrawnCases(any_element),
-    method="Any way to the right place is a good one.",
 )
 
 # --- The extents of a result ---
@@ -111,7 +110,6 @@ CONV_SHAPE = PythonExercise(
     ),
     reference=shape_by_places,
     contract=DrawnCases(any_convolution),
-    method="Any way to the right shape is a good one.",
 )
 
 # --- What a fused convolution computes ---
@@ -274,7 +272,6 @@ GRAPH_BYTES = PythonExercise(
     ),
     reference=bytes_by_kernel,
     contract=DrawnCases(any_graph),
-    method="Any way to the two numbers is right.",
 )
 
 # --- An engine ---
@@ -337,5 +334,4 @@ PICK_ENGINE = PythonExercise(
     ),
     reference=best_engine,
     contract=DrawnCases(any_engines),
-    method="Any way to the right engine is a good one.",
 )

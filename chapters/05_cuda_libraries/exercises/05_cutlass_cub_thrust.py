@@ -84,7 +84,6 @@ HOLDER = PythonExercise(
     ),
     reference=found_by_dealing,
     contract=DrawnCases(any_place),
-    method="Any way to the place is right.",
 )
 
 # --- a sort inside of a kernel ---
@@ -176,5 +175,4 @@ GEMM_PLAN = PythonExercise(
     ),
     reference=counted,
     contract=DrawnCases(any_shapes),
-    method="Any way to the numbers is right.",
 )

@@ -37,7 +37,6 @@ RING_STEP = PythonExercise(
         step < ranks - 1,
     ),
     contract=DrawnCases(any_step),
-    method="Any way to the three values is right.",
 )
 
 
@@ -130,7 +129,6 @@ ALL_REDUCE_US = PythonExercise(
     ),
     reference=both_costs,
     contract=DrawnCases(any_link),
-    method="Any formula for it is right.",
 )
 
 
@@ -267,7 +265,6 @@ PIPELINE_MS = PythonExercise(
         (forward + backward) * (parts + stages - 1) / (stages * parts)
     ),
     contract=DrawnCases(any_pipeline),
-    method="A formula or a simulation of the pipeline: both are good.",
 )
 
 
@@ -291,7 +288,6 @@ OVERLAPPED_MS = PythonExercise(
     ),
     reference=lambda ready, takes: max(start + sum(takes[k:]) for k, start in enumerate(ready)),
     contract=DrawnCases(any_buckets),
-    method="Any way to the time is right.",
 )
 
 
@@ -320,5 +316,4 @@ EXCHANGE = PythonExercise(
     reference=lambda ranks: "all arrive in 3 rounds at most",
     call=all_arrive,
     contract=DrawnCases(lambda rng: (int(rng.integers(2, 40)),)),
-    method="The order of two steps is all that there is, and how long it takes is judged above.",
 )

@@ -17,7 +17,6 @@ WORK_AND_BYTES = PythonExercise(
         2 * M * N * K / (4 * (M * K + K * N + M * N)),
     ),
     contract=DrawnCases(lambda rng: tuple(int(n) for n in 10 ** rng.uniform(0, 8, 3))),
-    method="Any formula that is right is a good one.",
 )
 
 
@@ -54,7 +53,6 @@ LINES_OF_B = PythonExercise(
     ),
     reference=lines_of_b,
     contract=DrawnCases(reads_of_b, large=lambda: [("jk", 2, 9216, 16), ("kj", 9001, 16, 8)]),
-    method="A formula is as good as a loop that counts.",
 )
 
 

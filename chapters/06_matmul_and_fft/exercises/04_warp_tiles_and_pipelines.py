@@ -199,7 +199,6 @@ WHY_NOT = PythonExercise(
     ),
     reference=why_not,
     contract=DrawnCases(candidate),
-    method="Any order of the questions that gives the first answer is a good one.",
 )
 
 

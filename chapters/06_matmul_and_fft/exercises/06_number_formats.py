@@ -108,7 +108,6 @@ QUANTISED_PRODUCT = PythonExercise(
     ),
     reference=by_way_of_bytes,
     contract=DrawnCases(two_matrices, large=past_fp32),
-    method="What multiplies the floats themselves lacks the rounding that the reference has.",
 )
 
 

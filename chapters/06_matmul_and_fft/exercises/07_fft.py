@@ -255,7 +255,6 @@ THREE_PARTS = PythonExercise(
     cases=tuple((complex_row(m, 3 * m).reshape(3, m),) for m in (4, 3, 2, 1)),
     reference=three_parts,
     contract=DrawnCases(any_parts, large=long_parts),
-    method="Transforming all anew gives the right answer, too, at a price.",
 )
 
 
@@ -336,5 +335,4 @@ TWO_ROWS = PythonExercise(
     reference=two_rows,
     contract=DrawnCases(any_row, large=long_rows),
     rtol=1e-11,  # complex128; also by way of transforms
-    method="Two inverse and two forward transforms give the right answer, too, at a price.",
 )

@@ -38,7 +38,6 @@ CONV_WORK = PythonExercise(
     contract=DrawnCases(
         lambda rng: (*(int(n) for n in 10 ** rng.uniform(0, 2.5, 5)), int(rng.integers(1, 30)))
     ),
-    method="Any formula that is right is a good one.",
 )
 
 

@@ -230,7 +230,6 @@ CONTIGUOUS_OR_REFUSED = PythonExercise(
     ),
     reference=expected_at_the_door,
     contract=DrawnCases(any_door),
-    method="What is returned is looked at: whether it is x itself, contiguous and equal to x.",
 )
 
 # --- a kernel that handles strides ---
@@ -357,7 +356,6 @@ FAKE_WINDOWS = PythonExercise(
     ),
     reference=expected_fake,
     contract=DrawnCases(any_windows),
-    method="Nothing is computed: the descriptions of the tensors are all that is asked for.",
 )
 
 # --- the gradient ---
@@ -522,7 +520,6 @@ TWICE_DIFFERENTIABLE = PythonExercise(
     ),
     reference=by_formula,
     contract=DrawnCases(any_polynomial),
-    method="The derivatives of the result are asked for: what is not differentiable shows there.",
 )
 
 # --- find what opcheck would name ---
@@ -648,5 +645,4 @@ THREE_LIES = PythonExercise(
     ),
     reference=as_promised,
     contract=DrawnCases(any_rows),
-    method="Memory and descriptions of the results are compared, not only their numbers.",
 )

@@ -94,7 +94,6 @@ GRADIENTS = PythonExercise(
     reference=by_elimination,
     seconds=6.0,
     contract=DrawnCases(any_steps, count=20, large=long_steps),
-    method="The longest case shows it: one pass back for all, or a pass for each step.",
 )
 
 
@@ -176,7 +175,6 @@ IN_ORDER = PythonExercise(
     reference=lambda parents, end: RIGHT,
     seconds=10.0,
     contract=DrawnCases(any_graph, count=24, large=large_graphs),
-    method="What is returned shows it, and how long the large graphs take.",
 )
 
 
@@ -228,7 +226,6 @@ UNBROADCAST = PythonExercise(
     reference=element_by_element,
     rtol=1e-11,
     contract=DrawnCases(any_shapes, count=24),
-    method="Any way to add them up is right.",
 )
 
 

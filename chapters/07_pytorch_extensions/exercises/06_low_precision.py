@@ -93,7 +93,6 @@ LOSS_SCALER = PythonExercise(
     ),
     reference=scaled_steps,
     contract=DrawnCases(any_descent),
-    method="The scales that are returned show each decision, the weights every rounding to fp16.",
     rtol=1e-5,
 )
 

@@ -103,7 +103,6 @@ NESTED_OFFSET = PythonExercise(
     call=without_layouts,
     reference=by_odometer,
     contract=DrawnCases(any_coordinate),
-    method="Any way to the number is right.",
 )
 
 # --- A layout of tiles ---
@@ -215,5 +214,4 @@ OWNER = PythonExercise(
     ),
     reference=searched,
     contract=DrawnCases(any_owner, 24),
-    method="Looking through all pairs is as right as dividing by the strides.",
 )

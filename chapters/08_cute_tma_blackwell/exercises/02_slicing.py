@@ -64,7 +64,6 @@ BLOCK_TILE = PythonExercise(
     ),
     reference=tile_on_a_board,
     contract=DrawnCases(any_tile, 32),
-    method="Any way to the numbers is right.",
 )
 
 # --- The elements of a thread ---
@@ -103,7 +102,6 @@ THREAD_ELEMENTS = PythonExercise(
     ),
     reference=dealt,
     contract=DrawnCases(any_partition, 24),
-    method="A table of the whole tile is as right as two steps.",
 )
 
 # --- A gate for each row, a shift for each column ---
@@ -214,5 +212,4 @@ PATCHES = PythonExercise(
     call=offsets_of,
     reference=cut_out,
     contract=DrawnCases(any_picture),
-    method="The layout's offsets are compared, so any that has them is right.",
 )

@@ -87,7 +87,6 @@ ACCESS_BYTES = PythonExercise(
     ),
     reference=widest,
     contract=DrawnCases(any_move, count=48),
-    method="Trying the widths is as right as reasoning about strides.",
 )
 
 # --- Requests and sectors, predicted ---

@@ -66,7 +66,6 @@ COPY_ELEMENTS = PythonExercise(
     ),
     reference=by_the_product,
     contract=DrawnCases(any_copy),
-    method="Any way to the elements is right.",
 )
 
 # --- Layouts for a coalesced copy ---
@@ -150,7 +149,6 @@ COALESCED_LAYOUTS = PythonExercise(
     call=traffic_of,
     reference=least_traffic,
     contract=DrawnCases(any_tile, 32),
-    method="The traffic is counted, sector by sector.",
 )
 
 # --- A tiled copy of columns ---

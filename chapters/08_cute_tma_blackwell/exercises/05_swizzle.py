@@ -72,7 +72,6 @@ SWIZZLED_OFFSET = PythonExercise(
     call=without_swizzles,
     reference=bit_by_bit,
     contract=DrawnCases(any_swizzle, 32),
-    method="Any way to the number is right.",
 )
 
 # --- How many wavefronts? ---
@@ -172,7 +171,6 @@ FITTING_SWIZZLE = PythonExercise(
     ),
     reference=by_trial,
     contract=DrawnCases(any_rows),
-    method="Trying all swizzles is as right as a formula.",
 )
 
 # --- Write the layout ---

@@ -56,7 +56,6 @@ SUM_PLACE = PythonExercise(
     ),
     reference=from_table,
     contract=DrawnCases(any_place),
-    method="Any way to the two numbers is right.",
 )
 
 # --- How many instructions? ---
@@ -88,7 +87,6 @@ PRODUCT_COUNTS = PythonExercise(
     ),
     reference=counted,
     contract=DrawnCases(any_tile),
-    method="Any way to the numbers is right.",
 )
 
 # --- The other order of B ---

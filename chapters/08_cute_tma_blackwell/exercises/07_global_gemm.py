@@ -47,7 +47,6 @@ STAGE_PLAN = PythonExercise(
         lambda rng: (int(rng.integers(0, 24)), int(rng.integers(2, 9))),
         large=lambda: ((2100, 1024), (1500, 2000), (5000, 300)),
     ),
-    method="Any way to the list is right.",
 )
 
 # --- The tile that fits ---
@@ -92,7 +91,6 @@ BEST_TILE = PythonExercise(
     ),
     reference=compared,
     contract=DrawnCases(any_tiles),
-    method="Any way to the tile is right.",
 )
 
 # --- What follows the product ---

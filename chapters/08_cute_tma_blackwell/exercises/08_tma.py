@@ -82,7 +82,6 @@ MAP_FIELDS = PythonExercise(
     ),
     reference=listed,
     contract=DrawnCases(any_map),
-    method="Any way to the tuples is right.",
 )
 
 # --- Where an element lies ---
@@ -128,7 +127,6 @@ BOX_ADDRESS = PythonExercise(
     ),
     reference=by_the_emulator,
     contract=DrawnCases(any_element, 24),
-    method="Any way to the number is right.",
 )
 
 # --- Bytes to expect ---
@@ -164,7 +162,6 @@ EXPECTED_BYTES = PythonExercise(
     ),
     reference=counted,
     contract=DrawnCases(any_copies),
-    method="Any way to the number is right.",
 )
 
 # --- The first load ---

@@ -227,14 +227,12 @@ MATRIX_DESCRIPTOR = PythonExercise(
     ),
     reference=packed,
     contract=DrawnCases(any_operand, 24),
-    method="Any way to the number is right.",
 )
 
 ACCUMULATOR_HOLDER = PythonExercise(
     cases=((0, 0), (0, 1), (0, 2), (0, 8), (1, 0), (8, 0), (16, 0), (64, 0), (127, 255), (77, 130)),
     reference=looked_up,
     contract=DrawnCases(any_sum, 24),
-    method="Any way to the numbers is right.",
 )
 
 EARLY_SUMS = Exercise(
@@ -294,7 +292,6 @@ REGISTER_PLAN = PythonExercise(
     ),
     reference=granted,
     contract=DrawnCases(any_block),
-    method="Any way to the numbers is right.",
 )
 
 # --- Find the deadlock ---
@@ -347,7 +344,6 @@ TILE_IN_BAND = PythonExercise(
     ),
     reference=by_listing,
     contract=DrawnCases(any_tile, 24, large=lambda: [(80_000_007, 10_000_000, 9, 16)]),
-    method="Any way to the numbers is right.",
 )
 
 BARRIER_COUNTS = PythonExercise(
@@ -362,7 +358,6 @@ BARRIER_COUNTS = PythonExercise(
     ),
     reference=by_listing_copies,
     contract=DrawnCases(any_tiles),
-    method="Any way to the numbers is right.",
 )
 
 BIAS_AND_GELU = Exercise(

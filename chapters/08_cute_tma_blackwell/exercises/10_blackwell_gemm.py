@@ -92,7 +92,6 @@ CELL_OF_SUM = PythonExercise(
     ),
     reference=by_table,
     contract=DrawnCases(any_sum, 48),
-    method="Any way to the numbers is right.",
 )
 
 # --- The instruction descriptor ---
@@ -147,7 +146,6 @@ INSTRUCTION_WORD = PythonExercise(
     ),
     reference=instruction_by_fields,
     contract=DrawnCases(any_instruction, 24, large=every_flag),
-    method="Any way to the number is right.",
 )
 
 # --- The shared memory descriptor ---
@@ -181,7 +179,6 @@ TILE_WORD = PythonExercise(
     ),
     reference=tile_by_fields,
     contract=DrawnCases(any_tile, 24),
-    method="Any way to the number is right.",
 )
 
 # --- Fetch the sums ---

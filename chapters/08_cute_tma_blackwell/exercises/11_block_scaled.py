@@ -183,7 +183,6 @@ SHARED_SCALE = PythonExercise(
     ),
     reference=scale_by_search,
     contract=DrawnCases(any_block, 48),
-    method="Any way to the number is right.",
 )
 
 # --- Where a scale lies ---
@@ -223,7 +222,6 @@ SCALE_CELL = PythonExercise(
     ),
     reference=cell_by_arrays,
     contract=DrawnCases(any_cell, 32),
-    method="Any way to the numbers is right.",
 )
 
 # --- The instruction descriptor ---
@@ -265,7 +263,6 @@ SCALED_WORD = PythonExercise(
     ),
     reference=scaled_by_fields,
     contract=DrawnCases(any_scaled, 32),
-    method="Any way to the number is right.",
 )
 
 # --- Put the scales into their tiles ---

@@ -42,7 +42,6 @@ WEIGHT_REGISTER = PythonExercise(
     cases=((0, 0), (0, 1), (0, 2), (0, 8), (0, 16), (1, 0), (8, 0), (16, 0), (63, 255), (29, 77)),
     reference=by_search,
     contract=DrawnCases(any_weight, 24),
-    method="Any way to the numbers is right.",
 )
 
 # --- The second product ---
@@ -240,5 +239,4 @@ CAUSAL_TILES = PythonExercise(
     ),
     reference=by_marking,
     contract=DrawnCases(any_block, 24),
-    method="Any way to the numbers is right.",
 )

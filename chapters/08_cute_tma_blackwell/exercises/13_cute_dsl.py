@@ -137,7 +137,6 @@ INSTRUCTIONS_LEFT = PythonExercise(
     ),
     reference=traced,
     contract=DrawnCases(any_program, count=48),
-    method="Any way to the number is right.",
 )
 
 # --- Alignment that can be proved ---
@@ -184,7 +183,6 @@ PROVED_ALIGNMENT = PythonExercise(
     ),
     reference=tried_out,
     contract=DrawnCases(any_tensor, count=48),
-    method="Trying addresses is as right as a greatest common divisor.",
 )
 
 # --- Division as Python has it ---

@@ -111,7 +111,6 @@ IDX_ARRAY = PythonExercise(
     call=in_little_room,
     exact=True,
     contract=DrawnCases(any_file),
-    method="Whatever reads each whole file and refuses every other is a good reader.",
 )
 
 

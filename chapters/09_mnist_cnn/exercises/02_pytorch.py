@@ -179,7 +179,6 @@ TRAINING_LOOP = PythonExercise(
     ),
     reference=by_the_book,
     contract=DrawnCases(any_training),
-    method="The numbers show it: each of the bugs changes every one of them.",
 )
 
 BATCH_NORM = PythonExercise(
@@ -195,7 +194,6 @@ BATCH_NORM = PythonExercise(
     ),
     reference=as_torch_does,
     contract=DrawnCases(any_layer),
-    method="Any formula is right: the task asks for the numbers alone.",
 )
 
 
@@ -235,5 +233,4 @@ IDLE_GPU = PythonExercise(
     ),
     reference=by_moments,
     contract=DrawnCases(any_kernels),
-    method="Any way to count the time is right.",
 )

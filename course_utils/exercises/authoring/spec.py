@@ -168,7 +168,7 @@ class Exercise(KernelExercise):
     kernels that only copy or move.
 
     ``contract`` says what else a right answer copes with, ``method`` how it has to come about.
-    Either may be a sentence that says why there is none. AUTHORING.md explains both.
+    AUTHORING.md explains both.
 
     ``probe`` is compiled behind the cell's code: kernels of the course that call what the cell
     defines, for launches that name them.
@@ -182,8 +182,8 @@ class Exercise(KernelExercise):
     target: Target | None = None
     within: float | None = None
     library: tuple[str, Callable[[Any, Mapping[str, Any]], Any]] | None = None
-    contract: Domain | str = ""
-    method: tuple[Requirement, ...] | str = ""
+    contract: Domain | None = None
+    method: tuple[Requirement, ...] = ()
     probe: str = ""
 
     def expected(self, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -192,21 +192,16 @@ class Exercise(KernelExercise):
         with np.errstate(all="ignore"):
             return self.reference(given)
 
-    @property
-    def requirements(self) -> tuple[Requirement, ...]:
-        """The requirements on a right answer's counts, none where a sentence says why."""
-        return self.method if isinstance(self.method, tuple) else ()
-
     def with_probe(self, source: str) -> str:
         """``source`` as it is compiled."""
         return f'{source}\n#line 1 "{PROBE}"{self.probe}' if self.probe else source
 
     @property
     def task_text(self) -> str:
-        sizes = getattr(self.contract, "sizes", None)
-        if not sizes:
+        if self.contract is None or self.contract.sizes is None:
             return self.task.strip()
-        others = [*self.small, *(m.size for m in self.requirements if m.size is not None)]
+        sizes = self.contract.sizes
+        others = [*self.small, *(m.size for m in self.method if m.size is not None)]
         return f"{self.task.strip()}\n\nSizes that are tried: {sizes.range(others)}."
 
 
@@ -216,9 +211,8 @@ class PythonExercise(BaseExercise):
 
     ``cases`` are the argument tuples to try, ``reference(*arguments)`` gives the expected answer:
     a number, a string, a tuple of them, or an array. ``seconds`` is the limit for all cases.
-    ``contract`` draws more cases. ``method(*arguments)`` gets the arguments as a right answer left
-    them and says in a sentence what it should have done with them and did not; nothing where it
-    did. Either may be a sentence that says why there are none.
+    ``contract`` draws more cases, or says in a sentence why it doesn't. ``method(*arguments)`` gets
+    the arguments as a right answer left them, and returns a sentence if a method is missing.
 
     ``needs`` are packages that it takes, as for ``%%needs``. With ``exact`` an array must be equal
     to the reference's, zeros down to their sign; other numbers have to be within ``rtol`` of it.
@@ -232,7 +226,7 @@ class PythonExercise(BaseExercise):
     reference: Callable[..., Any]
     seconds: float = 20.0
     contract: DrawnCases | str = ""
-    method: Callable[..., str] | str = ""
+    method: Callable[..., str] | None = None
     needs: tuple[str, ...] = ()
     exact: bool = False
     rtol: float = RTOL

@@ -170,7 +170,7 @@ class StatsCache:
 
 def method_verdict(exercise: Exercise, cache: StatsCache) -> tuple[Verdict, Any] | None:
     """Which requirement the answer misses, and the size at which it was counted. None without."""
-    for requirement in exercise.requirements:
+    for requirement in exercise.method:
         size = exercise.small[0] if requirement.size is None else requirement.size
         stats = replace(cache.at(size), of_ours=lambda size=size: stats_of_solution(exercise, size))
         missing = requirement.missing(stats)

@@ -130,7 +130,7 @@ def answers(
         value, problem = _tried(run, exercise, source, "")
         if problem:
             return answer(problem)
-        advice = exercise.method(*used) if callable(exercise.method) else ""
+        advice = exercise.method(*used) if exercise.method else ""
         calls.append({"value": value, "left": written(used), "advice": advice})
     return answer()
 

@@ -1,0 +1,25 @@
+"""Every exercise has a contract, and every kernel a method."""
+
+import pytest
+
+from course_utils.exercises import Domain, DrawnCases, NumberExercise, Requirement
+from course_utils.exercises.authoring.registry import all_exercises
+from course_utils.exercises.authoring.spec import Exercise
+
+# A prediction is of one launch: nothing can be drawn, and any way to it is right.
+EXERCISES = {e.id: e for e in all_exercises() if not isinstance(e, NumberExercise)}
+KERNELS = {name: e for name, e in EXERCISES.items() if isinstance(e, Exercise)}
+ALL_IN_THE_CASES = {"01.runtime", "02.small_struct"}  # a sentence of each says why
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS))
+def test_a_kernel_has_a_domain_and_requirements(name):
+    exercise = KERNELS[name]
+    assert isinstance(exercise.contract, Domain) and exercise.contract != Domain()
+    assert exercise.method and all(isinstance(m, Requirement) for m in exercise.method)
+
+
+@pytest.mark.parametrize("name", sorted(EXERCISES.keys() - KERNELS.keys()))
+def test_an_exercise_on_the_cpu_draws_cases_unless_its_fixed_ones_are_all(name):
+    contract = EXERCISES[name].contract
+    assert isinstance(contract, str if name in ALL_IN_THE_CASES else DrawnCases) and contract
