@@ -7,7 +7,7 @@ from typing import Any
 
 from .authoring import domain, kinds, method
 from .authoring.domain import Domain, DrawnCases
-from .authoring.launches import Launch, empty, floats
+from .authoring.launches import Launch, empty, floats, int32s
 from .authoring.method import Requirement
 from .authoring.spec import (
     Ask,
@@ -36,6 +36,7 @@ __all__ = [
     "empty",
     "floats",
     "hint",
+    "int32s",
     "kinds",
     "method",
     "mutant",

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import (
-    Domain,
-    Exercise,
-    domain,
-    empty,
-    floats,
-    method,
-)
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.launches import empty, floats
+from course_utils.exercises.authoring.spec import Exercise
 from course_utils.exercises.authoring.vectors import BLOCK, one_thread_each, spare_blocks
 
 

@@ -60,11 +60,7 @@ TRAFFIC = PythonExercise(
         program([["largest"], ["shifted", "powers", "sums"], ["y"]]),
         program([["largest", "shifted", "powers"], ["sums", "y"]]),
         ({"y": ["x", "x"]}, {"x": 12, "y": 12}, [["y"]]),
-        (
-            {"y": ["t", "x"], "t": ["x"]},
-            {"x": 6 << 30, "t": (3 << 30) + 1, "y": 4},
-            [["t"], ["y"]],
-        ),
+        ({"y": ["t", "x"], "t": ["x"]}, {"x": 6 << 30, "t": (3 << 30) + 1, "y": 4}, [["t"], ["y"]]),
         ({"y": ["x"]}, {"x": (1 << 60) + 1, "y": 4}, [["y"]]),
         (
             {f"t{k}": [f"t{k - 1}", "t0"] for k in range(1, 101)},

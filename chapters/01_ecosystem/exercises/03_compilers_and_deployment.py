@@ -280,9 +280,7 @@ def by_table(device: str, chip: str, model: str, source: str) -> str:
 
 
 RUNTIME = PythonExercise(
-    cases=SITUATIONS,
-    reference=by_table,
-    contract="All 36 situations are tried.",
+    cases=SITUATIONS, reference=by_table, contract="All 36 situations are tried."
 )
 
 

@@ -144,10 +144,7 @@ void try_min_max(const int *x, int n, int *low, int *high) { min_max(x, n, low, 
     reference=lambda case: f"{min(values_of(case))} {max(values_of(case))}",
     contract=DrawnCases(
         drawn_numbers,
-        large=lambda: (
-            listed(range(-35_000, 35_000)),
-            listed(range(35_000, -35_000, -1)),
-        ),
+        large=lambda: (listed(range(-35_000, 35_000)), listed(range(35_000, -35_000, -1))),
         tried="n from 1 to 70,000, any ints",
     ),
 )

@@ -9,16 +9,7 @@ import numpy as np
 
 from course_utils.exercises import DrawnCases, HostExercise, kinds
 
-from .common import (
-    LARGEST,
-    PARTS,
-    driver,
-    listed,
-    shown,
-    some_length,
-    values_of,
-    whole,
-)
+from .common import LARGEST, PARTS, driver, listed, shown, some_length, values_of, whole
 
 
 def parts(case: str) -> str:
@@ -235,8 +226,7 @@ void try_parts_of(float value, uint32_t parts[3])
     ),
     reference=parts,
     contract=DrawnCases(
-        drawn_floats,
-        tried="any floats, also subnormal ones, infinities, and nan with any fraction",
+        drawn_floats, tried="any floats, also subnormal ones, infinities, and nan with any fraction"
     ),
 )
 

@@ -6,18 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    HostExercise,
-    Launch,
-    domain,
-    empty,
-    floats,
-    kinds,
-    method,
-)
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.spec import Exercise, HostExercise
 from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
 
 from .common import LARGEST, listed, values_of, whole
@@ -247,12 +239,7 @@ HORNER = Exercise(
         values=(
             domain.data("c", *domain.ORDINARY, domain.SOME_INFINITE, domain.SOME_NAN),
             domain.data(
-                "x",
-                domain.ZEROS,
-                domain.NEGATIVE,
-                domain.TIES,
-                domain.MIDDLING,
-                domain.SOME_NAN,
+                "x", domain.ZEROS, domain.NEGATIVE, domain.TIES, domain.MIDDLING, domain.SOME_NAN
             ),
             domain.data("near", domain.ZEROS, domain.SOME_NAN),
         ),

@@ -8,11 +8,7 @@ from course_utils.exercises import DrawnCases, HostExercise, PythonExercise, kin
 
 from .common import whole
 
-RULES = {
-    "app": ["main.o", "sum.o"],
-    "main.o": ["main.c", "sum.h"],
-    "sum.o": ["sum.c", "sum.h"],
-}
+RULES = {"app": ["main.o", "sum.o"], "main.o": ["main.c", "sum.h"], "sum.o": ["sum.c", "sum.h"]}
 FRESH = {"main.c": 1, "sum.c": 2, "sum.h": 3, "main.o": 4, "sum.o": 5, "app": 6}
 DIAMONDS = {  # 2 ways from each to the next: 2^40 from the first to the last
     name: needs

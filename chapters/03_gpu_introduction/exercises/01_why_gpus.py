@@ -5,18 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import empty, floats
+from course_utils.exercises.authoring.spec import (
     Ask,
-    Domain,
-    DrawnCases,
     Exercise,
     NumberExercise,
     PythonExercise,
     Target,
-    domain,
-    empty,
-    floats,
-    method,
 )
 from course_utils.exercises.authoring.vectors import (
     BLOCK,

@@ -5,21 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import (
     Ask,
-    Domain,
-    DrawnCases,
     Exercise,
-    Launch,
     NumberExercise,
     PythonExercise,
-    Requirement,
     Target,
-    domain,
-    empty,
-    floats,
-    kinds,
-    method,
 )
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
@@ -129,8 +124,7 @@ PREDICT_PASSES = NumberExercise(
         "x": floats(rng, size[0]) ** 2 + np.float32(1),
         "a": empty(size[0]),
         "b": empty(size[0]),
-        "period": np.int32(size[1]),
-        "part": np.int32(size[2]),
+        **int32s(period=size[1], part=size[2]),
     },
     launch=lambda size: Launch((1,), (size[0],)),
     asks={
@@ -195,9 +189,7 @@ BRANCH_BY_WARP = Exercise(
     small=SMALL,
     full=FULL,
     contract=Domain(
-        sizes=domain.lengths(),
-        launches=spare_blocks,
-        values=(domain.data("x", *POSITIVE),),
+        sizes=domain.lengths(), launches=spare_blocks, values=(domain.data("x", *POSITIVE),)
     ),
     method=(
         Requirement(
@@ -267,8 +259,7 @@ SWAP_NEIGHBOURS = Exercise(
     full=1 << 19,
     exact=True,
     contract=Domain(
-        sizes=domain.lengths("warps", most=2100),
-        values=(domain.data("x", *domain.ANY_FLOAT),),
+        sizes=domain.lengths("warps", most=2100), values=(domain.data("x", *domain.ANY_FLOAT),)
     ),
     method=(
         method.instructions(

@@ -5,19 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Ask,
-    Domain,
-    Exercise,
-    Launch,
-    NumberExercise,
-    Requirement,
-    Target,
-    domain,
-    empty,
-    floats,
-    method,
-)
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, SMALL, one_thread_each
 
 
@@ -112,8 +104,7 @@ COUNT_KINDS = Exercise(
     inputs=lambda rng, size: {
         "values": kinds_of_values(rng, size),
         "counts": empty((8, size[1]), np.int32),
-        "steps": np.int32(size[0]),
-        "threads": np.int32(size[1]),
+        **int32s(steps=size[0], threads=size[1]),
     },
     reference=lambda given: {
         "counts": np.stack([(given["values"] == kind).sum(axis=0) for kind in range(8)])
@@ -184,10 +175,7 @@ WINDOW_MAX = Exercise(
     small=SMALL,
     full=FULL,
     exact=True,
-    contract=Domain(
-        sizes=domain.lengths(),
-        values=(domain.data("x", *domain.ANY_FINITE, LEAST),),
-    ),
+    contract=Domain(sizes=domain.lengths(), values=(domain.data("x", *domain.ANY_FINITE, LEAST),)),
     method=(
         method.shared_memory(
             4 * TILED,

@@ -5,22 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import LaunchStats, Requirement
+from course_utils.exercises.authoring.spec import (
     Ask,
-    Domain,
-    DrawnCases,
     Exercise,
-    Launch,
     NumberExercise,
     PythonExercise,
-    Requirement,
     Target,
-    domain,
-    empty,
-    floats,
-    method,
 )
-from course_utils.exercises.authoring.method import LaunchStats
 
 
 def work_and_machine(rng: np.random.Generator) -> tuple[float, float, float, float]:
@@ -116,8 +111,7 @@ def vectors_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "A": floats(rng, (k, m)),
         "X": floats(rng, (4, k)),
         "Y": empty((4, m)),
-        "M": np.int32(m),
-        "K": np.int32(k),
+        **int32s(M=m, K=k),
     }
 
 
@@ -153,8 +147,7 @@ FOUR_VECTORS = Exercise(
     reduction=lambda size: size[1],
     contract=Domain(
         sizes=domain.shapes(
-            M=(1, 31, 33, 64, 65, 127, 301, 521),
-            K=(1, 2, 7, 33, 67, 131, 301),
+            M=(1, 31, 33, 64, 65, 127, 301, 521), K=(1, 2, 7, 33, 67, 131, 301)
         ).with_outlier(K=4099),  # past a table of 4096
         values=(
             (
@@ -204,8 +197,7 @@ def layer_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "bias": floats(rng, columns),
         "r": floats(rng, size),
         "y": empty(size),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
+        **int32s(rows=rows, columns=columns),
     }
 
 

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import (
-    Domain,
-    Exercise,
-    Launch,
-    Requirement,
-    Target,
-    domain,
-    empty,
-    floats,
-    method,
-)
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, Target
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
     FULL,
@@ -166,9 +160,7 @@ REVERSED_COPY = Exercise(
     small=SMALL,
     full=FULL,
     contract=Domain(
-        sizes=domain.lengths(),
-        launches=spare_blocks,
-        values=(domain.data("x", *domain.ANY_FLOAT),),
+        sizes=domain.lengths(), launches=spare_blocks, values=(domain.data("x", *domain.ANY_FLOAT),)
     ),
     method=(
         method.one_store_per_result(),

@@ -5,16 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    Exercise,
-    Launch,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise
 
 
 def spare_tiles(size: tuple[int, int]) -> tuple[Launch, ...]:
@@ -33,8 +28,7 @@ def grayscale_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     return {
         "rgb": rng.random((height, width, 3), dtype=np.float32),
         "gray": empty((height, width)),
-        "height": np.int32(height),
-        "width": np.int32(width),
+        **int32s(height=height, width=width),
     }
 
 
@@ -88,10 +82,7 @@ def matrices(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
         "A": floats(rng, (batch, m, k)),
         "B": floats(rng, (batch, k, n)),
         "C": empty((batch, m, n)),
-        "batch": np.int32(batch),
-        "M": np.int32(m),
-        "N": np.int32(n),
-        "K": np.int32(k),
+        **int32s(batch=batch, M=m, N=n, K=k),
     }
 
 

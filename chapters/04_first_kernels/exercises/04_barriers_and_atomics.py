@@ -8,21 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Ask,
-    Domain,
-    Exercise,
-    Launch,
-    NumberExercise,
-    Requirement,
-    Target,
-    domain,
-    empty,
-    floats,
-    kinds,
-    method,
-)
-from course_utils.exercises.authoring.method import LaunchStats
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import LaunchStats, Requirement
+from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each, spare_blocks
 
 from .common import atomics_on
@@ -73,8 +63,7 @@ def rows_and_room(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "x": rng.random((rows, columns), dtype=np.float32) + np.float32(0.5),
         "mean": empty(rows),
         "y": empty((rows, columns)),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
+        **int32s(rows=rows, columns=columns),
     }
 
 

@@ -6,20 +6,11 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Counts
-from course_utils.exercises import (
-    Ask,
-    Domain,
-    Exercise,
-    Launch,
-    NumberExercise,
-    Requirement,
-    Target,
-    domain,
-    empty,
-    floats,
-    kinds,
-    method,
-)
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each, spare_blocks
 
 PREDICT_SECTORS = NumberExercise(
@@ -127,11 +118,7 @@ WHY_IS_THIS_SLOW = Exercise(
 PREDICT_WAVEFRONTS = NumberExercise(
     source="04_first_kernels/exercises/strided_tile.cu",
     kernel="strided_tile",
-    inputs=lambda rng, stride: {
-        "x": floats(rng, 1024),
-        "y": empty(32),
-        "stride": np.int32(stride),
-    },
+    inputs=lambda rng, stride: {"x": floats(rng, 1024), "y": empty(32), "stride": np.int32(stride)},
     launch=lambda stride: Launch((1,), (32,)),
     asks={
         "stride_2": Ask(
@@ -179,8 +166,7 @@ def picture_and_room(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     return {
         "in": floats(rng, (rows, columns)),
         "out": empty((columns, rows)),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
+        **int32s(rows=rows, columns=columns),
     }
 
 

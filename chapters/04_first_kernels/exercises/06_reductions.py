@@ -5,19 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    Exercise,
-    Launch,
-    Requirement,
-    Target,
-    domain,
-    empty,
-    floats,
-    kinds,
-    method,
-)
-from course_utils.exercises.authoring.domain import InputClass
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 
 from .common import orders
@@ -46,10 +38,7 @@ BLOCK_MIN = Exercise(
     launch=one_thread_each,
     small=(1000, 257, 256, 1),
     full=FULL,
-    contract=Domain(
-        sizes=domain.lengths(),
-        values=(domain.data("x", *domain.ANY_ORDERED),),
-    ),
+    contract=Domain(sizes=domain.lengths(), values=(domain.data("x", *domain.ANY_ORDERED),)),
     method=(
         method.shared_memory(
             4 * 1000, advice="The threads of a block meet in a tree in shared memory, all of them."
@@ -318,8 +307,7 @@ ARGMAX_ROWS = Exercise(
     inputs=lambda rng, size: {
         "x": far_to_the_right(whole_numbers(rng, rows_and_columns(size))),
         "index": empty(rows_and_columns(size)[0], np.int32),
-        "rows": np.int32(rows_and_columns(size)[0]),
-        "columns": np.int32(rows_and_columns(size)[1]),
+        **int32s(rows=rows_and_columns(size)[0], columns=rows_and_columns(size)[1]),
     },
     reference=lambda given: {"index": given["x"].argmax(axis=1).astype(np.int32)},
     launch=lambda size: Launch((ceil_div(rows_and_columns(size)[0], 8),), (BLOCK,)),
@@ -331,11 +319,7 @@ ARGMAX_ROWS = Exercise(
         ).with_outlier(rows=32_771, columns=65_543),
         values=(
             domain.data(
-                "x",
-                domain.ZEROS_OF_BOTH_SIGNS,
-                domain.LOWEST,
-                domain.HIGHEST,
-                *domain.ANY_ORDERED,
+                "x", domain.ZEROS_OF_BOTH_SIGNS, domain.LOWEST, domain.HIGHEST, *domain.ANY_ORDERED
             ),
             (InputClass("every second row finite, its largest last", largest_last),),
         ),

@@ -7,18 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from course_utils.emulator import Counts
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    PythonExercise,
-    Target,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.domain import AS_GIVEN, InputClass
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, DrawnCases, InputClass
+from course_utils.exercises.authoring.launches import empty, floats, int32s
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise, Target
 from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
 from course_utils.observing.occupancy_calculator import Occupancy, Resources
 
@@ -40,12 +32,7 @@ def warp_instructions_per_warp(warps: int) -> Callable[[Counts], float]:
 
 
 ONE_WAY = Exercise(
-    inputs=lambda rng, n: {
-        "x": 4 * floats(rng, n),
-        "y": empty(n),
-        "rounds": np.int32(16),
-        "n": np.int32(n),
-    },
+    inputs=lambda rng, n: {"x": 4 * floats(rng, n), "y": empty(n), **int32s(rounds=16, n=n)},
     reference=after_rounds,
     launch=one_thread_each,
     small=SMALL,
@@ -206,10 +193,7 @@ CLOSING = Exercise(
     launch=one_thread_each,
     small=(1000, 257, 31, 5, 2, 1),
     full=FULL,
-    contract=Domain(
-        sizes=domain.lengths(),
-        values=(domain.data("x", *domain.ANY_ORDERED),),
-    ),
+    contract=Domain(sizes=domain.lengths(), values=(domain.data("x", *domain.ANY_ORDERED),)),
     method=(method.one_store_per_result(), method.balanced_work(size=1024)),
     target=Target(
         label="bytes loaded and stored for an element",

@@ -6,20 +6,11 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Counts
-from course_utils.exercises import (
-    Ask,
-    Domain,
-    Exercise,
-    NumberExercise,
-    Requirement,
-    Target,
-    domain,
-    empty,
-    floats,
-    kinds,
-    method,
-)
-from course_utils.exercises.authoring.method import LaunchStats
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.launches import empty, floats, int32s
+from course_utils.exercises.authoring.method import LaunchStats, Requirement
+from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, Target
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
     FULL,
@@ -35,8 +26,7 @@ PREDICT_COUNTERS = NumberExercise(
         "a": np.float32(2.0),
         "x": floats(rng, size[0] + size[1]),
         "y": floats(rng, size[0]),
-        "shift": np.int32(size[1]),
-        "n": np.int32(size[0]),
+        **int32s(shift=size[1], n=size[0]),
     },
     launch=lambda size: one_thread_each(size[0]),
     asks={

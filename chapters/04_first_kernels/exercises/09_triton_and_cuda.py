@@ -8,19 +8,15 @@ from typing import Any
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.spec import (
     Ask,
-    Domain,
-    DrawnCases,
     Exercise,
-    Launch,
     NumberExercise,
     PythonExercise,
     Target,
-    domain,
-    empty,
-    floats,
-    method,
 )
 
 PREDICT_PROGRAMS = NumberExercise(
@@ -274,10 +270,7 @@ SOFTMAX_ONLINE = Exercise(
         ).with_outlier(columns=32_801),
         values=(domain.data("x", *domain.ANY_FINITE, domain.SOME_NAN),),
     ),
-    method=(
-        method.one_store_per_result(),
-        method.balanced_loads(2.0, size=(2, 320)),
-    ),
+    method=(method.one_store_per_result(), method.balanced_loads(2.0, size=(2, 320))),
     target=Target(
         label="loads of each element",
         measure=lambda counts: counts.global_load_bytes / (4 * 2 * 320),

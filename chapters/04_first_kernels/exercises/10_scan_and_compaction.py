@@ -5,19 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    Exercise,
-    Launch,
-    Requirement,
-    Target,
-    domain,
-    empty,
-    floats,
-    kinds,
-    method,
-)
-from course_utils.exercises.authoring.domain import Given, InputClass
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain, Given, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 
 from .common import orders
@@ -265,12 +257,7 @@ DRAW_A_TICKET = Exercise(
 def kept_elements(rng: np.random.Generator, n: int) -> dict:
     x = rng.integers(-99, 100, n).astype(np.int32)
     x[rng.random(n) < 0.5] = 0
-    return {
-        "x": x,
-        "first": firsts(x),
-        "out": np.full(n, -12345, np.int32),
-        "n": np.int32(n),
-    }
+    return {"x": x, "first": firsts(x), "out": np.full(n, -12345, np.int32), "n": np.int32(n)}
 
 
 def firsts(x: np.ndarray) -> np.ndarray:
@@ -332,12 +319,7 @@ AT_THE_ENDS: domain.ArrayChange = (
 )
 
 SPLIT_BY_BIT = Exercise(
-    inputs=lambda rng, n: {
-        "keys": words(rng, n),
-        "out": empty(n, np.uint32),
-        "bit": np.int32(5),
-        "n": np.int32(n),
-    },
+    inputs=lambda rng, n: {"keys": words(rng, n), "out": empty(n, np.uint32), **int32s(bit=5, n=n)},
     reference=lambda given: {"out": split(given["keys"], int(given["bit"]))},
     launch=one_thread_each,
     small=(1000, 257, 256, 33, 1),
@@ -348,12 +330,7 @@ SPLIT_BY_BIT = Exercise(
         values=(
             domain.scalars("bit", *range(32)),
             domain.data(
-                "keys",
-                domain.EQUAL,
-                domain.ZEROS,
-                domain.RISING,
-                domain.FALLING,
-                AT_THE_ENDS,
+                "keys", domain.EQUAL, domain.ZEROS, domain.RISING, domain.FALLING, AT_THE_ENDS
             ),
         ),
     ),

@@ -7,20 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    kinds,
-    method,
-)
-from course_utils.exercises.authoring.method import LaunchStats
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.method import LaunchStats, Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 
 from .common import orders
@@ -211,11 +202,7 @@ CARRY = Exercise(
 
 
 TWO_WARPS = Exercise(
-    inputs=lambda rng, n: {
-        "x": whole_numbers(rng, n),
-        "y": empty(n, np.int32),
-        "n": np.int32(n),
-    },
+    inputs=lambda rng, n: {"x": whole_numbers(rng, n), "y": empty(n, np.int32), "n": np.int32(n)},
     reference=lambda given: {"y": given["x"] + np.append(np.int32(0), given["x"][:-1])},
     launch=lambda n: Launch((1,), (64,)),
     small=(100, 65, 32, 1),

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from course_utils.emulator import Counts
-from course_utils.exercises import Requirement
-from course_utils.exercises.authoring.method import LaunchStats
+from course_utils.exercises.authoring.method import LaunchStats, Requirement
 
 ORDERS = {"acquire", "release", "acq_rel", "sc", "membar"}  # of PTX, also in the names of fences
 

@@ -9,19 +9,11 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.errors import LessonError
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.domain import Given, InputClass
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 
 # --- A status, and which argument it is about ---
 
@@ -195,9 +187,7 @@ def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int, int]) -> 
     rows, columns = (k, n) if trans else (n, k)
     lda, ldc = max(1, rows) + pad, n + pad
     return {
-        "trans": np.int32(trans),
-        "n": np.int32(n),
-        "k": np.int32(k),
+        **int32s(trans=trans, n=n, k=k),
         "alpha": np.float32(rng.uniform(0.5, 2)),
         "A": floats(rng, (columns, lda)),
         "lda": np.int32(lda),
@@ -375,9 +365,7 @@ def routed(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
         "Y": empty((count, outputs)),
         "expert": rng.integers(0, experts, count).astype(np.int32),
         "token": rng.integers(0, tokens, count).astype(np.int32),
-        "outputs": np.int32(outputs),
-        "inputs": np.int32(inputs),
-        "count": np.int32(count),
+        **int32s(outputs=outputs, inputs=inputs, count=count),
     }
 
 
@@ -447,8 +435,7 @@ def to_activate(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "bias": floats(rng, columns),
         "y": empty((rows, columns)),
         "mask": empty((rows, ceil_div(columns, 128) * 4), np.uint32),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
+        **int32s(rows=rows, columns=columns),
     }
 
 

@@ -7,17 +7,10 @@ from runpy import run_path
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    domain,
-    empty,
-    method,
-)
-from course_utils.exercises.authoring.domain import Given
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
+from course_utils.exercises.authoring.launches import Launch, empty, int32s
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 from course_utils.paths import KERNELS
 
 OURS = run_path(str(KERNELS / "07_pytorch_extensions/philox.py"))
@@ -96,8 +89,7 @@ PHILOX_ROUNDS = Exercise(
         "counters": words(rng, (n, 4)),
         "out": empty((n, 4), np.uint32),
         "key": np.uint64(0x123456789ABCDEF0),
-        "rounds": np.int32(10),
-        "n": np.int32(n),
+        **int32s(rounds=10, n=n),
     },
     reference=after_rounds,
     launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
@@ -106,10 +98,7 @@ PHILOX_ROUNDS = Exercise(
     exact=True,
     contract=Domain(
         sizes=domain.lengths(most=1025).with_outlier(n=65_600),
-        values=(
-            domain.scalars("rounds", 0, 1, 2, 7, 300),
-            domain.scalars("key", *SEEDS),
-        ),
+        values=(domain.scalars("rounds", 0, 1, 2, 7, 300), domain.scalars("key", *SEEDS)),
     ),
     method=(method.one_store_per_result(), method.balanced_work()),
 )
@@ -131,8 +120,7 @@ GO_ON = Exercise(
         "out": empty(n, np.uint32),
         "seed": np.uint64(1234),
         "offset": np.uint64(rng.integers(1, 4)),
-        "streams": np.int32(100),
-        "n": np.int32(n),
+        **int32s(streams=100, n=n),
     },
     reference=later_part,
     launch=lambda n: Launch((ceil_div(n, 512) + 1,), (128,)),

@@ -7,19 +7,11 @@ from math import log2, prod
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.domain import Given
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 
 # --- the other half ---
 
@@ -121,10 +113,7 @@ CONVOLUTION_PART = Exercise(
         "x": floats(rng, size[0]),
         "h": floats(rng, size[1]),
         "y": empty(size[3]),
-        "n": np.int32(size[0]),
-        "taps": np.int32(size[1]),
-        "first": np.int32(size[2]),
-        "count": np.int32(size[3]),
+        **int32s(n=size[0], taps=size[1], first=size[2], count=size[3]),
     },
     reference=part,
     launch=lambda size: Launch((ceil_div(size[3], 128),), (128,)),
@@ -223,9 +212,7 @@ TWO_SEGMENTS = Exercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size[0]),
         "out": empty(2 * size[1] * rows_for(size[0], size[2])),
-        "n": np.int32(size[0]),
-        "points": np.int32(size[1]),
-        "step": np.int32(size[2]),
+        **int32s(n=size[0], points=size[1], step=size[2]),
     },
     reference=paired,
     launch=lambda size: Launch((rows_for(size[0], size[2]), ceil_div(size[1], 128)), (128,)),

@@ -8,18 +8,10 @@ from itertools import product
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.domain import Given, InputClass
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 
 # --- A layout ---
 
@@ -128,14 +120,7 @@ def for_grouped(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
         "bias": floats(rng, K),
         "z": floats(rng, (N, OH, OW, K)),
         "y": empty((N, OH, OW, K)),
-        "N": np.int32(N),
-        "C": np.int32(C),
-        "H": np.int32(H),
-        "W": np.int32(W),
-        "K": np.int32(K),
-        "groups": np.int32(groups),
-        "stride": np.int32(stride),
-        "dilation": np.int32(dilation),
+        **int32s(N=N, C=C, H=H, W=W, K=K, groups=groups, stride=stride, dilation=dilation),
     }
 
 

@@ -5,19 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.method import LaunchStats
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.method import LaunchStats, Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 
 from .ranks import FarMatrix, Wire, all_of, rounds_of
 

@@ -5,16 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Ask,
-    Exercise,
-    Launch,
-    NumberExercise,
-    Target,
-    empty,
-    floats,
-    method,
-)
+from course_utils.exercises import method
+from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, Target
 
 from .common import ANY_PRODUCT, matrices, no_more_arithmetic, product, tiles_read_once
 

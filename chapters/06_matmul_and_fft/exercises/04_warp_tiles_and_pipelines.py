@@ -5,28 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
+from course_utils.exercises import method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import (
     Ask,
-    Domain,
-    DrawnCases,
     Exercise,
-    Launch,
     NumberExercise,
     PythonExercise,
-    Requirement,
     Target,
-    empty,
-    method,
 )
 
-from .common import (
-    FEW_OPERANDS,
-    chosen,
-    matrices,
-    no_more_arithmetic,
-    product,
-    tiles_read_once,
-)
+from .common import FEW_OPERANDS, chosen, matrices, no_more_arithmetic, product, tiles_read_once
 from .in_flight import prefetched, steps_in_flight
 
 # One step along K, several, and a part of one.
@@ -108,10 +99,7 @@ ASYNC_STAGES = Exercise(
         size=ONE_BLOCK,
     ),
     within=2.0,
-    contract=Domain(
-        sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)),
-        values=FEW_OPERANDS,
-    ),
+    contract=Domain(sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)), values=FEW_OPERANDS),
     method=(
         tiles_read_once(ONE_BLOCK),
         method.shared_memory_limit(

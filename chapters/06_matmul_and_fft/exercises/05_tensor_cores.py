@@ -5,17 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Ask,
-    Domain,
-    Exercise,
-    Launch,
-    NumberExercise,
-    Requirement,
-    Target,
-    empty,
-    method,
-)
+from course_utils.exercises import method
+from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.launches import Launch, empty, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, Target
 
 from .common import HALF_OPERANDS, chosen, half_matrices, on_tensor_cores, product_of_rows
 
@@ -54,10 +48,7 @@ def marks_made(counts) -> float:
 FRAGMENT_PLACE = NumberExercise(
     inputs=lambda rng, what: {
         "marks": empty(32, np.int32),
-        "row": np.int32(13),
-        "k": np.int32(14),
-        "column": np.int32(2),
-        "what": np.int32(what),
+        **int32s(row=13, k=14, column=2, what=what),
     },
     launch=lambda what: Launch((1,), (32,)),
     asks={

@@ -5,19 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    Target,
-    domain,
-    empty,
-    kinds,
-    method,
-)
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise, Target
 
 from .common import (
     ANY_SHAPE,
@@ -134,9 +126,7 @@ DP4A_PRODUCT = Exercise(
         "A": bytes_of(rng, (size[0], size[2])),
         "B": bytes_of(rng, (size[1], size[2])),
         "C": empty((size[0], size[1]), np.int32),
-        "M": np.int32(size[0]),
-        "N": np.int32(size[1]),
-        "K": np.int32(size[2]),
+        **int32s(M=size[0], N=size[1], K=size[2]),
     },
     reference=lambda given: {"C": given["A"].astype(np.int32) @ given["B"].astype(np.int32).T},
     launch=lambda size: Launch((ceil_div(size[1], 16), ceil_div(size[0], 16)), (16, 16)),

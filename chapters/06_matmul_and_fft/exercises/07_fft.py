@@ -5,19 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.spec import (
     Ask,
-    Domain,
-    DrawnCases,
     Exercise,
-    Launch,
     NumberExercise,
     PythonExercise,
     Target,
-    domain,
-    empty,
-    floats,
-    method,
 )
 
 from .common import ORDINARY, together
@@ -214,8 +210,7 @@ PADDED_EXCHANGE = Exercise(
         size=1,
     ),
     contract=Domain(
-        sizes=domain.lengths("rows", most=40),
-        values=(domain.data("x", *domain.ANY_FLOAT),),
+        sizes=domain.lengths("rows", most=40), values=(domain.data("x", *domain.ANY_FLOAT),)
     ),
     method=(
         method.one_store_per_result(),
@@ -274,8 +269,7 @@ CHIRP = Exercise(
         "x": floats(rng, 2 * size[0]),
         "a": empty(2 * size[1]),
         "b": empty(2 * size[1]),
-        "n": np.int32(size[0]),
-        "m": np.int32(size[1]),
+        **int32s(n=size[0], m=size[1]),
     },
     reference=before_bluestein,
     launch=lambda size: Launch((ceil_div(size[1], 256),), (256,)),

@@ -5,20 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    Target,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.domain import Given, InputClass
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise, Target
 
 from .common import ORDINARY, chosen, together
 
@@ -58,8 +49,7 @@ def one_image(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "x": floats(rng, (height, width)),
         "w": floats(rng, (3, 3)),
         "y": empty((height, width)),
-        "H": np.int32(height),
-        "W": np.int32(width),
+        **int32s(H=height, W=width),
     }
 
 
@@ -131,9 +121,7 @@ def channels_with_zeros(rng: np.random.Generator, size: tuple[int, int, int]) ->
         "x": np.pad(floats(rng, (channels, height, width)), ((0, 0), (1, 1), (1, 1))),
         "w": floats(rng, (channels, 3, 3)),
         "y": empty((height, width)),
-        "C": np.int32(channels),
-        "H": np.int32(height),
-        "W": np.int32(width),
+        **int32s(C=channels, H=height, W=width),
     }
 
 
@@ -276,12 +264,7 @@ PRODUCTS = "mul.f", "mul.rn", "mul.rz", "fma.", "div.", "rcp."  # of numbers, no
 def line(rng: np.random.Generator, n: int) -> dict:
     g = floats(rng, 3)
     u = (g[0], (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2, g[2])
-    return {
-        "x": floats(rng, n + 2),
-        "u": np.array(u, np.float32),
-        "y": empty(n),
-        "n": np.int32(n),
-    }
+    return {"x": floats(rng, n + 2), "u": np.array(u, np.float32), "y": empty(n), "n": np.int32(n)}
 
 
 def filtered(given) -> dict:

@@ -8,20 +8,11 @@ from typing import Any
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    Target,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.domain import Given, InputClass
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise, Target
 
 from .common import exact
 
@@ -35,13 +26,7 @@ COLUMNS = (1, 2, 31, 32, 33, 65, 255, 256, 257, 513, 1025, 2047, 2048)
 def matrix_and_vector(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     """A (M x K), x (K) and room for y (M)."""
     m, k = size
-    return {
-        "A": floats(rng, (m, k)),
-        "x": floats(rng, k),
-        "y": empty(m),
-        "M": np.int32(m),
-        "K": np.int32(k),
-    }
+    return {"A": floats(rng, (m, k)), "x": floats(rng, k), "y": empty(m), **int32s(M=m, K=k)}
 
 
 def zero_at_infinity(given: Given, axis: int) -> Given:
@@ -175,11 +160,7 @@ def scattered_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     x = (4 * rng.standard_normal(size) - 20).astype(np.float32)
     if size[1] > 2000:
         x[1:2, -1] = 130
-    return {
-        "x": x,
-        "y": empty(size),
-        "columns": np.int32(size[1]),
-    }
+    return {"x": x, "y": empty(size), "columns": np.int32(size[1])}
 
 
 def pieces_of(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -5,19 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.domain import Given, InputClass
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 
 from .common import ORDINARY, chosen, product_of_rows, strange
 
@@ -70,9 +62,7 @@ def to_finish(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
         "bias": floats(rng, n),
         "alpha": np.float32(rng.uniform(0.5, 2.0)),
         "beta": np.float32(0 if size == WITHOUT_C else rng.uniform(1.5, 2.0)),
-        "slices": np.int32(slices),
-        "M": np.int32(m),
-        "N": np.int32(n),
+        **int32s(slices=slices, M=m, N=n),
     }
 
 

@@ -122,13 +122,7 @@ ANY_SHAPE = chosen(
 
 # Every sum of their products is exact enough for the tolerance: no cancellation of large ones. None
 # is blind to a wrong index, as a matrix of equal numbers would be.
-ORDINARY = (
-    domain.NEGATIVE,
-    domain.POSITIVE,
-    domain.TIES,
-    domain.MIDDLING,
-    domain.SMALL,
-)
+ORDINARY = (domain.NEGATIVE, domain.POSITIVE, domain.TIES, domain.MIDDLING, domain.SMALL)
 
 
 def strange(name: str, axis: int) -> tuple[InputClass, ...]:

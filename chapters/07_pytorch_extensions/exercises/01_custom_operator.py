@@ -9,17 +9,10 @@ from typing import Any
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    domain,
-    empty,
-    floats,
-    method,
-)
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 
 # --- a tensor, described so that both processes know it ---
 
@@ -254,10 +247,7 @@ def strided(rng: np.random.Generator, size: tuple[int, int, int]) -> dict[str, A
     return {
         "x": floats(rng, (rows - 1) * down + (columns - 1) * across + 1),
         "y": empty(rows * columns),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
-        "row_stride": np.int32(down),
-        "column_stride": np.int32(across),
+        **int32s(rows=rows, columns=columns, row_stride=down, column_stride=across),
     }
 
 
@@ -279,11 +269,7 @@ STRIDED_POLYNOMIAL = Exercise(
         ).with_outlier(rows=65_543, columns=4099),
         values=(
             domain.data(
-                "x",
-                *domain.ORDINARY,
-                domain.SOME_NAN,
-                domain.PLUS_INFINITY,
-                domain.VERY_LARGE,
+                "x", *domain.ORDINARY, domain.SOME_NAN, domain.PLUS_INFINITY, domain.VERY_LARGE
             ),
         ),
     ),
@@ -368,8 +354,7 @@ def slope_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict[str, A
         "c": floats(rng, count),
         "dy": floats(rng, n),
         "dx": empty(n),
-        "count": np.int32(count),
-        "n": np.int32(n),
+        **int32s(count=count, n=n),
     }
 
 

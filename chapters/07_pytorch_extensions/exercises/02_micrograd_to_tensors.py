@@ -9,18 +9,11 @@ from typing import Any
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 from course_utils.exercises.authoring.vectors import SMALL, one_thread_each, spare_blocks
 
 KERNELS = "07_pytorch_extensions/autograd"
@@ -332,12 +325,7 @@ MATMUL_GRADIENTS = Exercise(
             domain.data("dC", *domain.ORDINARY),
             domain.data("A B", *domain.ORDINARY),
             domain.data("dA dB", *domain.ORDINARY, domain.SOME_NAN),
-            domain.data(
-                "dC dA dB",
-                domain.VERY_SMALL,
-                domain.FAINT,
-                domain.VERY_LARGE,
-            ),
+            domain.data("dC dA dB", domain.VERY_SMALL, domain.FAINT, domain.VERY_LARGE),
             (
                 domain.AS_GIVEN,
                 domain.zero_times_infinity_along("dC", -1, "B", -1),

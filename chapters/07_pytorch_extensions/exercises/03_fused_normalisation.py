@@ -8,19 +8,11 @@ import ml_dtypes
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    Exercise,
-    Launch,
-    Requirement,
-    Target,
-    domain,
-    empty,
-    floats,
-    kinds,
-    method,
-)
-from course_utils.exercises.authoring.domain import AS_GIVEN, Given, InputClass
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, Given, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, Target
 from course_utils.paths import KERNELS
 
 EPS = np.float32(1e-5)
@@ -48,8 +40,7 @@ def off_zero(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "x": with_heavy_end(x).astype(np.float32),
         "mean": empty(rows),
         "variance": empty(rows),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
+        **int32s(rows=rows, columns=columns),
     }
 
 
@@ -177,8 +168,7 @@ def bf16_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     return {
         "x": with_heavy_end(1 + floats(rng, size)).astype(ml_dtypes.bfloat16),
         "rstd": empty(rows),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
+        **int32s(rows=rows, columns=columns),
         "eps": EPS,
     }
 
@@ -202,11 +192,7 @@ BF16_ROW_NORMS = Exercise(
         values=(
             (
                 *domain.data(
-                    "x",
-                    *domain.ORDINARY,
-                    domain.ZEROS,
-                    domain.SOME_INFINITE,
-                    domain.SOME_NAN,
+                    "x", *domain.ORDINARY, domain.ZEROS, domain.SOME_INFINITE, domain.SOME_NAN
                 ),
                 domain.infinite_at_the_ends("x", -1),
             ),
@@ -270,13 +256,7 @@ LAYER_NORM_GRADIENT = Exercise(
     contract=Domain(
         sizes=domain.shapes(rows=(1, 3, 7, 40), columns=(5, *COLUMNS[2:])),
         values=(
-            domain.data(
-                "dy",
-                *domain.ORDINARY,
-                domain.SOME_NAN,
-                domain.FAINT,
-                domain.VERY_LARGE,
-            ),
+            domain.data("dy", *domain.ORDINARY, domain.SOME_NAN, domain.FAINT, domain.VERY_LARGE),
             domain.data("gamma", domain.NEGATIVE, domain.MIDDLING),
             (AS_GIVEN, InputClass("x small, about -3", other_rows)),
         ),
@@ -361,10 +341,7 @@ def moved(given: Given, by: float) -> Given:
 def far_from_all_classes(given: Given, rng: np.random.Generator) -> Given:
     """What is ignored has the lower half of a target that counts, and more above it."""
     ignored = int(np.abs(given["target"]).max()) + (1 << 32)
-    return {
-        "ignored": ignored,
-        "target": np.where(given["target"] < 0, ignored, given["target"]),
-    }
+    return {"ignored": ignored, "target": np.where(given["target"] < 0, ignored, given["target"])}
 
 
 LOSS_GRADIENT = Exercise(

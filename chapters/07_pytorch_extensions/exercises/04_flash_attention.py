@@ -5,17 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    Exercise,
-    Launch,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.domain import InputClass
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise
 
 WIDTH = 32  # of every row of queries, keys, values and outputs here
 
@@ -48,8 +42,7 @@ def scores_and_values(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "S": 3 * floats(rng, size),
         "V": floats(rng, (n, WIDTH)),
         "O": empty((rows, WIDTH)),
-        "rows": np.int32(rows),
-        "n": np.int32(n),
+        **int32s(rows=rows, n=n),
     }
 
 
@@ -134,8 +127,7 @@ def tokens(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     return {
         "V": floats(rng, (keys, WIDTH)),
         "O": empty((queries, WIDTH)),
-        "queries": np.int32(queries),
-        "keys": np.int32(keys),
+        **int32s(queries=queries, keys=keys),
     }
 
 
@@ -192,9 +184,7 @@ def one_token(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
         "Q": floats(rng, (heads, WIDTH)),
         "K": floats(rng, (keys, kv_heads, WIDTH)),
         "S": empty((heads, keys)),
-        "keys": np.int32(keys),
-        "kv_heads": np.int32(kv_heads),
-        "group": np.int32(group),
+        **int32s(keys=keys, kv_heads=kv_heads, group=group),
         "scale": np.float32(rng.uniform(0.1, 2)),
     }
 
@@ -322,8 +312,7 @@ def parts_of(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "part_lse": lse,
         "O": empty((rows, WIDTH)),
         "lse": empty(rows),
-        "count": np.int32(count),
-        "rows": np.int32(rows),
+        **int32s(count=count, rows=rows),
     }
 
 
@@ -443,8 +432,7 @@ def tile_of_scores(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "O": floats(rng, (rows, WIDTH)),
         "dO": floats(rng, (rows, WIDTH)),
         "dS": empty(size),
-        "rows": np.int32(rows),
-        "keys": np.int32(keys),
+        **int32s(rows=rows, keys=keys),
         "scale": np.float32(rng.uniform(0.2, 0.9)),
     }
 

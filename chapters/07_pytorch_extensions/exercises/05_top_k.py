@@ -5,18 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    Exercise,
-    Launch,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.domain import AS_GIVEN, Given, InputClass
-from course_utils.exercises.authoring.method import LaunchStats
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, Given, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import LaunchStats, Requirement
+from course_utils.exercises.authoring.spec import Exercise
 from course_utils.exercises.authoring.vectors import one_thread_each
 
 from .common import most_read
@@ -110,12 +103,7 @@ def keys_of_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     keys = some_keys(rng, size)
     if n > 1 << 12:  # every turn has nearly all of the last row in one bin
         keys[-1, rng.permutation(n)[9:]] = keys[-1, 0]
-    return {
-        "keys": keys,
-        "kth": empty(rows, np.uint32),
-        "n": np.int32(n),
-        "k": np.int32(1 + 2 * n // 3),
-    }
+    return {"keys": keys, "kth": empty(rows, np.uint32), **int32s(n=n, k=1 + 2 * n // 3)}
 
 
 def keys_and_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
@@ -174,10 +162,7 @@ def rows_with_limit(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "x": x,
         "limit": limits_of(x, k),
         "indices": empty((rows, k), np.int32),
-        "rows": np.int32(rows),
-        "first": np.int32(1000),
-        "n": np.int32(n),
-        "k": np.int32(k),
+        **int32s(rows=rows, first=1000, n=n, k=k),
     }
 
 
@@ -235,8 +220,7 @@ TIES_IN_ORDER = Exercise(
                 of_kind("rising", lambda x, rng: np.sort(x, axis=1)),
                 of_kind("falling", lambda x, rng: -np.sort(x, axis=1)),
                 of_kind(
-                    "mostly -inf",
-                    lambda x, rng: np.where(rng.random(x.shape) < 0.8, -np.inf, x),
+                    "mostly -inf", lambda x, rng: np.where(rng.random(x.shape) < 0.8, -np.inf, x)
                 ),
                 of_kind("zeros of both signs", signed_zeros),
                 of_kind(
@@ -394,8 +378,7 @@ def some_weights(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "weights": weights,
         "goal": goals_of(weights, rng),
         "size": empty(size[0], np.int32),
-        "rows": np.int32(size[0]),
-        "k": np.int32(size[1]),
+        **int32s(rows=size[0], k=size[1]),
     }
 
 
@@ -511,9 +494,7 @@ def a_race(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "logits": logits,
         "bits": some_keys(rng, size),
         "token": empty(rows, np.int32),
-        "rows": np.int32(rows),
-        "first": np.int32(32_000),
-        "n": np.int32(n),
+        **int32s(rows=rows, first=32_000, n=n),
     }
 
 

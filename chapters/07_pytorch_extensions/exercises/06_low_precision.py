@@ -5,19 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.domain import AS_GIVEN, Given, InputClass
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, DrawnCases, Given, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 from course_utils.exercises.authoring.vectors import one_thread_each
 
 from .common import most_read
@@ -128,8 +120,7 @@ def in_format(e: int, m: int) -> InputClass:
         some = rng.random(x.shape) < 0.2
         return {
             "x": np.where(some, np.copysign(ties, x), x),
-            "exponent_bits": np.int32(e),
-            "fraction_bits": np.int32(m),
+            **int32s(exponent_bits=e, fraction_bits=m),
         }
 
     return InputClass(f"E{e}M{m}", change)
@@ -166,9 +157,7 @@ SMALL_FLOATS = Exercise(
     inputs=lambda rng, n: {
         "x": floats(rng, n),
         "codes": empty(n, np.uint8),
-        "n": np.int32(n),
-        "exponent_bits": np.int32(4),
-        "fraction_bits": np.int32(3),
+        **int32s(n=n, exponent_bits=4, fraction_bits=3),
     },
     reference=lambda given: {
         "codes": nearest_codes(given["x"], int(given["exponent_bits"]), int(given["fraction_bits"]))
@@ -319,8 +308,7 @@ def bytes_to_multiply(rng: np.random.Generator, size: Shape) -> dict:
         "x_scale": np.float32(0.03),
         "zero": np.int32(zero),
         "y": empty(rows),
-        "M": np.int32(rows),
-        "K": np.int32(k),
+        **int32s(M=rows, K=k),
     }
 
 
@@ -390,8 +378,7 @@ def rows_to_prune(rng: np.random.Generator, size: Shape) -> dict:
         "x": floats(rng, size),
         "kept": empty((rows, k // 2)),
         "places": empty((rows, k // 16), np.uint16),
-        "rows": np.int32(rows),
-        "K": np.int32(k),
+        **int32s(rows=rows, K=k),
     }
 
 
@@ -462,10 +449,7 @@ TWO_OF_FOUR = Exercise(
             ),
         ),
     ),
-    method=(
-        method.one_store_per_result(),
-        method.balanced_work(2.0, size=(24, 512)),
-    ),
+    method=(method.one_store_per_result(), method.balanced_work(2.0, size=(24, 512))),
     within=2.0,
 )
 
@@ -477,8 +461,7 @@ def nibbles_to_multiply(rng: np.random.Generator, size: Shape) -> dict:
         "scales": rng.uniform(0.01, 0.1, (rows, k // 32)).astype(np.float16),
         "x": floats(rng, k).astype(np.float16),
         "y": empty(rows),
-        "M": np.int32(rows),
-        "K": np.int32(k),
+        **int32s(M=rows, K=k),
     }
 
 
@@ -561,9 +544,7 @@ def with_offsets(inner: np.ndarray, tokens: int) -> dict:
         "offsets": np.concatenate([[0], inner, [tokens]]).astype(np.int32),
         "owner": empty(tokens, np.int32),
         "left": empty(tokens, np.int32),
-        "first": np.int32(700),
-        "sequences": np.int32(len(inner) + 1),
-        "tokens": np.int32(tokens),
+        **int32s(first=700, sequences=len(inner) + 1, tokens=tokens),
     }
 
 

@@ -5,17 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    Exercise,
-    Launch,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.domain import AS_GIVEN, Given, InputClass
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, Given, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise
 
 Shape = tuple[int, ...]
 WARPS = 8  # of a block of 256 threads
@@ -38,8 +32,7 @@ def some_rows(rng: np.random.Generator, size: Shape) -> dict:
         "x": floats(rng, size),
         "v": empty(size),
         "beta_tau": empty((rows, 2)),
-        "rows": np.int32(rows),
-        "n": np.int32(n),
+        **int32s(rows=rows, n=n),
     }
 
 
@@ -148,8 +141,7 @@ def a_block(rng: np.random.Generator, size: Shape) -> dict:
         "tau": np.float32(tau),
         "C": floats(rng, size),
         "D": empty(size),
-        "m": np.int32(m),
-        "n": np.int32(n),
+        **int32s(m=m, n=n),
     }
 
 
@@ -238,8 +230,7 @@ def some_products(rng: np.random.Generator, size: Shape) -> dict:
         "tau": tau.astype(np.float32),
         "Y": floats(rng, size),
         "W": empty(size),
-        "k": np.int32(k),
-        "n": np.int32(n),
+        **int32s(k=k, n=n),
     }
 
 
@@ -363,8 +354,7 @@ def two_triangles(rng: np.random.Generator, size: Shape) -> dict:
         "top": triangles(),
         "bottom": triangles(),
         "R": empty((pairs, n, n)),
-        "pairs": np.int32(pairs),
-        "n": np.int32(n),
+        **int32s(pairs=pairs, n=n),
     }
 
 
@@ -455,9 +445,7 @@ def some_factorisations(rng: np.random.Generator, size: Shape) -> dict:
         "tau": tau.astype(np.float32),
         "x": floats(rng, (batch, m)),
         "y": empty((batch, m)),
-        "batch": np.int32(batch),
-        "m": np.int32(m),
-        "n": np.int32(n),
+        **int32s(batch=batch, m=m, n=n),
     }
 
 
@@ -507,13 +495,7 @@ Q_TIMES = Exercise(
 def to_factor(rng: np.random.Generator, size: Shape) -> dict:
     a = matrices(rng, size)
     batch, m, n = a.shape
-    return {
-        "A": a,
-        "qr": empty(a.shape),
-        "tau": empty((batch, n)),
-        "m": np.int32(m),
-        "n": np.int32(n),
-    }
+    return {"A": a, "qr": empty(a.shape), "tau": empty((batch, n)), **int32s(m=m, n=n)}
 
 
 def as_lapack(given: Given) -> dict:

@@ -10,17 +10,10 @@ import numpy as np
 
 from course_utils import ceil_div, layouts
 from course_utils.errors import LessonError
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    domain,
-    empty,
-    floats,
-    method,
-)
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 
 from .common import by_cute
 
@@ -113,8 +106,7 @@ def tiles_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     return {
         "x": floats(rng, rows * columns),
         "y": empty(rows * columns),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
+        **int32s(rows=rows, columns=columns),
     }
 
 

@@ -9,18 +9,11 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.errors import LessonError
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 from course_utils.layouts import Layout
 
 from .common import by_cute
@@ -114,8 +107,7 @@ def gate_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "gate": floats(rng, rows),
         "shift": floats(rng, columns),
         "y": empty((rows, columns)),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
+        **int32s(rows=rows, columns=columns),
     }
 
 

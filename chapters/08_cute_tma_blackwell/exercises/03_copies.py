@@ -5,21 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Ask,
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    NumberExercise,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.method import LaunchStats
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import LaunchStats, Requirement
+from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, PythonExercise
 
 from .common import bytes_a_copy
 
@@ -130,12 +120,7 @@ PREDICT_PIECES = NumberExercise(
 
 def shifted_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     n, shift = size
-    return {
-        "x": floats(rng, n + shift),
-        "y": empty(n),
-        "shift": np.int32(shift),
-        "n": np.int32(n),
-    }
+    return {"x": floats(rng, n + shift), "y": empty(n), **int32s(shift=shift, n=n)}
 
 
 def bytes_a_store(stats: LaunchStats) -> float:

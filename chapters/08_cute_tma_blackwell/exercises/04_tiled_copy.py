@@ -9,18 +9,11 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.errors import LessonError
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 from course_utils.layouts import Layout, raked_product, right_inverse
 
 from .common import by_cute, bytes_a_copy
@@ -159,8 +152,7 @@ def column_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     return {
         "x": rng.integers(0, 1 << 16, rows * columns, dtype=np.uint16),
         "y": empty(rows * columns, np.uint16),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
+        **int32s(rows=rows, columns=columns),
     }
 
 
@@ -207,8 +199,7 @@ def sums_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     return {
         "x": floats(rng, (rows, columns)),
         "sums": empty((ceil_div(rows, 64), columns)),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
+        **int32s(rows=rows, columns=columns),
     }
 
 

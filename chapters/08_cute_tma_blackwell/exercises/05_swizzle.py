@@ -10,20 +10,16 @@ import numpy as np
 
 from course_utils import layouts
 from course_utils.errors import LessonError
-from course_utils.exercises import (
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import (
     Ask,
-    Domain,
-    DrawnCases,
     Exercise,
-    Launch,
     NumberExercise,
     PythonExercise,
-    Requirement,
     Target,
-    domain,
-    empty,
-    floats,
-    method,
 )
 
 # --- The function itself ---
@@ -85,8 +81,7 @@ WAVEFRONTS_OF_SWIZZLES = NumberExercise(
     inputs=lambda rng, size: {
         "x": floats(rng, 32 * 12 * 4).reshape(-1, 4),
         "y": empty((32, 4)),
-        "pitch": np.int32(size[0]),
-        "bits": np.int32(size[1]),
+        **int32s(pitch=size[0], bits=size[1]),
     },
     launch=lambda size: Launch((1,), (32,)),
     asks={
@@ -181,8 +176,7 @@ def tile_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     return {
         "x": floats(rng, (rows, columns)),
         "y": empty((columns, rows)),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
+        **int32s(rows=rows, columns=columns),
     }
 
 

@@ -6,18 +6,11 @@ from math import prod
 
 import numpy as np
 
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    kinds,
-    method,
-)
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 
 # --- Which thread holds a sum? ---
 
@@ -129,10 +122,7 @@ def all_by_mma(size: tuple[int, int, int]) -> tuple[Requirement, ...]:
     )
 
 
-VALUES = (
-    (*domain.data("A", *domain.ORDINARY),),
-    (*domain.data("B", *domain.ORDINARY),),
-)
+VALUES = ((*domain.data("A", *domain.ORDINARY),), (*domain.data("B", *domain.ORDINARY),))
 
 TRANSPOSED_OPERAND = Exercise(
     inputs=row_operands,

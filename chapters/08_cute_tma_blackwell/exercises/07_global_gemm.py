@@ -7,19 +7,11 @@ from math import prod
 
 import numpy as np
 
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    kinds,
-    method,
-)
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 
 # --- The order of stages ---
 
@@ -157,12 +149,7 @@ BIAS_AND_RELU = Exercise(
 
 def ring_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     steps, n = size
-    return {
-        "x": floats(rng, (steps, n)),
-        "y": empty(n),
-        "n": np.int32(n),
-        "steps": np.int32(steps),
-    }
+    return {"x": floats(rng, (steps, n)), "y": empty(n), **int32s(n=n, steps=steps)}
 
 
 def summed_up(given: dict) -> dict:

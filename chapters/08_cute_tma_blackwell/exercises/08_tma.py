@@ -6,19 +6,11 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Box
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    kinds,
-    method,
-)
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 from course_utils.layouts import Layout
 
 BOX = {"box": (8, 32)}
@@ -170,8 +162,7 @@ UPSIDE_DOWN = Exercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size),
         "y": empty(size),
-        "rows": np.int32(size[0]),
-        "columns": np.int32(size[1]),
+        **int32s(rows=size[0], columns=size[1]),
     },
     maps={"x": BOX},
     reference=lambda given: {"y": given["x"][::-1]},
@@ -198,8 +189,7 @@ STUCK_RING = Exercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size),
         "largest": empty(size[1]),
-        "rows": np.int32(size[0]),
-        "columns": np.int32(size[1]),
+        **int32s(rows=size[0], columns=size[1]),
     },
     maps={"x": {**BOX, "fill": "nan"}},
     reference=lambda given: {"largest": given["x"].max(axis=0)},
@@ -235,8 +225,7 @@ UNSEEN_SQUARES = Exercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size),
         "y": empty(size),
-        "rows": np.int32(size[0]),
-        "columns": np.int32(size[1]),
+        **int32s(rows=size[0], columns=size[1]),
     },
     maps={"y": BOX},
     reference=squares,
@@ -314,10 +303,7 @@ BANDS_ADDED = Exercise(
 # --- Distributed shared memory ---
 
 HANDED_ROUND = Exercise(
-    inputs=lambda rng, clusters: {
-        "x": floats(rng, clusters * 128),
-        "y": empty(clusters * 128),
-    },
+    inputs=lambda rng, clusters: {"x": floats(rng, clusters * 128), "y": empty(clusters * 128)},
     reference=lambda given: {"y": np.roll(given["x"].reshape(-1, 4, 32), 1, axis=1).ravel()},
     launch=lambda clusters: Launch((clusters * 4,), (32,)),
     small=(2, 1),

@@ -6,18 +6,11 @@ import numpy as np
 from ml_dtypes import bfloat16
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    kinds,
-    method,
-)
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 from course_utils.layouts import Layout
 
 FEW = domain.POSITIVE, domain.TIES, domain.MIDDLING, domain.SMALL  # a launch costs 0.1 s
@@ -102,9 +95,7 @@ def factors(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
         "A": rng.standard_normal((m, k), dtype=np.float32).astype(bfloat16),
         "B": rng.standard_normal((n, k), dtype=np.float32).astype(bfloat16),
         "C": empty((m, n)),
-        "M": np.int32(m),
-        "N": np.int32(n),
-        "K": np.int32(k),
+        **int32s(M=m, N=n, K=k),
     }
 
 
@@ -169,13 +160,7 @@ def with_bias(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     given = factors(rng, size)
     bias = rng.standard_normal(size[1], dtype=np.float32)
     shape = {name: given[name] for name in "MNK"}
-    return {
-        "A": given["A"],
-        "B": given["B"],
-        "bias": bias,
-        "C": empty(size[:2], bfloat16),
-        **shape,
-    }
+    return {"A": given["A"], "B": given["B"], "bias": bias, "C": empty(size[:2], bfloat16), **shape}
 
 
 def nearly_cancelling(given: dict, rng: np.random.Generator) -> dict:
@@ -250,10 +235,7 @@ EARLY_SUMS = Exercise(
     bug=kinds.DATA_RACE,
     contract=Domain(
         sizes=domain.shapes(M=(1, 33, 64, 65), N=(1, 8, 31, 40)),
-        values=(
-            domain.scalars("scale", 0, 1, 3, 0.3),
-            domain.data("A B D E", *FEW),
-        ),
+        values=(domain.scalars("scale", 0, 1, 3, 0.3), domain.data("A B D E", *FEW)),
     ),
     method=(by_wgmma(8 * 4, (70, 40)), by_tensor_cores_alone(2 * 4 * 64 * 32, (70, 40))),
 )
@@ -273,10 +255,7 @@ CONSUMER_LOOP = Exercise(
         ),
         values=(domain.data("A B", *FEW),),
     ),
-    method=(
-        by_wgmma(4 * 3 * 4, (70, 40, 136)),
-        by_tensor_cores_alone(0, (70, 40, 136)),
-    ),
+    method=(by_wgmma(4 * 3 * 4, (70, 40, 136)), by_tensor_cores_alone(0, (70, 40, 136))),
 )
 
 REGISTER_PLAN = PythonExercise(

@@ -6,19 +6,11 @@ import numpy as np
 from ml_dtypes import bfloat16
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    kinds,
-    method,
-)
+from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 
 # --- Weights as factors ---
 
@@ -53,14 +45,7 @@ def whole_numbers(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     def few(rows: int) -> np.ndarray:
         return rng.integers(-2, 3, (rows, 64)).astype(bfloat16)
 
-    return {
-        "Q": few(m),
-        "K": few(n),
-        "V": few(n),
-        "O": empty((m, 64)),
-        "M": np.int32(m),
-        "N": np.int32(n),
-    }
+    return {"Q": few(m), "K": few(n), "V": few(n), "O": empty((m, 64)), **int32s(M=m, N=n)}
 
 
 def twice_multiplied(given: dict) -> dict:
@@ -149,13 +134,7 @@ ROWS_OF_FOUR = Exercise(
 
 def halved(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     n, rounds = size
-    return {
-        "x": floats(rng, n),
-        "a": floats(rng, n),
-        "y": empty(n),
-        "n": np.int32(n),
-        "rounds": np.int32(rounds),
-    }
+    return {"x": floats(rng, n), "a": floats(rng, n), "y": empty(n), **int32s(n=n, rounds=rounds)}
 
 
 def after_rounds(given: dict) -> dict:

@@ -7,15 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    PythonExercise,
-    domain,
-    empty,
-    method,
-)
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.launches import empty
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 from course_utils.exercises.authoring.vectors import one_thread_each, spare_blocks
 
 # --- What a tracer leaves ---

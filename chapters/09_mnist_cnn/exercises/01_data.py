@@ -10,19 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.exercises import (
-    Domain,
-    DrawnCases,
-    Exercise,
-    Launch,
-    PythonExercise,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.domain import InputClass
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise, PythonExercise
 from course_utils.exercises.authoring.vectors import one_thread_each
 
 TYPES = {8: np.dtype(np.uint8), 13: np.dtype(">f4")}
@@ -170,8 +162,7 @@ def images_and_order(rng: np.random.Generator, size: tuple[int, int, int]) -> di
         "images": rng.integers(0, 256, (n, pixels), np.uint8),
         "order": order,
         "batch": empty((rows, pixels)),
-        "B": np.int32(rows),
-        "P": np.int32(pixels),
+        **int32s(B=rows, P=pixels),
         "mean": np.float32(0.1307),
         "deviation": np.float32(0.3081),
     }

@@ -5,17 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import (
-    Domain,
-    Exercise,
-    Launch,
-    Requirement,
-    domain,
-    empty,
-    floats,
-    method,
-)
-from course_utils.exercises.authoring.domain import InputClass
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import Exercise
 
 from .common import (
     CORNERS_INFINITE,
@@ -142,11 +136,7 @@ NORM_STATISTICS = Exercise(
 
 def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     m, h, w = size
-    return {
-        "x": floats(rng, (m, h, w)),
-        "y": empty((m, h // 2, w // 2)),
-        **integers(M=m, H=h, W=w),
-    }
+    return {"x": floats(rng, (m, h, w)), "y": empty((m, h // 2, w // 2)), **integers(M=m, H=h, W=w)}
 
 
 POOL_FORWARD = Exercise(

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import (
-    Domain,
-    Exercise,
-    Launch,
-    domain,
-    empty,
-    floats,
-    method,
-)
+from course_utils.exercises import domain, method
+from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.spec import Exercise
 
 from .common import (
     CORNERS_INFINITE,
@@ -187,10 +182,7 @@ NORM_BACKWARD = Exercise(
         sizes=domain.shapes(N=(2, 3, 7), C=(1, 2, 3, 16), P=(2, 7, 49, 196, 257)).with_outlier(
             N=1031, C=259, P=40_009
         ),
-        values=(
-            domain.data("dy", *domain.ORDINARY),
-            domain.data("gamma", *domain.ORDINARY),
-        ),
+        values=(domain.data("dy", *domain.ORDINARY), domain.data("gamma", *domain.ORDINARY)),
     ),
     method=(method.one_store_per_result(), method.balanced_work(), method.no_redundant_work(3.0)),
 )
@@ -269,10 +261,7 @@ CONV_BACKWARD_WEIGHT = Exercise(
             W=(1, 2, 3, 14, 28),
             F=(1, 2, 5, 16),
         ).with_outlier(N=65, C=33, H=40_009, W=1031, F=67),
-        values=(
-            domain.data("x", *domain.ORDINARY),
-            domain.data("dy", *domain.ORDINARY),
-        ),
+        values=(domain.data("x", *domain.ORDINARY), domain.data("dy", *domain.ORDINARY)),
     ),
     method=(method.one_store_per_result(), method.balanced_work(1.7, size=(4, 2, 16, 16, 2))),
 )

@@ -31,6 +31,11 @@ def floats(rng: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray
     return rng.standard_normal(shape, dtype=np.float32)
 
 
+def int32s(**values: Any) -> dict[str, np.int32]:
+    """Scalars of C++'s ``int`` by parameter name, in this order: ``**int32s(rows=37, n=45)``."""
+    return {name: np.int32(value) for name, value in values.items()}
+
+
 @dataclass(frozen=True)
 class Launch:
     """Grid and block as (x, y, z) counts; ``shared`` is dynamic shared memory in bytes.
