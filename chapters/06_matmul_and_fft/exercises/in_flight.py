@@ -62,7 +62,7 @@ def _with_second_turns(text: Sequence[Any]) -> Iterator[int]:
     for number, instruction in enumerate(text):
         yield number
         if instruction.opcode == "bra" and isinstance(instruction.operands[0], Symbol):
-            target = instruction.scope.find("labels", instruction.operands[0].name)
+            target = instruction.scope.label(instruction.operands[0].name)
             if target is not None and target <= number:
                 yield from range(target, number + 1)
 
