@@ -13,8 +13,11 @@ from .errors import LessonError
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write ``text`` as UTF-8, with its own line ends; if that fails or is interrupted, ``path``
-    holds what it held before. Folders that are missing are made, and a file keeps its mode."""
+    """Write ``text`` as UTF-8, with its own line ends.
+
+    If that fails or is interrupted, ``path`` stays as it was. Missing folders are made, and a file
+    keeps its mode.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     path = path.resolve()  # a link stays one
     handle, fresh = mkstemp(dir=path.parent, prefix=f"{path.name}.")
@@ -30,7 +33,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _umask() -> int:
-    """That of this process, which can only be read by setting it."""
+    """The mask of this process, which can only be read by setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
