@@ -6,11 +6,12 @@ it leaves no name behind, imports nothing of the course, and does nothing outsid
 """
 
 
-def _watch_new_kernel():
+def _watch_new_kernel() -> None:
     import os
     import sys
+    from typing import Any
 
-    def in_the_course():
+    def in_the_course() -> bool:
         folder = os.getcwd()
         while folder != os.path.dirname(folder):
             if os.path.isfile(os.path.join(folder, "course_utils", "before_first_cell.py")):
@@ -24,20 +25,20 @@ def _watch_new_kernel():
     )
 
     class FirstCellMissing(Exception):
-        def _render_traceback_(self):
+        def _render_traceback_(self) -> list[str]:
             return [advice]
 
-    def magic(line, cell=None):
+    def magic(line: str, cell: str | None = None) -> None:
         raise FirstCellMissing(advice)
 
-    def after_cell(result):
+    def after_cell(result: Any) -> None:
         if "course_utils" in sys.modules:  # the first code cell has run
             shell.events.unregister("post_run_cell", after_cell)
         elif isinstance(result.error_in_exec, NameError):
             print(advice)
 
     ipython = sys.modules.get("IPython")  # none where a terminal's Python reads PYTHONSTARTUP
-    shell = ipython and ipython.get_ipython()
+    shell: Any = ipython and ipython.get_ipython()
     magics = ("exercise", "needs", "c", "cpp")  # the real ones take their places
     if not hasattr(shell, "kernel") or shell.find_cell_magic(magics[0]) or not in_the_course():
         return

@@ -100,7 +100,8 @@ def cuda_majors() -> dict[str, int]:
     for name, version in remedies.installed().items():
         if re.match(r"cupy-cuda\d\dx|nvidia-cuda-nvrtc", name):
             part = "CuPy" if name.startswith("cupy") else f"the wheel {name}"
-            majors[part] = cuda_major({name: version})
+            if major := cuda_major({name: version}):
+                majors[part] = major
     torch = find_spec("torch")
     if torch and torch.origin:
         text = (Path(torch.origin).parent / "version.py").read_text(encoding="utf-8")
@@ -249,11 +250,11 @@ def _host_compilers() -> ReportLine:
 
 def _toolkit() -> ReportLine:
     text = _output("nvcc", "--version") or ""
-    found = re.search(r"release (\d+\.\d+)", text)
-    if not found:
+    release = re.search(r"release (\d+\.\d+)", text)
+    if not release:
         remedy = "only C and C++ host programs need it: install the CUDA toolkit"
         return ReportLine(ABSENT, "CUDA toolkit (nvcc)", "none", remedy)
-    found = f"{found[1]}, for whole programs: it may differ from the kernels' CUDA"
+    found = f"{release[1]}, for whole programs: it may differ from the kernels' CUDA"
     return ReportLine(GOOD, "CUDA toolkit (nvcc)", found)
 
 
@@ -286,7 +287,7 @@ def _output(*command: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the subcommand ``doctor``; its exit status is 1 where something is broken."""
     parser = subparsers.add_parser("doctor")
     parser.set_defaults(func=lambda args: 0 if doctor() else 1)

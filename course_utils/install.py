@@ -175,12 +175,14 @@ def set_up_hosted() -> None:
 
 def project() -> dict[str, Any]:
     """The table ``[project]`` of pyproject.toml."""
-    return tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    table: dict[str, Any] = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    return table
 
 
 def extras() -> dict[str, list[str]]:
     """The packages of each extra."""
-    return project().get("optional-dependencies", {})
+    found: dict[str, list[str]] = project().get("optional-dependencies", {})
+    return found
 
 
 def lists(extra: str) -> dict[str, Any]:
@@ -267,7 +269,9 @@ def plain(name: str) -> str:
 
 def name_of(requirement: str) -> str:
     """The name of the package that a line such as ``numpy>=2.0`` asks for."""
-    return plain(re.match(r"[\w.-]+", requirement)[0])
+    found = re.match(r"[\w.-]+", requirement)
+    assert found, f"{requirement!r} names a package"
+    return plain(found[0])
 
 
 # --- the environment ---
@@ -329,7 +333,7 @@ def packages_there() -> dict[str, str]:
             f"3.11 or later: {MOVE}"
         )
     if not has_pip:
-        command = [PYTHON, "-m", "ensurepip"]
+        command: list[str | Path] = [PYTHON, "-m", "ensurepip"]
         added = subprocess.run(command, env=variables(), capture_output=True, text=True)
         if added.returncode:
             raise SetupError(
@@ -397,10 +401,9 @@ def clear() -> None:
 
 def make_venv() -> None:
     """An empty environment with pip, of the Python that runs this. Raises SetupError."""
-    command = [sys.executable, "-m", "venv", VENV]
+    command: list[str | Path] = [sys.executable, "-m", "venv", VENV]
     # It inherits the lock: one that outlives its make still writes into .venv.
-    piped = {"capture_output": True, "text": True, "close_fds": False}
-    made = subprocess.run(command, env=variables(), **piped)
+    made = subprocess.run(command, env=variables(), capture_output=True, text=True, close_fds=False)
     if made.returncode:
         said = made.stdout + made.stderr
         raise SetupError(f"{said}\nPython could not make .venv: see above.")
@@ -446,10 +449,11 @@ def pip(*arguments: str, python: str | Path = PYTHON, **settings: str) -> str:
     errors where it failed, or "". ``settings`` are further variables for it."""
     command = [python, "-m", "pip", *arguments]
     env = variables() | settings
-    piped = {"stdout": subprocess.PIPE, "text": True, "env": env, "close_fds": False}
     with tempfile.TemporaryFile("w+") as errors:
-        with subprocess.Popen(command, stderr=errors, **piped) as running:
-            for line in running.stdout:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=errors, text=True, env=env, close_fds=False
+        ) as running:
+            for line in running.stdout or ():
                 if re.match(r" *Downloading .*\d\d(\.\d+)? MB", line):
                     print("  fetching", line.split()[1], *line.split()[-2:], flush=True)
                 elif line.startswith("Installing collected") and line.count(",") > 2:

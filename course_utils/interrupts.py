@@ -40,7 +40,7 @@ def finished_first(what: str) -> Iterator[None]:
 
     It is for imports: NumPy, for one, cannot be loaded again after half of it was.
     """
-    waiting = []
+    waiting: list[int] = []
 
     def wait(number: int, frame: FrameType | None) -> None:
         if waiting:

@@ -285,6 +285,7 @@ class NotebookNeeds:
 
     @property
     def tokens(self) -> tuple[str, ...]:
+        """Every token once, in the order of the cells."""
         return tuple(dict.fromkeys(token for cell in self.cells for token in cell))
 
     @property

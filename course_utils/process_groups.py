@@ -53,6 +53,7 @@ class Ended:
 
     @property
     def timed_out(self) -> bool:
+        """Whether it was ended because its time was up."""
         return self.exceeded == TIME
 
 

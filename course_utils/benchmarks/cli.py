@@ -194,7 +194,7 @@ def _size(n: int | tuple[int, ...]) -> str:
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command ``bench`` and its options; its ``func`` returns an exit status."""
+    """Add the command ``bench``, whose ``func`` returns an exit status."""
     parser = subparsers.add_parser("bench")
     parser.add_argument("--device", choices=("emulator", "cuda"), help="default: this machine's")
     parser.add_argument(

@@ -42,7 +42,9 @@ class Evidence:
     name: str
 
     def close(self, actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
-        return self.tolerance.close(actual, expected)
+        """Whether each number is within the tolerance: bool, the arrays' shape."""
+        near: np.ndarray = self.tolerance.close(actual, expected)
+        return near
 
 
 def classify(evidence: Evidence) -> tuple[str, str]:

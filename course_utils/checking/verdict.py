@@ -32,6 +32,7 @@ class HeatMap:
 
     @property
     def caption(self) -> str:
+        """The number of elements per mark, and the legend."""
         down, across = self.step
         if len(self.rows) == 1:
             each = "1 element" if across == 1 else f"{across} elements"
@@ -40,6 +41,7 @@ class HeatMap:
         return f"each mark is {each}: {LEGEND}"
 
     def to_html(self) -> str:
+        """The map as HTML, with the number of right marks as its text alternative."""
         lines = ["".join(_span(mark, count) for mark, count in _runs(row)) for row in self.rows]
         marks = "".join(self.rows)
         words = f"map of the elements: {marks.count(RIGHT)} of {len(marks)} marks are right"
@@ -86,10 +88,12 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
+        """Whether the answer is right."""
         return self.kind == PASS
 
     @property
     def headline(self) -> str:
+        """The kind in capitals, and the message."""
         return f"{self.kind.upper()}: {self.message}"
 
     @property
@@ -216,10 +220,12 @@ def panel(headline: str, body: str, colour: str) -> str:
 
 
 def paragraph(text: str) -> str:
+    """``text`` as a paragraph of HTML, escaped."""
     return f"<div>{html.escape(text)}</div>"
 
 
 def code_block(text: str) -> str:
+    """``text`` as a block of code in HTML, escaped."""
     return (
         "<pre style='background:#f0f0f0;color:#222;padding:6px;margin:4px 0'>"
         f"{html.escape(text)}</pre>"

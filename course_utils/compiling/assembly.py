@@ -14,6 +14,7 @@ _PLACE = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
 
 
 def has_assembly(source: str) -> bool:
+    """Whether the CUDA C++ ``source`` has inline PTX in it."""
     return re.search(r"\basm\b", source) is not None
 
 

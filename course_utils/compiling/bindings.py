@@ -134,6 +134,7 @@ class KeptAnswers:
         file = os.path.join(self._folder, hashlib.sha256(asked.encode()).hexdigest())
         with suppress(Exception):  # there is none, or no whole one
             with open(file, "rb") as kept:
+                answer: dict[str, Any]
                 read, answer = pickle.load(kept)
             if read == stamps(read):
                 return answer
@@ -208,6 +209,7 @@ class Precompiled:
             self.flags = [*common, f"--use-pch=/proc/self/fd/{self._file}"]
 
     def close(self) -> None:
+        """Free the file of precompiled headers."""
         if self._file is not None:
             os.close(self._file)
 

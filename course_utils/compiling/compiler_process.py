@@ -75,7 +75,8 @@ class CompilerProcess:
                     f"the compiler was still busy after {seconds:g} seconds, and was stopped.\n"
                     "Look for a macro or a template that doubles what it makes."
                 )
-            return pickle.load(answers)
+            answer: dict[str, Any] = pickle.load(answers)
+            return answer
         except (EOFError, OSError, pickle.UnpicklingError):
             raise CompilerStopped(_how_it_ended(process)) from None
 

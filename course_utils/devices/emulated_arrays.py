@@ -36,6 +36,7 @@ class MemoryPointer:
 
     @property
     def ptr(self) -> int:
+        """The address in the emulator's memory."""
         from ..emulator import GLOBAL
 
         return GLOBAL.pointer(self.array)
@@ -90,27 +91,33 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 (CuPy's own na
 
     @property
     def data(self) -> MemoryPointer:
+        """Where the first byte is."""
         return MemoryPointer(self)
 
     @property
     def device(self) -> cuda.Device:
+        """The one emulated device."""
         return cuda.Device(0)
 
     @property
     def flags(self) -> ArrayFlags:
+        """The layout in memory, as CuPy gives it."""
         return ArrayFlags(self._host)
 
     @property
     def base(self) -> ndarray | None:
+        """The array whose memory a view shares, or None for an array with its own."""
         owner = self._host.base
         return wrap(owner) if isinstance(owner, np.ndarray) else None
 
     @property
     def dtype(self) -> np.dtype:
+        """The type of an element."""
         return self._host.dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The extent of each axis. Assigning raises ValueError where that needs a copy."""
         return self._host.shape
 
     @shape.setter
@@ -122,6 +129,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 (CuPy's own na
 
     @property
     def real(self) -> Any:
+        """The real parts, a view."""
         return wrap(self._host.real)
 
     @real.setter
@@ -130,6 +138,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 (CuPy's own na
 
     @property
     def imag(self) -> Any:
+        """The imaginary parts, a view of complex arrays."""
         return wrap(self._host.imag)
 
     @imag.setter
@@ -142,8 +151,9 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 (CuPy's own na
         """A copy as a NumPy array."""
         if out is None:
             return np.array(self._host, order=order)
-        out[...] = self._host
-        return out
+        copied: np.ndarray = out
+        copied[...] = self._host
+        return copied
 
     def set(self, arr: np.ndarray, stream: Any = None) -> None:
         """Copy a NumPy array of the same shape and dtype into this one."""
@@ -265,7 +275,8 @@ def _has_indices(key: Any) -> bool:
 
 def zeros_of(array: ndarray) -> ndarray:
     """No truth anywhere, in the shape of ``array``."""
-    return wrap(np.zeros(array.shape, bool))
+    none: ndarray = wrap(np.zeros(array.shape, bool))
+    return none
 
 
 def _add_members() -> None:
@@ -372,7 +383,7 @@ def empty(shape: Any, dtype: Any = float, order: Any = "C") -> ndarray:
     """
     from ..emulator import GLOBAL
 
-    made = wrap(np.empty(unwrap(shape), dtype, order))
+    made: ndarray = wrap(np.empty(unwrap(shape), dtype, order))
     bare = made._host
     parts = (bare.real, bare.imag) if made.dtype.kind == "c" else (bare,)
     if parts[0].dtype.name in NAN_BITS:
@@ -411,7 +422,8 @@ def array(
     source = plain(from_torch(obj))
     if not copy and isinstance(obj, ndarray):
         return asarray(obj, dtype, order)
-    return wrap(np.array(unwrap(source), dtype, copy=True, order=order, ndmin=ndmin))
+    copied: ndarray = wrap(np.array(unwrap(source), dtype, copy=True, order=order, ndmin=ndmin))
+    return copied
 
 
 def asarray(a: Any, dtype: Any = None, order: Any = "K", *, blocking: Any = False) -> ndarray:
@@ -419,8 +431,11 @@ def asarray(a: Any, dtype: Any = None, order: Any = "K", *, blocking: Any = Fals
     source = from_torch(a)
     if source is a and not isinstance(a, ndarray):
         return array(a, dtype, order=order)
-    found = np.asarray(plain(source), dtype, order=order)
-    return source if isinstance(source, ndarray) and found is source._host else wrap(found)
+    found: np.ndarray = np.asarray(plain(source), dtype, order=order)
+    if isinstance(source, ndarray) and found is source._host:
+        return source
+    wrapped: ndarray = wrap(found)
+    return wrapped
 
 
 def asanyarray(a: Any, dtype: Any = None, order: Any = "K", *, blocking: Any = False) -> ndarray:

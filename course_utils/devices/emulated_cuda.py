@@ -77,6 +77,7 @@ class Device:
 
     @property
     def attributes(self) -> dict[str, int]:
+        """The device's limits by CuPy's names for them."""
         return dict(ATTRIBUTES)
 
     @property
@@ -89,6 +90,7 @@ class Device:
         """Return at once: a launch on the emulator has ended when the call returns."""
 
     def use(self) -> Device:
+        """Return this device: there is no other to switch from."""
         return self
 
     def __enter__(self) -> Device:
@@ -145,9 +147,11 @@ class Stream:
         """Return at once."""
 
     def use(self) -> Stream:
+        """Return this stream. Launches don't depend on it."""
         return self
 
     def record(self, event: Event | None = None) -> Event:
+        """``event``, or a new one: all work before it is done."""
         return event or Event()
 
     def wait_event(self, event: Event) -> None:
@@ -165,6 +169,7 @@ Stream.null = _NULL
 
 
 def get_current_stream() -> Stream:
+    """The null stream, whichever is in use."""
     return _NULL
 
 

@@ -114,18 +114,23 @@ class ufunc:  # noqa: N801 (CuPy's own name)
         return called(self._numpys, name, args, kwargs)
 
     def reduce(self, *args: Any, **kwargs: Any) -> Any:
+        """As NumPy's, under CuPy's rules for arguments."""
         return self._method("reduce", args, kwargs)
 
     def accumulate(self, *args: Any, **kwargs: Any) -> Any:
+        """As NumPy's, under CuPy's rules for arguments."""
         return self._method("accumulate", args, kwargs)
 
     def reduceat(self, *args: Any, **kwargs: Any) -> Any:
+        """As NumPy's, under CuPy's rules for arguments."""
         return self._method("reduceat", args, kwargs)
 
     def outer(self, *args: Any, **kwargs: Any) -> Any:
+        """As NumPy's, under CuPy's rules for arguments."""
         return self._method("outer", args, kwargs)
 
     def at(self, *args: Any, **kwargs: Any) -> None:
+        """As NumPy's, under CuPy's rules for arguments."""
         self._method("at", args, kwargs)
 
     def _method(self, method: str, args: Any, kwargs: Any) -> Any:

@@ -185,6 +185,7 @@ class RawKernel:
 
     @property
     def max_threads_per_block(self) -> int:
+        """The most threads that a block of it may have."""
         return self.entry.max_threads
 
     def resident_blocks(self, block: tuple[int, int, int], shared_mem: int = 0) -> int:
@@ -206,6 +207,7 @@ class RawKernel:
 
     @property
     def shared_size_bytes(self) -> int:
+        """Shared memory in bytes that the kernel declares. A launch may add more."""
         return self.entry.static_shared
 
     @property

@@ -33,6 +33,7 @@ class ChannelFormatDescriptor:
         self._format = {"x": x, "y": y, "z": z, "w": w, "f": f}
 
     def get_channel_format(self) -> dict[str, int]:
+        """The bits of x, y, z and w, and the kind as f: 0 signed, 1 unsigned, 2 float."""
         return dict(self._format)
 
 
@@ -269,6 +270,7 @@ class TextureObject:
 
     @property
     def ptr(self) -> int:
+        """The handle that a kernel takes."""
         return self._texture.handle
 
 
@@ -289,6 +291,7 @@ class SurfaceObject:
 
     @property
     def ptr(self) -> int:
+        """The handle that a kernel takes."""
         return self._surface.handle
 
 

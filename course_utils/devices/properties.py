@@ -19,7 +19,8 @@ def need_gpu() -> None:
 
 def device_name() -> str:
     """What the GPU calls itself."""
-    return cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    name: bytes = cp.cuda.runtime.getDeviceProperties(0)["name"]
+    return name.decode()
 
 
 def own_gpu() -> str | None:
@@ -29,12 +30,12 @@ def own_gpu() -> str | None:
 
 def sm_count() -> int:
     """How many multiprocessors (SMs) the GPU has."""
-    return cp.cuda.Device().attributes["MultiProcessorCount"]
+    return int(cp.cuda.Device().attributes["MultiProcessorCount"])
 
 
 def threads_per_sm() -> int:
     """How many threads an SM of the GPU has room for."""
-    return cp.cuda.Device().attributes["MaxThreadsPerMultiProcessor"]
+    return int(cp.cuda.Device().attributes["MaxThreadsPerMultiProcessor"])
 
 
 def description() -> dict[str, Any]:

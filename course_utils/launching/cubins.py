@@ -34,7 +34,9 @@ class CubinModule:
             self._module.compile()
 
     def get_function(self, name: str) -> Any:
+        """CuPy's function of the kernel ``name``."""
         return self._module.get_function(self._mangled.get(name, name))
 
     def get_global(self, name: str) -> Any:
+        """CuPy's pointer to the global variable ``name``."""
         return self._module.get_global(name)

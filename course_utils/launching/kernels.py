@@ -86,6 +86,7 @@ class Kernel:
 
     @property
     def source(self) -> str:
+        """The CUDA C++ that it was compiled from."""
         return self.module.source
 
     @property
@@ -100,6 +101,7 @@ class Kernel:
 
     @property
     def device(self) -> str:
+        """Where it runs: "cuda" or "emulator"."""
         return self.module.device
 
     @property
@@ -147,7 +149,9 @@ class Kernel:
         args, copies = carry_over(args)
         values = self.check(*shape, args, shared_mem)
         try:
-            result = self.raw.launch(*shape, values, shared_mem=shared_mem, options=options)
+            result: LaunchResult = self.raw.launch(
+                *shape, values, shared_mem=shared_mem, options=options
+            )
         except KernelFault as fault:
             raise LaunchFault(fault.finding, fault.earlier) from None
         except LaunchTooLong as error:
@@ -160,7 +164,7 @@ class Kernel:
         less shared memory than a block needs and later GPUs have."""
         if self.stands_in or self.device == EMULATOR or not isinstance(shared_mem, Integral):
             return self.stands_in
-        total = self.raw.shared_size_bytes + shared_mem
+        total = int(self.raw.shared_size_bytes + shared_mem)
         return _shared_limits(self.device)[1] < total <= _shared_limits(EMULATOR)[1]
 
     def _announce_stand_in(self, shared_mem: int) -> None:
@@ -190,11 +194,11 @@ class Kernel:
     def _resident_blocks(self, block: Grid, shared_mem: int) -> int:
         """How many blocks of the kernel the device runs at once."""
         if self.device == EMULATOR:
-            return self.raw.resident_blocks(block, shared_mem)
+            return int(self.raw.resident_blocks(block, shared_mem))
         each = cp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(
             self.raw.kernel.ptr, math.prod(block), shared_mem
         )
-        return each * cp.cuda.Device().attributes["MultiProcessorCount"]
+        return int(each * cp.cuda.Device().attributes["MultiProcessorCount"])
 
     def convert(self, args: Any) -> tuple[Any, ...]:
         """``args`` in the parameters' C types. Raises LaunchError, naming the parameter."""

@@ -222,7 +222,8 @@ class Module:
         """The kernel called ``name``, or a template's instance by its name expression."""
         if name in self._kernels:
             return self._kernels[name]
-        return getattr(self, name)
+        instance: Kernel = getattr(self, name)
+        return instance
 
     def __iter__(self) -> Iterator[Kernel]:
         return iter(self._kernels.values())
@@ -346,6 +347,7 @@ class NamedModule:
         self._raw, self._symbols = raw, symbols
 
     def get_function(self, name: str) -> Any:
+        """CuPy's function of the kernel with this name of ours or the symbol's."""
         return self._raw.get_function(self._symbols.get(name, name))
 
     def __getattr__(self, name: str) -> Any:

@@ -62,6 +62,7 @@ class RawSource:
 
     @property
     def emulated(self) -> RawSource:
+        """Itself: it is the emulator's already."""
         return self
 
 

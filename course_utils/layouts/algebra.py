@@ -237,6 +237,7 @@ def composed(a: list[tuple[int, int]], shape: IntTuple, stride: IntTuple) -> Lay
 
 
 def not_divided(a: list[tuple[int, int]], shape: int, stride: int, why: str) -> LayoutError:
+    """The error for a composition of ``a`` with shape:stride that is no layout, and ``why``."""
     return LayoutError(
         f"{unnested(a)} after {shape}:{stride} is no layout: {why}, so its steps are not all alike"
     )
@@ -261,6 +262,7 @@ def with_prefix(layout: Layout) -> list[tuple[int, int, int]]:
 
 
 def check_rank(layout: Layout, tiler: tuple[Tiler, ...], what: str) -> None:
+    """Raise LayoutError, which names the operation ``what``, if ``tiler`` has too many modes."""
     if len(tiler) > layout.rank:
         raise LayoutError(f"{what}: {len(tiler)} tilers for the {layout.rank} modes of {layout}")
 
@@ -294,4 +296,5 @@ def ranked_product(block: Layout, tiler: Layout) -> Layout:
 
 
 def with_rank(layout: Layout, rank: int) -> Layout:
+    """``layout`` with modes of one element appended, up to ``rank`` modes."""
     return together(*layout, *[ONE] * (rank - layout.rank))

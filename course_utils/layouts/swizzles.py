@@ -52,10 +52,12 @@ class SwizzledLayout:
 
     @property
     def shape(self) -> IntTuple:
+        """The layout's shape."""
         return self.layout.shape
 
     @property
     def size(self) -> int:
+        """The number of coordinates."""
         return self.layout.size
 
     def __call__(self, *coordinate: IntTuple) -> int:

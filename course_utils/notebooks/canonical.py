@@ -48,7 +48,8 @@ def read_file(path: Path) -> NotebookNode:
 
 def dumps(nb: NotebookNode) -> str:
     """``nb`` as a file's text, ending in one newline."""
-    return nbformat.writes(nb, version=nbformat.NO_CONVERT).rstrip("\n") + "\n"
+    text: str = nbformat.writes(nb, version=nbformat.NO_CONVERT)
+    return text.rstrip("\n") + "\n"
 
 
 def canonical(nb: NotebookNode) -> NotebookNode:
@@ -126,7 +127,8 @@ def _ids(nb: NotebookNode) -> list[str]:
 
     An id depends on its section alone, so adding a cell renames few others.
     """
-    names, used, slug = [], {}, "start"
+    names, slug = [], "start"
+    used: dict[str, int] = {}
     for cell in nb.cells:
         if is_hosted(cell):
             names.append(cell.id)

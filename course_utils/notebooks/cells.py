@@ -114,15 +114,19 @@ def numbered(nb: NotebookNode, kind: str | None = None) -> Iterator[tuple[int, N
 
 
 def tags(cell: NotebookNode) -> list[str]:
+    """The tags in the metadata of ``cell``."""
     return list(cell.metadata.get("tags", []))
 
 
 def is_hosted(cell: NotebookNode) -> bool:
+    """Whether ``cell`` is for a host such as Colab alone: it is not executed here."""
     return HOSTED in tags(cell)
 
 
 def is_exercise(cell: NotebookNode) -> bool:
-    return cell.cell_type == "code" and cell.source.lstrip().startswith(EXERCISE)
+    """Whether ``cell`` is a code cell for a student's answer."""
+    source: str = cell.source
+    return cell.cell_type == "code" and source.lstrip().startswith(EXERCISE)
 
 
 def files_named(code: str, around: str, root: Path = ROOT) -> list[Path]:

@@ -71,7 +71,7 @@ def execute(
 
     ``on_cell`` hears the number of each code cell when it is done.
     """
-    from jupyter_client.kernelspec import KernelSpecManager
+    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -79,7 +79,7 @@ def execute(
     class OwnPython(KernelSpecManager):
         """This very Python, whatever kernels the machine has registered as python3."""
 
-        def get_kernel_spec(self, kernel_name: str):
+        def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
             from ipykernel.kernelspec import RESOURCES, get_kernel_dict
 
             return self.kernel_spec_class(resource_dir=RESOURCES, **get_kernel_dict())

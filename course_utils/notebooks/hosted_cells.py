@@ -46,7 +46,8 @@ def repository_address(root: Path = ROOT) -> str:
     if not project.is_file():
         return ""
     urls = tomllib.loads(project.read_text(encoding="utf-8"))["project"].get("urls", {})
-    return urls.get("Repository", "").removesuffix("/")
+    address: str = urls.get("Repository", "")
+    return address.removesuffix("/")
 
 
 def with_hosted_cells(nb: NotebookNode, path: Path, root: Path = ROOT) -> NotebookNode:

@@ -28,5 +28,6 @@ def chapter_map() -> Any:
 def _title(book: Path) -> str:
     """The notebook's first heading; the name of its file where it has none, or can't be read."""
     with suppress(LessonError, IndexError):
-        return notebook_cells(book)[0]["source"].splitlines()[0].lstrip("# ")
+        source: str = notebook_cells(book)[0]["source"]
+        return source.splitlines()[0].lstrip("# ")
     return book.name

@@ -34,7 +34,7 @@ def content_of(nb: NotebookNode, old: dict[str, Any] | None = None) -> dict[str,
     ``old`` file has for it.
     """
     before = old["cells"] if old else {}
-    cells, devices = {}, Counter()
+    cells, devices = {}, Counter[str]()
     for _, cell in stamp.stamped(nb):
         device = cell.metadata.get(STAMP, {}).get("device", stamp.EMULATOR)
         if device == stamp.EMULATOR or not may_be_skipped(cell.source):
@@ -50,6 +50,7 @@ def content_of(nb: NotebookNode, old: dict[str, Any] | None = None) -> dict[str,
 
 
 def as_text(content: dict[str, Any]) -> str:
+    """``content`` as the JSON of its file."""
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 

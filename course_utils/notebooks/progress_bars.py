@@ -6,21 +6,28 @@ import contextlib
 import sys
 import textwrap
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 
 class Plain:
     """One line a notebook: its name when it starts, its verdict when it is done."""
 
     def start(self, label: str) -> None:
+        """Name the notebook that runs now."""
         print(f"{label} …", flush=True)
 
     def advance(self) -> None:
-        pass
+        """A cell has run: a line of text has nothing to add."""
 
     def verdict(self, verdict: str, text: str) -> None:
+        """Print a notebook's ``verdict``, "PASS" or "FAIL", and ``text`` about it."""
         print(f"{verdict}  {text}", flush=True)
 
     def detail(self, text: str) -> None:
+        """Print ``text`` indented, below the last verdict."""
         print(textwrap.indent(text, " " * 6), flush=True)
 
 
@@ -29,21 +36,25 @@ class Bar:
 
     COLOURS = {"PASS": "green", "FAIL": "bold red"}
 
-    def __init__(self, bar, task):
+    def __init__(self, bar: Progress, task: TaskID) -> None:
         self.bar, self.task = bar, task
 
     def start(self, label: str) -> None:
+        """Name the notebook that runs now."""
         self.bar.update(self.task, description=label)
 
     def advance(self) -> None:
+        """A cell has run: move the bar on."""
         self.bar.advance(self.task)
 
     def verdict(self, verdict: str, text: str) -> None:
+        """Print a notebook's ``verdict``, "PASS" or "FAIL", and ``text`` about it."""
         from rich.text import Text
 
         self.bar.console.print(Text.assemble((verdict, self.COLOURS[verdict]), f"  {text}"))
 
     def detail(self, text: str) -> None:
+        """Print ``text`` indented, below the last verdict."""
         from rich.text import Text
 
         self.bar.console.print(Text(textwrap.indent(text, " " * 6)))

@@ -62,10 +62,12 @@ Check = Callable[[NotebookNode, Path, Path], list[Violation]]
 
 
 def is_stamped(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """Every code cell has the stamp of its code."""
     return stamp.violations(nb, root)
 
 
 def has_no_errors(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """No output is an error, but for cells whose lesson it is."""
     return [
         Violation(
             number,
@@ -79,6 +81,7 @@ def has_no_errors(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
 
 
 def has_no_machine_paths(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """No source and no output names a path or a host of one machine."""
     found = []
     for number, where, text in _texts(nb):
         for match in ABSOLUTE_PATH.finditer(text):
@@ -89,14 +92,15 @@ def has_no_machine_paths(nb: NotebookNode, path: Path, root: Path) -> list[Viola
                     "use a path from the repository's root, or print less",
                 )
             )
-        for match in _hosts(text):
+        for host in _hosts(text):
             found.append(
-                Violation(number, f"its {where} names a host: {match}", "print less or mask it")
+                Violation(number, f"its {where} names a host: {host}", "print less or mask it")
             )
     return found
 
 
 def has_links_that_resolve(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """Every relative link leads to a file, and to a heading, of the repository."""
     found = []
     for number, cell in numbered(nb, "markdown"):
         for target in _links(cell.source):
@@ -121,6 +125,7 @@ def has_links_that_resolve(nb: NotebookNode, path: Path, root: Path) -> list[Vio
 
 
 def names_kernels_that_exist(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """Every file that a cell loads is below ``kernels/``."""
     remedy = "give the path from kernels/, such as 04_first_kernels/threads/vec_add.cu"
     return [
         Violation(number, f'load("{name}"): there is no kernels/{name}', remedy)
@@ -131,6 +136,7 @@ def names_kernels_that_exist(nb: NotebookNode, path: Path, root: Path) -> list[V
 
 
 def has_exercises_without_output(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """No exercise has outputs."""
     return [
         Violation(number, "an exercise is committed with output", form.FORMAT_COMMAND)
         for number, cell in numbered(nb, "code")
@@ -139,6 +145,7 @@ def has_exercises_without_output(nb: NotebookNode, path: Path, root: Path) -> li
 
 
 def has_short_cells(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """No code cell is longer than LONGEST_CELL lines, unless it is an exercise."""
     found = []
     for number, cell in numbered(nb, "code"):
         lines = sum(bool(line.strip()) for line in cell.source.splitlines())
@@ -149,6 +156,7 @@ def has_short_cells(nb: NotebookNode, path: Path, root: Path) -> list[Violation]
 
 
 def imports_public_names_only(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """Cells import from ``course_utils`` itself, and only names of its ``__all__``."""
     remedy = "notebooks import from course_utils itself, only names of its __all__"
     found = []
     for number, cell in numbered(nb, "code"):
@@ -166,6 +174,7 @@ def imports_public_names_only(nb: NotebookNode, path: Path, root: Path) -> list[
 
 
 def has_no_list_in_a_paragraph(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """No line of a paragraph begins like an item of a list."""
     remedy = "break the line elsewhere; where a list is meant, leave a line empty before it"
     return [
         Violation(number, f"Markdown takes a line of its text for a list: {line[:40]}", remedy)
@@ -175,6 +184,7 @@ def has_no_list_in_a_paragraph(nb: NotebookNode, path: Path, root: Path) -> list
 
 
 def has_no_markdown_in_html(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """No Markdown is inside HTML, where it is shown unformatted."""
     remedy = "write <code>, <b>, <i> or <a> there, or leave a line empty after the HTML's tag"
     return [
         Violation(number, f"it lies in HTML and is shown as it stands: {match[0][:40]}", remedy)
@@ -185,12 +195,14 @@ def has_no_markdown_in_html(nb: NotebookNode, path: Path, root: Path) -> list[Vi
 
 
 def begins_with_a_title(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """The first cell is a title."""
     if nb.cells and nb.cells[0].cell_type == "markdown" and TITLE.match(nb.cells[0].source):
         return []
     return [Violation(1, "it is not the title", "begin with a Markdown cell `# Title`")]
 
 
 def ends_with_a_next_link(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """The last cell links the next notebook."""
     last = nb.cells[-1] if nb.cells else None
     if last is not None and last.cell_type == "markdown" and NEXT.search(last.source):
         return []
@@ -199,6 +211,7 @@ def ends_with_a_next_link(nb: NotebookNode, path: Path, root: Path) -> list[Viol
 
 
 def has_png_pictures_only(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """Every picture in the outputs is a PNG."""
     return [
         Violation(number, f"its output holds {kind}", "draw it with matplotlib as PNG")
         for number, cell in numbered(nb, "code")
@@ -209,6 +222,7 @@ def has_png_pictures_only(nb: NotebookNode, path: Path, root: Path) -> list[Viol
 
 
 def says_what_to_see_in_figures(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """A Markdown cell follows every figure."""
     remedy = "follow it with a Markdown cell of one sentence"
     return [
         Violation(number, "its figure is not followed by words that say what to see", remedy)
@@ -219,6 +233,7 @@ def says_what_to_see_in_figures(nb: NotebookNode, path: Path, root: Path) -> lis
 
 
 def compares_only_stable_output(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """No cell whose output is compared may be skipped."""
     return [
         Violation(
             number,
@@ -240,7 +255,7 @@ def explains_every_choice_of_a_quiz(nb: NotebookNode, path: Path, root: Path) ->
         right = 0
         for title, body in choices:
             answer = ANSWER.match(body.strip())
-            right += bool(answer) and answer[1].lower() == "right"
+            right += answer is not None and answer[1].lower() == "right"
             if not answer or len(body.split()) < FEWEST_WORDS:
                 message = f"its quiz does not explain the choice “{title.strip()}”"
                 remedy = "begin the fold with Right or Wrong and say why"
@@ -252,6 +267,7 @@ def explains_every_choice_of_a_quiz(nb: NotebookNode, path: Path, root: Path) ->
 
 
 def has_its_cells_for_colab(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """The cells for Colab and Kaggle are those that pyproject.toml asks for."""
     if nb.cells == with_hosted_cells(nb, path, root).cells:
         return []
     message = "its cells for Colab and Kaggle are not those that pyproject.toml's address asks for"

@@ -13,10 +13,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import LessonError
 from ..paths import CHAPTERS, ROOT, shown
 from ..whole_files import write_whole
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 CELL_SECONDS = 120.0
 WAITING = "tests/notebooks/waiting_for_gpu.txt"  # notebooks with cells to measure on a GPU
@@ -38,7 +42,7 @@ print(json.dumps({"kind": kind, "name": name, "cuda": ".".join(map(str, version[
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the subcommand `run`; `args.func(args)` returns the exit status."""
     parser = subparsers.add_parser("run")
     parser.add_argument(
@@ -95,12 +99,13 @@ def main(args: argparse.Namespace) -> int:
 
 def check(paths: list[Path]) -> int:
     """Print every violation of the notebooks at ``paths``."""
+    from .cells import Violation
     from .rules import violations
 
     wrong = 0
     for path in paths:
         try:
-            found = violations(path)
+            found: list[Violation | LessonError] = [*violations(path)]
         except LessonError as error:
             found = [error]
         wrong += bool(found)
@@ -220,10 +225,13 @@ def describe(env: dict[str, str]) -> dict[str, str] | None:
         print(f"the device does not work: {last[0]}", file=sys.stderr)
         print("`python -m course_utils doctor` says what is missing", file=sys.stderr)
         return None
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    machine: dict[str, str] = json.loads(done.stdout.strip().splitlines()[-1])
+    return machine
 
 
-def write_back(path: Path, nb, machine: dict[str, str], renew: bool = False) -> list[int]:
+def write_back(
+    path: Path, nb: NotebookNode, machine: dict[str, str], renew: bool = False
+) -> list[int]:
     """Write the executed ``nb`` to ``path``: canonical, free of this machine, each cell stamped;
     and what its ``%%needs`` cells gave, if it is one of the course's and the machine has a GPU.
 

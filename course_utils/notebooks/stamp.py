@@ -122,8 +122,10 @@ def stamp(nb: NotebookNode, device: str, cuda: str, root: Path = ROOT) -> None:
     """Stamp every cell of ``nb``: ``device`` is a GPU's name or "emulator"."""
     today = datetime.date.today().isoformat()
     for (_, cell), digits in zip(stamped(nb), fingerprints(nb, root), strict=True):
-        fields = {"device": device, "cuda": cuda, "date": today, "fingerprint": digits}
-        fields |= {ANYWHERE: True} if runs_anywhere(cell, _holds(cell, digits)) else {}
+        fields: dict[str, str | bool] = {"device": device, "cuda": cuda, "date": today}
+        fields["fingerprint"] = digits
+        if runs_anywhere(cell, _holds(cell, digits)):
+            fields[ANYWHERE] = True
         cell.metadata[STAMP] = nbformat.from_dict(fields)
 
 
@@ -135,7 +137,7 @@ def current(nb: NotebookNode, root: Path = ROOT) -> list[bool]:
 
 def _holds(cell: NotebookNode, digits: str) -> bool:
     """Whether the stamp of ``cell`` has the fingerprint ``digits``."""
-    return cell.metadata.get(STAMP, {}).get("fingerprint") == digits
+    return bool(cell.metadata.get(STAMP, {}).get("fingerprint") == digits)
 
 
 def keep_current(

@@ -102,4 +102,5 @@ NCU: dict[str, tuple[str, Callable[[Counts], float]]] = {
 
 
 def ratio(part: float, whole: float) -> float:
+    """``part`` over ``whole``; 0 of nothing."""
     return part / whole if whole else 0.0

@@ -62,10 +62,12 @@ class Occupancy:
 
     @property
     def multiprocessor(self) -> Multiprocessor:
+        """The limits of an SM of ``arch``."""
         return MULTIPROCESSORS[self.arch.rstrip("af")]
 
     @property
     def warps_per_block(self) -> int:
+        """Warps of a block, the last one perhaps with idle lanes."""
         return ceil_div(self.threads, WARP)
 
     @property
@@ -104,6 +106,7 @@ class Occupancy:
 
     @property
     def warps_per_sm(self) -> int:
+        """Warps that run on an SM together."""
         return self.blocks_per_sm * self.warps_per_block
 
     @property

@@ -331,7 +331,8 @@ def _shown(measure: Callable[[Counts], int]) -> Callable[[SourceLine], Any]:
 
 def kind_of(instruction: Any) -> str:
     """An instruction without its finer points: "ld.global", "fma.f32", "bra"."""
-    opcode, modifiers = instruction.opcode, instruction.modifiers
+    opcode: str = instruction.opcode
+    modifiers: tuple[str, ...] = instruction.modifiers
     spaces = ("global", "shared", "local", "param", "const")
     for modifier in modifiers:
         base = modifier.partition("::")[0]

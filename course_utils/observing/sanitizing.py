@@ -54,10 +54,12 @@ class Report:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
+        """Findings that make the kernel wrong."""
         return tuple(finding for finding in self.findings if finding.level == ERROR)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
+        """Findings that mostly come out right, with no promise."""
         return tuple(finding for finding in self.findings if finding.level == WARNING)
 
     def __str__(self) -> str:

@@ -39,7 +39,8 @@ def measurements(name: str, device: str | None = None) -> dict[str, Any]:
     for candidate in candidates(device):
         file = file_of(name, candidate)
         if file.is_file():
-            return read_json(file)
+            content: dict[str, Any] = read_json(file)
+            return content
     raise LessonError(
         f"There are no measurements called {name} of an {candidate}. "
         f"`python -m course_utils bench --only {name}` takes them on a GPU; "

@@ -69,7 +69,7 @@ BYTES = 1 << 21
 
 
 def two_arrays(element: str) -> Arguments:
-    """Two device arrays of 2 MiB, zeros of the C type ``element``; fp32 for vector types."""
+    """Two device arrays of 2 MiB, zeros of the C type ``element``, or fp32 for a vector type."""
     dtype = cp.dtype(DTYPES.get(element, "f4"))
     if element in DTYPES:
         return tuple(zeros(BYTES // dtype.itemsize, dtype) for _ in range(2))

@@ -363,7 +363,7 @@ class Prepared:
 
     @classmethod
     def of(cls, plan: StepPlan, given: tuple[Any, Any]) -> Prepared:
-        """Prepare ``plan`` on the GPU; ``given`` is its images and labels as tensors there."""
+        """Prepare ``plan`` on the GPU for ``given``, the images and labels as tensors there."""
         torch = torch_on_gpu()
         gc.collect()
         torch.cuda.empty_cache()

@@ -252,7 +252,7 @@ def sdpa_libraries(
     sequences: int, arrays: tuple[Any, ...], causal: bool, backends: dict[str, str]
 ) -> dict[str, Callable[[], Any]]:
     """PyTorch's attention of the ``arrays`` q, k and v (tokens, heads, d) by name, for each name
-    and backend in ``backends``; empty without PyTorch on a GPU."""
+    and backend in ``backends``. None without PyTorch on a GPU."""
     torch = torch_on_gpu()
     if torch is None:
         return {}
@@ -320,7 +320,7 @@ def backward_libraries(
     sequences: int, arrays: tuple[Any, ...], do: Any, causal: bool
 ) -> dict[str, Callable[[], Any]]:
     """PyTorch's backward passes by name, timed without a check: the gradients of the ``arrays``
-    q, k and v for the gradient ``do``; empty without PyTorch on a GPU."""
+    q, k and v for the gradient ``do``. None without PyTorch on a GPU."""
     torch = torch_on_gpu()
     if torch is None:
         return {}

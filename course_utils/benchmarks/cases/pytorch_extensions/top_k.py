@@ -116,14 +116,14 @@ class Found:
 
 
 def rounds_calls(x: Any, k: int, found: Found) -> Calls:
-    """``top_k_rounds.cu`` on fp32 ``x`` (rows, columns); the ``k`` largest go into ``found``."""
+    """``top_k_rounds.cu`` on fp32 ``x`` (rows, columns): the ``k`` largest go into ``found``."""
     rows, columns = x.shape
     arguments = x, *found.both, columns, k
     return (KernelCall(_kernel("top_k_rounds"), rows, 256, arguments),)
 
 
 def radix_calls(x: Any, k: int, found: Found, **tried: int) -> Calls:
-    """``top_k_radix.cu``; ``tried`` are defines instead of ours."""
+    """``top_k_radix.cu``, with the defines ``tried`` instead of ours."""
     rows, columns = x.shape
     arguments = x, *found.both, columns, k
     return (KernelCall(_kernel("top_k_radix", **tried), rows, 512, arguments),)
