@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # for editors, which complete names and show their docstrings
     from .figures.drawn_digits import centred, drawing_pad, read_drawing
     from .host_programs.program_cells import c_folder
     from .integers import ceil_div
+    from .launching.listings import show
     from .launching.modules import load
     from .launching.pointer_tables import pointers
     from .launching.ptx_files import load_ptx
@@ -84,6 +85,7 @@ __all__ = [
     "reset",
     "restore",
     "sanitize",
+    "show",
     "size",
     "solution",
     "spans",
@@ -119,6 +121,7 @@ _HOMES = {  # the modules that define the others
     "figures.drawn_digits": "centred drawing_pad read_drawing",
     "host_programs.program_cells": "c_folder",
     "integers": "ceil_div",
+    "launching.listings": "show",
     "launching.modules": "load",
     "launching.pointer_tables": "pointers",
     "launching.ptx_files": "load_ptx",
