@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .memory.tensor_box import Box
     from .memory.texels import Surface, Texels, Texture
     from .recording.counters import InstructionCounts, Tally, add_up
+    from .recording.thread_stats import ThreadStats
     from .recording.trace_recorder import WarpAccess, WarpStep
 
 _LATER = {
@@ -77,6 +78,7 @@ _LATER = {
     "InstructionCounts": "recording.counters",
     "Tally": "recording.counters",
     "add_up": "recording.counters",
+    "ThreadStats": "recording.thread_stats",
     "WarpAccess": "recording.trace_recorder",
     "WarpStep": "recording.trace_recorder",
 }
@@ -136,6 +138,7 @@ __all__ = [
     "Tally",
     "Texels",
     "Texture",
+    "ThreadStats",
     "TraceOptions",
     "WarpAccess",
     "WarpStep",

@@ -16,7 +16,7 @@ from .authoring.spec import BaseExercise
 WHICH = "exercises, or those of a notebook or chapter: 04.saxpy 06_matmul_and_fft"
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the three commands to the command line."""
     exercises = subparsers.add_parser("exercises")
     exercises.add_argument("ids", nargs="*", metavar="ID", help=f"{WHICH} (default: all)")

@@ -536,9 +536,9 @@ def test_atomics_are_counted_in_the_space_that_is_asked_for():
 
 def test_the_bytes_read_from_an_array_are_its_own_in_all_launches():
     def launch(**loaded_from):
-        return SimpleNamespace(threads=SimpleNamespace(loaded_from=loaded_from))
+        return SimpleNamespace(loaded_from=loaded_from)
 
-    work = SimpleNamespace(launches=[launch(x=4, flags=100), launch(y=8), launch(x=16)])
+    work = SimpleNamespace(threads=[launch(x=4, flags=100), launch(y=8), launch(x=16)])
     mean = method.reads("x", 20, 24, advice="")
     assert mean.measure(work) == 20 and mean.missing(work) == ""
     assert method.reads("x", 21, advice="").missing(work)
@@ -548,8 +548,7 @@ def test_the_bytes_read_from_an_array_are_its_own_in_all_launches():
 
 def test_the_overlap_is_a_part_of_all_arithmetic_and_half_of_it_is_enough():
     def work(flops, overlapped):
-        done = SimpleNamespace(flops=flops, overlapped=overlapped)
-        return SimpleNamespace(launches=[SimpleNamespace(threads=done)])
+        return SimpleNamespace(threads=[SimpleNamespace(flops=flops, overlapped=overlapped)])
 
     mean = method.overlap(advice="")
     assert mean.measure(work(8, 6)) == 0.75 and mean.measure(work(0, 0)) == 0
@@ -558,8 +557,7 @@ def test_the_overlap_is_a_part_of_all_arithmetic_and_half_of_it_is_enough():
 
 def test_a_thread_each_is_a_thread_for_every_result():
     def work(touched):
-        done = SimpleNamespace(touched=np.array(touched))
-        return SimpleNamespace(launches=[SimpleNamespace(threads=done)], results=3)
+        return SimpleNamespace(threads=[SimpleNamespace(touched=np.array(touched))], results=3)
 
     mean = method.a_thread_each()
     assert mean.measure(work([4, 0, 9])) == pytest.approx(2 / 3)

@@ -26,5 +26,6 @@ def _count(exercise: NumberExercise) -> dict[str, float]:
         run = emulated_runs.run(exercise, module, given, ask.size, counters=True)
         if run.fault:
             raise RuntimeError(f"{exercise.source} has a fault: {run.fault.message}")
+        assert run.counts is not None, "a run with no fault has been counted"
         answers[name] = float(ask.measure(run.counts))
     return answers

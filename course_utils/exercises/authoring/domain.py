@@ -33,6 +33,7 @@ class InputClass:
     change: Callable[[Given, np.random.Generator], Mapping[str, Any]]
 
     def applied(self, given: Given, rng: np.random.Generator) -> Given:
+        """``given`` with the values that ``change`` answers, in the dtypes that they had."""
         changed = {
             name: _alike(value, given[name]) for name, value in self.change(given, rng).items()
         }
@@ -59,6 +60,7 @@ class Sizes:
         return replace(self, alone={**self.alone, **alone})
 
     def label(self, size: Any) -> str:
+        """``size`` in words: "rows = 3, columns = 65"."""
         sizes = size if isinstance(size, tuple) else (size,)
         return ", ".join(f"{name} = {n}" for name, n in zip(self.names, sizes, strict=True))
 
@@ -180,7 +182,9 @@ def extents(most: int, *, least: int = 1, of: int = 1) -> tuple[int, ...]:
 # --- launches ---
 
 
-def grids(*pairs: tuple[Any, Any], shared: Callable[[Any], int] = lambda block: 0):
+def grids(
+    *pairs: tuple[Any, Any], shared: Callable[[Any], int] = lambda block: 0
+) -> Callable[[Any], Sequence[Launch]]:
     """Any of these (grid, block) at every size, with ``shared(block)`` bytes of shared memory."""
     launches = [
         Launch(_tuple(grid), _tuple(block), shared(prod(_tuple(block)))) for grid, block in pairs
@@ -193,20 +197,19 @@ def grids(*pairs: tuple[Any, Any], shared: Callable[[Any], int] = lambda block: 
 AS_GIVEN = InputClass("", lambda given, rng: {})
 
 
+def _these(label: str, values: Mapping[str, Any]) -> InputClass:
+    return InputClass(label, lambda given, rng: values)
+
+
 def scalars(name: str, *values: Any) -> tuple[InputClass, ...]:
     """The scalar ``name`` takes each of these values, beside those that the inputs give it."""
-    return AS_GIVEN, *(
-        InputClass(f"{name} = {v:g}", lambda given, rng, v=v: {name: v}) for v in values
-    )
+    return AS_GIVEN, *(_these(f"{name} = {v:g}", {name: v}) for v in values)
 
 
 def together(*alternatives: Mapping[str, Any]) -> tuple[InputClass, ...]:
     """Several inputs take values that belong together: ``together({"low": -1, "high": 0}, …)``."""
     return AS_GIVEN, *(
-        InputClass(
-            ", ".join(f"{name} = {v:g}" for name, v in values.items()),
-            lambda given, rng, values=values: values,
-        )
+        _these(", ".join(f"{name} = {v:g}" for name, v in values.items()), values)
         for values in alternatives
     )
 

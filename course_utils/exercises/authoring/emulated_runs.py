@@ -76,7 +76,7 @@ def load_answer(
 def poison(spec: Empty, seed: int) -> np.ndarray:
     """An output array full of a pattern no kernel computes: a NaN that no arithmetic makes, or
     bytes; either depends on ``seed``."""
-    array = plain(emulated_cupy.empty(spec.shape, spec.dtype))
+    array: np.ndarray = plain(emulated_cupy.empty(spec.shape, spec.dtype))
     pattern = 0xA5 if seed % 2 else 0x5A
     if spec.dtype.kind not in "fc":
         array.reshape(-1).view(np.uint8)[:] = pattern
@@ -132,6 +132,7 @@ def run(
             outcome.seconds = time.thread_time() - start
             outcome.findings += fault.earlier
             return outcome
+        assert result is not None, "the emulator returns a result"
         outcome.findings += result.findings
         outcome.printed += result.printed
         outcome.counts = result.counts

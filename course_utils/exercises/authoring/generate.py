@@ -56,6 +56,7 @@ def write_into(notebook: dict[str, Any], exercises: list[BaseExercise]) -> dict[
 
 
 def notebook_path(exercise: BaseExercise) -> Path:
+    """The notebook that has the exercise's cells."""
     return CHAPTERS / f"{exercise.notebook}.ipynb"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...checking.error_kinds import (  # noqa: F401 -- exported
+from ...checking.error_kinds import (
     ALL_ZEROS,
     EDGES,
     FIRST_BLOCK,
@@ -33,6 +33,7 @@ from ...emulator import (
     ENDLESS_LOOP,
     IN_FLIGHT,
     MISALIGNED,
+    NULL_POINTER,
     OUT_OF_BOUNDS,
     TENSOR_MEMORY,
     TRAP,
@@ -41,7 +42,6 @@ from ...emulator import (
     Cause,
 )
 from ...emulator import KINDS as FAULTS
-from ...emulator import NULL_POINTER as NULL_POINTER
 from ...host_programs.host_kinds import (
     COMPILE_ERROR,
     CRASHED,
@@ -54,6 +54,75 @@ from ...host_programs.host_kinds import (
     WRONG_NAME,
 )
 from ...host_programs.host_kinds import NEXT_STEP as HOST_STEPS
+
+__all__ = [
+    "ALL_ZEROS",
+    "ASSERTION",
+    "BAD_TENSOR_MAP",
+    "BAD_TEXTURE",
+    "BARRIER",
+    "CAUSE_STEPS",
+    "COMPILE_ERROR",
+    "COPIED",
+    "CRASHED",
+    "DATA_RACE",
+    "DEADLOCK",
+    "EDGES",
+    "EMPTY",
+    "EMULATOR_ERROR",
+    "ENDLESS_LOOP",
+    "EXCEPTION",
+    "FIRST_BLOCK",
+    "INPUT_CHANGED",
+    "IN_C",
+    "IN_FLIGHT",
+    "IN_PYTHON",
+    "KINDS",
+    "LAUNCH_ERROR",
+    "MEMORY_LEAK",
+    "METHOD_MISSING",
+    "MISALIGNED",
+    "NOTHING_PRINTED",
+    "NOTHING_RETURNED",
+    "NOTHING_WRITTEN",
+    "NOT_A_NUMBER",
+    "NOT_HERE",
+    "NOT_STARTED",
+    "NO_COMPILER",
+    "NO_PACKAGE",
+    "NULL_POINTER",
+    "OFF_BY_ONE",
+    "ORDER",
+    "OUR_FAULT",
+    "OUT_OF_BOUNDS",
+    "PARTLY_WRITTEN",
+    "PASS",
+    "PRECISION",
+    "RESOURCE_LIMIT",
+    "RESULTS",
+    "REVERSED",
+    "SCALED",
+    "STACK_OVERFLOW",
+    "SYNTAX_ERROR",
+    "TARGET_MISSED",
+    "TENSOR_MEMORY",
+    "TIME_LIMIT",
+    "TOO_SLOW",
+    "TRANSPOSED",
+    "TRAP",
+    "UNDEFINED",
+    "UNINITIALISED",
+    "UNKNOWN_INSTRUCTION",
+    "USE_AFTER_FREE",
+    "WRONG",
+    "WRONG_DTYPE",
+    "WRONG_NAME",
+    "WRONG_NUMBER",
+    "WRONG_OUTPUT",
+    "WRONG_SHAPE",
+    "WRONG_SIGNATURE",
+    "WRONG_TYPE",
+]
 
 NOT_STARTED = "not started"
 EMPTY = "empty cell"

@@ -18,7 +18,8 @@ class Empty:
     @property
     def fill(self) -> np.generic:
         """What it holds before a launch on a GPU: NaN, or a number hardly anybody computes."""
-        return self.dtype.type(np.nan if self.dtype.kind in "fc" else 0x5A)
+        number: np.generic = self.dtype.type(np.nan if self.dtype.kind in "fc" else 0x5A)
+        return number
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Empty:

@@ -15,7 +15,7 @@ import numpy as np
 from ...emulator import Counts
 
 if TYPE_CHECKING:
-    from ...emulator import LaunchResult
+    from ...emulator import LaunchResult, ThreadStats
 
 
 ROUNDING = 1e-9
@@ -38,13 +38,18 @@ class LaunchStats:
     block_shared: int = 0
     of_ours: Callable[[], LaunchStats] | None = None
 
+    @property
+    def threads(self) -> list[ThreadStats]:
+        """The work of every thread, launch by launch."""
+        return [launch.threads for launch in self.launches if launch.threads is not None]
+
     def opcodes(self, *starts: str) -> int:
         """How often threads ran instructions whose PTX name begins with one of ``starts``."""
         return sum(n for name, n in self.counts.opcodes.items() if name.startswith(starts))
 
     def busiest_over_mean(self, of: str = "touched") -> float:
         """What the busiest thread did, over what a thread did on average; the worst launch."""
-        found = [getattr(launch.threads, of) for launch in self.launches]
+        found = [getattr(each, of) for each in self.threads]
         return max((float(x.max() / x.mean()) for x in found if x.any()), default=0.0)
 
 
@@ -112,9 +117,7 @@ def one_store_per_result(at_most: float = 1.0, size: Any = None) -> Requirement:
 
 
 def _threads_for_a_result(stats: LaunchStats) -> float:
-    return (
-        sum(np.count_nonzero(launch.threads.touched) for launch in stats.launches) / stats.results
-    )
+    return sum(int(np.count_nonzero(each.touched)) for each in stats.threads) / stats.results
 
 
 def a_thread_each(at_least: float = 1.0, size: Any = None) -> Requirement:
@@ -157,7 +160,7 @@ def no_redundant_work(times: float = 4.0, size: Any = None) -> Requirement:
     does."""
 
     def touched(stats: LaunchStats) -> int:
-        return sum(int(launch.threads.touched.sum()) for launch in stats.launches)
+        return sum(int(each.touched.sum()) for each in stats.threads)
 
     return Requirement(
         "bytes of memory that all threads touch, over those of the course's solution",
@@ -310,7 +313,7 @@ def threads_that_start(
     """Threads that start an asynchronous copy or a tcgen05 instruction."""
     return Requirement(
         "threads that start copies or products",
-        lambda stats: sum(np.count_nonzero(launch.threads.started) for launch in stats.launches),
+        lambda stats: sum(int(np.count_nonzero(each.started)) for each in stats.threads),
         at_least,
         at_most,
         advice,
@@ -322,8 +325,8 @@ def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Requirem
     """The part of the arithmetic that is done with a ``cp.async`` still in flight."""
 
     def measure(stats: LaunchStats) -> float:
-        flops = sum(launch.threads.flops for launch in stats.launches)
-        return sum(launch.threads.overlapped for launch in stats.launches) / max(flops, 1)
+        flops = sum(each.flops for each in stats.threads)
+        return sum(each.overlapped for each in stats.threads) / max(flops, 1)
 
     return Requirement(
         "part of the arithmetic done while a copy is in flight",
@@ -341,7 +344,7 @@ def reads(
     at a flag that a thread waits for do not count, where the flag is another array."""
     return Requirement(
         f"bytes read from {array}",
-        lambda stats: sum(launch.threads.loaded_from.get(array, 0) for launch in stats.launches),
+        lambda stats: sum(each.loaded_from.get(array, 0) for each in stats.threads),
         at_least,
         at_most,
         advice=advice,

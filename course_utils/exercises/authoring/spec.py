@@ -89,7 +89,10 @@ class BaseExercise:
     bug: str | None = None
     notebook: str = field(default="", init=False)
 
-    language = "cpp"
+    @property
+    def language(self) -> str:
+        """The cell's language, as Markdown calls it: "cpp", "c" or "python"."""
+        return "cpp"
 
     def with_fields(self, **values: Any) -> Self:
         """The same exercise with other ``values`` of its fields, ``notebook`` among them."""
@@ -100,18 +103,22 @@ class BaseExercise:
 
     @property
     def chapter(self) -> str:
+        """Such as ``04_first_kernels``."""
         return self.notebook.split("/")[0]
 
     @property
     def text(self) -> str:
+        """The file ``source``, with its markers."""
         return read_source(KERNELS / self.source)
 
     @property
     def starter(self) -> str:
+        """The cell's first content: the text without the parts to write."""
         return starter_of(self.text, self.source)
 
     @property
     def solution(self) -> str:
+        """The course's answer: the text without its markers."""
         return solution_of(self.text, self.source)
 
     @property
@@ -150,6 +157,7 @@ class KernelExercise(BaseExercise):
         return {**arrays, **described}
 
     def launches(self, size: Any) -> tuple[Launch, ...]:
+        """The launches at ``size``, in order."""
         found = self.launch(size)
         return (found,) if isinstance(found, Launch) else tuple(found)
 
@@ -198,6 +206,7 @@ class Exercise(KernelExercise):
 
     @property
     def task_text(self) -> str:
+        """The task, and the range of the sizes that are tried."""
         if self.contract is None or self.contract.sizes is None:
             return self.task.strip()
         sizes = self.contract.sizes
@@ -233,7 +242,10 @@ class PythonExercise(BaseExercise):
     call: Callable[..., Any] | None = None
     word: int = 0
 
-    language = "python"
+    @property
+    def language(self) -> str:
+        """Python."""
+        return "python"
 
 
 @dataclass(frozen=True)
@@ -249,6 +261,10 @@ class Ask:
     traps: Mapping[float, str]
 
 
+def _uncounted(exercise: NumberExercise) -> dict[str, float]:
+    raise TypeError(f"{exercise.id} does not come from the registry, which counts its numbers")
+
+
 @dataclass(frozen=True, kw_only=True)
 class NumberExercise(KernelExercise):
     """Numbers to predict. The right ones are counted on the emulator, never written down.
@@ -258,20 +274,26 @@ class NumberExercise(KernelExercise):
     """
 
     asks: Mapping[str, Ask]
-    counted: Callable[[NumberExercise], dict[str, float]] = field(repr=False, default=dict)
+    counted: Callable[[NumberExercise], dict[str, float]] = field(repr=False, default=_uncounted)
 
-    language = "python"
+    @property
+    def language(self) -> str:
+        """Python: a name and its number per line."""
+        return "python"
 
     @property
     def task_text(self) -> str:
+        """The task, and the kernel that it asks about."""
         return f"{self.task.strip()}\n\n```cpp\n{self.text.rstrip()}\n```"
 
     @property
     def starter(self) -> str:
+        """A line per number, with dots for it."""
         return self._cell(dict.fromkeys(self.asks, "..."))
 
     @property
     def solution(self) -> str:
+        """A line per number, as the emulator counts it."""
         return self._cell({name: f"{value:.12g}" for name, value in self.counted(self).items()})
 
     def _cell(self, values: Mapping[str, str]) -> str:
@@ -307,10 +329,12 @@ class HostExercise(BaseExercise):
 
     @property
     def language(self) -> str:
+        """C or C++, by ``standard``."""
         return "cpp" if "++" in self.standard else "c"
 
     @property
     def task_text(self) -> str:
+        """The task, how the cell is called, and which cases are tried."""
         parts = [self.task.strip()]
         if self.driver and self.probe:
             parts.append(

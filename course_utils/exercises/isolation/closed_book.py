@@ -53,7 +53,7 @@ def closed_book() -> Iterator[None]:
             setattr(package, FOLDER, attribute)
 
 
-def run_in_clean_frame(function: Callable, *arguments: Any) -> Any:
+def run_in_clean_frame(function: Callable[..., Any], *arguments: Any) -> Any:
     """``function(*arguments)``, in a thread: no frame below it belongs to the checker, whose
     variables hold the spec and the expected values."""
     found: list[tuple[Any, BaseException | None]] = []

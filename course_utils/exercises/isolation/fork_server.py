@@ -39,7 +39,7 @@ class ForkServer:
     def __init__(self, module: str, environment: dict[str, str]):
         self._command = [sys.executable, "-m", module]
         self._environment = environment
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen[str] | None = None
         self._lock = threading.Lock()
         atexit.register(self.stop)
 
@@ -59,6 +59,7 @@ class ForkServer:
         """End the server, and with it the job that it waits for."""
         process, self._process = self._process, None
         if process:
+            assert process.stdin and process.stdout, "it has pipes"
             with contextlib.suppress(BrokenPipeError):
                 process.stdin.close()
             process.wait()
@@ -66,24 +67,27 @@ class ForkServer:
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any] | None:
         """How the job ended; None where the server ended before."""
-        if self._process is None or self._process.poll() is not None:
-            self._start()
+        process = self._process
+        if process is None or process.poll() is not None:
+            process = self._process = self._started()
+        assert process.stdin and process.stdout, "it has pipes"
         try:
-            self._process.stdin.write(f"{json.dumps(request)}\n")
-            self._process.stdin.flush()
-            line = self._process.stdout.readline()
+            process.stdin.write(f"{json.dumps(request)}\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
         except BrokenPipeError:
             line = ""
         except BaseException:  # the notebook was interrupted
             self.stop()
             raise
         if line:
-            return json.loads(line)
+            ended: dict[str, Any] = json.loads(line)
+            return ended
         self.stop()
         return None
 
-    def _start(self) -> None:
-        self._process = subprocess.Popen(
+    def _started(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
             self._command,
             cwd=ROOT,
             env={**os.environ, **self._environment, MARK: uuid.uuid4().hex},

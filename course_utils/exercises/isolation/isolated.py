@@ -62,12 +62,12 @@ def read_output(file: Path) -> str:
         return opened.read(MOST_READ).decode("utf-8", "replace")
 
 
-def serve(work) -> None:
+def serve(work: Callable[[dict[str, Any]], Any]) -> None:
     """The other side: read the job, write ``work(job)``; for use under ``__main__``."""
     do_job(work, *map(Path, sys.argv[1:3]))
 
 
-def do_job(work: Callable, job_file: Path, answer_file: Path) -> None:
+def do_job(work: Callable[[dict[str, Any]], Any], job_file: Path, answer_file: Path) -> None:
     """Take the job's limits on, then write ``work(job)``, whole or not at all."""
     import resource
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import numbers
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 DEEPEST = 20  # lists in lists
 LONGEST = 20_000  # characters of a string
 LARGEST = 2**24  # bytes of a number or an array
-NESTED: dict[str, type] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
+NESTED: dict[str, type[Any]] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,13 @@ def read(found: list[Any]) -> Any:
         return {read(key): read(value) for key, value in content[0]}
     if kind == "other":
         return Unserialisable(*content)
-    return {
+    ways: dict[str, Callable[[], Any]] = {
         "constant": lambda: content[0],
         "text": lambda: content[0],
         "int": lambda: int(content[0], 16),
         "float": lambda: float.fromhex(content[0]),
-    }[kind]()
+    }
+    return ways[kind]()
 
 
 def plain(value: Any) -> Any:

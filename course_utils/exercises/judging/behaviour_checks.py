@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -172,7 +173,8 @@ def method_verdict(exercise: Exercise, cache: StatsCache) -> tuple[Verdict, Any]
     """Which requirement the answer misses, and the size at which it was counted. None without."""
     for requirement in exercise.method:
         size = exercise.small[0] if requirement.size is None else requirement.size
-        stats = replace(cache.at(size), of_ours=lambda size=size: stats_of_solution(exercise, size))
+        ours = partial(stats_of_solution, exercise, size)
+        stats = replace(cache.at(size), of_ours=ours)
         missing = requirement.missing(stats)
         if missing:
             return method_missing(f"{missing}.", requirement.advice), size

@@ -97,7 +97,7 @@ def _types(found: Signature) -> list[tuple[bool, str]]:
 def _has_kernel(module: Module, name: str) -> bool:
     """Does the compiler know a kernel by this very name? A C++ one's has its parameters in it."""
     try:
-        return module[name].raw.entry.name == name
+        return bool(module[name].raw.entry.name == name)
     except (AttributeError, KeyError):
         return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -66,6 +67,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     from ...observing import timing as clock
 
     exercise = find(job["id"])
+    assert isinstance(exercise, Exercise)
     size = tuple(job["size"]) if isinstance(job["size"], list) else job["size"]
     given = exercise.inputs(np.random.default_rng(1), size)
     try:
@@ -102,7 +104,9 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     return {"kind": kinds.PASS, "timing": timing}
 
 
-def _launch(exercise: Exercise, source: str, given: dict[str, Any], size: Any, cp: Any):
+def _launch(
+    exercise: Exercise, source: str, given: dict[str, Any], size: Any, cp: Any
+) -> Callable[[], dict[str, Any]]:
     """A function that launches every kernel of the exercise and returns its arrays."""
     from ...launching.modules import load
     from .entry_points import declare_kernels

@@ -113,7 +113,7 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
     outcome = _outcome(exercise, verdict)
     cache = StatsCache(exercise, module)
     if outcome.passed and exercise.target:
-        outcome = _try_target(exercise, cache, verdict)
+        outcome = _try_target(exercise, exercise.target, cache, verdict)
     if not outcome.passed:
         return outcome
     if missing := method_verdict(exercise, cache):
@@ -237,9 +237,8 @@ def _with_member(exercise: Exercise, wrong: Verdict) -> Verdict:
     return replace(wrong, first=first)
 
 
-def _try_target(exercise: Exercise, cache: StatsCache, verdict: Verdict) -> Outcome:
+def _try_target(exercise: Exercise, target: Target, cache: StatsCache, verdict: Verdict) -> Outcome:
     """Count one launch at the target's size and compare with the target."""
-    target = exercise.target
     counts = cache.at(target.size).counts
     measured = target.measure(counts)
     if measured > target.at_most:
@@ -247,19 +246,19 @@ def _try_target(exercise: Exercise, cache: StatsCache, verdict: Verdict) -> Outc
         verdict = simple(kinds.TARGET_MISSED, message, hint=target.advice)
     figures = (target.label, measured, target.at_most)
     outcome = _outcome(exercise, verdict)
-    return replace(outcome, counts=counts, target=figures, before=_before(exercise))
+    return replace(outcome, counts=counts, target=figures, before=_before(exercise, target))
 
 
 _starters: dict[tuple[str, Target], float] = {}
 
 
-def _before(exercise: Exercise) -> float:
+def _before(exercise: Exercise, target: Target) -> float:
     """What the target measures for the starter; counted once a session."""
-    key = exercise.starter, exercise.target
+    key = exercise.starter, target
     if key not in _starters:
         starter = emulated_runs.load_answer(exercise, exercise.starter, f"{exercise.id}.cu")
-        counts = counted(exercise, starter, exercise.target.size).counts
-        _starters[key] = exercise.target.measure(counts)
+        counts = counted(exercise, starter, target.size).counts
+        _starters[key] = target.measure(counts)
     return _starters[key]
 
 

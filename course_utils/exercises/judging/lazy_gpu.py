@@ -23,7 +23,7 @@ LATE, EARLY, OTHERS_FIRST = ORDERS = ("late", "early", "other streams first")
 class LazyEvent:
     """A mark in a stream. Waiting for an event that was never recorded does not wait."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.recorded: tuple[LazyStream, int] | None = None
 
     def record(self, stream: LazyStream) -> None:
@@ -45,6 +45,7 @@ class LazyStream:
         self.added = self.done = 0
 
     def add(self, work: Callable[[], None]) -> None:
+        """Put ``work`` at the end of the queue. An EARLY GPU does it at once."""
         self._queue.append(work)
         self.added += 1
         if self._gpu.order == EARLY:
@@ -64,6 +65,7 @@ class LazyStream:
         self.run_to(self.added)
 
     def run_to(self, place: int) -> None:
+        """Do the first ``place`` pieces of work that were ever added, as far as not done."""
         while self.done < place:
             self.done += 1
             self._queue.popleft()()
@@ -112,10 +114,12 @@ class LazyGPU:
         self.delivered_to: list[list[float]] = []  # and where each of them brought it
 
     def Stream(self) -> LazyStream:  # noqa: N802 (CuPy's own name)
+        """A new stream."""
         self.streams.append(LazyStream(self))
         return self.streams[-1]
 
     def Event(self) -> LazyEvent:  # noqa: N802 (CuPy's own name)
+        """A new event, not yet recorded."""
         return LazyEvent()
 
     def empty(self, n: int) -> LazyArray:

@@ -6,6 +6,8 @@ import ast
 import math
 import operator
 import re
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +35,13 @@ OPERATIONS = {
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
 }
-FUNCTIONS = {"abs": abs, "int": int, "max": max, "min": min, "round": round}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "int": int,
+    "max": max,
+    "min": min,
+    "round": round,
+}
 
 
 class NotANumber(ValueError):
@@ -58,7 +66,8 @@ def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
         return simple(kinds.WRONG_TYPE, message, hint="A number, or arithmetic such as 32 * 4.")
     except SyntaxError as error:
         message = f"line {error.lineno} is not `name = number`."
-        return simple(kinds.SYNTAX_ERROR, message, excerpt=source_excerpt(source, [error.lineno]))
+        lines = [error.lineno] if error.lineno else []
+        return simple(kinds.SYNTAX_ERROR, message, excerpt=source_excerpt(source, lines))
     except NotANumber as error:
         return simple(kinds.WRONG_TYPE, str(error), hint="A number, or arithmetic such as 32 * 4.")
     missing = [name for name in exercise.asks if name not in given]
@@ -87,19 +96,20 @@ def assignments(source: str) -> dict[str, float | None]:
     """
     found: dict[str, float | None] = {}
     for line in ast.parse(source).body:
-        names = line.targets if isinstance(line, ast.Assign) else [None]
-        if not all(isinstance(name, ast.Name) for name in names):
+        names = line.targets if isinstance(line, ast.Assign) else []
+        known = [name.id for name in names if isinstance(name, ast.Name)]
+        if not isinstance(line, ast.Assign) or len(known) < len(names):
             raise NotSimple(f"line {line.lineno} is not `name = number`.")
-        value = _value(line.value, found)
-        found |= {name.id: value for name in names}
+        found |= dict.fromkeys(known, _value(line.value, found))
     return found
 
 
 def _value(node: ast.expr, known: dict[str, float | None]) -> float | None:
     if isinstance(node, ast.Constant) and node.value is Ellipsis:
         return None
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return _in_range(node.value, node)
+    number = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(number, (int, float)) and not isinstance(number, bool):
+        return _in_range(number, node)
     if isinstance(node, ast.Name) and known.get(node.id) is not None:
         return known[node.id]
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -112,10 +122,14 @@ def _value(node: ast.expr, known: dict[str, float | None]) -> float | None:
             return _in_range(OPERATIONS[type(node.op)](left, right), node)
         except (ArithmeticError, TypeError, ValueError) as error:
             raise NotANumber(f"line {node.lineno}: {error}.") from None
-    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in FUNCTIONS:
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and (function := FUNCTIONS.get(node.func.id))
+    ):
         arguments = [_number(argument, known) for argument in node.args]
         try:
-            return _in_range(FUNCTIONS[node.func.id](*arguments), node)
+            return _in_range(function(*arguments), node)
         except (ArithmeticError, TypeError, ValueError) as error:
             raise NotANumber(f"line {node.lineno}: {error}.") from None
     message = f"line {node.lineno}: `{ast.unparse(node)[:60]}` is no number."

@@ -52,10 +52,12 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
+        """Whether the answer is right."""
         return self.verdict.passed
 
     @property
     def kind(self) -> str:
+        """The kind of the verdict, one of ``kinds.KINDS``."""
         return self.verdict.kind
 
     @property

@@ -68,9 +68,9 @@ def slow_or_endless(
     verdict = from_finding(yours.fault, source, name)
     if not exceeded_budget(yours.fault):
         return verdict
-    if _changed(sooner) < (many := _changed(yours)):
+    if _changed(sooner) < (elements := _changed(yours)):
         message = (
-            f"the kernel was stopped before its end. It had written {many:,} elements, and was "
+            f"the kernel was stopped before its end. It had written {elements:,} elements, and was "
             f"still writing. All threads of the course's solution run {ours:,} instructions."
         )
         return simple(kinds.TOO_SLOW, message, hint=SHARE)

@@ -106,7 +106,7 @@ def _may_be_none(exercise: PythonExercise, found: dict[str, Any]) -> bool:
     return any(value is not None for value in values) and any(each is None for each in right)
 
 
-def _changed(arguments: tuple, left: list[Any]) -> int:
+def _changed(arguments: tuple[Any, ...], left: list[Any]) -> int:
     """The first of ``arguments``, from 1 on, that is no longer what it was; 0 where all are. What
     is no number, text, list or array has its own ways to tell (``method``)."""
     after = left[1]
@@ -192,7 +192,7 @@ def _near(want: np.ndarray, limit: float) -> float:
     """How far off an element of an array may be: sums cancel in places; 0 where all is exact."""
     if want.dtype.kind != "f" or limit <= RTOL:
         return 0.0
-    return limit * np.abs(want[np.isfinite(want)]).max(initial=0)
+    return limit * float(np.abs(want[np.isfinite(want)]).max(initial=0))
 
 
 def _about_the_items(got: Any, want: Any) -> str:

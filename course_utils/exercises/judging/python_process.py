@@ -85,6 +85,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     if names:
         found = variables(exercise, job["source"], names)
     else:
+        assert isinstance(exercise, PythonExercise)
         cases = all_cases(exercise)
         chosen = slice(first, None) if first else slice(len(exercise.cases))
         found = answers(exercise, job["source"], cases[chosen])
@@ -110,8 +111,8 @@ def answers(
     def answer(problem: dict[str, Any] | None = None) -> dict[str, Any]:
         return {"calls": calls, "problem": problem}
 
-    run = partial(exec, compiled(source, exercise), namespace)
-    _, problem = _tried(run, exercise, source, "running the cell")
+    define = partial(exec, compiled(source, exercise), namespace)
+    _, problem = _tried(define, exercise, source, "running the cell")
     if problem:
         return answer(problem)
     function = namespace.get(exercise.function)
@@ -154,7 +155,7 @@ def _values(code: CodeType, names: list[str]) -> dict[str, Any]:
     return {name: written(namespace[name]) for name in names if name in namespace}
 
 
-def _called(call: Any, function: Any, arguments: tuple) -> list[Any]:
+def _called(call: Any, function: Any, arguments: tuple[Any, ...]) -> list[Any]:
     value = call(function, *arguments) if call else function(*arguments)
     _restore_builtins()
     return written(value)
@@ -190,7 +191,7 @@ def _told(verdict: Verdict) -> dict[str, str]:
 def _raised(error: BaseException, exercise: BaseExercise, source: str, doing: str) -> Verdict:
     """An exception, with the last line of the student's cell on its way."""
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == exercise.id]
+    lines = [frame.lineno for frame in frames if frame.filename == exercise.id and frame.lineno]
     text = "".join(traceback.format_exception_only(error)).strip()
     return simple(
         kinds.EXCEPTION,

@@ -13,7 +13,7 @@ launches, not in hundreds; and a student's installation shall not need the libra
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import prod
@@ -48,16 +48,18 @@ class Trial:
     changes: tuple[InputClass, ...] = ()
 
     def given(self, exercise: Exercise) -> Given:
+        """The inputs by name, drawn and changed anew."""
         given = exercise.inputs(np.random.default_rng(self.seed), self.size)
         for change in self.changes:
             given = change.applied(given, np.random.default_rng((self.seed, 7)))
         return given
 
     def launches(self, exercise: Exercise) -> tuple[Launch, ...]:
+        """The launches of this trial, in order."""
         own = exercise.launches(self.size)
         if not self.launch:
             return own
-        others = exercise.contract.launches(self.size)
+        others = _other_launches(exercise, self.size)
         found = others[(self.launch - 1) % len(others)]
         return (found,) if isinstance(found, Launch) else tuple(found)
 
@@ -91,42 +93,46 @@ def drawn_trials(exercise: Exercise) -> list[Trial]:
         chosen = (column[number] for column in changes)
         differing = tuple(values for values in chosen if values.label)
         trials.append(Trial(sizes[number], 10 + number, launch, differing))
-    more = _other_values(exercise), _whole(exercise), _longest(exercise)
-    return [*_other_launches(exercise), *trials, *chain(*more)]
+    more = _other_values(exercise, contract), _whole(contract), _longest(exercise, contract)
+    return [*_launches_tried(exercise), *trials, *chain(*more)]
 
 
-def _other_launches(exercise: Exercise) -> list[Trial]:
+def _other_launches(exercise: Exercise, size: Any) -> Sequence[Launch | tuple[Launch, ...]]:
+    """The launches at ``size`` that the contract gives beside the exercise's own."""
+    contract = exercise.contract
+    return contract.launches(size) if isinstance(contract, Domain) and contract.launches else ()
+
+
+def _launches_tried(exercise: Exercise) -> list[Trial]:
     """Each of the other launches at the most telling fixed size, which has work for all of it."""
-    if not exercise.contract.launches:
-        return []
     size = exercise.small[0]
-    return [Trial(size, 1, n + 1) for n in range(len(exercise.contract.launches(size)))]
+    return [Trial(size, 1, n + 1) for n in range(len(_other_launches(exercise, size)))]
 
 
-def _other_values(exercise: Exercise) -> list[Trial]:
+def _other_values(exercise: Exercise, contract: Domain) -> list[Trial]:
     """Each of the other values there too: a draw may give them to a single element, where much is
     right that is wrong elsewhere."""
     size = exercise.small[0]
-    alternatives = (values for one in exercise.contract.values for values in one if values.label)
+    alternatives = (values for one in contract.values for values in one if values.label)
     return [Trial(size, 2, changes=(values,)) for values in alternatives]
 
 
-def _whole(exercise: Exercise) -> list[Trial]:
+def _whole(contract: Domain) -> list[Trial]:
     """Sizes of which nothing is left over, with the exercise's own values and launch."""
-    sizes = exercise.contract.sizes
+    sizes = contract.sizes
     return [Trial(size, 4) for size in sizes.whole()] if sizes else []
 
 
-def _longest(exercise: Exercise) -> list[Trial]:
+def _longest(exercise: Exercise, contract: Domain) -> list[Trial]:
     """The longest sizes with the exercise's own values: in a long row of equal numbers a wrong
     index is not seen. Also with the fewest threads, which go through their loops most often."""
-    sizes, launches = exercise.contract.sizes, exercise.contract.launches
+    sizes = contract.sizes
     if not sizes:
         return []
     trials = []
     for size in sizes.longest():
         trials.append(Trial(size, 3))
-        threads = [_threads(launch) for launch in launches(size)] if launches else []
+        threads = [_threads(launch) for launch in _other_launches(exercise, size)]
         if threads and min(threads) < _threads(exercise.launches(size)):
             trials.append(Trial(size, 3, threads.index(min(threads)) + 1))
     return trials
@@ -148,9 +154,10 @@ def smallest(
         tried += 1
         return tried <= steps and fails(candidate)
 
-    if exercise.contract.sizes:
+    sizes = exercise.contract.sizes if isinstance(exercise.contract, Domain) else None
+    if sizes:
         room = steps - len(trial.changes) - 1
-        for size in exercise.contract.sizes.smaller(trial.size):
+        for size in sizes.smaller(trial.size):
             if tried >= room:
                 break
             if still(replace(trial, size=size)):

@@ -36,6 +36,7 @@ class Proof:
 
     @property
     def holds(self) -> bool:
+        """Whether the text got the verdict it should get, or was skipped."""
         if self.skipped:
             return True
         if self.text == "starter" and self.expected == NOT_PASS:

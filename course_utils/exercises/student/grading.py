@@ -60,10 +60,12 @@ class StudentReport:
 
     @property
     def points(self) -> float:
+        """The sum over all exercises."""
         return sum(grade.points for grade in self.grades)
 
     @property
     def of(self) -> float:
+        """The most points that all exercises give together."""
         return sum(grade.of for grade in self.grades)
 
     def __str__(self) -> str:

@@ -88,7 +88,8 @@ def forget(exercise: BaseExercise) -> str:
 
 def next_hint(exercise: BaseExercise) -> int:
     """The number of the hint to show now, from 1; it stays at the last."""
-    before = max(_read()[0].get(exercise.id, {}).get("hints", 0), _hints.get(exercise.id, 0))
+    saved: int = _read()[0].get(exercise.id, {}).get("hints", 0)
+    before = max(saved, _hints.get(exercise.id, 0))
     number = min(before + 1, len(exercise.hints))
     if _trying(lambda: _change(exercise.id, lambda entry: {**entry, "hints": number})):
         _hints[exercise.id] = number
@@ -96,6 +97,7 @@ def next_hint(exercise: BaseExercise) -> int:
 
 
 def answer_file(exercise: BaseExercise) -> Path:
+    """Where the last answer to the exercise is saved."""
     return folder() / f"{exercise.id}.{SUFFIXES.get(exercise.language, 'cu')}"
 
 
@@ -129,6 +131,7 @@ class Progress:
 
     @property
     def chapters(self) -> dict[str, list[Line]]:
+        """The lines by chapter."""
         found: dict[str, list[Line]] = {}
         for line in self.lines:
             found.setdefault(line.chapter, []).append(line)
