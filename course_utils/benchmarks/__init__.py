@@ -8,9 +8,9 @@ make the other files of ``assets/benchmarks``.
 from typing import Any
 
 from . import cases
-from .harness.case import Case, KernelCall, Work
+from .harness.case import Case, KernelCall, Workload
 
-__all__ = ["CASES", "Case", "KernelCall", "Work"]
+__all__ = ["CASES", "Case", "KernelCall", "Workload"]
 CASES: tuple[Case, ...]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks import Case, KernelCall, Work
+from course_utils.benchmarks import Case, KernelCall, Workload
 from course_utils.benchmarks.experiments import profilers, sums
 from course_utils.benchmarks.experiments.single_launch import launch_of
 from course_utils.benchmarks.harness import nsight_compute, sass
@@ -17,12 +17,12 @@ from course_utils.errors import LessonError
 
 def test_a_wrong_element_is_named_with_what_it_should_be():
     out = cp.asarray(np.array([1.0, 5.0, 3.0], np.float32))
-    work = Work((), out, lambda: cp.asarray(np.array([1.0, 2.0, 3.0])), rtol=1e-6)
+    work = Workload((), out, lambda: cp.asarray(np.array([1.0, 2.0, 3.0])), rtol=1e-6)
     assert work.wrong() == "1 of 3 elements are wrong; element 1 is 5.0, expected 2.0"
 
 
 def test_a_result_of_another_shape_is_named():
-    work = Work((), cp.zeros(3), lambda: cp.ones((3, 1)))
+    work = Workload((), cp.zeros(3), lambda: cp.ones((3, 1)))
     assert work.wrong() == "its shape is (3,), expected (3, 1)"
 
 
@@ -57,7 +57,9 @@ def test_large_arrays_are_compared_where_they_lie():
 def test_work_clears_what_its_kernel_adds_to():
     kernel = load(source='extern "C" __global__ void count(int *x) { atomicAdd(x, 1); }').kernel
     out = cp.full(1, 7, cp.int32)
-    work = Work((KernelCall(kernel, 1, 32, (out,)),), out, lambda: cp.full(1, 32.0), cleared=(out,))
+    work = Workload(
+        (KernelCall(kernel, 1, 32, (out,)),), out, lambda: cp.full(1, 32.0), cleared=(out,)
+    )
     work()
     work()
     assert not work.wrong()

@@ -6,7 +6,7 @@ from itertools import count, cycle
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks import CASES, Case, KernelCall, Work
+from course_utils.benchmarks import CASES, Case, KernelCall, Workload
 from course_utils.benchmarks.cases.matmul import grid_for
 from course_utils.benchmarks.harness import measure, nvml, sustained
 from course_utils.devices.selection import ON_GPU
@@ -91,7 +91,7 @@ def recorded(monkeypatch):
         return cp.ones(1, cp.float32)
 
     out = cp.zeros(1, cp.float32)
-    work = Work((), out, lambda: cp.ones(1, cp.float64), libraries={"theirs": library})
+    work = Workload((), out, lambda: cp.ones(1, cp.float64), libraries={"theirs": library})
     turns = cycle((2.0, 3.0))
 
     def bench(run, warmup, repeats):
@@ -123,8 +123,8 @@ def recorded(monkeypatch):
 def test_work_that_is_a_graph_is_captured(monkeypatch):
     monkeypatch.setattr(measure, "graph_of", lambda run: ("graph of", run))
     out = cp.zeros(1, cp.float32)
-    assert measure._fast(Work((), out, lambda: out, as_a_graph=True))[0] == "graph of"
-    assert callable(measure._fast(Work((), out, lambda: out)))
+    assert measure._fast(Workload((), out, lambda: out, as_a_graph=True))[0] == "graph of"
+    assert callable(measure._fast(Workload((), out, lambda: out)))
 
 
 def test_turns_are_taken_in_changing_order(recorded):
@@ -158,7 +158,7 @@ def test_the_emulator_s_copies_of_work_share_what_the_launches_share():
     kernel = load(source='extern "C" __global__ void add(int *x) { atomicAdd(x, 1); }').kernel
     out = cp.full(1, 7, cp.int32)
     launches = (KernelCall(kernel, 1, 32, (out,)),) * 2
-    work = Work(launches, out, lambda: cp.full(1, 64.0), cleared=(out,)).on_emulator()
+    work = Workload(launches, out, lambda: cp.full(1, 64.0), cleared=(out,)).on_emulator()
     work()
     assert work.launches[0].args[0] is work.launches[1].args[0] is work.output is work.cleared[0]
     assert not work.wrong()

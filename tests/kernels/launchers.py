@@ -2,8 +2,8 @@
 
 A kernel that is measured is launched as its benchmark case says. Any other has a *launch
 description* in ``launches_NN.py`` of its chapter: a function under ``@launch`` that makes a
-:class:`~course_utils.benchmarks.harness.case.Work` of a given size. ``test_every_kernel.py`` runs
-them all.
+:class:`~course_utils.benchmarks.harness.case.Workload` of a given size.
+``test_every_kernel.py`` runs them all.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from course_utils import cp, load, sanitize
 from course_utils.benchmarks import CASES
-from course_utils.benchmarks.harness.case import Case, KernelCall, Work
+from course_utils.benchmarks.harness.case import Case, KernelCall, Workload
 from course_utils.devices.selection import ON_GPU
 from course_utils.launching.modules import Kernel
 from course_utils.observing.sanitizing import Report
@@ -45,7 +45,7 @@ def in_turn(file: str) -> bool:
 
 
 @dataclass(frozen=True)
-class InPlace(Work):
+class InPlace(Workload):
     """Work on an ``output`` that the kernel also reads: it holds ``start`` before."""
 
     start: Any = None
@@ -55,7 +55,7 @@ class InPlace(Work):
 
 
 @dataclass(frozen=True)
-class Addressed(Work):
+class Addressed(Workload):
     """Work whose arguments hold addresses of the arrays ``kept``: they lead nowhere on another
     machine, so a GPU's have no copies for the sanitizer."""
 
@@ -72,7 +72,7 @@ class Demonstration:
     finds: tuple[str, ...] = ()
 
 
-Description = Callable[..., Work | Demonstration]
+Description = Callable[..., Workload | Demonstration]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Trial:
     describe: Description
     size: tuple
 
-    def make(self) -> Work | Demonstration:
+    def make(self) -> Workload | Demonstration:
         return self.describe(self.name, *self.size)
 
     def __str__(self) -> str:
@@ -152,7 +152,7 @@ def described(case: Case) -> bool:
     return all(trials(file) for file in case.files)
 
 
-def run(work: Work, *, sanitized: bool = True) -> None:
+def run(work: Workload, *, sanitized: bool = True) -> None:
     """Launch ``work``, by default under every check of the sanitizer, on outputs that hold no
     result yet.
 
@@ -177,7 +177,7 @@ def sanitized_call(call: KernelCall) -> Report:
     return sanitize(call.kernel, call.grid, call.block, call.args, shared_mem=call.shared_mem)
 
 
-def _prepare(work: Work) -> None:
+def _prepare(work: Workload) -> None:
     work.poison()
     for array in work.cleared:
         array.fill(0)
@@ -195,10 +195,10 @@ def work(
     args: tuple,
     output: Any,
     expected: Any,
-    kind: type[Work] = Work,
+    kind: type[Workload] = Workload,
     shared_mem: int = 0,
     **more: Any,
-) -> Work:
+) -> Workload:
     """One launch, the array with its result, and what that should be; ``more`` fields of Work."""
     call = KernelCall(kernel, grid, block, args, shared_mem)
     return kind((call,), output, lambda: expected, **more)

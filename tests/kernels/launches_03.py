@@ -6,7 +6,7 @@ import numpy as np
 from launchers import Chapter, draw, work
 
 from course_utils import ceil_div, cp, hardware
-from course_utils.benchmarks.harness.case import Work
+from course_utils.benchmarks.harness.case import Workload
 
 CHAPTER = Chapter("03_gpu_introduction")
 kernel = CHAPTER.kernel
@@ -35,7 +35,7 @@ def any_order(name, n):
 
 
 @dataclass(frozen=True)
-class AnyOrder(Work):
+class AnyOrder(Workload):
     """Work whose results may come in any order; ``expected`` has them in rising order."""
 
     def numbers(self, result):

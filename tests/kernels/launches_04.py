@@ -11,7 +11,7 @@ from course_utils.benchmarks.cases.first_kernels.scans_and_sorts import SCAN_THR
 from course_utils.benchmarks.experiments.cooperation import smoothed
 from course_utils.benchmarks.experiments.litmus import ALL as LITMUS
 from course_utils.benchmarks.experiments.litmus import WEAK
-from course_utils.benchmarks.harness.case import KernelCall, Work, double
+from course_utils.benchmarks.harness.case import KernelCall, Workload, double
 
 CHAPTER = Chapter("04_first_kernels")
 kernel = CHAPTER.kernel
@@ -216,11 +216,11 @@ def sum_single_pass(name, grid, n):
     launch = grid, 1024, (cp.asarray(x), total, cp.empty(grid, cp.float32), done, n)
     expected = x.sum(dtype=np.float64, keepdims=True)
     error = {"rtol": 1e-5, "atol": 1e-5 * n**0.5}
-    return work(kernel(name), *launch, total, expected, Work, cleared=(done,), **error)
+    return work(kernel(name), *launch, total, expected, Workload, cleared=(done,), **error)
 
 
 @dataclass(frozen=True)
-class Summed(Work):
+class Summed(Workload):
     """Work whose result is the sum of the output."""
 
     def numbers(self, result):
@@ -253,7 +253,7 @@ def transpose(name, rows, columns):
 
 
 @dataclass(frozen=True)
-class Outcomes(Work):
+class Outcomes(Workload):
     """Work whose results are how many outcomes were counted, and how many of the weak one."""
 
     weak: int = 0
@@ -343,7 +343,7 @@ def group_sums(name, n, group):
 
 
 @dataclass(frozen=True)
-class InAnyOrder(Work):
+class InAnyOrder(Workload):
     """Work whose results may stand in any order."""
 
     def numbers(self, result):

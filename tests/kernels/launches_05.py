@@ -10,7 +10,7 @@ from launchers import Addressed, Chapter, InPlace, draw, work
 
 from course_utils import ceil_div, cp, pointers
 from course_utils.benchmarks.cases.filters import window_bytes
-from course_utils.benchmarks.harness.case import KernelCall, Work
+from course_utils.benchmarks.harness.case import KernelCall, Workload
 from course_utils.benchmarks.libraries.cudnn_graph import strides_of
 from course_utils.paths import KERNELS
 
@@ -220,7 +220,7 @@ def cutlass_tensor_op(name, rows, columns, depth):
 
 
 @dataclass(frozen=True)
-class EachRank(Work):
+class EachRank(Workload):
     """Work whose result every rank has, as a row of the output."""
 
     start: Any = None

@@ -13,7 +13,7 @@ from course_utils.benchmarks.cases import few_rows, fft
 from course_utils.benchmarks.cases.convolution import BF16_SHARED, PIPELINE_SHARED, convolved
 from course_utils.benchmarks.cases.matmul import specialized_arguments
 from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL, bytes_of_tiles
-from course_utils.benchmarks.harness.case import KernelCall, Work
+from course_utils.benchmarks.harness.case import KernelCall, Workload
 
 CHAPTER = Chapter("06_matmul_and_fft")
 kernel = CHAPTER.kernel
@@ -158,7 +158,7 @@ def few_rows_product(name, m, n, k, slices, rows):
     there = cp.asarray(a), cp.asarray(b), c
     call, arrived = few_rows.few_rows_call(*there, slices, ROWS=rows)
     expected = a.astype(np.float64) @ b.astype(np.float64)
-    return Work((call,), c, lambda: expected, 1e-5, 1e-4, cleared=(arrived,))
+    return Workload((call,), c, lambda: expected, 1e-5, 1e-4, cleared=(arrived,))
 
 
 @CHAPTER.launch(
@@ -238,7 +238,7 @@ def product_of_any_shape(name, m, n, k):
 
 
 @dataclass(frozen=True)
-class Bfloat16(Work):
+class Bfloat16(Workload):
     """Work whose results are the bits of bf16 numbers."""
 
     def numbers(self, result):
@@ -269,7 +269,7 @@ def gemm_bf16_pipeline(name, m, n, k):
 
 
 @dataclass(frozen=True)
-class Mapped(Work):
+class Mapped(Workload):
     """Work that keeps the arrays which its tensor maps describe."""
 
     arrays: tuple = ()
@@ -356,7 +356,7 @@ def rounded(values, form):
 
 
 @dataclass(frozen=True)
-class InUnits(Work):
+class InUnits(Workload):
     """Work whose results are compared in units of the error that each may have."""
 
     unit: float | np.ndarray = 1.0
@@ -465,7 +465,7 @@ def inverse(name, rows, split):
     x = cp.asarray(fft.in_pairs(np.fft.fft(fft.from_pairs(start))).astype(np.float32))
     out = cp.empty_like(x)
     call = fft.batched_call(x, out, split, INVERSE=1)
-    return Work((call,), out, lambda: n * start.astype(np.float64), atol=1e-5 * n)
+    return Workload((call,), out, lambda: n * start.astype(np.float64), atol=1e-5 * n)
 
 
 @CHAPTER.launch("fft_prefetch", sizes=[(3, 8192, 1), (2, 8192, 5)])

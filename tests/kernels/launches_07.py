@@ -19,7 +19,7 @@ from course_utils.benchmarks.cases.pytorch_extensions import (
     top_k,
 )
 from course_utils.benchmarks.cases.pytorch_extensions.normalisation import moments_of
-from course_utils.benchmarks.harness.case import Work
+from course_utils.benchmarks.harness.case import Workload
 from course_utils.paths import KERNELS, kernel_file
 
 CHAPTER = Chapter("07_pytorch_extensions")
@@ -265,7 +265,7 @@ PACKED = [
 ]
 
 
-class PackedWork(Work):
+class PackedWork(Workload):
     """Work that gives (O, lse) or (dQ, dK, dV), one after the other, of bf16 and fp32 numbers."""
 
     def numbers(self, result):
@@ -308,7 +308,7 @@ def packed_attention(name, lengths, heads, kv_heads, d, causal):
 
     class Both(PackedWork):
         def wrong(self, result=None):
-            of_lse = Work((call,), lse, lambda: lse_exact[:, :, 0].T, rtol=1e-5, atol=1e-5)
+            of_lse = Workload((call,), lse, lambda: lse_exact[:, :, 0].T, rtol=1e-5, atol=1e-5)
             return super().wrong(result) or of_lse.wrong()
 
         def poison(self):
@@ -383,7 +383,9 @@ def selected(name, kind, shape, k):
     calls = SELECTION_CALLS[name](on_device, k, found)
     indices = cp.asnumpy(top_k.largest(on_device, k))
     expected = np.stack([np.take_along_axis(x, indices, axis=1).astype(float), indices])
-    return top_k.TopKWork(calls, found.room, lambda: cp.asarray(expected), x=on_device, rows=len(x))
+    return top_k.TopKWorkload(
+        calls, found.room, lambda: cp.asarray(expected), x=on_device, rows=len(x)
+    )
 
 
 SELECTION_CALLS = {
@@ -498,7 +500,7 @@ def gemv_int4_bytes(name, rows, columns, tried):
     bulk = name == "gemv_int4_bulk"
     launch = low_precision.bulk_call if bulk else partial(low_precision.stream_call, name)
     call = launch(words, scales, cp.asarray(x), y, grid=3, **tried)
-    return Work((call,), y, lambda: cp.asarray(w @ kept), rtol=1e-5, atol=1e-5)
+    return Workload((call,), y, lambda: cp.asarray(w @ kept), rtol=1e-5, atol=1e-5)
 
 
 # --- 07: batched QR ---

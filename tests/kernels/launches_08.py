@@ -14,7 +14,7 @@ from course_utils.benchmarks.cases.hopper_attention import (
 )
 from course_utils.benchmarks.cases.matmul import Bf16Work, from_bf16, to_bf16
 from course_utils.benchmarks.cases.pytorch_extensions.attention import attention, gradients_of
-from course_utils.benchmarks.harness.case import Work, normal
+from course_utils.benchmarks.harness.case import Workload, normal
 from course_utils.layouts import Layout
 
 CHAPTER = Chapter("08_cute_tma_blackwell")
@@ -338,7 +338,7 @@ def attention_work(name, size, causal=False, **defines):
 
     class Both(Bf16Work):
         def wrong(self, result=None):
-            of_lse = Work((call,), lse, lambda: lse_exact, rtol=1e-5, atol=1e-5)
+            of_lse = Workload((call,), lse, lambda: lse_exact, rtol=1e-5, atol=1e-5)
             return super().wrong(result) or of_lse.wrong()
 
         def poison(self):

@@ -17,7 +17,7 @@ from ...launching.kernels import Kernel
 from ...launching.modules import load
 from ...launching.tensor_maps import tensor_map
 from ...needs import lacking
-from ..harness.case import KernelCall, Work, double, normal
+from ..harness.case import KernelCall, Workload, double, normal
 from ..libraries import cublas
 from .matmul import FACTORS, SUM_ERROR, Bf16Work, from_bf16, to_bf16
 
@@ -81,7 +81,7 @@ def product_call(
     return KernelCall(kernel, rung.grid(m, n, bn, pairs), 192, (*maps, d, m, n, k), shared)
 
 
-def product_work(name: str, shape: Shape, seed: int = 0, **launch: int) -> Work:
+def product_work(name: str, shape: Shape, seed: int = 0, **launch: int) -> Workload:
     """The product of rung ``name`` for random matrices of ``shape`` (M, N, K), beside float64 and,
     on a GPU, cuBLAS; ``launch`` as for :func:`product_call`."""
     m, n, k = shape
@@ -98,13 +98,13 @@ def product_work(name: str, shape: Shape, seed: int = 0, **launch: int) -> Work:
     )
 
 
-def tile_work(columns: int = 64, seed: int = 0) -> Work:
+def tile_work(columns: int = 64, seed: int = 0) -> Workload:
     """The one tile of ``umma_tile``: 128 x ``columns`` results in fp32."""
     a, b = to_bf16(normal((ROWS, STEPS), seed)), to_bf16(normal((columns, STEPS), seed + 1))
     d = cp.empty((ROWS, columns), cp.float32)
     maps = (tensor_map(x, x.shape, swizzle=ROW_BYTES) for x in (a, b))
     kernel = blackwell_kernel("01_umma_tile.cu", COLUMNS=columns)
-    return Work(
+    return Workload(
         (KernelCall(kernel, 1, ROWS, (*maps, d)),),
         output=d,
         expected=lambda: double(from_bf16(a)) @ double(from_bf16(b)).T,

@@ -19,7 +19,7 @@ from ...devices.selection import cp
 from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import KERNELS
-from ..harness.case import KernelCall, Work
+from ..harness.case import KernelCall, Workload
 from .blackwell import ROW_BYTES, ROWS, Shape, blackwell_kernel
 from .matmul import SUM_ERROR
 
@@ -133,10 +133,10 @@ def _factors(
 
 def _work(
     call: KernelCall, d: Any, both: tuple[ScaledFactor, ScaledFactor], scale: np.float32
-) -> Work:
+) -> Workload:
     a, b = both
     most = {"mxfp8": (3.75 * 8) ** 2, "nvfp4": (6 * 3.75) ** 2}[a.form]  # of a product
-    return Work(
+    return Workload(
         (call,),
         output=d,
         expected=lambda: cp.asarray(float(scale) * (a.values() @ b.values().T)),
@@ -146,7 +146,7 @@ def _work(
     )
 
 
-def scaled_work(form: str, shape: Shape, seed: int = 0, **launch: int) -> Work:
+def scaled_work(form: str, shape: Shape, seed: int = 0, **launch: int) -> Workload:
     """The product of ``scaled_gemm`` for random factors of ``shape`` (M, N, K), beside float64."""
     m, n, k = shape
     both, (a, b), scale = _factors(form, m, n, k, seed)
@@ -154,7 +154,7 @@ def scaled_work(form: str, shape: Shape, seed: int = 0, **launch: int) -> Work:
     return _work(scaled_call(form, a, b, d, k, scale=scale, **launch), d, both, scale)
 
 
-def scaled_tile_work(form: str, columns: int = 64, seed: int = 0) -> Work:
+def scaled_tile_work(form: str, columns: int = 64, seed: int = 0) -> Workload:
     """The one tile of ``mxfp8_tile`` or ``nvfp4_tile``: 128 x ``columns`` results in fp32."""
     k = FORMATS[form].steps
     both, pairs, scale = _factors(form, ROWS, columns, k, seed)

@@ -21,7 +21,7 @@ from ..harness.case import (
     Case,
     KernelCall,
     Size,
-    Work,
+    Workload,
     course_kernel,
     course_kernel_for,
     double,
@@ -61,7 +61,7 @@ Launch = Callable[[Any, Any, Any, Layer], tuple[KernelCall, ...]]
 # --- fp32, channels first ---
 
 
-def _work(size: Layer, launches: Launch, same_bits: bool = True) -> Work:
+def _work(size: Layer, launches: Launch, same_bits: bool = True) -> Workload:
     """``launches(x, w, y, size)`` computes y = x * w."""
     images, channels, filters, height, width, side = size
     x = normal((images, channels, height, width))
@@ -73,7 +73,7 @@ def _work(size: Layer, launches: Launch, same_bits: bool = True) -> Work:
     depth = channels * side**2
     # A result adds up `depth` products of normal numbers, and so its rms is the root of that.
     within = tolerance_for(np.full(1, depth**0.5), unit_roundoff(x.dtype), depth)
-    return Work(
+    return Workload(
         launches(x, w, y, size),
         output=y,
         expected=lambda: convolved(x, w, side // 2),
@@ -226,7 +226,7 @@ class _Images(Bf16Work):
         )
 
 
-def _bf16_work(size: Layer, launches: Launch) -> Work:
+def _bf16_work(size: Layer, launches: Launch) -> Workload:
     """``launches(x, w, y, size)`` computes y = x * w, all three with channels last."""
     images, channels, filters, height, width, side = size
     x = to_bf16(normal((images, height, width, channels)))
@@ -275,7 +275,7 @@ def _case(
     name: str,
     launches: Launch,
     gpu_sizes: tuple[Size, ...] = (RESNET,),
-    work: Callable[[Any, Launch], Work] | None = None,
+    work: Callable[[Any, Launch], Workload] | None = None,
     **other: Any,
 ) -> Case:
     bf16 = name.startswith("conv_bf16")

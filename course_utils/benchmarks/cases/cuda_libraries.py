@@ -9,7 +9,7 @@ import numpy as np
 from ...devices.selection import cp
 from ...integers import ceil_div
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, course_kernel, program, torch_on_gpu
+from ..harness.case import Case, KernelCall, Workload, course_kernel, program, torch_on_gpu
 from ..libraries.curand import uniform_floats
 from .first_kernels.common import as_tensors
 
@@ -19,7 +19,7 @@ STREAMS = 65536  # subsequences of cuRAND's order
 SEED = 1234
 
 
-def _uniform(n: int) -> Work:
+def _uniform(n: int) -> Workload:
     out = cp.empty(n, cp.float32)
     libraries = uniform_floats(cp.empty(n, cp.float32), SEED)
     if torch_on_gpu():
@@ -37,7 +37,7 @@ def _uniform(n: int) -> Work:
 
     kernel = course_kernel(CHAPTER, "philox_uniform")
     call = KernelCall(kernel, ceil_div(n, 1024), 256, (out, SEED, n))
-    return Work((call,), out, expected, libraries=libraries)
+    return Workload((call,), out, expected, libraries=libraries)
 
 
 CASES = (

@@ -11,14 +11,14 @@ from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Workload, course_kernel, double, normal
 from .first_kernels.transposes import transpose_call, transpose_libraries
 from .matmul import nt_case, nt_work, pipeline_call, specialized_call
 
 CHAPTER = "08_cute_tma_blackwell"
 
 
-def _tiled(n: int) -> Work:
+def _tiled(n: int) -> Workload:
     """Tiles of 128 x 128, and only whole ones; the three stages of ``gemm_bf16_tiled.cu``."""
     kernel = course_kernel(CHAPTER, "gemm_bf16_tiled")
     grid, shared = (n // 128) ** 2, 3 * (128 + 128) * 128
@@ -48,7 +48,7 @@ def _by_chapter_06(a: Any, b: Any) -> dict[str, Callable[[], Any]]:
     return {"gemm_bf16_pipeline": ready(pipeline_call), "gemm_bf16_specialized": ready(specialized)}
 
 
-def _transpose(size: tuple[int, int]) -> Work:
+def _transpose(size: tuple[int, int]) -> Workload:
     """Whole tiles of 64 x 64; chapter 04's best is among the libraries."""
     rows, columns = size
     a, out = normal(size), cp.empty((columns, rows), cp.float32)
@@ -59,7 +59,7 @@ def _transpose(size: tuple[int, int]) -> Work:
         theirs = cp.empty_like(out)
         launch = transpose_call("transpose_vector", a, theirs).ready()
         libraries["transpose_vector"] = lambda: (launch(), theirs)[1]
-    return Work(
+    return Workload(
         (KernelCall(course_kernel(CHAPTER, "transpose_tma"), grid, 256, maps),),
         output=out,
         expected=lambda: double(a.T),

@@ -13,7 +13,15 @@ from ...integers import ceil_div
 from ...launching.kernels import Kernel
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, course_kernel, course_kernel_for, double, normal
+from ..harness.case import (
+    Case,
+    KernelCall,
+    Workload,
+    course_kernel,
+    course_kernel_for,
+    double,
+    normal,
+)
 from ..libraries import cublas
 from .matmul import FACTORS, SUM_ERROR, Bf16Work, by_torch, from_bf16, sms_for_tiles, to_bf16
 
@@ -69,14 +77,14 @@ def split_calls(
     )
 
 
-def _split_k(size: Shape) -> Work:
+def _split_k(size: Shape) -> Workload:
     m, n, k = size
     a, b, c = normal((m, k)), normal((k, n), 1), cp.empty((m, n), cp.float32)
     slots = 4 * sms_for_tiles()  # blocks of 256 threads
     slices = slices_for(ceil_div(m, 64) * ceil_div(n, 64), ceil_div(k, 16), slots, least=8)
     sums = cp.empty((slices, m, n), cp.float32)
     kernels = _kernel("sgemm_split_k"), _kernel("split_k_finish")
-    return Work(
+    return Workload(
         split_calls((a, b, c), slices, sums, kernels),
         output=c,
         expected=lambda: double(a) @ double(b),
@@ -107,11 +115,11 @@ def few_rows_call(
     return KernelCall(kernel, grid, 256, arguments, shared), arrived
 
 
-def _few_rows(size: Shape) -> Work:
+def _few_rows(size: Shape) -> Workload:
     m, n, k = size
     a, b, c = normal((m, k)), normal((k, n), 1), cp.empty((m, n), cp.float32)
     call, arrived = few_rows_call(a, b, c)
-    return Work(
+    return Workload(
         (call,),
         output=c,
         expected=lambda: double(a) @ double(b),
@@ -173,7 +181,7 @@ def _mapped_call(
 MAPPED = {"gemm_bf16_few_rows_tma": tma_call, "gemm_bf16_few_rows_wgmma": wgmma_call}
 
 
-def _in_bf16(size: Shape, name: str) -> Work:
+def _in_bf16(size: Shape, name: str) -> Workload:
     m, n, k = size
     a, b = to_bf16(normal((m, k))), to_bf16(normal((n, k), 1))
     c = cp.empty((m, n), cp.uint16)
@@ -195,7 +203,9 @@ def _in_bf16(size: Shape, name: str) -> Work:
     )
 
 
-def _case(name: str, files: tuple[str, ...], make: Callable[[Shape], Work], **other: Any) -> Case:
+def _case(
+    name: str, files: tuple[str, ...], make: Callable[[Shape], Workload], **other: Any
+) -> Case:
     width = 2 if "bf16" in name else 4
     return Case(
         name,

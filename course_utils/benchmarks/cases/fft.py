@@ -18,7 +18,15 @@ from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, course_kernel, course_kernel_for, double, normal
+from ..harness.case import (
+    Case,
+    KernelCall,
+    Workload,
+    course_kernel,
+    course_kernel_for,
+    double,
+    normal,
+)
 from ..libraries import cufft
 
 CHAPTER = "06_matmul_and_fft"
@@ -98,10 +106,10 @@ def transform_work(
     axes: tuple[int, ...] = (-1,),
     error: float = ERROR,
     cleared: tuple[Any, ...] = (),
-) -> Work:
+) -> Workload:
     """The transforms of ``shape`` complex points; ``launches(x, out)`` calls the kernels."""
     x, out = normal((*shape, 2)), cp.empty((*shape, 2), cp.float32)
-    return Work(
+    return Workload(
         launches(x, out),
         output=out,
         expected=lambda: expected(x, axes),
@@ -113,7 +121,7 @@ def transform_work(
     )
 
 
-def _dft(size: tuple[int, int]) -> Work:
+def _dft(size: tuple[int, int]) -> Workload:
     kernel = _kernel("fft_dft")
     rows, n = size
     grid = rows, ceil_div(n, 256)
@@ -139,8 +147,8 @@ def stage_launches(kernel: Any, radix: int, block: int, x: Any, out: Any) -> tup
     )
 
 
-def _stages(name: str, radix: int) -> Callable[[tuple[int, int]], Work]:
-    def make(size: tuple[int, int]) -> Work:
+def _stages(name: str, radix: int) -> Callable[[tuple[int, int]], Workload]:
+    def make(size: tuple[int, int]) -> Workload:
         defines = {} if name == "fft_radix2" else {"RADIX": radix}
         kernel = _kernel(name, **defines)
         block = 256 if name == "fft_radix2" else 128
@@ -149,10 +157,10 @@ def _stages(name: str, radix: int) -> Callable[[tuple[int, int]], Work]:
     return make
 
 
-def _shared(name: str, **defines: int) -> Callable[[tuple[int, int]], Work]:
+def _shared(name: str, **defines: int) -> Callable[[tuple[int, int]], Workload]:
     """A block of 16 points a thread for each row."""
 
-    def make(size: tuple[int, int]) -> Work:
+    def make(size: tuple[int, int]) -> Workload:
         rows, n = size
         kernel = _kernel(name, **{"POINTS": n} | defines)
         more = (roots(n),) if name == "fft_twiddles" else ()
@@ -176,7 +184,7 @@ def batched_call(x: Any, out: Any, split: Split, **defines: int) -> KernelCall:
     return KernelCall(kernel, grid, split.threads, (x, out, rows), split.shared_bytes)
 
 
-def _batched(size: tuple[int, int]) -> Work:
+def _batched(size: tuple[int, int]) -> Workload:
     return transform_work(size, lambda x, out: (batched_call(x, out, SPLITS[size[1]]),))
 
 
@@ -192,7 +200,7 @@ def prefetch_call(x: Any, out: Any, ahead: int | None = None) -> KernelCall:
     return KernelCall(kernel, rows, split.threads, (x, out, rows), split.shared_bytes)
 
 
-def _prefetch(size: tuple[int, int]) -> Work:
+def _prefetch(size: tuple[int, int]) -> Workload:
     return transform_work(size, lambda x, out: (prefetch_call(x, out),))
 
 
@@ -205,13 +213,13 @@ def cluster_call(x: Any, out: Any, across: tuple[int, int], size: int) -> Kernel
     return KernelCall(kernel, len(x) * size, threads, (x, out), shared)
 
 
-def _cluster(size: tuple[int, int]) -> Work:
+def _cluster(size: tuple[int, int]) -> Workload:
     n1 = 128 if size[1] < 65536 else 256
     across = n1, size[1] // n1
     return transform_work(size, lambda x, out: (cluster_call(x, out, across, 8),))
 
 
-def _ring(size: tuple[int, int]) -> Work:
+def _ring(size: tuple[int, int]) -> Workload:
     """On a GPU four blocks run on each multiprocessor, and the rows of 512 KB between the two steps
     take 16 MB of the L2 cache: the fastest of those tried on an H200."""
     rows, n = size
@@ -228,7 +236,7 @@ def _ring(size: tuple[int, int]) -> Work:
     return transform_work(size, launch, cleared=(counters,))
 
 
-def _real(size: tuple[int, int]) -> Work:
+def _real(size: tuple[int, int]) -> Workload:
     rows, n = size
     split = SPLITS[n // 2]
     radices = {f"R{i}": radix for i, radix in enumerate(split.radices)}
@@ -239,7 +247,7 @@ def _real(size: tuple[int, int]) -> Work:
         given = double(x) if ON_GPU else double(x.get())
         return in_pairs(cp.get_array_module(given).fft.rfft(given))
 
-    return Work(
+    return Workload(
         (KernelCall(kernel, rows, n // 32, (x, out), split.shared_bytes),),
         output=out,
         expected=half_of_all,
@@ -250,7 +258,7 @@ def _real(size: tuple[int, int]) -> Work:
     )
 
 
-def _both_axes(size: tuple[int, int, int]) -> Work:
+def _both_axes(size: tuple[int, int, int]) -> Workload:
     """Along the rows into a scratch array, then along the columns."""
     matrices, rows, columns = size
     kernel = _kernel("fft_columns", ROWS=rows)
@@ -271,7 +279,9 @@ def _flops(size: tuple[int, ...]) -> int:
     return int(5 * prod(size) * np.log2(size[-1]))
 
 
-def _case(name: str, make: Callable[[Any], Work], points: tuple[int, ...], **other: Any) -> Case:
+def _case(
+    name: str, make: Callable[[Any], Workload], points: tuple[int, ...], **other: Any
+) -> Case:
     return Case(
         name,
         "FFT, complex fp32",

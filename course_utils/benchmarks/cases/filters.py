@@ -16,7 +16,7 @@ import numpy as np
 from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Size, Work, course_kernel, double, normal
+from ..harness.case import Case, KernelCall, Size, Workload, course_kernel, double, normal
 from ..libraries import filter_libraries
 from .fft import Split, in_pairs
 
@@ -29,7 +29,7 @@ SPLITS = {  # the fastest of those that a search on an H200 tried
 
 
 @dataclass(frozen=True)
-class FilterWork(Work):
+class FilterWorkload(Workload):
     """Work whose libraries may leave their results scattered, and return what collects them."""
 
     def numbers(self, result: Any) -> Any:
@@ -42,11 +42,11 @@ def _work(
     h: Any,
     launch: Callable[[Any], tuple[KernelCall, ...]],
     libraries: filter_libraries.Runs,
-) -> Work:
+) -> Workload:
     """``launch(y)`` computes the valid part of x * h."""
     error = max(5e-6, 4e-7 * h.size**0.5)  # those of taps additions go up and down
     y = cp.empty(tuple(n - r + 1 for n, r in zip(x.shape, h.shape, strict=True)), cp.float32)
-    return FilterWork(
+    return FilterWorkload(
         launch(y),
         output=y,
         expected=lambda: convolved(x, h),
@@ -97,8 +97,8 @@ def fft_call(x: Any, h: Any, y: Any, split: Split) -> KernelCall:
     return KernelCall(kernel, grid, split.threads, arguments, split.shared_bytes)
 
 
-def _signal(name: str, with_libraries: bool = False) -> Callable[[tuple[int, int]], Work]:
-    def make(size: tuple[int, int]) -> Work:
+def _signal(name: str, with_libraries: bool = False) -> Callable[[tuple[int, int]], Workload]:
+    def make(size: tuple[int, int]) -> Workload:
         n, taps = size
         x, h = normal((n + taps - 1,)), normal((taps,), 1)
 
@@ -117,8 +117,8 @@ def points_for(taps: int) -> int:
     return 2048 if taps <= 600 else 4096
 
 
-def _image(name: str) -> Callable[[tuple[int, int]], Work]:
-    def make(size: tuple[int, int]) -> Work:
+def _image(name: str) -> Callable[[tuple[int, int]], Workload]:
+    def make(size: tuple[int, int]) -> Workload:
         side, taps = size
         x, h = normal((side + taps - 1,) * 2), normal((taps, taps), 1)
         block = (32, 8) if name == "filter_direct" else (8, 32)

@@ -17,7 +17,7 @@ from ...paths import kernel_file
 from ..harness.case import (
     Case,
     KernelCall,
-    Work,
+    Workload,
     course_kernel,
     double,
     normal,
@@ -38,14 +38,14 @@ GEMV_SIZES = (4096, 4096), (8192, 8192), (16384, 16384)
 ROWS_OF_A_BLOCK = {"gemv_thread": 256, "gemv_warp": 8, "gemv_vector": 8, "gemv_in_flight": 8}
 
 
-def _gemv(name: str) -> Callable[[Shape], Work]:
-    def make(n: Shape) -> Work:
+def _gemv(name: str) -> Callable[[Shape], Workload]:
+    def make(n: Shape) -> Workload:
         rows, columns = n
         a, x, y = normal(n), normal(columns, 1), cp.empty(rows, cp.float32)
         grid = ceil_div(rows, ROWS_OF_A_BLOCK.get(name, 1))
         threads = 128 if name == "gemv_in_flight" else 256
         tolerance = _rounding(columns, 1 if name == "gemv_thread" else 32)
-        return Work(
+        return Workload(
             (KernelCall(_kernel(name), grid, threads, (a, x, y, rows, columns)),),
             output=y,
             expected=lambda: double(a) @ double(x),
@@ -57,13 +57,13 @@ def _gemv(name: str) -> Callable[[Shape], Work]:
     return make
 
 
-def _gemv_transposed(n: Shape) -> Work:
+def _gemv_transposed(n: Shape) -> Workload:
     """A block adds up BAND = 64 rows of 256 columns."""
     rows, columns = n
     a, x, y = normal(n), normal(rows, 1), cp.empty(columns, cp.float32)
     grid = ceil_div(columns, 256), ceil_div(rows, 64)
     tolerance = _rounding(rows, 32)
-    return Work(
+    return Workload(
         (KernelCall(_kernel("gemv_transposed", BAND=64), grid, 256, (a, x, y, rows, columns)),),
         output=y,
         expected=lambda: double(a).T @ double(x),
@@ -88,7 +88,7 @@ def _torch_mv(a: Any, x: Any) -> dict[str, Callable[[], Any]]:
     return {"torch.mv": lambda: torch.mv(matrix, vector)}
 
 
-def _gemv_case(name: str, make: Callable[[Shape], Work], what: str, **other: Any) -> Case:
+def _gemv_case(name: str, make: Callable[[Shape], Workload], what: str, **other: Any) -> Case:
     return Case(
         name,
         what,
@@ -145,8 +145,8 @@ def row_share(columns: int) -> RowShare:
     raise LessonError(f"A row of {columns} numbers is too long: a cluster's registers hold {most}.")
 
 
-def _softmax(name: str) -> Callable[[Shape], Work]:
-    def make(n: Shape) -> Work:
+def _softmax(name: str) -> Callable[[Shape], Workload]:
+    def make(n: Shape) -> Workload:
         rows, columns = n
         x, y = normal(n), cp.empty(n, cp.float32)
         arguments = x, y, columns
@@ -161,7 +161,7 @@ def _softmax(name: str) -> Callable[[Shape], Work]:
             dynamic = 0 if name == "softmax_online" else 4 * columns
             call = KernelCall(_kernel(name), rows, 256, arguments, dynamic)
 
-        return Work(
+        return Workload(
             (call,),
             output=y,
             expected=lambda: softmax_of(x),
@@ -174,7 +174,7 @@ def _softmax(name: str) -> Callable[[Shape], Work]:
     return make
 
 
-def _backward(n: Shape) -> Work:
+def _backward(n: Shape) -> Workload:
     rows, columns = n
     powers, dy = np.exp(normal(n)), normal(n, 1)
     y, dx = powers / powers.sum(axis=1, keepdims=True), cp.empty(n, cp.float32)
@@ -186,7 +186,7 @@ def _backward(n: Shape) -> Work:
         product = double(y) * double(dy)
         return product - double(y) * product.sum(axis=1, keepdims=True)
 
-    return Work(
+    return Workload(
         (KernelCall(kernel, grid, share.THREADS, (y, dy, dx, columns)),),
         output=dx,
         expected=expected,

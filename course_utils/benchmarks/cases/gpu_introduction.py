@@ -7,16 +7,16 @@ from typing import Any
 from ...devices.selection import cp
 from ...integers import ceil_div
 from ...launching.modules import load
-from ..harness.case import Case, KernelCall, Work, double, normal, softmax_of
+from ..harness.case import Case, KernelCall, Workload, double, normal, softmax_of
 
 FOLDER = "03_gpu_introduction/roofline"
 
 
-def _softmax(n: tuple[int, int]) -> Work:
+def _softmax(n: tuple[int, int]) -> Workload:
     rows, columns = n
     x, y = normal(n), cp.empty(n, cp.float32)
     kernel = load(f"{FOLDER}/softmax_rows.cu").kernel
-    return Work(
+    return Workload(
         (KernelCall(kernel, rows, 256, (x, y, columns)),),
         output=y,
         expected=lambda: softmax_of(x),
@@ -26,12 +26,12 @@ def _softmax(n: tuple[int, int]) -> Work:
     )
 
 
-def _gemv(n: tuple[int, int]) -> Work:
+def _gemv(n: tuple[int, int]) -> Workload:
     rows, columns = n
     a, x, y = normal(n), normal(columns, 1), cp.empty(rows, cp.float32)
     kernel = load(f"{FOLDER}/gemv_rows.cu").kernel
     tolerance = 1e-6 * columns**0.5
-    return Work(
+    return Workload(
         (KernelCall(kernel, rows, 256, (a, x, y, columns)),),
         output=y,
         expected=lambda: double(a) @ double(x),
@@ -40,7 +40,7 @@ def _gemv(n: tuple[int, int]) -> Work:
     )
 
 
-def _conv(n: tuple[int, int, int, int]) -> Work:
+def _conv(n: tuple[int, int, int, int]) -> Workload:
     channels, filters, height, width = n
     image, weights = normal((channels, height, width)), normal((filters, channels, 3, 3), 1)
     out = cp.empty((filters, height, width), cp.float32)
@@ -58,7 +58,7 @@ def _conv(n: tuple[int, int, int, int]) -> Work:
     grid = ceil_div(width, 32), ceil_div(height, 8), filters
     kernel = load(f"{FOLDER}/conv3x3.cu").kernel
     tolerance = 1e-6 * (9 * channels) ** 0.5
-    return Work(
+    return Workload(
         (KernelCall(kernel, grid, (32, 8), (image, weights, out, channels, height, width)),),
         output=out,
         expected=expected,

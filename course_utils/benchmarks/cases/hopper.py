@@ -18,7 +18,7 @@ from ..harness.case import (
     Case,
     KernelCall,
     Size,
-    Work,
+    Workload,
     course_kernel_for,
     double,
     normal,
@@ -113,7 +113,7 @@ def hopper_call(
 def _rung(
     name: str, sizes: tuple[int, ...], sustained: tuple[int, ...] = (), kind: str = "bf16"
 ) -> Case:
-    def make(n: int) -> Work:
+    def make(n: int) -> Workload:
         return nt_work(n, kind, partial(hopper_call, name))
 
     more = {"gpu_sizes": sizes, "sustained_sizes": sustained, "test_sizes": (144,)}
@@ -128,7 +128,7 @@ def gelu(x: Any) -> Any:
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
-def _bias_gelu(n: int) -> Work:
+def _bias_gelu(n: int) -> Workload:
     """The products are scaled to a variance of one, so that the curve of GELU counts."""
     factors: tuple[tuple[Size, float], ...] = ((n, n), 1), ((n, n), n**-0.5), (n, 1)
     a, b, bias = (
@@ -212,7 +212,7 @@ def small_m_call(a: Any, b: Any, c: Any, **tried: int) -> KernelCall:
     return KernelCall(kernel, grid, 2 * width + 32, (*maps, c, m, n, k), small_m_bytes(plan))
 
 
-def _small_m(size: tuple[int, int, int]) -> Work:
+def _small_m(size: tuple[int, int, int]) -> Workload:
     m, n, k = size
     a, b = to_bf16(normal((m, k))), to_bf16(normal((n, k), 1))
     c = cp.empty((m, n), np.uint16)

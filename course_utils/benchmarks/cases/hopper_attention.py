@@ -16,7 +16,7 @@ from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Work, course_kernel_for, normal, torch_on_gpu
+from ..harness.case import Case, KernelCall, Workload, course_kernel_for, normal, torch_on_gpu
 from .matmul import from_bf16, to_bf16
 from .pytorch_extensions.attention import (
     BF16_LIBRARIES,
@@ -125,8 +125,8 @@ def backward_calls(
     )
 
 
-def _forward(name: str, causal: bool) -> Callable[[Size], Work]:
-    def make(size: Size) -> Work:
+def _forward(name: str, causal: bool) -> Callable[[Size], Workload]:
+    def make(size: Size) -> Workload:
         sequences, heads, n = size
         q, k, v = (to_bf16(normal((sequences * n, heads, WIDTH), seed)) for seed in range(3))
         o, lse = cp.empty_like(q), cp.empty((sequences, heads, n), cp.float32)
@@ -153,8 +153,8 @@ def _forward(name: str, causal: bool) -> Callable[[Size], Work]:
     return make
 
 
-def _backward(causal: bool) -> Callable[[Size], Work]:
-    def make(size: Size) -> Work:
+def _backward(causal: bool) -> Callable[[Size], Workload]:
+    def make(size: Size) -> Workload:
         sequences, heads, n = size
         q, k, v, do = (to_bf16(normal((sequences * n, heads, WIDTH), seed)) for seed in range(4))
         o, lse = cp.empty_like(q), cp.empty((sequences, heads, n), cp.float32)

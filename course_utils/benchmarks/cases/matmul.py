@@ -18,7 +18,7 @@ from ...paths import kernel_file
 from ..harness.case import (
     Case,
     KernelCall,
-    Work,
+    Workload,
     course_kernel,
     course_kernel_for,
     double,
@@ -53,7 +53,7 @@ def grid_for(tiles: int, steps: int) -> int:
     return tiles * shared_by
 
 
-def _product(n: int, launch: Callable[..., KernelCall]) -> Work:
+def _product(n: int, launch: Callable[..., KernelCall]) -> Workload:
     """C = A B for n x n matrices; ``launch(a, b, c)`` calls the kernel."""
     a, b = normal((n, n)), normal((n, n), 1)
     c, theirs = cp.empty((n, n), cp.float32), cp.empty((n, n), cp.float32)
@@ -62,7 +62,7 @@ def _product(n: int, launch: Callable[..., KernelCall]) -> Work:
         libraries["cupy.matmul"] = lambda: cp.matmul(a, b, out=theirs)
     # An error of rounding for each of n additions, and they go up and down.
     tolerance = 4e-6 * n**0.5
-    return Work(
+    return Workload(
         (launch(a, b, c),),
         output=c,
         expected=lambda: double(a) @ double(b),
@@ -77,10 +77,10 @@ def _tiled(
     tile: tuple[int, int],
     block: int | tuple[int, ...],
     defines: dict[str, int],
-) -> Callable[[int], Work]:
+) -> Callable[[int], Workload]:
     """A block of the grid for each tile (rows, columns) of C."""
 
-    def make(n: int) -> Work:
+    def make(n: int) -> Workload:
         kernel = _kernel(file, **defines)
         grid = ceil_div(n, tile[1]), ceil_div(n, tile[0])
         return _product(n, lambda a, b, c: KernelCall(kernel, grid, block, (a, b, c, n, n, n)))
@@ -88,10 +88,10 @@ def _tiled(
     return make
 
 
-def _wide(file: str, stages: int) -> Callable[[int], Work]:
+def _wide(file: str, stages: int) -> Callable[[int], Workload]:
     """Tiles of 128 x 256, and only whole ones."""
 
-    def make(n: int) -> Work:
+    def make(n: int) -> Workload:
         kernel = _kernel(file)
         grid = n // 256, n // 128
         shared = bytes_of_tiles(BM=128, BN=256, BK=8, STAGES=stages)
@@ -102,7 +102,7 @@ def _wide(file: str, stages: int) -> Callable[[int], Work]:
     return make
 
 
-def _stream_k(n: int) -> Work:
+def _stream_k(n: int) -> Workload:
     """Blocks that share the tiles of C, with the tile and the grid of the shape."""
     found = plan(n, n, n, sms_for_tiles())
     tile, grid = found.tile, found.grid
@@ -117,7 +117,7 @@ def _stream_k(n: int) -> Work:
     return _product(n, launch)
 
 
-def _case(name: str, file: str, make: Callable[[int], Work], **other: Any) -> Case:
+def _case(name: str, file: str, make: Callable[[int], Workload], **other: Any) -> Case:
     return Case(
         name,
         "matrix product, fp32",
@@ -168,7 +168,7 @@ FACTORS = {
 }
 
 
-class Bf16Work(Work):
+class Bf16Work(Workload):
     """Work whose results are the bits of bf16 numbers."""
 
     def numbers(self, result: Any) -> Any:
@@ -176,7 +176,7 @@ class Bf16Work(Work):
         return from_bf16(result)
 
 
-def nt_work(n: int, kind: str, launch: Callable[..., KernelCall]) -> Work:
+def nt_work(n: int, kind: str, launch: Callable[..., KernelCall]) -> Workload:
     """C = A B^T for n x n matrices of a ``kind`` of FACTORS; ``launch(a, b, c)`` calls the kernel.
 
     torch gives fp16 for fp16, where C is fp32: it has less to write.
@@ -185,7 +185,7 @@ def nt_work(n: int, kind: str, launch: Callable[..., KernelCall]) -> Work:
     a, b = _random(kind, n, 0), _random(kind, n, 1)
     c = cp.empty((n, n), factors.result)
     exact = {"bf16": from_bf16, "fp8": from_e4m3}.get(kind, double)
-    return (Bf16Work if kind in ("bf16", "fp8") else Work)(
+    return (Bf16Work if kind in ("bf16", "fp8") else Workload)(
         (launch(a, b, c),),
         output=c,
         expected=lambda: double(exact(a)) @ double(exact(b)).T,
@@ -278,7 +278,7 @@ def _set(settings: Any, wanted: Mapping[str, bool]) -> Iterator[None]:
 
 
 def nt_case(
-    name: str, kind: str, make: Callable[[int], Work], chapter: str = CHAPTER, **other: Any
+    name: str, kind: str, make: Callable[[int], Workload], chapter: str = CHAPTER, **other: Any
 ) -> Case:
     """The product of ``NAME.cu`` in a ``chapter``; ``make(n)`` ends in :func:`nt_work`."""
     factors = FACTORS[kind]
@@ -298,7 +298,7 @@ def nt_case(
 def _nt_tiled(name: str, kind: str, **other: Any) -> Case:
     """A rung whose blocks of 256 threads compute 128 x 128 results each, at any size."""
 
-    def make(n: int) -> Work:
+    def make(n: int) -> Workload:
         kernel = _kernel(name)
         grid = ceil_div(n, 128), ceil_div(n, 128)
         return nt_work(n, kind, lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n)))
@@ -306,7 +306,7 @@ def _nt_tiled(name: str, kind: str, **other: Any) -> Case:
     return nt_case(name, kind, make, **other)
 
 
-def _pipeline(n: int) -> Work:
+def _pipeline(n: int) -> Workload:
     """Tiles of 128 x 256, and only whole ones; the four stages of ``gemm_bf16_pipeline.cu``."""
     return nt_work(n, "bf16", pipeline_call)
 
@@ -349,7 +349,7 @@ def _specialized(kind: str) -> Case:
     """Tiles of 128 x 256, and only whole ones; as many blocks as multiprocessors share them."""
     name = f"gemm_{kind.lower()}_specialized"
 
-    def make(n: int) -> Work:
+    def make(n: int) -> Workload:
         return nt_work(n, kind, partial(specialized_call, name))
 
     return nt_case(name, kind, make, test_sizes=(256,), sustained_sizes=(8192,))

@@ -15,7 +15,7 @@ from ...launching.modules import load
 from ...observing.timing import bench
 from ..cases import CASES
 from ..harness import nsight_compute
-from ..harness.case import Case, KernelCall, Size, Work, double, normal
+from ..harness.case import Case, KernelCall, Size, Workload, double, normal
 from .single_launch import launch_of
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -28,12 +28,12 @@ TRAFFIC = {
 }
 
 
-def _vec_add(n: int) -> Work:
+def _vec_add(n: int) -> Workload:
     a, b, c = normal(n), normal(n, 1), cp.empty(n, cp.float32)
     launch = KernelCall(
         load("04_first_kernels/threads/vec_add.cu").kernel, ceil_div(n, 256), 256, (a, b, c, n)
     )
-    return Work((launch,), c, lambda: double(a) + double(b), rtol=1e-6, atol=1e-7)
+    return Workload((launch,), c, lambda: double(a) + double(b), rtol=1e-6, atol=1e-7)
 
 
 # vec_add without the libraries beside it: a notebook need not import torch.

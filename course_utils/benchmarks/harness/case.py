@@ -77,7 +77,7 @@ class KernelCall:
 
 
 @dataclass(frozen=True)
-class Work:
+class Workload:
     """What one run of a case does: ``work()`` clears ``cleared`` with zeros, then launches.
 
     ``output`` is the array that ``expected()`` gives in float64 (or exactly, for integers), within
@@ -117,7 +117,7 @@ class Work:
         got = self.numbers(self.output if result is None else result)
         return difference(got, self.expected(), self.rtol, self.atol)
 
-    def on_emulator(self) -> Work:
+    def on_emulator(self) -> Workload:
         """The same work for the emulator, on copies of the arrays; itself where that is here."""
         if not ON_GPU:
             return self
@@ -150,10 +150,10 @@ class Case:
 
     ``files`` lie below ``kernels/``; the first one's folder is the case's chapter. ``what`` says in
     a few words what is computed: cases with the same words are rungs of one ladder. ``make(n)``
-    prepares a :class:`Work` at size n, with inputs drawn from a normal distribution where they are
-    floats. ``bytes`` and ``flops`` are the least that has to be moved and computed at size n;
-    ``ceiling`` ("copy" or "read") is the rate of memory they are held against, ``peak`` a key of
-    a GPU's :data:`PEAKS`. ``emulator_size`` puts the case into the emulator's table of speeds.
+    prepares a :class:`Workload` at size n, with inputs drawn from a normal distribution where they
+    are floats. ``bytes`` and ``flops`` are the least that has to be moved and computed at size n;
+    ``ceiling`` ("copy" or "read") is the rate of memory they are held against, ``peak`` a key of a
+    GPU's :data:`PEAKS`. ``emulator_size`` puts the case into the emulator's table of speeds.
     ``test_sizes`` are the awkward sizes it is tested at. At ``sustained_sizes`` it is measured for
     seconds as well: where work meets the GPU's limit of power.
     """
@@ -161,7 +161,7 @@ class Case:
     name: str
     what: str
     files: tuple[str, ...]
-    make: Callable[[Any], Work]
+    make: Callable[[Any], Workload]
     bytes: Callable[[Any], int]
     flops: Callable[[Any], int]
     gpu_sizes: tuple[Size, ...]

@@ -15,7 +15,7 @@ from ...emulator import ALL_CHECKS, Options
 from ...errors import LessonError
 from ...launching.modules import load
 from ...observing.timing import Bench, bench
-from .case import Case, Size, Work, torch_on_gpu
+from .case import Case, Size, Workload, torch_on_gpu
 from .sustained import back_to_back, sustained
 
 TURNS = 10  # ours and each library, in another order each time
@@ -116,7 +116,7 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
     }
 
 
-def _resources(work: Work) -> dict[str, int]:
+def _resources(work: Workload) -> dict[str, int]:
     """The most registers of a thread, and the most shared memory of a block."""
     return {
         "registers": max(item.kernel.attributes["num_regs"] for item in work.launches),
@@ -144,7 +144,7 @@ def _runs(run: Callable[[], Any], burst: bool) -> tuple[int, int]:
     return 2, (100 if burst else 40) // TURNS
 
 
-def _fast(work: Work) -> Callable[[], None]:
+def _fast(work: Workload) -> Callable[[], None]:
     """``work`` with its launches ready."""
     launches = [item.ready() for item in work.launches]
 
@@ -157,7 +157,7 @@ def _fast(work: Work) -> Callable[[], None]:
     return graph_of(run) if work.as_a_graph else run
 
 
-def _check(work: Work, name: str) -> None:
+def _check(work: Workload, name: str) -> None:
     if wrong := work.wrong():
         raise LessonError(f"{name}: {wrong}.")
     for library, run in work.libraries.items():

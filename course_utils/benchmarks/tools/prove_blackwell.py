@@ -17,21 +17,21 @@ from ...observing.timing import bench
 from ...text_tables import Column, Columns
 from ..cases.blackwell import ARCH, RUNGS, Shape, product_work, tile_work
 from ..cases.block_scaled import FORMATS, scaled_tile_work, scaled_work
-from ..harness.case import Work
+from ..harness.case import Workload
 
 SHAPES = ((1, 8, 8), (128, 256, 64), (127, 248, 72), (256, 512, 4096), (1000, 1032, 1048))
 SCALED_SHAPES = ((1, 4, 32), (128, 128, 256), (127, 252, 96), (256, 512, 4096), (1000, 1028, 1056))
 REPEATS = 20  # of each shape: what is missing between threads shows now and then only
 SIZES = (2048, 4096, 8192)  # that are timed
 WIDEST = 40  # of a kernel with its shape, and a space
-TILES: dict[str, Callable[[int], Work]] = {
+TILES: dict[str, Callable[[int], Workload]] = {
     "umma_tile": tile_work,
     **{f"{form}_tile": partial(scaled_tile_work, form) for form in FORMATS},
 }
 SCALED = {f"scaled_gemm, {form}": partial(scaled_work, form) for form in FORMATS}
 
 
-def faults(work: Work, repeats: int) -> str:
+def faults(work: Workload, repeats: int) -> str:
     """How the result differs, in the first of ``repeats`` runs that is wrong; "" if none is."""
     for turn in range(1, repeats + 1):
         work.poison()
@@ -68,7 +68,7 @@ def _label(name: str, shape: Shape) -> str:
     return f"{name}, {' x '.join(map(str, shape))}"
 
 
-def _printed(label: str, work: Work, repeats: int) -> str:
+def _printed(label: str, work: Workload, repeats: int) -> str:
     wrong = faults(work, repeats)
     print(f"{label:<{WIDEST}}{wrong or f'right in {repeats} runs'}", flush=True)
     return wrong

@@ -7,16 +7,16 @@ from typing import Any
 
 from ....devices.selection import cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Work, double, normal
+from ...harness.case import Case, KernelCall, Workload, double, normal
 from .common import files_of, kernel_named
 
 SERIES_STEPS = 256
 
 
-def _branch(name: str, width: int) -> Callable[[int], Work]:
+def _branch(name: str, width: int) -> Callable[[int], Workload]:
     """``width`` neighbours in a row take the same way."""
 
-    def make(n: int) -> Work:
+    def make(n: int) -> Workload:
         x, out = normal(n), cp.empty(n, cp.float32)
 
         def expected() -> Any:
@@ -27,7 +27,7 @@ def _branch(name: str, width: int) -> Callable[[int], Work]:
             return value
 
         launch = KernelCall(kernel_named(name), ceil_div(n, 256), 256, (x, out, SERIES_STEPS, n))
-        return Work((launch,), output=out, expected=expected, rtol=1e-6)
+        return Workload((launch,), output=out, expected=expected, rtol=1e-6)
 
     return make
 

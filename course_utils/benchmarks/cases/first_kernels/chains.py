@@ -7,7 +7,7 @@ from typing import Any
 
 from ....devices.selection import cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Work, double, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Workload, double, normal, torch_on_gpu
 from .common import as_tensors, compiled, files_of, kernel_named
 
 SCALE, SHIFT, SEED, KEEP = 0.7, -0.1, 2024, 0.9  # of the chain of element-wise kernels
@@ -29,8 +29,8 @@ def exact_chain(x: Any) -> Any:
     return double(x) + cp.where(kept(x.size), value / (1 + cp.exp(-value)) / KEEP, 0.0)
 
 
-def _chain(*names: str) -> Callable[[int], Work]:
-    def make(n: int) -> Work:
+def _chain(*names: str) -> Callable[[int], Workload]:
+    def make(n: int) -> Workload:
         x, y = normal(n), cp.empty(n, cp.float32)
         arguments = {
             "chain_affine": (x, y, SCALE, SHIFT, n),
@@ -48,7 +48,7 @@ def _chain(*names: str) -> Callable[[int], Work]:
             libraries = {name: _unchecked(run) for name, run in libraries.items()}
         per_thread = 4 if "chain_fused_vector" in names else 1
         grid = ceil_div(n, 256 * per_thread)
-        return Work(
+        return Workload(
             tuple(KernelCall(kernel_named(k), grid, 256, arguments.get(k, whole)) for k in names),
             output=y,
             expected=lambda: exact_chain(x),
@@ -84,8 +84,8 @@ def _chain_case(name: str, *files: str, **more: Any) -> Case:
     )
 
 
-def _dropout_backward(stored: bool) -> Callable[[int], Work]:
-    def make(n: int) -> Work:
+def _dropout_backward(stored: bool) -> Callable[[int], Workload]:
+    def make(n: int) -> Workload:
         dy, dx, mask = normal(n), cp.empty(n, cp.float32), kept(n)
         name, arguments = (
             ("dropout_backward_stored", (dy, mask, dx, KEEP, n))
@@ -93,7 +93,7 @@ def _dropout_backward(stored: bool) -> Callable[[int], Work]:
             else ("dropout_backward_recomputed", (dy, dx, SEED, KEEP, n))
         )
         launch = KernelCall(kernel_named(name), ceil_div(n, 1024), 256, arguments)
-        return Work((launch,), dx, lambda: cp.where(mask, double(dy) / KEEP, 0.0), rtol=1e-6)
+        return Workload((launch,), dx, lambda: cp.where(mask, double(dy) / KEEP, 0.0), rtol=1e-6)
 
     return make
 

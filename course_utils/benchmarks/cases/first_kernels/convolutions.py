@@ -7,12 +7,12 @@ from typing import Any
 
 from ....devices.selection import cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Work, double, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Workload, double, normal, torch_on_gpu
 from .common import as_tensors, compiled, files_of, kernel_named
 
 
-def _conv(name: str) -> Callable[[Any], Work]:
-    def make(size: tuple[int, ...]) -> Work:
+def _conv(name: str) -> Callable[[Any], Workload]:
+    def make(size: tuple[int, ...]) -> Workload:
         images, channels, filters, height, width = size
         x = normal((images, channels, height, width))
         weights = normal((filters, channels, 3, 3), 1)
@@ -41,7 +41,7 @@ def _conv(name: str) -> Callable[[Any], Work]:
                     kernel_named("maxpool2x2"), pool_grid, (32, 8), (middle, out, height, width)
                 ),
             )
-        return Work(
+        return Workload(
             launches,
             output=out,
             expected=lambda: _conv_expected(x, weights, scale, shift),

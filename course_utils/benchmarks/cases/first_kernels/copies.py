@@ -7,7 +7,7 @@ from typing import Any
 
 from ....devices.selection import ON_GPU, cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Work, double, normal
+from ...harness.case import Case, KernelCall, Workload, double, normal
 from .common import files_of, kernel_named
 
 
@@ -20,10 +20,10 @@ def _copy(
     shared_mem: int = 0,
     library: bool = False,
     **defines: int,
-) -> Callable[[int], Work]:
+) -> Callable[[int], Workload]:
     """out = x[first::step], ``at_once`` elements a thread; ``more`` follow n in the arguments."""
 
-    def make(n: int) -> Work:
+    def make(n: int) -> Workload:
         x, out = normal(first + n * step), cp.empty(n, cp.float32)
         count = n // 4 if name == "copy_vector" else n
         args = x, out, count, *more
@@ -32,7 +32,7 @@ def _copy(
         if library and ON_GPU:
             theirs = cp.empty_like(out)
             libraries["cudaMemcpy"] = lambda: (cp.copyto(theirs, x), theirs)[1]
-        return Work(
+        return Workload(
             (KernelCall(kernel_named(name, **defines), grid, 256, args, shared_mem),),
             output=out,
             expected=lambda: double(x[first::step][:n]),
@@ -43,7 +43,7 @@ def _copy(
 
 
 def _copy_case(
-    name: str, file: str, what: str, make: Callable[[int], Work], **settings: Any
+    name: str, file: str, what: str, make: Callable[[int], Workload], **settings: Any
 ) -> Case:
     settings = {"gpu_sizes": (1 << 26,), "test_sizes": (1, 257, 1009)} | settings
     return Case(name, what, files_of(file), make, lambda n: 8 * n, lambda n: 0, **settings)

@@ -8,18 +8,18 @@ from typing import Any
 
 from ....devices.selection import ON_GPU, cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Work, double, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Workload, double, normal, torch_on_gpu
 from .common import as_tensors, files_of, kernel_named
 
 
-def _vec_add_vector(n: int) -> Work:
+def _vec_add_vector(n: int) -> Workload:
     work = _vec_add(n)
     a, b, c, _ = work.launches[0].args
     launch = KernelCall(kernel_named("vec_add_vector"), ceil_div(n, 1024), 256, (a, b, c, n // 4))
     return replace(work, launches=(launch,))
 
 
-def _vec_add(n: int) -> Work:
+def _vec_add(n: int) -> Workload:
     a, b, c, theirs = normal(n), normal(n, 1), cp.empty(n, cp.float32), cp.empty(n, cp.float32)
     libraries = {}
     if ON_GPU:
@@ -27,7 +27,7 @@ def _vec_add(n: int) -> Work:
     if torch := torch_on_gpu():
         x, y, z = as_tensors(a, b, theirs)
         libraries["torch.add"] = lambda: torch.add(x, y, out=z)
-    return Work(
+    return Workload(
         (KernelCall(kernel_named("vec_add"), ceil_div(n, 256), 256, (a, b, c, n)),),
         output=c,
         expected=lambda: double(a) + double(b),
@@ -37,12 +37,12 @@ def _vec_add(n: int) -> Work:
     )
 
 
-def _fall(name: str) -> Callable[[int], Work]:
-    def make(n: int) -> Work:
+def _fall(name: str) -> Callable[[int], Workload]:
+    def make(n: int) -> Workload:
         particles, later, dt = normal((n, 8)), cp.empty(n, cp.float32), 0.01
         z, vz = (cp.ascontiguousarray(particles[:, k]) for k in (2, 5))
         data = (particles,) if name == "fall_aos" else (z, vz)
-        return Work(
+        return Workload(
             (KernelCall(kernel_named(name), ceil_div(n, 256), 256, (*data, later, dt, n)),),
             output=later,
             expected=lambda: double(z) + dt * double(vz),
@@ -66,7 +66,7 @@ def _fall_case(name: str) -> Case:
     )
 
 
-def _blur(size: tuple[int, int]) -> Work:
+def _blur(size: tuple[int, int]) -> Workload:
     """Each pixel becomes the mean of those up to two rows and columns away; for the emulator."""
     (height, width), radius = size, 2
     grey, out = normal(size), cp.empty(size, cp.float32)
@@ -86,7 +86,7 @@ def _blur(size: tuple[int, int]) -> Work:
         return total / count
 
     arguments = grey, out, height, width, radius
-    return Work(
+    return Workload(
         (KernelCall(kernel_named("image_blur"), grid, (16, 16), arguments),),
         output=out,
         expected=expected,

@@ -11,7 +11,7 @@ import numpy as np
 from ....devices.properties import sm_count
 from ....devices.selection import cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Work, double, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Workload, double, normal, torch_on_gpu
 from ...libraries import cub
 from .common import as_tensors, files_of, kernel_named, resident_grid
 
@@ -58,8 +58,8 @@ def _in_three_launches(name: str, x: Any, out: Any) -> list[KernelCall]:
     return calls
 
 
-def _scan(name: str) -> Callable[[int], Work]:
-    def make(n: int) -> Work:
+def _scan(name: str) -> Callable[[int], Workload]:
+    def make(n: int) -> Workload:
         x, out = normal(n), cp.empty(n, cp.float32)
         cleared: tuple[Any, ...] = ()
         if name == "scan_look_back":
@@ -77,7 +77,7 @@ def _scan(name: str) -> Callable[[int], Work]:
         if torch := torch_on_gpu():
             (tensor,) = as_tensors(x)
             libraries["torch.cumsum"] = lambda: torch.cumsum(tensor, 0)
-        return Work(
+        return Workload(
             tuple(calls),
             output=out,
             expected=lambda: cp.cumsum(double(x)),
@@ -91,14 +91,14 @@ def _scan(name: str) -> Callable[[int], Work]:
     return make
 
 
-def _select(limit: float) -> Callable[[int], Work]:
-    def make(n: int) -> Work:
+def _select(limit: float) -> Callable[[int], Workload]:
+    def make(n: int) -> Workload:
         x = normal(n)
         kept = int((x > limit).sum())
         out, count = cp.empty(kept, cp.float32), cp.empty(1, cp.uint32)  # no room for more
         kernel = kernel_named("select_look_back")
         call, words = _look_back(kernel, ceil_div(n, SELECT_TILE), x, limit, out, count, n)
-        return Work(
+        return Workload(
             (call,),
             output=out,
             expected=lambda: double(x[x > limit]),
@@ -113,8 +113,8 @@ def _keys(n: int) -> Any:
     return cp.asarray(np.random.default_rng(0).integers(0, 2**32, n, dtype=np.uint32))
 
 
-def _sort(pairs: bool) -> Callable[[int], Work]:
-    def make(n: int) -> Work:
+def _sort(pairs: bool) -> Callable[[int], Workload]:
+    def make(n: int) -> Workload:
         threads, items, _ = SORT[pairs].values()
         tiles = ceil_div(n, threads * items)
         keys, values = _keys(n), cp.arange(n, dtype=cp.uint32)
@@ -140,7 +140,7 @@ def _sort(pairs: bool) -> Callable[[int], Work]:
             return (cp.sort(both) & 0xFFFFFFFF).astype(cp.uint32)
 
         libraries = cub.sort_pairs(keys, values) if pairs else cub.sort_keys(keys)
-        return Work(
+        return Workload(
             tuple(calls),
             output=one[-1],
             expected=expected,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....devices.selection import ON_GPU, cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Work, double, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Workload, double, normal, torch_on_gpu
 from ...libraries import cub
 from .common import as_tensors, files_of, kernel_named, resident_grid
 
@@ -32,8 +32,8 @@ def _sum_launches(name: str, x: Any, total: Any) -> tuple[KernelCall, ...]:
     return tuple(launches)
 
 
-def _sum(name: str) -> Callable[[int], Work]:
-    def make(n: int) -> Work:
+def _sum(name: str) -> Callable[[int], Workload]:
+    def make(n: int) -> Workload:
         x, total = normal(n), cp.empty(1, cp.float32)
         launches = _sum_launches(name, x, total)
         libraries = cub.sum_fp32(x)
@@ -44,7 +44,7 @@ def _sum(name: str) -> Callable[[int], Work]:
             libraries["torch.sum"] = lambda: torch.sum(tensor).reshape(1)
         # The sum goes up and down like sqrt(n), and so many of its additions come one by one.
         in_a_row = n if name == "sum_atomic" else 64 + n // (1 << 18)
-        return Work(
+        return Workload(
             launches,
             output=total,
             expected=lambda: double(x).sum().reshape(1),
@@ -70,8 +70,8 @@ def _sum_case(name: str, **more: Any) -> Case:
     )
 
 
-def _histogram(name: str, equal: bool) -> Callable[[int], Work]:
-    def make(n: int) -> Work:
+def _histogram(name: str, equal: bool) -> Callable[[int], Workload]:
+    def make(n: int) -> Workload:
         pixels = cp.full(n, 77, cp.uint8)
         if not equal:
             pixels = cp.clip(128 + 40 * normal(n), 0, 255).astype(cp.uint8)
@@ -85,7 +85,7 @@ def _histogram(name: str, equal: bool) -> Callable[[int], Work]:
         if torch := torch_on_gpu():
             (tensor,) = as_tensors(pixels)
             libraries["torch.bincount"] = lambda: torch.bincount(tensor, minlength=256)
-        return Work(
+        return Workload(
             (KernelCall(kernel_named(name), grid, block, (pixels, counts, n)),),
             output=counts,
             expected=lambda: double(cp.bincount(pixels, minlength=256)),

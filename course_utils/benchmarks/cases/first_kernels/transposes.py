@@ -7,7 +7,7 @@ from typing import Any
 
 from ....devices.selection import ON_GPU, cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Work, double, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Workload, double, normal, torch_on_gpu
 from .common import as_tensors, files_of, kernel_named
 
 
@@ -41,10 +41,10 @@ def transpose_call(name: str, a: Any, out: Any) -> KernelCall:
     return KernelCall(kernel_named(name), grid, (32, 32), arguments)
 
 
-def _transpose(name: str) -> Callable[[Any], Work]:
-    def make(size: tuple[int, int]) -> Work:
+def _transpose(name: str) -> Callable[[Any], Workload]:
+    def make(size: tuple[int, int]) -> Workload:
         a, out = normal(size), cp.empty(size[::-1], cp.float32)
-        return Work(
+        return Workload(
             (transpose_call(name, a, out),),
             output=out,
             expected=lambda: double(a.T),

@@ -8,7 +8,7 @@ from typing import Any
 from ....devices.selection import cp
 from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Workload, course_kernel, double, normal, torch_on_gpu
 from ..first_kernels.common import as_tensors, compiled
 
 CHAPTER = "07_pytorch_extensions"
@@ -18,10 +18,10 @@ def _formula(x: Any) -> Any:
     return x * x + x + 1
 
 
-def _polynomial(name: str, per_thread: int) -> Callable[[int], Work]:
+def _polynomial(name: str, per_thread: int) -> Callable[[int], Workload]:
     """One of the kernels, whose threads take ``per_thread`` elements each."""
 
-    def make(n: int) -> Work:
+    def make(n: int) -> Workload:
         x, y = normal(n), cp.empty(n, cp.float32)
         libraries = {}
         if torch_on_gpu():
@@ -34,7 +34,7 @@ def _polynomial(name: str, per_thread: int) -> Callable[[int], Work]:
         def expected() -> Any:
             return _formula(double(x))
 
-        return Work((call,), y, expected, rtol=1e-6, atol=1e-6, libraries=libraries)
+        return Workload((call,), y, expected, rtol=1e-6, atol=1e-6, libraries=libraries)
 
     return make
 

@@ -15,7 +15,7 @@ import numpy as np
 from ....devices.selection import cp
 from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Workload, course_kernel, double, normal, torch_on_gpu
 from ..first_kernels.common import as_tensors
 from ..matmul import from_bf16, to_bf16
 
@@ -145,7 +145,7 @@ def each_head(
 # --- forward ---
 
 
-def _definition(size: Size) -> Work:
+def _definition(size: Size) -> Workload:
     """Three kernels for a sequence, in fp32."""
     _, heads, n = size
     q, k, v = (normal((n, heads, WIDTH_FP32), seed) for seed in range(3))
@@ -169,7 +169,7 @@ def _definition(size: Size) -> Work:
     return _fp32_work(launches, q, k, v, o)
 
 
-def _tiles(size: Size) -> Work:
+def _tiles(size: Size) -> Workload:
     _, heads, n = size
     q, k, v = (normal((n, heads, WIDTH_FP32), seed) for seed in range(3))
     o, scale = cp.empty_like(q), np.float32(WIDTH_FP32**-0.5)
@@ -178,7 +178,7 @@ def _tiles(size: Size) -> Work:
     return _fp32_work((call,), q, k, v, o)
 
 
-def _fp32_work(launches: tuple[KernelCall, ...], q: Any, k: Any, v: Any, o: Any) -> Work:
+def _fp32_work(launches: tuple[KernelCall, ...], q: Any, k: Any, v: Any, o: Any) -> Workload:
     def expected() -> Any:
         found = cp.empty(q.shape, cp.float64)
         each_head(partial(attention, causal=False), 1, (q, k, v), (found,))
@@ -198,8 +198,8 @@ def _fp32_work(launches: tuple[KernelCall, ...], q: Any, k: Any, v: Any, o: Any)
 BF16_LIBRARIES = {"FlashAttention-2": "FLASH_ATTENTION", "cuDNN": "CUDNN_ATTENTION"}
 
 
-def _bf16(name: str, causal: bool) -> Callable[[Size], Work]:
-    def make(size: Size) -> Work:
+def _bf16(name: str, causal: bool) -> Callable[[Size], Workload]:
+    def make(size: Size) -> Workload:
         sequences, heads, n = size
         q, k, v = (to_bf16(normal((sequences * n, heads, WIDTH), seed)) for seed in range(3))
         o, lse = cp.empty_like(q), cp.empty((heads, sequences * n), cp.float32)
@@ -238,7 +238,7 @@ def bf16_tensors(sequences: int, arrays: tuple[Any, ...]) -> list[Any]:
     return found
 
 
-class AttentionWork(Work):
+class AttentionWork(Workload):
     """Work whose results are the bits of bf16 numbers, or PyTorch's tensors."""
 
     def numbers(self, result: Any) -> Any:
@@ -270,8 +270,8 @@ def sdpa_libraries(
 # --- backward ---
 
 
-def _backward(causal: bool) -> Callable[[Size], Work]:
-    def make(size: Size) -> Work:
+def _backward(causal: bool) -> Callable[[Size], Workload]:
+    def make(size: Size) -> Workload:
         sequences, heads, n = size
         shape, lengths = (sequences * n, heads, WIDTH), [n] * sequences
         q, k, v, do = (to_bf16(normal(shape, seed)) for seed in range(4))
@@ -341,7 +341,7 @@ def backward_libraries(
     return {name: partial(run, name) for name in BF16_LIBRARIES}
 
 
-def _case(name: str, make: Callable[[Size], Work], *kernels: str, **other: Any) -> Case:
+def _case(name: str, make: Callable[[Size], Workload], *kernels: str, **other: Any) -> Case:
     settings: dict[str, Any] = {
         "bytes": lambda n: 2 * 4 * n[0] * n[1] * n[2] * WIDTH,
         "peak": "bf16",

@@ -18,7 +18,7 @@ from ....devices.selection import ON_GPU, cp
 from ....errors import LessonError
 from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Work, course_kernel, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Workload, course_kernel, normal, torch_on_gpu
 from ...libraries.cublas_library import cublas_libraries
 from ..first_kernels.common import as_tensors
 
@@ -193,7 +193,7 @@ def tall_calls(a: Any, rows: int, **tried: int) -> tuple[Calls, Any]:
 
 
 @dataclass(frozen=True)
-class QRWork(Work):
+class QRWork(Workload):
     """Work whose result is a Factors' room, or a pair (qr, tau). What is compared is Q R, and
     whether the reflectors are orthogonal."""
 
@@ -261,8 +261,8 @@ def _libraries(a: Any) -> dict[str, Callable[[], Any]]:
     return {"torch.geqrf": by_torch(a), "cublasSgeqrfBatched": by_cublas(a)}
 
 
-def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[Size], Work]:
-    def make(n: Size) -> Work:
+def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[Size], Workload]:
+    def make(n: Size) -> Workload:
         a, found = normal(n), Factors.of(n)
         return QRWork(
             calls(a, found),
@@ -284,7 +284,7 @@ def flops(m: int, n: int) -> int:
 
 
 @dataclass(frozen=True)
-class TallWork(Work):
+class TallWork(Workload):
     """What is compared is R^T R with A^T A: the signs of R's rows are free."""
 
     def numbers(self, result: Any) -> Any:
@@ -293,7 +293,7 @@ class TallWork(Work):
         return cp.asarray(r.T @ r)
 
 
-def _tall(size: tuple[int, int]) -> Work:
+def _tall(size: tuple[int, int]) -> Workload:
     m, n = size
     a = normal(size)
     calls, r = tall_calls(a, MOST_ROWS if m % MOST_ROWS == 0 else 3 * n)

@@ -12,7 +12,7 @@ from ....devices.selection import cp
 from ....errors import LessonError
 from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Work, course_kernel, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Workload, course_kernel, normal, torch_on_gpu
 from .normalisation import CHAPTER, KINDS, TEST_SIZES, Kind, KindWork, Shape, by_torch_compile
 
 IGNORED = -100  # the target of a row that does not count, as in PyTorch
@@ -83,8 +83,8 @@ def fused_call(
     return KernelCall(kernel, rows * defines["CLUSTER"], defines["THREADS"], arguments, shared)
 
 
-def _work(fused: bool, kind: Kind) -> Callable[[Shape], Work]:
-    def make(n: Shape) -> Work:
+def _work(fused: bool, kind: Kind) -> Callable[[Shape], Workload]:
+    def make(n: Shape) -> Workload:
         rows, columns = n
         x, target = inputs_of(n, kind)
         dx, loss = kind.empty(n), cp.empty(rows, np.float32)

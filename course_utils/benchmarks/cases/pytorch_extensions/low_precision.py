@@ -23,7 +23,7 @@ from ....paths import kernel_file
 from ...harness.case import (
     Case,
     KernelCall,
-    Work,
+    Workload,
     course_kernel,
     course_kernel_for,
     double,
@@ -139,8 +139,8 @@ def weights_of(words: Any, scales: Any, dtype: Any = np.float64) -> Any:
     return (groups * scales.T[:, :, None].astype(np.float32)).astype(dtype).reshape(rows, -1)
 
 
-def _work(name: str, beside: bool, off: float) -> Callable[[Size], Work]:
-    def make(n: Size) -> Work:
+def _work(name: str, beside: bool, off: float) -> Callable[[Size], Workload]:
+    def make(n: Size) -> Workload:
         words, scales = random_weights(n)
         x = normal(n[2], 1).astype(np.float16)
         y = cp.empty(n[:2], np.float32)
@@ -159,7 +159,7 @@ def _work(name: str, beside: bool, off: float) -> Callable[[Size], Work]:
 
         libraries = _libraries(halves, pairs, x) if beside and n[0] == 1 else {}
         atol = off * n[2] ** 0.5  # the errors of K products add up like steps of a random walk
-        return Work(
+        return Workload(
             tuple(calls),
             y,
             expected,

@@ -14,7 +14,7 @@ from ....devices.selection import cp
 from ....errors import LessonError
 from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Workload, course_kernel, double, normal, torch_on_gpu
 from ..first_kernels.common import compiled, unchecked
 from ..matmul import from_bf16, to_bf16
 
@@ -62,7 +62,7 @@ TEST_SIZES = {"fp32": ((1, 1), (2, 4097), (3, 31), (9, 264)), "bf16": ((3, 31), 
 
 
 @dataclass(frozen=True)
-class KindWork(Work):
+class KindWork(Workload):
     """Work whose results are of a kind, and whose outputs may be several arrays in one."""
 
     kind: Kind = FP32
@@ -114,8 +114,8 @@ FORWARD: dict[str, Callable[[int], tuple[int, dict[str, int]]]] = {
 }
 
 
-def _forward(name: str, kind: Kind) -> Callable[[Shape], Work]:
-    def make(n: Shape) -> Work:
+def _forward(name: str, kind: Kind) -> Callable[[Shape], Workload]:
+    def make(n: Shape) -> Workload:
         rows, columns = n
         (x, gamma, beta), y = _rows(n, kind), kind.empty(n)
         if name in FORWARD:
@@ -239,8 +239,8 @@ def backward_inputs(n: Shape, kind: Kind) -> tuple[Any, ...]:
     return kind.made(normal(n, 3)), x, gamma, mean, rstd
 
 
-def _backward(fused: bool, kind: Kind) -> Callable[[Shape], Work]:
-    def make(n: Shape) -> Work:
+def _backward(fused: bool, kind: Kind) -> Callable[[Shape], Workload]:
+    def make(n: Shape) -> Workload:
         rows, columns = n
         arrays = backward_inputs(n, kind)
         whole = kind.empty(rows * columns + 2 * columns)  # dx, dgamma, dbeta
@@ -273,8 +273,8 @@ def _backward(fused: bool, kind: Kind) -> Callable[[Shape], Work]:
     return make
 
 
-def _rms_backward(kind: Kind) -> Callable[[Shape], Work]:
-    def make(n: Shape) -> Work:
+def _rms_backward(kind: Kind) -> Callable[[Shape], Workload]:
+    def make(n: Shape) -> Workload:
         rows, columns = n
         x, gamma, _ = _rows(n, kind)
         dy = kind.made(normal(n, 3))
@@ -353,7 +353,7 @@ def _aten_backward(dy: Any, x: Any, gamma: Any, mean: Any, rstd: Any) -> Any:
 def _case(
     name: str,
     what: str,
-    make: Callable[[Shape], Work],
+    make: Callable[[Shape], Workload],
     arrays: int,
     flops: int,
     kind: str = "fp32",

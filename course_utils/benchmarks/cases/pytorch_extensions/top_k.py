@@ -17,7 +17,7 @@ from ....devices.selection import cp
 from ....errors import LessonError
 from ....integers import ceil_div
 from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Work, course_kernel, double, normal, torch_on_gpu
+from ...harness.case import Case, KernelCall, Workload, course_kernel, double, normal, torch_on_gpu
 from ...harness.case import program as python_program
 from ...libraries import cub
 from ..first_kernels.common import as_tensors, compiled, unchecked
@@ -185,7 +185,7 @@ def warp_calls(x: Any, k: int, found: Found) -> Calls:
 
 
 @dataclass(frozen=True)
-class TopKWork(Work):
+class TopKWorkload(Workload):
     """Work whose result is a Found's room, or PyTorch's values and indices of elements of ``x``."""
 
     x: Any = None
@@ -239,8 +239,8 @@ def _by_cub(x: Any) -> dict[str, Callable[[], Any]]:
     return unchecked(cub.sort_pairs(keys, columns))
 
 
-def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[Size], Work]:
-    def make(n: Size) -> Work:
+def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[Size], Workload]:
+    def make(n: Size) -> Workload:
         rows, columns, k = n
         x, found = normal((rows, columns)), Found.of(rows, k)
 
@@ -248,7 +248,7 @@ def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[Size], Work]:
             indices = largest(x, k)
             return np.stack([double(np.take_along_axis(x, indices, axis=1)), double(indices)])
 
-        return TopKWork(
+        return TopKWorkload(
             calls(x, k, found),
             output=found.room,
             expected=expected,
@@ -344,17 +344,17 @@ def nucleus_call(
     return KernelCall(_kernel("sample_top_p"), ceil_div(found.rows, 8), 256, arguments)
 
 
-def _race(n: tuple[int, int]) -> Work:
+def _race(n: tuple[int, int]) -> Workload:
     logits, token = normal(n), cp.empty(n[0], np.int64)
 
     def expected() -> Any:
         return cp.asarray(race_winners(cp.asnumpy(logits), TEMPERATURE, SEED))
 
     call = race_call(logits, token, TEMPERATURE, SEED)
-    return Work((call,), token, expected, libraries=_tokens_by_torch(logits, _torch_race))
+    return Workload((call,), token, expected, libraries=_tokens_by_torch(logits, _torch_race))
 
 
-def _nucleus(n: Size) -> Work:
+def _nucleus(n: Size) -> Workload:
     rows, columns, k = n
     logits, found, token = normal((rows, columns)), Found.of(rows, k), cp.empty(rows, np.int64)
     calls = cluster_calls(logits, k, found)
@@ -367,7 +367,7 @@ def _nucleus(n: Size) -> Work:
 
     draw = nucleus_call(found, token, P, TEMPERATURE, SEED)
     libraries = _tokens_by_torch(logits, partial(_torch_nucleus, k=k))
-    return Work((*calls, draw), token, expected, libraries=libraries)
+    return Workload((*calls, draw), token, expected, libraries=libraries)
 
 
 def _torch_race(logits: Any) -> Any:
