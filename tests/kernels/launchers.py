@@ -199,6 +199,6 @@ def work(
     shared_mem: int = 0,
     **more: Any,
 ) -> Workload:
-    """One launch, the array with its result, and what that should be; ``more`` fields of Work."""
+    """One launch, the array with its result, and what that should be; ``more`` fields of it."""
     call = KernelCall(kernel, grid, block, args, shared_mem)
     return kind((call,), output, lambda: expected, **more)
