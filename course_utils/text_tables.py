@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .errors import LessonError
+
 GAP = 2  # blanks between two columns
 
 
@@ -108,3 +110,13 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.2f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def between_marks(text: str, marks: tuple[str, str], table: str, file: str) -> str:
+    """``text``, that of ``file``, with ``table`` between its two ``marks``. Raises LessonError if
+    a mark is missing."""
+    before, begin, rest = text.partition(marks[0])
+    _, end, after = rest.partition(marks[1])
+    if not (begin and end):
+        raise LessonError(f"{file} needs `{marks[0].strip()}` and `{marks[1]}` around its table.")
+    return f"{before}{begin}{table}{end}{after}"

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from ..paths import BENCHMARKS, README
+from ..text_tables import between_marks
 from ..whole_files import write_whole
 from .kernel_records import NAME
 from .measured_files import REFERENCE, measurements
@@ -58,8 +59,6 @@ def with_table(readme: str, content: dict[str, Any]) -> str:
     our kernels for it. Fastest is who is furthest ahead of the library that ran in turn with it:
     kernels may have been measured on different days, and one day's GPU may be slower for all.
     """
-    before, rest = readme.split(MARKS[0])
-    after = rest.split(MARKS[1])[1]
     compared = [record for record in content["records"] if record["baseline"]]
     rows = []
     for _, records in by_task(compared):
@@ -74,7 +73,7 @@ def with_table(readme: str, content: dict[str, Any]) -> str:
         *_table("task|size:|our fastest kernel|its time:|fastest library|its time:|"
         "ours is, in a burst:|for seconds:", rows),
     ]  # fmt: skip
-    return before + MARKS[0] + "\n".join(lines) + "\n" + MARKS[1] + after
+    return between_marks(readme, MARKS, "\n".join(lines) + "\n", README.name)
 
 
 def page(content: dict[str, Any]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...errors import LessonError
 from ...paths import CHAPTERS, shown
+from ...text_tables import between_marks
 from ...whole_files import write_whole
 from .registry import all_exercises
 from .spec import BaseExercise
@@ -23,11 +23,7 @@ def table(exercises: list[BaseExercise]) -> str:
 def with_table(readme: str, exercises: list[BaseExercise], file: str) -> str:
     """``readme``, the text of ``file``, with the table between its marks. Raises LessonError where
     they are missing."""
-    before, mark, rest = readme.partition(MARKS[0])
-    _, end, after = rest.partition(MARKS[1])
-    if not (mark and end):
-        raise LessonError(f"{file} needs `{MARKS[0].strip()}` and `{MARKS[1]}` around its table.")
-    return f"{before}{mark}{table(exercises)}{end}{after}"
+    return between_marks(readme, MARKS, table(exercises), file)
 
 
 def stale_tables() -> dict[Path, str]:
