@@ -20,7 +20,7 @@ from ..devices.selection import EMULATOR, ON_GPU, cp, device
 from ..errors import LessonError
 from ..paths import shown
 from ..records import kernel_records, readme_table
-from ..records.measured_files import REFERENCE
+from ..records.measured_files import REFERENCE, file_of
 from ..text_tables import Column, Columns
 from .cases import CASES
 from .harness.case import Case
@@ -55,14 +55,14 @@ def run(args: argparse.Namespace) -> int:
     """Do what the arguments ask for; the command's exit status."""
     if args.list or args.merge or args.readme:
         return _run_without_measuring(args)
+    if unknown := [word for word in args.only or () if not _is_known(word)]:
+        print(f"No benchmark is called {' or '.join(unknown)}; --list names them all.")
+        return 2
     cases, producers = _chosen(args.only, args.stale)
     if args.stale and (not ON_GPU or not (cases or producers)):
         return _print_stale(cases, producers)
-    if not cases and not producers:
-        print(f"No benchmark is called {' or '.join(args.only)}; --list names them all.")
-        return 2
     if (args.device or device()) == EMULATOR:
-        return _run_emulator(cases)
+        return _run_emulator(cases, producers)
     if not ON_GPU:
         print("bench --device cuda needs an NVIDIA GPU; this machine has none.")
         return 2
@@ -79,13 +79,37 @@ def _run_without_measuring(args: argparse.Namespace) -> int:
             print(f"{producer.name:<12}{producer.what}{only}")
         print("kernels:", *NAMES)
     if args.merge:
-        content = json.loads(args.merge.read_text(encoding="utf-8"))
-        print(f"merged into {shown(kernel_records.write_merged(content, NAMES))}")
+        merged = kernel_records.write_merged(_records_in(args.merge), NAMES)
+        print(f"merged into {shown(merged)}")
     if args.readme:
         readme_table.draw()
         page = shown(readme_table.PAGE)
         print(f"README.md's table and {page} are drawn from the records of the {REFERENCE}")
     return 0
+
+
+def _records_in(file: Path) -> dict[str, Any]:
+    """The content of a kernels file. Raises LessonError if ``file`` isn't one."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        problem = error.strerror or str(error)
+    except ValueError as error:
+        problem = f"not JSON: {error}"
+    else:
+        if isinstance(content, dict) and {"device", "records"} <= content.keys():
+            return content
+        problem = "it has no device and no records"
+    raise LessonError(
+        f"--merge can't take {file}: {problem}.\nGive it the kernels file of another copy of the "
+        f"course, such as {shown(file_of(kernel_records.NAME, REFERENCE))}."
+    )
+
+
+def _is_known(word: str) -> bool:
+    """Whether ``word`` asks for a producer, for all kernels, or for some of them."""
+    whole = {kernel_records.NAME, *(producer.name for producer in PRODUCERS)}
+    return word in whole or any(word in case.name or word in case.chapter for case in CASES)
 
 
 def _chosen(words: list[str] | None, only_stale: bool) -> tuple[list[Case], list[Producer]]:
@@ -122,7 +146,11 @@ def _print_stale(cases: list[Case], producers: list[Producer]) -> int:
     return 0
 
 
-def _run_emulator(cases: list[Case]) -> int:
+def _run_emulator(cases: list[Case], producers: list[Producer]) -> int:
+    if not any(case.emulator_size for case in cases):
+        names = ", ".join([*(each.name for each in producers), *(each.name for each in cases)])
+        print(f"To measure {names} you need an NVIDIA GPU.")
+        return 2
     print("The emulator, memcheck on (best of three runs); then with every check of the sanitizer")
     print(ON_EMULATOR.headings)
     for case in cases:

@@ -389,6 +389,34 @@ def test_what_is_outdated_is_named_by_the_command(capsys, at):
     assert bool(any(OUTDATED.values())) == ("bench --stale" in text)
 
 
+@pytest.mark.parametrize("stale_only", [[], ["--stale"]])
+def test_a_word_that_names_no_benchmark_is_refused(capsys, stale_only):
+    assert bench(*stale_only, "--only", "vec_add", "nonsense") == 2
+    expected = "No benchmark is called nonsense; --list names them all.\n"
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize("name", ["hardware", "sgemm_autotuned"])
+def test_what_only_a_gpu_can_measure_is_refused_on_the_emulator(capsys, name):
+    assert bench("--device", "emulator", "--only", name) == 2
+    text = capsys.readouterr().out
+    assert f"To measure {name} you need an NVIDIA GPU" in text and "kernel  " not in text
+
+
+def test_a_file_that_cannot_be_merged_is_refused_with_what_to_give(tmp_path):
+    with pytest.raises(LessonError, match="No such file.*\n.*kernels/nvidia_h200.json"):
+        bench("--merge", str(tmp_path / "none.json"))
+    file = tmp_path / "copy.json"
+    for text, problem in (
+        ("{", "not JSON"),
+        ("[]", "no device"),
+        ('{"device": "X"}', "no records"),
+    ):
+        file.write_text(text)
+        with pytest.raises(LessonError, match=problem):
+            bench("--merge", str(file))
+
+
 def test_a_changed_source_makes_its_records_stale(folder):
     records = [record("a", 1, 1.0, source="1"), record("b", 1, 1.0, source="2")]
     measured_files.write("kernels", {"device": OTHER, "records": records})
