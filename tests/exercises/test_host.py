@@ -8,7 +8,7 @@ import pytest
 from course_utils.compiling.host_compilers import host_compiler
 from course_utils.exercises import HostExercise, kinds
 from course_utils.exercises.authoring import spec
-from course_utils.exercises.judging import host_answer
+from course_utils.exercises.judging import host_answer, verify
 from course_utils.exercises.judging.runner import run_source
 from course_utils.exercises.judging.verify import proofs
 from course_utils.host_programs.building import finds_addresses
@@ -101,6 +101,18 @@ def exercise(tmp_path, monkeypatch):
 @needs_compiler
 def test_a_c_exercise_is_proved_like_any_other(exercise):
     assert all(proof.holds for proof in proofs(exercise))
+
+
+def test_a_proof_stops_an_endless_loop_sooner_and_keeps_the_notebook(exercise, monkeypatch):
+    tried = []
+
+    def check_source(given, text):
+        tried.append(given)
+        return run_source(given, "")
+
+    monkeypatch.setattr(verify, "check_source", check_source)
+    list(proofs(exercise.with_fields(notebook="02_c_and_cpp/01_sums", seconds=5.0), mutants=0))
+    assert {(e.notebook, e.seconds) for e in tried} == {("02_c_and_cpp/01_sums", 2.0)}
 
 
 @needs_compiler

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...text_tables import Table
 from ..authoring import kinds
@@ -56,7 +56,7 @@ def proofs(
     With ``gpu`` the solution of a kernel exercise also runs at full size there, as for a student.
     """
     if isinstance(exercise, HostExercise):  # one that never ends is stopped sooner than a reader's
-        exercise = replace(exercise, seconds=2.0)
+        exercise = exercise.with_fields(seconds=2.0)
     texts = [
         ("starter", exercise.starter, exercise.bug or NOT_PASS),
         ("solution", exercise.solution, kinds.PASS),
