@@ -2,7 +2,7 @@
 
 ``python -m course_utils bench --only hardware`` measures everything in :data:`MEASURES` and stores
 it. The functions that measure are in :mod:`.memories`, :mod:`.transfers`, :mod:`.peaks`,
-:mod:`.launches` and :mod:`.registers`; they raise LessonError where there is no GPU.
+:mod:`.launch_costs` and :mod:`.registers`; they raise LessonError where there is no GPU.
 """
 
 from __future__ import annotations
