@@ -168,3 +168,22 @@ def test_on_the_emulator_the_ladder_shows_the_count_beside_its_target():
     assert outcome.timing is None and outcome.before == 16.5
     texts = [text.get_text() for text in outcome.figure().axes[0].texts]
     assert "16.5" in texts and "2.5" in texts and "target  3" in texts
+
+
+LATE = "if (n > 70000) { const_cast<float*>(x)[i] = 0; }"
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ("y[i] = 2.0f * x[i] * 1.0000002f;", kinds.PRECISION),
+        (f"y[i] = 2.0f * x[i]; {LATE}", kinds.INPUT_CHANGED),
+    ],
+)
+def test_the_full_size_is_judged_as_strictly_as_the_small_ones(change, kind):
+    """An exact result stays exact, and an input that only a large launch overwrites is seen."""
+    exercise = find("00.double_it")
+    source = exercise.solution.replace("y[i] = 2.0f * x[i];", change)
+    assert source != exercise.solution
+    job = {"id": exercise.id, "source": source, "size": 100_003}
+    assert full_size.work(job)["kind"] == kind

@@ -20,6 +20,7 @@ from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
 from ..authoring.method import LaunchStats, stats_of
 from ..authoring.spec import Exercise
+from .comparison import compared
 from .entry_points import declare_kernels
 from .outcome import from_finding, method_missing, simple
 from .trials import MOST_STEPS, Trial, drawn_trials, smallest
@@ -67,9 +68,7 @@ def drawn_verdict(
     return None
 
 
-def order_verdict(
-    exercise: Exercise, module: Module, judge_run: Callable[..., Verdict]
-) -> Verdict | None:
+def order_verdict(exercise: Exercise, module: Module) -> Verdict | None:
     """What comes of it where blocks, warps and lanes run in another order; None if it is right."""
     size = exercise.small[0]
     for number, schedule in enumerate(SCHEDULES, 1):
@@ -80,23 +79,24 @@ def order_verdict(
         if run.fault is not None:
             message = run.fault.message
         else:
-            verdict = judge_run(exercise, run, given, size)
+            verdict = compared(exercise, run.arrays, run.before, given, size)
             if verdict.passed:
                 continue
             message = "\n  ".join([verdict.message, *verdict.facts])
         parts = "warps of a block" if schedule == "warps" else "lanes of a warp"
         return simple(
             kinds.ORDER,
-            "right only while threads run in lockstep and blocks start in the order of their "
-            f"numbers. With the last blocks first, and some {parts} ahead of the others:\n"
+            "the result depends on scheduling: it's right only if threads run in lockstep and "
+            f"blocks start in index order. With the last blocks first, and some {parts} ahead of "
+            "the others:\n"
             f"  {message}",
         )
     return None
 
 
 def overrun_verdict(exercise: Exercise, source: str, filename: str) -> Verdict | None:
-    """An access past the end of an array that the compiler has left out, because nothing comes of
-    it; None where there is none. One small launch of the code as it is written, not optimised.
+    """An access past the end of an array that the compiler has removed, because its result is
+    unused, or None. One small launch of the code as it is written, not optimised.
 
     Where the course's own solution cannot run so (too slowly, or headers that take too long to
     compile), nothing is said.
@@ -109,10 +109,8 @@ def overrun_verdict(exercise: Exercise, source: str, filename: str) -> Verdict |
     if _as_written(exercise, exercise.solution, filename) is not None:
         return None
     verdict = from_finding(found, source, filename)
-    message = (
-        f"{verdict.message}\n  Nothing comes of it, so the compiler leaves it out: that is luck."
-    )
-    return replace(verdict, message=message)
+    why = "The result is unused, so the compiler removes the access. Don't rely on that."
+    return replace(verdict, message=f"{verdict.message}\n  {why}")
 
 
 def _as_written(exercise: Exercise, source: str, filename: str) -> Finding | None:

@@ -14,6 +14,7 @@ from ..authoring.launches import Empty
 from ..authoring.registry import find
 from ..authoring.spec import Exercise, describe_size
 from ..isolation.isolated import call, serve
+from .comparison import compared
 from .outcome import Outcome, Timing, simple
 
 SECONDS = 60.0  # for everything: start, compile, inputs, reference, run and timing
@@ -60,7 +61,6 @@ def _judge_time(exercise: Exercise, timing: Timing, verdict: Verdict) -> Verdict
 
 def work(job: dict[str, Any]) -> dict[str, Any]:
     """Launch, compare and time one answer; runs in the separate process."""
-    from ...checking import judge
     from ...devices.properties import device_name
     from ...devices.selection import ON_GPU, cp
     from ...errors import LessonError
@@ -74,13 +74,14 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
         arrays = _launch(exercise, job["source"], given, size, cp)()
     except LessonError as error:
         return {"kind": kinds.CRASHED, "message": str(error)}
-    for name, want in exercise.expected(given).items():
-        before = given[name].fill if isinstance(given[name], Empty) else given[name]
-        verdict = judge(
-            arrays[name], want, name=name, reduction=exercise.reduction(size), initial=before
-        )
-        if not verdict.passed:
-            return {"kind": verdict.kind, "message": "\n  ".join([verdict.message, *verdict.facts])}
+    before = {
+        name: np.asarray(value.fill if isinstance(value, Empty) else value)
+        for name, value in given.items()
+        if isinstance(value, (Empty, np.ndarray))
+    }
+    verdict = compared(exercise, arrays, before, given, size, zeros=False, poisoned=False)
+    if not verdict.passed:
+        return {"kind": verdict.kind, "message": "\n  ".join([verdict.message, *verdict.facts])}
     if not ON_GPU:
         return {"kind": kinds.PASS, "timing": None}
     texts = {"yours": job["source"], "ours": exercise.solution}

@@ -7,18 +7,12 @@ then what :mod:`.behaviour_checks` asks of a right result.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from ...checking import judge
 from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict
-from ...compiling import signature
 from ...compiling.assembly import has_assembly, refused_assembly
 from ...compiling.compiler_process import CompilerStopped
 from ...compiling.diagnostics import CompileError
@@ -28,7 +22,6 @@ from ...emulator import ERROR, GLOBAL, Finding
 from ...errors import LessonError
 from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
-from ..authoring.launches import Empty
 from ..authoring.spec import PROBE, Exercise, Target
 from .behaviour_checks import (
     CountingFailed,
@@ -40,6 +33,7 @@ from .behaviour_checks import (
     order_verdict,
     overrun_verdict,
 )
+from .comparison import compared
 from .entry_points import entry_problem
 from .outcome import (
     Outcome,
@@ -54,7 +48,6 @@ from .patience import exceeded_budget, slow_or_endless
 from .trials import Trial
 
 SEEDS = (1, 2)
-VECTOR = re.compile("_*[a-z]+([234])")  # float2, __half2, int4
 MOST_WARNINGS = 3
 UNUSED = ("was declared but never referenced", "was set but never used")  # starters have many
 
@@ -101,7 +94,7 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
         if finding:
             verdict = from_finding(finding, source, filename)
         else:
-            verdict = _judge(exercise, run, given, trial.size, zeros)
+            verdict = compared(exercise, run.arrays, run.before, given, trial.size, zeros)
         return (None if verdict.passed else verdict), run
 
     def looked_into(verdict: Verdict, run: emulated_runs.Run, trial: Trial) -> Verdict:
@@ -130,7 +123,7 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
         wrong, trial, run = found
         wrong = looked_into(wrong, run, trial)
         return _outcome(exercise, with_context(wrong, trial.label(exercise), run.printed))
-    problem = problem or order_verdict(exercise, module, _judge)
+    problem = problem or order_verdict(exercise, module)
     problem = problem or overrun_verdict(exercise, source, filename)
     if problem:
         return replace(outcome, verdict=replace(problem, printed=verdict.printed))
@@ -181,7 +174,7 @@ def _first_cause(run: emulated_runs.Run) -> Finding | None:
     """The fault, unless that very line computed with uninitialised values; or the first error; or
     the first warning: what comes out right by luck is no answer.
 
-    An output read by a later kernel and written by none is told by :func:`_judge`, and better.
+    An output read by a later kernel and written by none is told by :func:`.compared`, and better.
     """
     found = [f for f in run.findings if f.kind != kinds.UNINITIALISED or _touched(run, f.array)]
     if run.fault is None:
@@ -192,49 +185,6 @@ def _first_cause(run: emulated_runs.Run) -> Finding | None:
 
 def _touched(run: emulated_runs.Run, name: str | None) -> bool:
     return name not in run.arrays or not GLOBAL.untouched(run.arrays[name])
-
-
-def _judge(
-    exercise: Exercise, run: emulated_runs.Run, given: dict[str, Any], size: Any, zeros: bool = True
-) -> Verdict:
-    """Every input against what it was, then every output against the reference, which may be all
-    ``zeros`` or not."""
-    expected = exercise.expected(given)
-    for name, array in run.arrays.items():
-        if name not in expected and array.tobytes() != run.before[name].tobytes():
-            return simple(kinds.INPUT_CHANGED, f"the kernel wrote to its input {name}.")
-    verdicts = (
-        judge(
-            run.arrays[name],
-            want,
-            name=name,
-            reduction=exercise.reduction(size),
-            initial=run.before[name],
-            zeros=zeros,
-            poisoned=isinstance(given[name], Empty),
-            exact=exercise.exact,
-        )
-        for name, want in expected.items()
-        if np.size(want)
-    )
-    wrong = next((v for v in verdicts if not v.passed), None)
-    if wrong is None:
-        return simple(kinds.PASS, "every output is right.")
-    if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
-        return replace(wrong, message=f"{wrong.name} holds what it held before the launch.")
-    return _with_member(exercise, wrong)
-
-
-def _with_member(exercise: Exercise, wrong: Verdict) -> Verdict:
-    """The same verdict; of an array of float2 or float4 it names the first wrong member, too."""
-    kernels = signature.kernels(exercise.solution).values()
-    types = (p.c_type for kernel in kernels for p in kernel.parameters if p.name == wrong.name)
-    vector = VECTOR.fullmatch(next(types, ""))
-    if vector is None or wrong.first is None or len(wrong.first.index) != 1:
-        return wrong
-    at, member = divmod(wrong.first.index[0], int(vector[1]))
-    first = replace(wrong.first, member=f"{wrong.name}[{at}].{'xyzw'[member]}")
-    return replace(wrong, first=first)
 
 
 def _try_target(exercise: Exercise, target: Target, cache: StatsCache, verdict: Verdict) -> Outcome:

@@ -1,0 +1,79 @@
+"""Is a result right? Every input against what it was, every output against the reference."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...checking import judge
+from ...checking.verdict import Verdict
+from ...compiling import signature
+from ..authoring import kinds
+from ..authoring.launches import Empty
+from ..authoring.spec import Exercise
+from .outcome import simple
+
+VECTOR = re.compile("_*[a-z]+([234])")  # float2, __half2, int4
+
+
+def compared(
+    exercise: Exercise,
+    arrays: Mapping[str, Any],
+    before: Mapping[str, np.ndarray],
+    given: Mapping[str, Any],
+    size: Any,
+    zeros: bool = True,
+    poisoned: bool = True,
+) -> Verdict:
+    """The verdict on the ``arrays`` that the launches left, on the host or on a GPU.
+
+    ``before`` is the content of each array ahead of the launches, ``given`` the inputs that the
+    reference gets. With ``zeros`` the reference may be all zeros. ``poisoned``: outputs held values
+    that no kernel computes.
+    """
+    expected = exercise.expected(given)
+    for name, array in arrays.items():
+        if name in before and name not in expected and _bytes(array) != before[name].tobytes():
+            return simple(kinds.INPUT_CHANGED, f"the kernel wrote to its input {name}.")
+    verdicts = (
+        judge(
+            arrays[name],
+            want,
+            name=name,
+            reduction=exercise.reduction(size),
+            initial=before[name],
+            zeros=zeros,
+            poisoned=poisoned and isinstance(given[name], Empty),
+            exact=exercise.exact,
+        )
+        for name, want in expected.items()
+        if np.size(want)
+    )
+    wrong = next((v for v in verdicts if not v.passed), None)
+    if wrong is None:
+        return simple(kinds.PASS, "every output is right.")
+    if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
+        return replace(wrong, message=f"{wrong.name} holds what it held before the launch.")
+    return _with_member(exercise, wrong)
+
+
+def _bytes(array: Any) -> bytes:
+    """The bytes of an array, which may be CuPy's."""
+    host = array.get() if hasattr(array, "get") else array
+    return bytes(host.tobytes())
+
+
+def _with_member(exercise: Exercise, wrong: Verdict) -> Verdict:
+    """The same verdict; of an array of float2 or float4 it names the first wrong member, too."""
+    kernels = signature.kernels(exercise.solution).values()
+    types = (p.c_type for kernel in kernels for p in kernel.parameters if p.name == wrong.name)
+    vector = VECTOR.fullmatch(next(types, ""))
+    if vector is None or wrong.first is None or len(wrong.first.index) != 1:
+        return wrong
+    at, member = divmod(wrong.first.index[0], int(vector[1]))
+    first = replace(wrong.first, member=f"{wrong.name}[{at}].{'xyzw'[member]}")
+    return replace(wrong, first=first)
