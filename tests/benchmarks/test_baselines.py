@@ -7,7 +7,8 @@ import pytest
 
 from course_utils import cp
 from course_utils.benchmarks.cases.convolution import convolved
-from course_utils.benchmarks.cases.matmul import FACTORS, from_bf16, to_bf16, to_e4m3
+from course_utils.benchmarks.cases.matmul import FACTORS
+from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16, to_e4m3
 from course_utils.benchmarks.libraries import (
     cub,
     cublas,

@@ -6,7 +6,7 @@ from ml_dtypes import float8_e4m3fn
 
 from course_utils import ceil_div, cp
 from course_utils.benchmarks.cases import hopper
-from course_utils.benchmarks.cases.matmul import from_e4m3, to_e4m3
+from course_utils.benchmarks.harness.float_bits import from_e4m3, to_e4m3
 
 OF_A_BLOCK = 227 * 1024  # bytes of shared memory
 STATIC = 1024  # bytes that a block has beside those of its launch: barriers, and up to a boundary

@@ -11,7 +11,6 @@ import numpy as np
 from launchers import Chapter, InPlace, draw, work
 
 from course_utils import ceil_div, cp, load
-from course_utils.benchmarks.cases.matmul import from_bf16, to_bf16
 from course_utils.benchmarks.cases.pytorch_extensions import (
     attention,
     batched_qr,
@@ -20,6 +19,7 @@ from course_utils.benchmarks.cases.pytorch_extensions import (
 )
 from course_utils.benchmarks.cases.pytorch_extensions.normalisation import moments_of
 from course_utils.benchmarks.harness.case import Workload
+from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16
 from course_utils.paths import KERNELS, kernel_file
 
 CHAPTER = Chapter("07_pytorch_extensions")

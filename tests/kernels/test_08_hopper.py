@@ -8,8 +8,9 @@ from launchers import run
 
 from course_utils import cp, profile
 from course_utils.benchmarks.cases.hopper import CHAPTER, RUNGS, hopper_call
-from course_utils.benchmarks.cases.matmul import Bf16Work, from_bf16, to_bf16
+from course_utils.benchmarks.cases.matmul import Bf16Work
 from course_utils.benchmarks.harness.case import course_kernel_for, normal
+from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16
 from course_utils.benchmarks.harness.sass import listing
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError

@@ -7,9 +7,9 @@ import pytest
 
 from course_utils import cp, load
 from course_utils.benchmarks.cases.hopper_attention import CHAPTER, attention_call
-from course_utils.benchmarks.cases.matmul import from_bf16, to_bf16
 from course_utils.benchmarks.cases.pytorch_extensions.attention import attention
 from course_utils.benchmarks.harness.case import double, normal
+from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16
 from course_utils.benchmarks.harness.sass import listing
 from course_utils.errors import LessonError
 from course_utils.paths import kernel_file

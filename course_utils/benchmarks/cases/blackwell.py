@@ -18,8 +18,9 @@ from ...launching.modules import load
 from ...launching.tensor_maps import tensor_map
 from ...needs import lacking
 from ..harness.case import KernelCall, Workload, double, normal
+from ..harness.float_bits import from_bf16, to_bf16
 from ..libraries import cublas
-from .matmul import FACTORS, SUM_ERROR, Bf16Work, from_bf16, to_bf16
+from .matmul import FACTORS, SUM_ERROR, Bf16Work
 
 ARCH = "sm_100a"
 FOLDER = "08_cute_tma_blackwell/blackwell_gemm"

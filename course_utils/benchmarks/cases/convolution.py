@@ -27,8 +27,9 @@ from ..harness.case import (
     double,
     normal,
 )
+from ..harness.float_bits import from_bf16, to_bf16
 from ..libraries import cudnn
-from .matmul import Bf16Work, from_bf16, sms_for_tiles, to_bf16
+from .matmul import Bf16Work, sms_for_tiles
 
 CHAPTER = "06_matmul_and_fft"
 _kernel = partial(course_kernel, CHAPTER)

@@ -22,8 +22,9 @@ from ..harness.case import (
     double,
     normal,
 )
+from ..harness.float_bits import from_bf16, to_bf16
 from ..libraries import cublas
-from .matmul import FACTORS, SUM_ERROR, Bf16Work, by_torch, from_bf16, sms_for_tiles, to_bf16
+from .matmul import FACTORS, SUM_ERROR, Bf16Work, by_torch, sms_for_tiles
 
 CHAPTER = "06_matmul_and_fft"
 _kernel = partial(course_kernel, CHAPTER)

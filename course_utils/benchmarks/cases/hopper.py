@@ -23,17 +23,9 @@ from ..harness.case import (
     double,
     normal,
 )
+from ..harness.float_bits import from_bf16, to_bf16
 from ..libraries import cublas
-from .matmul import (
-    FACTORS,
-    SUM_ERROR,
-    Bf16Work,
-    by_torch,
-    from_bf16,
-    nt_case,
-    nt_work,
-    to_bf16,
-)
+from .matmul import FACTORS, SUM_ERROR, Bf16Work, by_torch, nt_case, nt_work
 
 CHAPTER = "08_cute_tma_blackwell"
 EMULATED_MULTIPROCESSORS = 4  # of a grid whose blocks stay: two clusters

@@ -17,7 +17,7 @@ from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
 from ..harness.case import Case, KernelCall, Workload, course_kernel_for, normal, torch_on_gpu
-from .matmul import from_bf16, to_bf16
+from ..harness.float_bits import from_bf16, to_bf16
 from .pytorch_extensions.attention import (
     BF16_LIBRARIES,
     BF16_SIZES,

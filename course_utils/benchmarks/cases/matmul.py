@@ -25,6 +25,7 @@ from ..harness.case import (
     normal,
     torch_on_gpu,
 )
+from ..harness.float_bits import from_bf16, from_e4m3, to_bf16, to_e4m3
 from ..libraries import cublas
 from .stream_k import bytes_of_tiles, plan
 
@@ -204,35 +205,6 @@ def _random(kind: str, n: int, seed: int) -> Any:
     if kind == "fp8":
         return to_e4m3(numbers)
     return to_bf16(numbers) if kind == "bf16" else numbers.astype(FACTORS[kind].dtype)
-
-
-def to_bf16(numbers: Any) -> Any:
-    """fp32 numbers as the bits of bf16, their upper halves, rounded to even."""
-    bits = numbers.view(np.uint32)
-    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
-
-
-def from_bf16(bits: Any) -> Any:
-    """The numbers, in fp32, of which ``bits`` are those of bf16."""
-    return (bits.astype(np.uint32) << 16).view(np.float32)
-
-
-def to_e4m3(numbers: Any) -> Any:
-    """fp32 numbers as the bits of e4m3, rounded to even; the largest is 448."""
-    size = cp.minimum(abs(numbers), np.float32(448))
-    bits = size.view(np.uint32)
-    rounded = (bits + 0x7FFFF + (bits >> 20 & 1)) >> 20  # exponent, and three bits of the fraction
-    small = cp.rint(size * 512).astype(np.uint32)  # below 2**-6 all steps are 2**-9
-    codes = cp.where(size < 2**-6, small, rounded - (120 << 3))  # exponents count from 7, not 127
-    return (codes | numbers.view(np.uint32) >> 24 & 0x80).astype(np.uint8)
-
-
-def from_e4m3(bits: Any) -> Any:
-    """The numbers, in fp32, of which ``bits`` are those of e4m3."""
-    exponent, fraction = (bits >> 3 & 15).astype(np.int32), (bits & 7).astype(np.float32)
-    whole = fraction + 8 * (exponent > 0).astype(np.float32)
-    size = cp.ldexp(whole, cp.maximum(exponent, 1) - 10)
-    return cp.where(bits >> 7, -size, size)
 
 
 def by_torch(kind: str, a: Any, b: Any) -> dict[str, Callable[[], Any]]:

@@ -14,8 +14,8 @@ from ...errors import LessonError
 from ...observing.timing import bench
 from ..cases import convolution
 from ..cases.convolution import FIRST, RESNET, SECOND, convolved
-from ..cases.matmul import from_bf16, to_bf16
 from ..harness.case import Case, need_torch, normal
+from ..harness.float_bits import from_bf16, to_bf16
 from ..libraries.cudnn import MOST_WORKSPACE
 from ..libraries.cudnn_graph import CudnnGraph, Engine, ExecutionPlan, Tensor
 

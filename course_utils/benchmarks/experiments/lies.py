@@ -16,9 +16,9 @@ from ...devices.selection import cp
 from ...integers import ceil_div
 from ...launching.modules import load
 from ...observing.timing import FLUSH_BYTES, bench
-from ..cases.matmul import to_bf16
 from ..harness import nvml
 from ..harness.case import need_torch, normal
+from ..harness.float_bits import to_bf16
 from ..harness.sustained import Turn, back_to_back, mean_of
 from ..libraries import cublas
 

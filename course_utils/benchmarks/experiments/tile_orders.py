@@ -13,9 +13,10 @@ from ...devices.selection import cp
 from ...errors import LessonError
 from ...observing.timing import Bench, bench
 from ...paths import kernel_file
-from ..cases.matmul import CHAPTER, FACTORS, SUM_ERROR, from_bf16, to_bf16
+from ..cases.matmul import CHAPTER, FACTORS, SUM_ERROR
 from ..harness import nsight_compute
 from ..harness.case import KernelCall, course_kernel, double, normal
+from ..harness.float_bits import from_bf16, to_bf16
 
 KERNEL = "gemm_bf16_pipeline"
 SOURCES = (kernel_file(KERNEL, CHAPTER),)

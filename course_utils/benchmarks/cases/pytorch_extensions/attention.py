@@ -16,8 +16,8 @@ from ....devices.selection import cp
 from ....integers import ceil_div
 from ....paths import kernel_file
 from ...harness.case import Case, KernelCall, Workload, course_kernel, double, normal, torch_on_gpu
+from ...harness.float_bits import from_bf16, to_bf16
 from ..first_kernels.common import as_tensors
-from ..matmul import from_bf16, to_bf16
 
 CHAPTER = "07_pytorch_extensions"
 _kernel = partial(course_kernel, CHAPTER)

@@ -15,8 +15,8 @@ from ....errors import LessonError
 from ....integers import ceil_div
 from ....paths import kernel_file
 from ...harness.case import Case, KernelCall, Workload, course_kernel, double, normal, torch_on_gpu
+from ...harness.float_bits import from_bf16, to_bf16
 from ..first_kernels.common import compiled, unchecked
-from ..matmul import from_bf16, to_bf16
 
 CHAPTER = "07_pytorch_extensions"
 EPS = 1e-5
