@@ -5,47 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .authoring import domain, kinds, method
-from .authoring.domain import Domain, DrawnCases
-from .authoring.launches import Launch, empty, floats, int32s
-from .authoring.method import Requirement
-from .authoring.spec import (
-    Ask,
-    Exercise,
-    HostExercise,
-    Mutant,
-    NumberExercise,
-    PythonExercise,
-    Target,
-    mutant,
-)
-
-__all__ = [
-    "Ask",
-    "DrawnCases",
-    "Exercise",
-    "HostExercise",
-    "Launch",
-    "Requirement",
-    "Mutant",
-    "NumberExercise",
-    "Domain",
-    "PythonExercise",
-    "Target",
-    "answer",
-    "empty",
-    "floats",
-    "hint",
-    "int32s",
-    "kinds",
-    "method",
-    "mutant",
-    "progress",
-    "domain",
-    "reset",
-    "restore",
-    "solution",
-]
+__all__ = ["answer", "hint", "progress", "reset", "restore", "solution"]
 
 _STUDENT_SIDE = ("answer", "hint", "reset", "restore", "solution")
 

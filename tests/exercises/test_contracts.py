@@ -2,13 +2,14 @@
 
 import pytest
 
-from course_utils.exercises import Domain, DrawnCases, NumberExercise, Requirement
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.registry import all_exercises
-from course_utils.exercises.authoring.spec import Exercise
+from course_utils.exercises.authoring.spec import KernelExercise, NumberExercise
 
 # A prediction is of one launch: nothing can be drawn, and any way to it is right.
 EXERCISES = {e.id: e for e in all_exercises() if not isinstance(e, NumberExercise)}
-KERNELS = {name: e for name, e in EXERCISES.items() if isinstance(e, Exercise)}
+KERNELS = {name: e for name, e in EXERCISES.items() if isinstance(e, KernelExercise)}
 ALL_IN_THE_CASES = {"01.runtime", "02.small_struct"}  # a sentence of each says why
 
 

@@ -5,16 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from course_utils.exercises import Domain, Launch, domain, kinds
-from course_utils.exercises.authoring.domain import DRAWN, DrawnCases
+from course_utils.exercises.authoring import domain, kinds
+from course_utils.exercises.authoring.domain import DRAWN, Domain, DrawnCases
+from course_utils.exercises.authoring.launches import Launch
 from course_utils.exercises.authoring.registry import all_exercises, find
-from course_utils.exercises.authoring.spec import Exercise
+from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.judging.runner import run_source
 from course_utils.exercises.judging.trials import Trial, all_cases, drawn_trials, smallest
 
 SAXPY, CLAMP, MATMUL = find("04.saxpy"), find("04.clamp"), find("04.batched_matmul")
 PROMISING = {
-    e.id: e for e in all_exercises() if isinstance(e, Exercise) and isinstance(e.contract, Domain)
+    e.id: e
+    for e in all_exercises()
+    if isinstance(e, KernelExercise) and isinstance(e.contract, Domain)
 }
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from course_utils.compiling import signature
-from course_utils.exercises import kinds
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.counted_numbers import counted
 from course_utils.exercises.authoring.launches import Empty
 from course_utils.exercises.authoring.registry import all_exercises, find
-from course_utils.exercises.authoring.spec import Exercise, NumberExercise
+from course_utils.exercises.authoring.spec import KernelExercise, NumberExercise
 from course_utils.exercises.judging.runner import run_source
 from course_utils.exercises.judging.verify import Proof, proofs, table
 
@@ -19,7 +19,7 @@ UNBROKEN = {name: e for name, e in EXERCISES.items() if not e.bug}
 BUGS = {name: e for name, e in EXERCISES.items() if e.bug}
 NUMBERS = {name: e for name, e in EXERCISES.items() if isinstance(e, NumberExercise)}
 PREDICTED = {exercise.source for exercise in NUMBERS.values()}
-KERNELS = {name: e for name, e in EXERCISES.items() if isinstance(e, Exercise)}
+KERNELS = {name: e for name, e in EXERCISES.items() if isinstance(e, KernelExercise)}
 PAIRS = {"float2": np.float32, "uint4": np.uint32}  # the parts one after the other
 WHOLE_TILES = re.compile(r"(is a multiple|are multiples) of")
 ANY_SHAPE = {

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from course_utils import ceil_div
-from course_utils.exercises import Exercise, Launch, empty, floats, kinds
+from course_utils.exercises.authoring import kinds
+from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.registry import all_exercises
+from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.judging.runner import run_source
 
 TILE = """\
@@ -99,8 +101,8 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
 
 @pytest.fixture
 def exercise(monkeypatch):
-    monkeypatch.setattr(Exercise, "text", property(lambda self: TILE))
-    return Exercise(
+    monkeypatch.setattr(KernelExercise, "text", property(lambda self: TILE))
+    return KernelExercise(
         id="04.scale",
         title="t",
         task="t",

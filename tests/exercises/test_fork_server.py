@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from course_utils.exercises import kinds
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging.python_answer import verdict_of
 from course_utils.exercises.judging.python_process import server

@@ -9,8 +9,9 @@ import pytest
 
 from course_utils.compiling.host_compilers import host_compiler
 from course_utils.devices.selection import ON_GPU, cp
-from course_utils.exercises import HostExercise, kinds
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.authoring.spec import HostExercise
 from course_utils.exercises.judging.full_size import run_full
 from course_utils.exercises.judging.runner import check_source, run_source
 from tests.machine_speed import slowness

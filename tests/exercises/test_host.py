@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from course_utils.compiling.host_compilers import host_compiler
-from course_utils.exercises import HostExercise, kinds
-from course_utils.exercises.authoring import spec
+from course_utils.exercises.authoring import kinds, spec
+from course_utils.exercises.authoring.spec import HostExercise
 from course_utils.exercises.judging import host_answer, verify
 from course_utils.exercises.judging.runner import run_source
 from course_utils.exercises.judging.verify import proofs

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from course_utils.exercises import kinds
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.isolation.isolated import Answer, call
 from course_utils.exercises.judging import full_size, runner, verify

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from course_utils.checking import judge
-from course_utils.exercises import Exercise, Launch, PythonExercise, domain, empty, floats, kinds
-from course_utils.exercises.authoring import emulated_runs, launches
+from course_utils.exercises.authoring import domain, emulated_runs, kinds, launches
+from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.judging import behaviour_checks, kernel_answer
 from course_utils.exercises.judging.python_answer import _right, judged
 from course_utils.exercises.judging.python_process import answers
@@ -37,11 +38,11 @@ extern "C" __global__ void %s(int* y, int n)
 """
 
 
-def made(monkeypatch, text: str, **fields) -> Exercise:
+def made(monkeypatch, text: str, **fields) -> KernelExercise:
     """An exercise whose solution is ``text``."""
-    monkeypatch.setattr(Exercise, "text", property(lambda self: text))
+    monkeypatch.setattr(KernelExercise, "text", property(lambda self: text))
     given = {"id": "04.made", "title": "made", "task": "t", "source": "", "hints": ()}
-    return Exercise(**given, explanation="e", full=1, **fields)
+    return KernelExercise(**given, explanation="e", full=1, **fields)
 
 
 def test_arrays_in_a_tuple_are_as_near_as_the_exercise_allows():

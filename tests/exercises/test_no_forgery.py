@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.exercises import kinds
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.isolation.plain_values import plain, written
 from course_utils.exercises.judging.runner import run_source

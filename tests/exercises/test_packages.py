@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from course_utils.checking.verdict import NEUTRAL_COLOUR
-from course_utils.exercises import kinds
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging import python_answer
 from course_utils.exercises.judging.python_answer import judged

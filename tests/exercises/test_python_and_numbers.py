@@ -5,8 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from course_utils.exercises import kinds
-from course_utils.exercises.authoring import counted_numbers
+from course_utils.exercises.authoring import counted_numbers, kinds
 from course_utils.exercises.authoring.counted_numbers import counted
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging.python_answer import _compare, _right, _show, verdict_of
@@ -212,7 +211,7 @@ def predict(old, new):
 
 def test_an_untouched_prediction_speaks_of_its_dots_and_not_of_comments_it_lacks():
     said = str(run_source(SECTORS, SECTORS.starter))
-    assert "in place of the dots" in said and "TODO" not in said
+    assert "the dots" in said and "TODO" not in said
 
 
 def test_a_prediction_may_be_arithmetic_and_names_given_before():

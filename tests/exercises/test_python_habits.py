@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from course_utils.exercises import kinds
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging.kernel_answer import with_warnings
 from course_utils.exercises.judging.python_habits import python_habits

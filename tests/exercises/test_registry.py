@@ -10,7 +10,7 @@ from course_utils.exercises.authoring import registry
 from course_utils.exercises.authoring.generate import PARTS, TAG, notebook_path
 from course_utils.exercises.authoring.registry import all_exercises, exercises_below, find
 
-IMPORTS = "from course_utils.exercises import PythonExercise\n"
+IMPORTS = "from course_utils.exercises.authoring.spec import PythonExercise\n"
 COMMON = "CASES = ((1,),)\n"
 
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.compiler_process import CompilerStopped
-from course_utils.exercises import Exercise, Launch, empty, kinds
-from course_utils.exercises.authoring import emulated_runs
+from course_utils.exercises.authoring import emulated_runs, kinds
+from course_utils.exercises.authoring.launches import Launch, empty
 from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.judging import runner
 from course_utils.exercises.judging.runner import run_source
 from tests.machine_speed import slowness
@@ -250,8 +251,8 @@ extern "C" __global__ void second(const int* t, int* y, int n)
 // SOLUTION
 // END
 """
-    monkeypatch.setattr(Exercise, "text", property(lambda self: text))
-    twice = Exercise(
+    monkeypatch.setattr(KernelExercise, "text", property(lambda self: text))
+    twice = KernelExercise(
         id="04.twice",
         title="two kernels",
         task="t",

@@ -8,7 +8,8 @@ from threading import Thread
 
 import pytest
 
-from course_utils.exercises import hint, kinds, progress, reset, restore
+from course_utils.exercises import hint, progress, reset, restore
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.exercises.judging.outcome import Outcome, simple
 from course_utils.exercises.student import magic as student
@@ -181,7 +182,7 @@ def test_notebooks_that_save_at_once_lose_nothing(own_progress):
 
     threads = [Thread(target=save, args=(chosen[n::4],)) for n in range(4)]
     other = f"""
-from course_utils.exercises import kinds
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.student import saved_answers
 from course_utils.exercises.judging.outcome import Outcome, simple
 from course_utils.exercises.authoring.registry import find

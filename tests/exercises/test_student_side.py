@@ -9,7 +9,8 @@ import pytest
 from course_utils.__main__ import main
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
-from course_utils.exercises import answer, hint, kinds, progress, reset, restore, solution
+from course_utils.exercises import answer, hint, progress, reset, restore, solution
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging import verification_cache, verify
 from course_utils.exercises.judging.outcome import ExerciseFailed

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from course_utils.exercises import kinds
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging.runner import run_source
 from course_utils.notebooks.canonical import read

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from course_utils.exercises import kinds
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import all_exercises
 from course_utils.exercises.judging import verification_cache
 from course_utils.exercises.judging.verify import Proof

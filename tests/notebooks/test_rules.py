@@ -50,6 +50,8 @@ GOOD = {
         "```\n<details>`x`\n```\n\n<b>not a block</b> of `HTML`, and `<details>`"
     ),
     "25 lines": add(new_code_cell("\n\n".join(["x = 1"] * 25))),
+    "another file": add(new_code_cell('print((FOLDER / "seen.txt").read_text())')),
+    "a shown kernel": add(new_code_cell("show(add)\nwrong = add.source\nprint(1)")),
     "a fraction": printed("4/work and a/home/b, bytes/tmp"),
 }
 
@@ -84,6 +86,15 @@ BAD = {
         "it imports _secret, not a public name",
     ),
     "a module": (add(new_code_cell("import course_utils.emulator")), "imports course_utils.emul"),
+    "a printed kernel": (add(new_code_cell("print(add.source)")), "prints the source of a kernel"),
+    "a printed part": (
+        add(new_code_cell('x = 1\nprint("extern" + add.source.split("extern")[1])')),
+        "prints the source of a kernel",
+    ),
+    "a printed file": (
+        add(new_code_cell('print((FOLDER / "01_first/add.cu").read_text(encoding="utf-8"))')),
+        "prints the source of a kernel",
+    ),
     "no title": (lambda nb: nb.cells.pop(0), "cell 1: it is not the title"),
     "no next": (lambda nb: nb.cells.pop(), "no link to the next notebook"),
     "an SVG": (picture("image/svg+xml"), "its output holds image/svg+xml"),

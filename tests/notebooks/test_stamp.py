@@ -125,7 +125,9 @@ def test_a_kernel_or_a_header_of_its_header_changes_the_cell_that_names_it(repos
     assert of_both(repository, good)[1] == draws
 
 
-@pytest.mark.parametrize("shown, changes", [("module.kernel", False), ("module.source", True)])
+@pytest.mark.parametrize(
+    "shown, changes", [("module.kernel", False), ("module.source", True), ("show(module)", True)]
+)
 def test_a_comment_counts_only_where_the_cell_shows_the_source(repository, good, shown, changes):
     good.cells[1].source += f"\n{shown}"
     repository.write("kernels/01_first/add.cu", "int a;\nint b;\n")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import empty, floats
-from course_utils.exercises.authoring.spec import Exercise
+from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.vectors import BLOCK, one_thread_each, spare_blocks
 
 
@@ -16,7 +16,7 @@ def doubled(given) -> dict:
     return {"y": 2 * given["x"]}
 
 
-DOUBLE_IT = Exercise(
+DOUBLE_IT = KernelExercise(
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
     reference=doubled,
     exact=True,  # a factor of two rounds nothing

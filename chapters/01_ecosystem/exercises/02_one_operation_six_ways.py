@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import DrawnCases, PythonExercise, kinds
+from course_utils.exercises.authoring import kinds
+from course_utils.exercises.authoring.domain import DrawnCases
+from course_utils.exercises.authoring.spec import PythonExercise
 
 SOFTMAX = {
     "largest": ["x"],

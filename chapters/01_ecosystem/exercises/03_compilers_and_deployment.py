@@ -8,7 +8,9 @@ from itertools import product
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from course_utils.exercises import DrawnCases, PythonExercise, kinds
+from course_utils.exercises.authoring import kinds
+from course_utils.exercises.authoring.domain import DrawnCases
+from course_utils.exercises.authoring.spec import PythonExercise
 
 FOLDER = "01_ecosystem/exercises"
 

@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
-from course_utils.exercises import DrawnCases, HostExercise, kinds
+from course_utils.exercises.authoring import kinds
+from course_utils.exercises.authoring.domain import DrawnCases
+from course_utils.exercises.authoring.spec import HostExercise
 
 from .common import (
     LARGEST,

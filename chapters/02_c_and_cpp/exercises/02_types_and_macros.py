@@ -7,7 +7,9 @@ from string import ascii_letters as LETTERS
 
 import numpy as np
 
-from course_utils.exercises import DrawnCases, HostExercise, kinds
+from course_utils.exercises.authoring import kinds
+from course_utils.exercises.authoring.domain import DrawnCases
+from course_utils.exercises.authoring.spec import HostExercise
 
 from .common import LARGEST, PARTS, driver, listed, shown, some_length, values_of, whole
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
-from course_utils.exercises.authoring.spec import Exercise, HostExercise
+from course_utils.exercises.authoring.spec import HostExercise, KernelExercise
 from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
 
 from .common import LARGEST, listed, values_of, whole
@@ -184,7 +184,7 @@ def with_a_pair(launch: Launch) -> tuple[Launch, Launch]:
     )
 
 
-SORT_THREE = Exercise(
+SORT_THREE = KernelExercise(
     inputs=lambda rng, n: {
         "x": floats(rng, 3 * n),
         "y": empty(3 * n),
@@ -217,7 +217,7 @@ def degrees_of(launch: Launch) -> tuple[Launch, Launch]:
     )
 
 
-HORNER = Exercise(
+HORNER = KernelExercise(
     kernel="degree_five",
     inputs=lambda rng, n: {
         "c": floats(rng, max(OTHER_DEGREES) + 1),
@@ -274,7 +274,7 @@ def with_another_body(launch: Launch) -> tuple[Launch, Launch]:
     )
 
 
-EACH_INDEX = Exercise(
+EACH_INDEX = KernelExercise(
     kernel="leaky_relu",
     inputs=lambda rng, n: {
         "x": floats(rng, n),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import empty, floats
 from course_utils.exercises.authoring.spec import (
     Ask,
-    Exercise,
+    KernelExercise,
     NumberExercise,
     PythonExercise,
     Target,
@@ -52,7 +52,7 @@ FINISH_TIME = PythonExercise(
 )
 
 
-HYPOTENUSE = Exercise(
+HYPOTENUSE = KernelExercise(
     inputs=lambda rng, n: {
         "a": floats(rng, n),
         "b": floats(rng, n),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import (
     Ask,
-    Exercise,
+    KernelExercise,
     NumberExercise,
     PythonExercise,
     Target,
@@ -35,7 +35,7 @@ def warps_and_lanes(given) -> dict:
     return {"warp": warp, "lane": lane, "warp_of_grid": 3 * block + warp}
 
 
-WARP_AND_LANE = Exercise(
+WARP_AND_LANE = KernelExercise(
     inputs=lambda rng, blocks: {
         name: empty(ODD_BLOCK * blocks, np.int32) for name in ("warp", "lane", "warp_of_grid")
     },
@@ -182,7 +182,7 @@ POSITIVE = (  # the classes of values that the header promises
 STEPS = 16  # of either function
 
 
-BRANCH_BY_WARP = Exercise(
+BRANCH_BY_WARP = KernelExercise(
     inputs=positive,
     reference=both_ways,
     launch=one_thread_each,
@@ -244,7 +244,7 @@ BRANCH_BY_WARP = Exercise(
 )
 
 
-SWAP_NEIGHBOURS = Exercise(
+SWAP_NEIGHBOURS = KernelExercise(
     inputs=lambda rng, warps: {
         "x": floats(rng, 32 * warps),
         "post": empty(32 * warps),

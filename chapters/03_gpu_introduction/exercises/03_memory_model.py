@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, Target
+from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, SMALL, one_thread_each
 
 
@@ -100,7 +100,7 @@ def kinds_of_values(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarr
     return values.astype(np.int32)
 
 
-COUNT_KINDS = Exercise(
+COUNT_KINDS = KernelExercise(
     inputs=lambda rng, size: {
         "values": kinds_of_values(rng, size),
         "counts": empty((8, size[1]), np.int32),
@@ -164,7 +164,7 @@ LEAST: domain.ArrayChange = (
 )
 
 
-WINDOW_MAX = Exercise(
+WINDOW_MAX = KernelExercise(
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
     reference=lambda given: {
         "y": np.lib.stride_tricks.sliding_window_view(

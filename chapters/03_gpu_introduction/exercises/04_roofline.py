@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.spec import (
     Ask,
-    Exercise,
+    KernelExercise,
     NumberExercise,
     PythonExercise,
     Target,
@@ -137,7 +137,7 @@ def four_products(given) -> dict:
     return {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)}
 
 
-FOUR_VECTORS = Exercise(
+FOUR_VECTORS = KernelExercise(
     inputs=vectors_inputs,
     reference=four_products,
     launch=lambda size: Launch((ceil_div(size[0], 64),), (64,)),
@@ -217,7 +217,7 @@ def opposite_infinities(given: dict, rng: np.random.Generator) -> dict:
     return {"x": np.where(where, np.inf, given["x"]), "r": np.where(where, -np.inf, given["r"])}
 
 
-FUSED_LAYER = Exercise(
+FUSED_LAYER = KernelExercise(
     inputs=layer_inputs,
     reference=layer_outputs,
     launch=lambda size: Launch((ceil_div(size[0] * size[1], 256),), (256,)),

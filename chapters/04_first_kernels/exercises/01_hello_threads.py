@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, Target
+from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
     FULL,
@@ -29,7 +29,7 @@ def opposites(given: dict, rng: np.random.Generator) -> dict:
     return {"x": x, "y": -x}
 
 
-SAXPY = Exercise(
+SAXPY = KernelExercise(
     inputs=lambda rng, n: {
         "a": np.float32(rng.uniform(1.5, 3.0)),
         "x": floats(rng, n),
@@ -83,7 +83,7 @@ def between(low: float, high: float) -> domain.InputClass:
     return domain.InputClass(f"low = {low:g}, high = {high:g}, x far below and far above", change)
 
 
-CLAMP = Exercise(
+CLAMP = KernelExercise(
     inputs=lambda rng, n: {
         "x": floats(rng, n),
         "y": empty(n),
@@ -152,7 +152,7 @@ CLAMP = Exercise(
 )
 
 
-REVERSED_COPY = Exercise(
+REVERSED_COPY = KernelExercise(
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
     reference=lambda given: {"y": given["x"][::-1]},
     exact=True,

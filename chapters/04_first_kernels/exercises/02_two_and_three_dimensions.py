@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise
+from course_utils.exercises.authoring.spec import KernelExercise
 
 
 def spare_tiles(size: tuple[int, int]) -> tuple[Launch, ...]:
@@ -37,7 +37,7 @@ def luma(given: dict) -> dict:
     return {"gray": given["rgb"].astype(np.float64) @ np.array([0.299, 0.587, 0.114])}
 
 
-GRAYSCALE = Exercise(
+GRAYSCALE = KernelExercise(
     inputs=grayscale_inputs,
     reference=luma,
     launch=lambda size: Launch((ceil_div(size[1], 16), ceil_div(size[0], 16)), (16, 16)),
@@ -96,7 +96,7 @@ EVEN_HANDED = tuple(
     values for values in domain.ORDINARY if values not in (domain.RISING, domain.FALLING)
 )
 
-BATCHED_MATMUL = Exercise(
+BATCHED_MATMUL = KernelExercise(
     inputs=matrices,
     reference=products,
     launch=lambda size: Launch((ceil_div(size[2], 8), ceil_div(size[1], 8), size[0]), (8, 8)),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import DrawnCases, PythonExercise, kinds
+from course_utils.exercises.authoring import kinds
+from course_utils.exercises.authoring.domain import DrawnCases
+from course_utils.exercises.authoring.spec import PythonExercise
 from course_utils.exercises.judging.lazy_gpu import ORDERS, LazyGPU
 
 

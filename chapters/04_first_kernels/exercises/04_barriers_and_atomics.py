@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
-from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, Target
+from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each, spare_blocks
 
 from .common import atomics_on
@@ -24,7 +24,7 @@ def through_shared_memory(stats: LaunchStats) -> float:
     return min(counts.shared_store_bytes, counts.shared_load_bytes) / stats.result_bytes
 
 
-FIND_THE_RACE = Exercise(
+FIND_THE_RACE = KernelExercise(
     kernel="reverse_blocks",
     inputs=lambda rng, blocks: {"x": floats(rng, 256 * blocks), "y": empty(256 * blocks)},
     reference=lambda given: {"y": given["x"].reshape(-1, 256)[:, ::-1].reshape(-1)},
@@ -116,7 +116,7 @@ def loads_of_the_second(stats: LaunchStats) -> float:
     return stats.launches[1].threads.loaded.sum() / (128 * 32)
 
 
-SCALE_ROWS = Exercise(
+SCALE_ROWS = KernelExercise(
     kernel="row_mean",
     inputs=rows_and_room,
     reference=scaled,
@@ -167,7 +167,7 @@ SCALE_ROWS = Exercise(
 )
 
 
-FIND_THE_BARRIER_BUG = Exercise(
+FIND_THE_BARRIER_BUG = KernelExercise(
     source="04_first_kernels/exercises/reverse_rows.cu",
     kernel="reverse_rows",
     inputs=lambda rng, size: {
@@ -244,7 +244,7 @@ def of_all_kinds(given: dict, rng: np.random.Generator) -> dict:
     return {"x": x}
 
 
-ATOMIC_MULTIPLY = Exercise(
+ATOMIC_MULTIPLY = KernelExercise(
     kernel="multiply_all",
     inputs=lambda rng, n: {
         "x": np.exp(0.1 * floats(rng, n)),
@@ -354,7 +354,7 @@ def all_the_same(digit: int) -> domain.InputClass:
     )
 
 
-COUNT_DIGITS = Exercise(
+COUNT_DIGITS = KernelExercise(
     inputs=lambda rng, n: {
         "digits": rng.integers(0, 10, n, dtype=np.int32),
         "counts": np.zeros(10, np.int32),

@@ -6,11 +6,11 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Counts
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, Target
+from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each, spare_blocks
 
 PREDICT_SECTORS = NumberExercise(
@@ -67,7 +67,7 @@ def brightened(given) -> dict:
     return {"y": given["gain"] * given["x"]}
 
 
-WHY_IS_THIS_SLOW = Exercise(
+WHY_IS_THIS_SLOW = KernelExercise(
     source="04_first_kernels/exercises/brighten.cu",
     kernel="brighten",
     inputs=lambda rng, n: {
@@ -187,7 +187,7 @@ def of_each_32(counts: Counts, elements: int) -> float:
     return (sectors + counts.global_atomic_sectors + wavefronts) / (elements / 32)
 
 
-ROTATE_PICTURE = Exercise(
+ROTATE_PICTURE = KernelExercise(
     inputs=picture_and_room,
     reference=lambda given: {"out": np.rot90(given["in"], -1)},
     launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 32)), (32, 32)),
@@ -228,7 +228,7 @@ ROTATE_PICTURE = Exercise(
 )
 
 
-LENGTHS = Exercise(
+LENGTHS = KernelExercise(
     inputs=lambda rng, n: {"vectors": floats(rng, (n, 3)), "length": empty(n), "n": np.int32(n)},
     reference=lambda given: {
         "length": np.sqrt((given["vectors"].astype(np.float64) ** 2).sum(axis=1))

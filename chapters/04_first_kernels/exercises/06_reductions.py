@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, Target
+from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 
 from .common import orders
@@ -28,7 +28,7 @@ def often_found_last(x: np.ndarray, rng: np.random.Generator, further: float) ->
     return x
 
 
-BLOCK_MIN = Exercise(
+BLOCK_MIN = KernelExercise(
     inputs=lambda rng, n: {
         "x": often_found_last(floats(rng, n) + np.float32(5), rng, -0.25),
         "smallest": empty(ceil_div(n, BLOCK)),
@@ -59,7 +59,7 @@ BLOCK_MIN = Exercise(
 )
 
 
-WARP_MAX = Exercise(
+WARP_MAX = KernelExercise(
     inputs=lambda rng, n: {
         "x": often_found_last(floats(rng, n) - np.float32(5), rng, 0.25),
         "largest": empty(ceil_div(n, 32)),
@@ -108,7 +108,7 @@ def weighty_at_the_end(x: np.ndarray, times: float) -> np.ndarray:
     return x
 
 
-FIND_THE_MISSING_BARRIER = Exercise(
+FIND_THE_MISSING_BARRIER = KernelExercise(
     source="04_first_kernels/exercises/row_variance.cu",
     kernel="row_variance",
     inputs=lambda rng, size: {
@@ -160,7 +160,7 @@ TOTAL_BEFORE = (
     InputClass("total = 300 before", lambda given, rng: {"total": np.full(1, 300)}),
 )
 
-LAST_BLOCK = Exercise(
+LAST_BLOCK = KernelExercise(
     inputs=lambda rng, n: {
         "x": floats(rng, n),
         "total": np.array([1.5], np.float32),
@@ -232,7 +232,7 @@ def few_blocks(n: int) -> Launch:
     return Launch((1056 if n >= FULL else 132 if n > 40_000 else 4,), (BLOCK,))
 
 
-DOT = Exercise(
+DOT = KernelExercise(
     inputs=lambda rng, n: {
         "x": weighty_at_the_end(floats(rng, n), 50),
         "y": weighty_at_the_end(floats(rng, n), 50),
@@ -303,7 +303,7 @@ def largest_last(given: dict, rng: np.random.Generator) -> dict:
     return {"x": x}
 
 
-ARGMAX_ROWS = Exercise(
+ARGMAX_ROWS = KernelExercise(
     inputs=lambda rng, size: {
         "x": far_to_the_right(whole_numbers(rng, rows_and_columns(size))),
         "index": empty(rows_and_columns(size)[0], np.int32),

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from course_utils.emulator import Counts
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, DrawnCases, InputClass
 from course_utils.exercises.authoring.launches import empty, floats, int32s
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise, Target
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
 from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
 from course_utils.observing.occupancy_calculator import Occupancy, Resources
 
@@ -31,7 +31,7 @@ def warp_instructions_per_warp(warps: int) -> Callable[[Counts], float]:
     return lambda counts: counts.warp_instructions / warps
 
 
-ONE_WAY = Exercise(
+ONE_WAY = KernelExercise(
     inputs=lambda rng, n: {"x": 4 * floats(rng, n), "y": empty(n), **int32s(rounds=16, n=n)},
     reference=after_rounds,
     launch=one_thread_each,
@@ -141,7 +141,7 @@ NEVER_STORED = InputClass(
     "s never stored", lambda given, rng: {"s": np.full_like(given["s"], np.nan)}
 )
 
-SILU_BACKWARD = Exercise(
+SILU_BACKWARD = KernelExercise(
     inputs=gradient_inputs,
     reference=silu_gradient,
     launch=one_thread_each,
@@ -187,7 +187,7 @@ def closed(given) -> dict:
     return {"y": np.minimum(np.minimum(np.roll(m, 1), m), np.roll(m, -1))}
 
 
-CLOSING = Exercise(
+CLOSING = KernelExercise(
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
     reference=closed,
     launch=one_thread_each,
@@ -262,7 +262,7 @@ def negative_block(given: dict, rng: np.random.Generator) -> dict:
     return {"x": x}
 
 
-GATHER_THE_FEW = Exercise(
+GATHER_THE_FEW = KernelExercise(
     inputs=few_negative,
     reference=long_way,
     launch=one_thread_each,

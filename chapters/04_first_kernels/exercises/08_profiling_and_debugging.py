@@ -6,11 +6,11 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Counts
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
-from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, Target
+from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
     FULL,
@@ -92,7 +92,7 @@ def wide_instructions(stats: LaunchStats) -> int:
     return sum(n for name, n in stats.counts.opcodes.items() if ".f64" in name)
 
 
-FIND_THE_DOUBLES = Exercise(
+FIND_THE_DOUBLES = KernelExercise(
     source="04_first_kernels/exercises/gelu.cu",
     kernel="gelu",
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
@@ -148,7 +148,7 @@ def smoothed(given: dict) -> dict[str, np.ndarray]:
     return {"y": (x[:-2] + x[1:-1] + x[2:]) / 3}
 
 
-FIND_THE_EDGE = Exercise(
+FIND_THE_EDGE = KernelExercise(
     source="04_first_kernels/exercises/smooth.cu",
     kernel="smooth",
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
@@ -169,7 +169,7 @@ FIND_THE_EDGE = Exercise(
 )
 
 
-FIND_THE_GARBAGE = Exercise(
+FIND_THE_GARBAGE = KernelExercise(
     source="04_first_kernels/exercises/block_sums.cu",
     kernel="block_sums",
     inputs=lambda rng, n: {

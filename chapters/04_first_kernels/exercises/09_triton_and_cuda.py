@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.spec import (
     Ask,
-    Exercise,
+    KernelExercise,
     NumberExercise,
     PythonExercise,
     Target,
@@ -255,7 +255,7 @@ def scattered_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-SOFTMAX_ONLINE = Exercise(
+SOFTMAX_ONLINE = KernelExercise(
     inputs=scattered_rows,
     reference=lambda given: {"y": row_softmax(given["x"])},
     launch=lambda size: Launch((size[0],), (32,)),

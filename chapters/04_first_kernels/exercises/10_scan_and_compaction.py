@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, Target
+from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 
 from .common import orders
@@ -29,7 +29,7 @@ def words(rng: np.random.Generator, n: int) -> np.ndarray:
     return rng.integers(0, 2**32, n, dtype=np.uint32)
 
 
-RUNNING_MAX = Exercise(
+RUNNING_MAX = KernelExercise(
     inputs=lambda rng, n: {"x": floats(rng, n) - np.float32(5), "out": empty(n), "n": np.int32(n)},
     reference=lambda given: {"out": running(given["x"], 32)},
     launch=one_thread_each,
@@ -63,7 +63,7 @@ def exclusive(x: np.ndarray) -> np.ndarray:
     return shifted.reshape(-1)[: len(x)]
 
 
-EXCLUSIVE_MAX = Exercise(
+EXCLUSIVE_MAX = KernelExercise(
     inputs=lambda rng, n: {"x": floats(rng, n) - np.float32(5), "out": empty(n), "n": np.int32(n)},
     reference=lambda given: {"out": exclusive(given["x"])},
     launch=one_thread_each,
@@ -101,7 +101,7 @@ def heads(label: str, share: float) -> InputClass:
     )
 
 
-SEGMENTED_SUM = Exercise(
+SEGMENTED_SUM = KernelExercise(
     inputs=lambda rng, n: {
         "x": words(rng, n),
         "head": (rng.random(n) < 0.05).astype(np.uint32),
@@ -166,7 +166,7 @@ def ends(given: Given) -> dict:
     }
 
 
-FIND_THE_MISSING_RELEASE = Exercise(
+FIND_THE_MISSING_RELEASE = KernelExercise(
     source="04_first_kernels/exercises/chained_sums.cu",
     kernel="chained_sums",
     inputs=chained,
@@ -230,7 +230,7 @@ def less_the_first_tile(given: Given) -> dict:
     }
 
 
-DRAW_A_TICKET = Exercise(
+DRAW_A_TICKET = KernelExercise(
     inputs=with_offset,
     reference=less_the_first_tile,
     launch=lambda n: Launch((ceil_div(n, BLOCK),), (BLOCK,), 204_800),
@@ -281,7 +281,7 @@ def elements(label: str, change) -> InputClass:
     return InputClass(label, changed)
 
 
-KEEP_IN_ORDER = Exercise(
+KEEP_IN_ORDER = KernelExercise(
     inputs=kept_elements,
     reference=packed,
     launch=one_thread_each,
@@ -318,7 +318,7 @@ AT_THE_ENDS: domain.ArrayChange = (
     lambda x, rng: rng.choice([0, 1, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 1], x.shape),
 )
 
-SPLIT_BY_BIT = Exercise(
+SPLIT_BY_BIT = KernelExercise(
     inputs=lambda rng, n: {"keys": words(rng, n), "out": empty(n, np.uint32), **int32s(bit=5, n=n)},
     reference=lambda given: {"out": split(given["keys"], int(given["bit"]))},
     launch=one_thread_each,

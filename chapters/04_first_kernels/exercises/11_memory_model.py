@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 
 from .common import orders
@@ -48,7 +48,7 @@ def strength(
     return Requirement(label, measure, at_most=at_most, advice=advice, size=200)
 
 
-RELAY = Exercise(
+RELAY = KernelExercise(
     inputs=lambda rng, n: {
         "x": whole_numbers(rng, n),
         "box": empty(n, np.int32),
@@ -142,7 +142,7 @@ RELAY = Exercise(
 )
 
 
-CARRY = Exercise(
+CARRY = KernelExercise(
     inputs=lambda rng, n: {
         "x": whole_numbers(rng, n),
         "total": empty(in_pieces(n, 128), np.int32),
@@ -201,7 +201,7 @@ CARRY = Exercise(
 )
 
 
-TWO_WARPS = Exercise(
+TWO_WARPS = KernelExercise(
     inputs=lambda rng, n: {"x": whole_numbers(rng, n), "y": empty(n, np.int32), "n": np.int32(n)},
     reference=lambda given: {"y": given["x"] + np.append(np.int32(0), given["x"][:-1])},
     launch=lambda n: Launch((1,), (64,)),
@@ -333,7 +333,7 @@ def with_extremes(given: dict, rng: np.random.Generator) -> dict:
     return {"x": x}
 
 
-SWING = Exercise(
+SWING = KernelExercise(
     inputs=lambda rng, n: {
         "x": largest_in_the_last_block(rng, n),
         "low": empty(in_pieces(n, BLOCK)),

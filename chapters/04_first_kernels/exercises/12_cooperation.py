@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 from .common import orders
 
@@ -41,7 +41,7 @@ def next_to_zero(given: dict, rng: np.random.Generator) -> dict:
     return {"x": np.copysign(least * (1 + 0.001 * np.abs(given["x"])), given["x"])}
 
 
-SCALE_TILES = Exercise(
+SCALE_TILES = KernelExercise(
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
     reference=lambda given: {"y": scaled(given["x"])},
     launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
@@ -103,7 +103,7 @@ def running_maxima(given: dict) -> dict:
     return {"a": arrays[0], "b": arrays[1], "arrived": one, "done": one}
 
 
-DOUBLING_MAX = Exercise(
+DOUBLING_MAX = KernelExercise(
     inputs=lambda rng, n: {
         "a": rng.integers(-1000, 1000, n, dtype=np.int32),
         "b": np.full(n, -(2**31), np.int32),

@@ -9,11 +9,11 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.errors import LessonError
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 # --- A status, and which argument it is about ---
 
@@ -230,7 +230,7 @@ def faint_beta(given: Given, rng: np.random.Generator) -> dict:
 
 SYRK_SIZE, SYRK_ANEW = (48, 16, 0, 0, 2), (48, 16, 0, 0, 0)
 
-SYRK_LOWER = Exercise(
+SYRK_LOWER = KernelExercise(
     inputs=for_syrk,
     reference=syrk,
     launch=lambda size: Launch((ceil_div(size[0], 32), ceil_div(size[0], 8)), (32, 8)),
@@ -389,7 +389,7 @@ def tables_then_products(size: tuple[int, int, int]) -> tuple[Launch, ...]:
 
 TABLES_SIZE = 67, 5, 4
 
-POINTER_TABLES = Exercise(
+POINTER_TABLES = KernelExercise(
     kernel="fill_tables",
     inputs=routed,
     reference=of_experts,
@@ -449,7 +449,7 @@ def activated(given: Given) -> dict:
 
 MASK_SIZE = 3, 200
 
-RELU_MASK = Exercise(
+RELU_MASK = KernelExercise(
     inputs=to_activate,
     reference=activated,
     launch=lambda size: Launch((ceil_div(size[1], 128), size[0]), (128,)),

@@ -7,10 +7,10 @@ from runpy import run_path
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.paths import KERNELS
 
 OURS = run_path(str(KERNELS / "07_pytorch_extensions/philox.py"))
@@ -36,7 +36,7 @@ def after_steps(given: Given) -> dict:
     return {"out": np.array([state(skip + i) for i in range(int(given["n"]))], np.uint32)}
 
 
-SKIP_AHEAD = Exercise(
+SKIP_AHEAD = KernelExercise(
     inputs=lambda rng, n: {
         "out": empty(n, np.uint32),
         "seed": np.uint32(rng.integers(0, 1 << 32)),
@@ -84,7 +84,7 @@ def after_rounds(given: Given) -> dict:
     return {"out": np.stack([x, y, z, w], axis=1).astype(np.uint32)}
 
 
-PHILOX_ROUNDS = Exercise(
+PHILOX_ROUNDS = KernelExercise(
     inputs=lambda rng, n: {
         "counters": words(rng, (n, 4)),
         "out": empty((n, 4), np.uint32),
@@ -115,7 +115,7 @@ def later_part(given: Given) -> dict:
     return {"out": drawn[first - 4 * start :][: int(given["n"])]}
 
 
-GO_ON = Exercise(
+GO_ON = KernelExercise(
     inputs=lambda rng, n: {
         "out": empty(n, np.uint32),
         "seed": np.uint64(1234),
@@ -204,7 +204,7 @@ def by_radius_and_angle(given: Given) -> dict:
     return {"out": np.stack(pairs, axis=1).ravel()}
 
 
-BOX_MULLER = Exercise(
+BOX_MULLER = KernelExercise(
     inputs=lambda rng, n: {
         "first": words(rng, n),
         "second": words(rng, n),
@@ -275,7 +275,7 @@ TRIES = (  # the last two of these need 25 and 33 numbers for one of 1,000 throw
 )
 
 
-DICE = Exercise(
+DICE = KernelExercise(
     inputs=lambda rng, n: {
         "out": empty(n, np.uint32),
         "seed": np.uint64(99),

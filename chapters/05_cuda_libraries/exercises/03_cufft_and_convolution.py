@@ -7,11 +7,11 @@ from math import log2, prod
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 # --- the other half ---
 
@@ -23,7 +23,7 @@ def mirrored(given: Given) -> dict:
     return {"whole": np.concatenate((half, rest), axis=1)[:, :n].reshape(-1)}
 
 
-WHOLE_SPECTRUM = Exercise(
+WHOLE_SPECTRUM = KernelExercise(
     inputs=lambda rng, size: {
         "half": floats(rng, 2 * size[0] * (size[1] // 2 + 1)),
         "whole": empty(2 * size[0] * size[1]),
@@ -108,7 +108,7 @@ ONLY_THE_TAPS = Requirement(
     size=(1025, 8, 0, 1032),
 )
 
-CONVOLUTION_PART = Exercise(
+CONVOLUTION_PART = KernelExercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size[0]),
         "h": floats(rng, size[1]),
@@ -208,7 +208,7 @@ def rows_for(n: int, step: int) -> int:
     return ceil_div(n, 2 * step)
 
 
-TWO_SEGMENTS = Exercise(
+TWO_SEGMENTS = KernelExercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size[0]),
         "out": empty(2 * size[1] * rows_for(size[0], size[2])),

@@ -8,10 +8,10 @@ from itertools import product
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 # --- A layout ---
 
@@ -166,7 +166,7 @@ def infinite_corner(given: Given, rng: np.random.Generator) -> dict:
 
 
 COUNTED = (1, 2, 2, 2, 12, 16, 1, 1)
-GROUPED_CONV = Exercise(
+GROUPED_CONV = KernelExercise(
     inputs=for_grouped,
     reference=grouped,
     launch=lambda size: Launch((ceil_div(results(size), 128),), (128,)),

@@ -6,11 +6,11 @@ from itertools import product
 
 import numpy as np
 
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 # --- two collective calls ---
 
@@ -23,7 +23,7 @@ def off_zero(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return x + 100
 
 
-TILE_VARIANCE = Exercise(
+TILE_VARIANCE = KernelExercise(
     inputs=lambda rng, n: {"x": floats(rng, n), "variance": empty(n // 256)},
     reference=of_tiles,
     launch=lambda n: Launch((n // 256,), (256,)),
@@ -92,7 +92,7 @@ def _bits(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return rng.integers(0, 2, x.shape, dtype=x.dtype)
 
 
-LARGEST_EIGHT = Exercise(
+LARGEST_EIGHT = KernelExercise(
     inputs=lambda rng, n: {
         "x": rng.integers(0, 1 << 16, n, dtype=np.uint16),
         "keys": empty(n // 32, np.uint16),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 from .ranks import FarMatrix, Wire, all_of, rounds_of
 
@@ -146,7 +146,7 @@ def for_this_gpu_alone(stats: LaunchStats) -> int:
     return sum(stats.counts.opcodes[name] for name in names if ".sys" not in name)
 
 
-PASS_ON = Exercise(
+PASS_ON = KernelExercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size[0] * size[1]),
         "boxes": np.full(size[0] * size[1], np.nan, np.float32),

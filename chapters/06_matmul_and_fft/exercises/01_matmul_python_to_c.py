@@ -7,7 +7,8 @@ from zlib import crc32
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import DrawnCases, HostExercise, PythonExercise
+from course_utils.exercises.authoring.domain import DrawnCases
+from course_utils.exercises.authoring.spec import HostExercise, PythonExercise
 
 WORK_AND_BYTES = PythonExercise(
     cases=((2, 2, 2), (1000, 1000, 1000), (1, 512, 4096), (7, 5, 3)),

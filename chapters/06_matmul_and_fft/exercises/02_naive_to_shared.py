@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from course_utils import ceil_div
-from course_utils.exercises import Exercise, Launch, Requirement, Target, method
+from course_utils.exercises.authoring import method
+from course_utils.exercises.authoring.launches import Launch
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import KernelExercise, Target
 
 from .common import ANY_PRODUCT, matrices, product
 
-COALESCED_MATMUL = Exercise(
+COALESCED_MATMUL = KernelExercise(
     inputs=matrices,
     reference=product,
     launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 32)), (1024,)),
@@ -41,7 +44,7 @@ COALESCED_MATMUL = Exercise(
 )
 
 
-TILED_MATMUL = Exercise(
+TILED_MATMUL = KernelExercise(
     inputs=matrices,
     reference=product,
     launch=lambda size: Launch((ceil_div(size[1], 16), ceil_div(size[0], 16)), (16, 16)),

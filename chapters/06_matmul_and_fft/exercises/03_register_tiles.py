@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import method
+from course_utils.exercises.authoring import method
 from course_utils.exercises.authoring.launches import Launch, empty, floats
-from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, Target
+from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
 
 from .common import ANY_PRODUCT, matrices, no_more_arithmetic, product, tiles_read_once
 
@@ -25,7 +25,7 @@ def shared_loads_per_fma(counts) -> float:
     return counts.shared_load_requests * 32 / max(counts.flops / 2, 1)
 
 
-COLUMN_MATMUL = Exercise(
+COLUMN_MATMUL = KernelExercise(
     inputs=matrices,
     reference=product,
     launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 32)), (256,)),
@@ -92,7 +92,7 @@ PREDICT_LOADS = NumberExercise(
 )
 
 
-SQUARE_MATMUL = Exercise(
+SQUARE_MATMUL = KernelExercise(
     inputs=matrices,
     reference=product,
     launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 32)), (64,)),

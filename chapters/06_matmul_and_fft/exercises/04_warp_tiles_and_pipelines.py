@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import method
+from course_utils.exercises.authoring import method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import (
     Ask,
-    Exercise,
+    KernelExercise,
     NumberExercise,
     PythonExercise,
     Target,
@@ -42,7 +42,7 @@ def barriers_a_step(size: tuple[int, int, int]):
     return lambda counts: counts.barriers / (2 * size[2] // 8)
 
 
-TWO_BUFFERS = Exercise(
+TWO_BUFFERS = KernelExercise(
     inputs=matrices,
     reference=product,
     launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0], 64)), (64,)),
@@ -83,7 +83,7 @@ TWO_BUFFERS = Exercise(
 )
 
 
-ASYNC_STAGES = Exercise(
+ASYNC_STAGES = KernelExercise(
     inputs=matrices,
     reference=product,
     launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0], 64)), (64,)),
@@ -241,7 +241,7 @@ PREDICT_ROUNDS = NumberExercise(
 )
 
 
-BEAT_CUBLAS = Exercise(
+BEAT_CUBLAS = KernelExercise(
     inputs=matrices,
     reference=product,
     launch=lambda size: Launch((size[1] // 256, size[0] // 128), (256,), shared=65536),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import method
+from course_utils.exercises.authoring import method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, Target
+from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
 
 from .common import HALF_OPERANDS, chosen, half_matrices, on_tensor_cores, product_of_rows
 
@@ -28,7 +28,7 @@ TILES_OF_16 = (
     (272, 256, 16),
 )
 
-WMMA_PRODUCT = Exercise(
+WMMA_PRODUCT = KernelExercise(
     inputs=half_matrices,
     reference=product_of_rows,
     launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
@@ -94,7 +94,7 @@ FRAGMENT_PLACE = NumberExercise(
 )
 
 
-MMA_PRODUCT = Exercise(
+MMA_PRODUCT = KernelExercise(
     inputs=half_matrices,
     reference=product_of_rows,
     launch=lambda size: Launch((size[1] // 8, size[0] // 16), (32,)),
@@ -115,7 +115,7 @@ def shared_bytes(stats) -> int:
     return sum(variable.size for variable in function.variables if variable.space == "shared")
 
 
-SWIZZLED_ROWS = Exercise(
+SWIZZLED_ROWS = KernelExercise(
     inputs=half_matrices,
     reference=product_of_rows,
     launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),

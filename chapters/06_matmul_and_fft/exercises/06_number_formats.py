@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise, Target
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
 
 from .common import (
     ANY_SHAPE,
@@ -20,7 +20,7 @@ from .common import (
     product_of_rows,
 )
 
-HALF_SUMS = Exercise(
+HALF_SUMS = KernelExercise(
     inputs=half_matrices,
     reference=product_of_rows,
     launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
@@ -121,7 +121,7 @@ def bytes_like(name: str) -> tuple[domain.InputClass, ...]:
     return domain.data(name, *kinds_of_values.items())
 
 
-DP4A_PRODUCT = Exercise(
+DP4A_PRODUCT = KernelExercise(
     inputs=lambda rng, size: {
         "A": bytes_of(rng, (size[0], size[2])),
         "B": bytes_of(rng, (size[1], size[2])),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import (
     Ask,
-    Exercise,
+    KernelExercise,
     NumberExercise,
     PythonExercise,
     Target,
@@ -43,7 +43,7 @@ def transformed(given, n: int) -> dict:
     return {"y": pairs_of(np.fft.fft(rows)).reshape(-1)}
 
 
-DFT_ROWS = Exercise(
+DFT_ROWS = KernelExercise(
     inputs=lambda rng, size: rows_of(rng, *size) | {"n": np.int32(size[1])},
     reference=lambda given: transformed(given, int(given["n"])),
     launch=lambda size: Launch((size[0], ceil_div(size[1], 256)), (256,)),
@@ -86,7 +86,7 @@ def one_stage(given) -> dict:
     return {"y": pairs_of(both).reshape(-1)}
 
 
-BUTTERFLIES = Exercise(
+BUTTERFLIES = KernelExercise(
     inputs=lambda rng, size: (
         rows_of(rng, *size[:2]) | {"n": np.int32(size[1]), "done": np.int32(size[2])}
     ),
@@ -107,7 +107,7 @@ BUTTERFLIES = Exercise(
 )
 
 
-EXCHANGED = Exercise(
+EXCHANGED = KernelExercise(
     inputs=lambda rng, rows: rows_of(rng, rows, 256),
     reference=lambda given: transformed(given, 256),
     launch=lambda rows: Launch((rows,), (64,)),
@@ -193,7 +193,7 @@ def exchanged_points(given) -> dict:
     return {"y": given["x"].reshape(-1, 16, 32, 2).swapaxes(1, 2).reshape(-1)}
 
 
-PADDED_EXCHANGE = Exercise(
+PADDED_EXCHANGE = KernelExercise(
     inputs=lambda rng, rows: rows_of(rng, rows, 512),
     reference=exchanged_points,
     launch=lambda rows: Launch((rows,), (32,)),
@@ -264,7 +264,7 @@ def before_bluestein(given) -> dict:
     return {"a": pairs_of(a).reshape(-1), "b": pairs_of(b).reshape(-1)}
 
 
-CHIRP = Exercise(
+CHIRP = KernelExercise(
     inputs=lambda rng, size: {
         "x": floats(rng, 2 * size[0]),
         "a": empty(2 * size[1]),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise, Target
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
 
 from .common import ORDINARY, chosen, together
 
@@ -70,7 +70,7 @@ def pixel_below_all(given: Given, rng: np.random.Generator) -> Given:
 ZERO_IN_FILTER = InputClass("w[1, 1] = 0, a pixel infinite", zero_in_filter)
 PIXEL_BELOW_ALL = InputClass("a pixel -inf", pixel_below_all)
 
-HALO_TILE = Exercise(
+HALO_TILE = KernelExercise(
     inputs=one_image,
     reference=lambda given: {"y": convolved(np.pad(given["x"], 1)[None], given["w"][None])},
     launch=lambda size: Launch((ceil_div(size[1], 16), ceil_div(size[0], 16)), (16, 16)),
@@ -138,7 +138,7 @@ def loads_per_fma(counts) -> float:
     return counts.global_load_requests * 32 / max(counts.flops / 2, 1)
 
 
-ROW_OF_PIXELS = Exercise(
+ROW_OF_PIXELS = KernelExercise(
     inputs=channels_with_zeros,
     reference=lambda given: {"y": convolved(given["x"], given["w"])},
     launch=lambda size: Launch((ceil_div(size[1] * size[2], 512),), (128,)),
@@ -221,7 +221,7 @@ def columns_of(given) -> dict:
     return {"matrix": np.stack(parts)}
 
 
-IMAGE_COLUMNS = Exercise(
+IMAGE_COLUMNS = KernelExercise(
     inputs=images,
     reference=columns_of,
     launch=lambda size: Launch(
@@ -274,7 +274,7 @@ def filtered(given) -> dict:
     return {"y": x[:n] * u[0] + x[1 : n + 1] * (u[1] - u[2]) + x[2:] * u[3]}
 
 
-WINOGRAD_LINE = Exercise(
+WINOGRAD_LINE = KernelExercise(
     inputs=line,
     reference=filtered,
     launch=lambda n: Launch((ceil_div(n, 256),), (128,)),

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise, Target
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
 
 from .common import exact
 
@@ -68,7 +68,7 @@ ANY_GEMV = Domain(
     ),
 )
 
-GEMV_BY_WARPS = Exercise(
+GEMV_BY_WARPS = KernelExercise(
     inputs=matrix_and_vector,
     reference=lambda given: {"y": exact(given["A"], given["x"])},
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
@@ -101,7 +101,7 @@ GEMV_BY_WARPS = Exercise(
     within=2.0,
 )
 
-GEMV_OF_COLUMNS = Exercise(
+GEMV_OF_COLUMNS = KernelExercise(
     inputs=lambda rng, size: (
         matrix_and_vector(rng, size) | {"x": floats(rng, size[0]), "y": empty(size[1])}
     ),
@@ -205,7 +205,7 @@ MERGED_SUMS = PythonExercise(
     contract=DrawnCases(pieces_of),
 )
 
-KEPT_ROW = Exercise(
+KEPT_ROW = KernelExercise(
     inputs=scattered_rows,
     reference=lambda given: {"y": row_softmax(given["x"])},
     launch=lambda size: Launch((size[0],), (256,)),
@@ -239,7 +239,7 @@ KEPT_ROW = Exercise(
 )
 
 
-ROW_OF_TWO = Exercise(
+ROW_OF_TWO = KernelExercise(
     inputs=scattered_rows,
     reference=lambda given: {"y": row_softmax(given["x"])},
     launch=lambda size: Launch((2 * size[0],), (256,)),
@@ -298,7 +298,7 @@ def zeros_in_y(given: Given, rng: np.random.Generator) -> Given:
 
 ABOUT_1E36 = "about 1e36", lambda x, rng: x.astype(np.float64) * 1e36
 
-SOFTMAX_GRADIENT = Exercise(
+SOFTMAX_GRADIENT = KernelExercise(
     inputs=outputs_and_gradients,
     reference=gradient,
     launch=lambda size: Launch((size[0],), (256,)),

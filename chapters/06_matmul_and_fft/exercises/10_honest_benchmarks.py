@@ -8,7 +8,8 @@ from itertools import groupby
 import numpy as np
 
 from course_utils.benchmarks.harness.simulated_gpu import DIRTY, WARM
-from course_utils.exercises import DrawnCases, PythonExercise
+from course_utils.exercises.authoring.domain import DrawnCases
+from course_utils.exercises.authoring.spec import PythonExercise
 
 from .suspects import Suspect, tried, truth
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 from .common import ORDINARY, chosen, product_of_rows, strange
 
@@ -96,7 +96,7 @@ INF_IN_C = InputClass(
 FIVE_SLICES = 5, 16, 48
 WITHOUT_C = 5, 16, 47  # beta is 0
 
-SECOND_PASS = Exercise(
+SECOND_PASS = KernelExercise(
     inputs=to_finish,
     reference=finished,
     launch=lambda size: Launch((ceil_div(size[1] * size[2], 256),), (256,)),
@@ -207,7 +207,7 @@ def few_rows(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
 
 ONE_READ = 4, 16, 96
 
-ROWS_AT_ONCE = Exercise(
+ROWS_AT_ONCE = KernelExercise(
     inputs=few_rows,
     reference=product_of_rows,
     launch=lambda size: Launch((ceil_div(size[1], 4),), (128,)),

@@ -8,8 +8,10 @@ from math import prod
 
 import numpy as np
 
-from course_utils.exercises import Domain, Requirement, domain, empty, floats
-from course_utils.exercises.authoring.domain import InputClass
+from course_utils.exercises.authoring import domain
+from course_utils.exercises.authoring.domain import Domain, InputClass
+from course_utils.exercises.authoring.launches import empty, floats
+from course_utils.exercises.authoring.method import Requirement
 
 
 def matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 # --- a tensor, described so that both processes know it ---
 
@@ -257,7 +257,7 @@ def square_plus_of_view(given: dict[str, Any]) -> dict[str, Any]:
     return {"y": (x * x + x + 1).ravel()}
 
 
-STRIDED_POLYNOMIAL = Exercise(
+STRIDED_POLYNOMIAL = KernelExercise(
     inputs=strided,
     reference=square_plus_of_view,
     launch=lambda size: Launch((ceil_div(size[0] * size[1], 256),), (256,)),
@@ -378,7 +378,7 @@ def infinite_slope(given: domain.Given, rng: np.random.Generator) -> dict[str, A
     return {"c": c, "dy": np.where(np.arange(len(given["dy"])) % 3, given["dy"], 0)}
 
 
-POLYNOMIAL_SLOPE = Exercise(
+POLYNOMIAL_SLOPE = KernelExercise(
     inputs=slope_inputs,
     reference=slope_of,
     launch=lambda size: Launch((ceil_div(size[0], 256),), (256,)),

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import SMALL, one_thread_each, spare_blocks
 
 KERNELS = "07_pytorch_extensions/autograd"
@@ -239,7 +239,7 @@ def along_an_axis(given: Any) -> dict:
 
 LANES = "A lane has every 32nd element; then the lanes add up theirs with shuffles."
 
-TENSOR_SUM = Exercise(
+TENSOR_SUM = KernelExercise(
     source=f"{KERNELS}/tensor_sum.cu",
     inputs=lambda rng, size: {
         "x": floats(rng, size),
@@ -296,7 +296,7 @@ def of_product(given: Any) -> dict:
     return {"dA": da + dc @ b.T, "dB": db + a.T @ dc}
 
 
-MATMUL_GRADIENTS = Exercise(
+MATMUL_GRADIENTS = KernelExercise(
     kernel="gradient_of_a",
     inputs=product,
     reference=of_product,
@@ -375,7 +375,7 @@ def masked(given: dict, rng: np.random.Generator) -> dict:
     return {"z": z}
 
 
-CROSS_ENTROPY_ROWS = Exercise(
+CROSS_ENTROPY_ROWS = KernelExercise(
     source=f"{KERNELS}/tensor_cross_entropy_backward.cu",
     kernel="tensor_cross_entropy_backward",
     inputs=scores,
@@ -429,7 +429,7 @@ def moved(given: Any) -> dict:
     return {"w": w - rate * v, "v": v}
 
 
-MOMENTUM_STEP = Exercise(
+MOMENTUM_STEP = KernelExercise(
     source=f"{KERNELS}/tensor_momentum.cu",
     kernel="tensor_momentum",
     inputs=parameters,

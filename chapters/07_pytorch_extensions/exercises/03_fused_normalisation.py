@@ -8,11 +8,11 @@ import ml_dtypes
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, Target
+from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.paths import KERNELS
 
 EPS = np.float32(1e-5)
@@ -66,7 +66,7 @@ def parts_apart(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return x + 50 * (np.arange(x.shape[1]) % 7)
 
 
-WELFORD_ROWS = Exercise(
+WELFORD_ROWS = KernelExercise(
     inputs=off_zero,
     reference=mean_and_variance,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
@@ -127,7 +127,7 @@ def tiny_without_eps(given: Given, rng: np.random.Generator) -> Given:
     return {"x": tiny * given["x"], "residual": tiny * given["residual"], "eps": 0}
 
 
-ADD_RMS_NORM = Exercise(
+ADD_RMS_NORM = KernelExercise(
     inputs=both_sums,
     reference=added_and_normed,
     launch=lambda size: Launch((size[0],), (256,)),
@@ -178,7 +178,7 @@ def one_over_norms(given: Given) -> dict:
     return {"rstd": 1 / np.sqrt(squares + given["eps"])}
 
 
-BF16_ROW_NORMS = Exercise(
+BF16_ROW_NORMS = KernelExercise(
     inputs=bf16_rows,
     reference=one_over_norms,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
@@ -246,7 +246,7 @@ def other_rows(given: Given, rng: np.random.Generator) -> Given:
     return {"x": x, **moments(x)}
 
 
-LAYER_NORM_GRADIENT = Exercise(
+LAYER_NORM_GRADIENT = KernelExercise(
     inputs=normed_rows,
     reference=gradient_of_norm,
     launch=lambda size: Launch((size[0],), (256,)),
@@ -344,7 +344,7 @@ def far_from_all_classes(given: Given, rng: np.random.Generator) -> Given:
     return {"ignored": ignored, "target": np.where(given["target"] < 0, ignored, given["target"])}
 
 
-LOSS_GRADIENT = Exercise(
+LOSS_GRADIENT = KernelExercise(
     inputs=some_logits,
     reference=gradient_of_loss,
     launch=lambda size: Launch((ceil_div(size[1], 256), size[0]), (256,)),
@@ -412,7 +412,7 @@ def as_large_as_one(given: Given, rng: np.random.Generator) -> Given:
     return {"keep": PHILOX["uniform"](bits)[0, 0]}
 
 
-DROPOUT_ANYWHERE = Exercise(
+DROPOUT_ANYWHERE = KernelExercise(
     inputs=to_drop,
     reference=dropped,
     launch=lambda n: Launch((ceil_div(n, 1024),), (256,)),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise
+from course_utils.exercises.authoring.spec import KernelExercise
 
 WIDTH = 32  # of every row of queries, keys, values and outputs here
 
@@ -74,7 +74,7 @@ def hidden(label: str, where) -> InputClass:
     return InputClass(label, change)
 
 
-ONLINE_SOFTMAX = Exercise(
+ONLINE_SOFTMAX = KernelExercise(
     inputs=scores_and_values,
     reference=weighted_values,
     launch=lambda size: a_warp_each(size[0]),
@@ -144,7 +144,7 @@ def _tiles_needed(queries: int, cached: int) -> int:
     return sum(ceil_div(min(keys, first + 32 + cached), 32) for first in range(0, queries, 32))
 
 
-CAUSAL_TILES = Exercise(
+CAUSAL_TILES = KernelExercise(
     inputs=tokens,
     reference=running_means,
     launch=lambda size: Launch((ceil_div(size[0], 32),), (WIDTH, 32)),
@@ -196,7 +196,7 @@ def scores_of_groups(given) -> dict:
     return {"S": np.einsum("hc,khc->hk", given["Q"].astype(np.float64), keys) * given["scale"]}
 
 
-GROUPED_HEADS = Exercise(
+GROUPED_HEADS = KernelExercise(
     inputs=one_token,
     reference=scores_of_groups,
     launch=lambda size: Launch((ceil_div(size[0], 4), size[1]), (128,)),
@@ -259,7 +259,7 @@ def large_products(given, rng) -> dict:
     }
 
 
-PACKED_SEQUENCES = Exercise(
+PACKED_SEQUENCES = KernelExercise(
     inputs=packed,
     reference=attention_of_each,
     launch=lambda size: Launch((ceil_div(size[1], 64), size[0]), (64,)),
@@ -371,7 +371,7 @@ def _nan_that_hardly_counts(given, rng) -> dict:
     return {"parts": outputs, "part_lse": lse}
 
 
-MERGE_PARTS = Exercise(
+MERGE_PARTS = KernelExercise(
     inputs=parts_of,
     reference=merged,
     launch=lambda size: a_warp_each(size[1]),
@@ -454,7 +454,7 @@ def masked_products(given, rng) -> dict:
     }
 
 
-SCORE_GRADIENT = Exercise(
+SCORE_GRADIENT = KernelExercise(
     inputs=tile_of_scores,
     reference=gradient_of_scores,
     launch=lambda size: a_warp_each(size[0]),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
-from course_utils.exercises.authoring.spec import Exercise
+from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.vectors import one_thread_each
 
 from .common import most_read
@@ -40,7 +40,7 @@ def denormal(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return (bits | (rng.integers(0, 2, x.shape, dtype=np.uint32) << 31)).view(np.float32)
 
 
-ORDER_FLOATS = Exercise(
+ORDER_FLOATS = KernelExercise(
     inputs=lambda rng, n: {"x": floats(rng, n), "order": empty(n, np.uint32), "n": np.int32(n)},
     reference=lambda given: {"order": order_of(given["x"])},
     launch=one_thread_each,
@@ -122,7 +122,7 @@ def kth_of_rows(given: Given) -> dict:
     return {"kth": keys[:, keys.shape[1] - int(given["k"])]}
 
 
-KTH_LARGEST = Exercise(
+KTH_LARGEST = KernelExercise(
     inputs=keys_of_rows,
     reference=kth_of_rows,
     launch=lambda size: Launch((size[0],), (256,)),
@@ -201,7 +201,7 @@ def signed_zeros(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.where(rng.random(x.shape) < 0.5, np.float32(0), np.float32(-0.0))
 
 
-TIES_IN_ORDER = Exercise(
+TIES_IN_ORDER = KernelExercise(
     inputs=rows_with_limit,
     reference=first_of_largest,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
@@ -280,7 +280,7 @@ def lists(label: str, change) -> InputClass:
     return InputClass(label, other)
 
 
-MERGE_LISTS = Exercise(
+MERGE_LISTS = KernelExercise(
     inputs=two_lists,
     reference=merged_lists,
     launch=lambda k: Launch((ceil_div(2 * k, 256),), (256,)),
@@ -343,7 +343,7 @@ MERGE_LISTS = Exercise(
 )
 
 
-HALVE_THE_LIMIT = Exercise(
+HALVE_THE_LIMIT = KernelExercise(
     inputs=keys_and_rows,
     reference=kth_of_rows,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
@@ -438,7 +438,7 @@ def read_beyond_need(stats: LaunchStats) -> float:
     return read / needed
 
 
-NUCLEUS_SIZE = Exercise(
+NUCLEUS_SIZE = KernelExercise(
     inputs=some_weights,
     reference=sizes_of_nuclei,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
@@ -568,7 +568,7 @@ def masked(given: Given, rng: np.random.Generator) -> Given:
     return {"logits": x.astype(np.float32)}
 
 
-FAIR_RACE = Exercise(
+FAIR_RACE = KernelExercise(
     inputs=a_race,
     reference=winners,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import one_thread_each
 
 from .common import most_read
@@ -153,7 +153,7 @@ def just_below_a_power(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.copysign(2.0 ** rng.integers(-18, 18, x.shape) * (1 - 2.0**-20), x)
 
 
-SMALL_FLOATS = Exercise(
+SMALL_FLOATS = KernelExercise(
     inputs=lambda rng, n: {
         "x": floats(rng, n),
         "codes": empty(n, np.uint8),
@@ -251,7 +251,7 @@ BLOCKS_OF_NUMBERS = domain.data(
 )
 
 
-MXFP4_BLOCKS = Exercise(
+MXFP4_BLOCKS = KernelExercise(
     inputs=some_blocks,
     reference=mxfp4_of,
     launch=lambda blocks: Launch((ceil_div(blocks, 8),), (256,)),
@@ -322,7 +322,7 @@ def bytes_from(low: int, high: int) -> domain.ArrayChange:
     return f"from {low} to {high}", lambda x, rng: rng.integers(low, high + 1, x.shape)
 
 
-ZERO_POINT = Exercise(
+ZERO_POINT = KernelExercise(
     inputs=bytes_to_multiply,
     reference=product_past_zero,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
@@ -398,7 +398,7 @@ def pruned(given: Given) -> dict:
     }
 
 
-TWO_OF_FOUR = Exercise(
+TWO_OF_FOUR = KernelExercise(
     inputs=rows_to_prune,
     reference=pruned,
     launch=lambda size: Launch((ceil_div(size[0] * size[1], 4096),), (256,)),
@@ -473,7 +473,7 @@ def product_of_nibbles(given: Given) -> dict:
     return {"y": (whole * scales) @ given["x"].astype(np.float64)}
 
 
-NIBBLE_PRODUCT = Exercise(
+NIBBLE_PRODUCT = KernelExercise(
     inputs=nibbles_to_multiply,
     reference=product_of_nibbles,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
@@ -565,7 +565,7 @@ def cut(label: str, inner) -> InputClass:
     return InputClass(label, other)
 
 
-RAGGED_ROWS = Exercise(
+RAGGED_ROWS = KernelExercise(
     inputs=some_sequences,
     reference=owners,
     launch=lambda size: Launch((ceil_div(size[1], 256),), (256,)),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise
+from course_utils.exercises.authoring.spec import KernelExercise
 
 Shape = tuple[int, ...]
 WARPS = 8  # of a block of 256 threads
@@ -92,7 +92,7 @@ def first_zero(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return first_times(0 if x.shape[1] > 1 else 1)(x, rng)
 
 
-ONE_REFLECTOR = Exercise(
+ONE_REFLECTOR = KernelExercise(
     inputs=some_rows,
     reference=reflectors_of,
     launch=lambda size: a_warp_each(size[0]),
@@ -164,7 +164,7 @@ def reflected(given: Given) -> dict:
     return {"D": c - v[:, None] * (float(given["tau"]) * (v[:, None] * c).sum(axis=0))}
 
 
-APPLY_REFLECTOR = Exercise(
+APPLY_REFLECTOR = KernelExercise(
     inputs=a_block,
     reference=reflected,
     launch=lambda size: Launch((ceil_div(size[1], 128),), (128,)),
@@ -251,7 +251,7 @@ def nan_elsewhere(crossed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.where(np.tri(len(crossed), dtype=bool), np.nan, crossed)
 
 
-MANY_REFLECTORS = Exercise(
+MANY_REFLECTORS = KernelExercise(
     inputs=some_products,
     reference=solved,
     launch=lambda size: Launch((ceil_div(size[1], 128),), (128,)),
@@ -299,7 +299,7 @@ def with_digits(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return (1 + 2.0**-12 + rng.random(x.shape) * 2.0**-13).astype(np.float32)
 
 
-THREE_PRODUCTS = Exercise(
+THREE_PRODUCTS = KernelExercise(
     inputs=factors,
     reference=lambda given: {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64).T},
     launch=lambda size: Launch((1,), (32,)),
@@ -385,7 +385,7 @@ def merged(given: Given) -> dict:
     return {"R": np.triu(factored(stack)[0][:, :n])}
 
 
-MERGE_TRIANGLES = Exercise(
+MERGE_TRIANGLES = KernelExercise(
     inputs=two_triangles,
     reference=merged,
     launch=lambda size: a_warp_each(size[0]),
@@ -463,7 +463,7 @@ def others_above(qr: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.where(np.tri(*qr.shape[1:], k=-1, dtype=bool), qr, np.float32(np.nan))
 
 
-Q_TIMES = Exercise(
+Q_TIMES = KernelExercise(
     inputs=some_factorisations,
     reference=q_of_x,
     launch=lambda size: a_warp_each(size[0]),
@@ -532,7 +532,7 @@ def by_the_lesson(cp, values):
     return found.qr
 
 
-OPEN_QR = Exercise(
+OPEN_QR = KernelExercise(
     inputs=to_factor,
     reference=as_lapack,
     launch=lambda size: Launch(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from course_utils.exercises import Requirement
+from course_utils.exercises.authoring.method import Requirement
 
 
 def most_read(label: str, *, at_most: int, advice: str, size: Any) -> Requirement:

@@ -10,10 +10,10 @@ import numpy as np
 
 from course_utils import ceil_div, layouts
 from course_utils.errors import LessonError
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 from .common import by_cute
 
@@ -116,7 +116,7 @@ def tiles_reference(given: dict) -> dict:
     return {"y": tiles.transpose(2, 0, 1, 3).ravel()}
 
 
-TILE_BY_TILE = Exercise(
+TILE_BY_TILE = KernelExercise(
     inputs=tiles_inputs,
     reference=tiles_reference,
     launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 8)), (32, 8)),

@@ -9,11 +9,11 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.errors import LessonError
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.layouts import Layout
 
 from .common import by_cute
@@ -117,7 +117,7 @@ def gated(given: dict) -> dict:
 
 
 FULL_TILES = (64, 128)
-GATE_AND_SHIFT = Exercise(
+GATE_AND_SHIFT = KernelExercise(
     inputs=gate_inputs,
     reference=gated,
     launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0], 32)), (256,)),

@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
-from course_utils.exercises.authoring.spec import Ask, Exercise, NumberExercise, PythonExercise
+from course_utils.exercises.authoring.spec import (
+    Ask,
+    KernelExercise,
+    NumberExercise,
+    PythonExercise,
+)
 
 from .common import bytes_a_copy
 
@@ -127,7 +132,7 @@ def bytes_a_store(stats: LaunchStats) -> float:
     return stats.counts.global_store_bytes / stats.opcodes("st.global")
 
 
-SHIFTED_COPY = Exercise(
+SHIFTED_COPY = KernelExercise(
     inputs=shifted_inputs,
     reference=lambda given: {"y": given["x"][int(given["shift"]) :]},
     launch=lambda size: Launch((ceil_div(size[0], 1024),), (256,)),
@@ -165,7 +170,7 @@ def pixel_inputs(rng: np.random.Generator, n: int) -> dict:
     return {"pixels": floats(rng, 3 * n), "planes": empty(3 * n), "n": np.int32(n)}
 
 
-PLANES_OF_PIXELS = Exercise(
+PLANES_OF_PIXELS = KernelExercise(
     inputs=pixel_inputs,
     reference=lambda given: {"planes": given["pixels"].reshape(-1, 3).T.ravel()},
     launch=lambda n: Launch((n // 256,), (192,)),

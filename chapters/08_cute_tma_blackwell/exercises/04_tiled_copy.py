@@ -9,11 +9,11 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.errors import LessonError
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.layouts import Layout, raked_product, right_inverse
 
 from .common import by_cute, bytes_a_copy
@@ -156,7 +156,7 @@ def column_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-COLUMNS_COPIED = Exercise(
+COLUMNS_COPIED = KernelExercise(
     inputs=column_inputs,
     reference=lambda given: {"y": given["x"]},
     launch=lambda size: Launch((size[0] // 64, size[1] // 32), (128,)),
@@ -209,7 +209,7 @@ def sums_of(given: dict) -> dict:
 
 
 WHOLE = (128, 128)
-TILE_SUMS = Exercise(
+TILE_SUMS = KernelExercise(
     inputs=sums_inputs,
     reference=sums_of,
     launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0], 64)), (256,)),

@@ -10,13 +10,13 @@ import numpy as np
 
 from course_utils import layouts
 from course_utils.errors import LessonError
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import (
     Ask,
-    Exercise,
+    KernelExercise,
     NumberExercise,
     PythonExercise,
     Target,
@@ -186,7 +186,7 @@ def per_request(counts) -> float:
     return wavefronts / max(requests, 1)
 
 
-TRANSPOSED_TILE = Exercise(
+TRANSPOSED_TILE = KernelExercise(
     inputs=tile_inputs,
     reference=lambda given: {"y": given["x"].T},
     launch=lambda size: Launch((size[1] // 32, size[0] // 32), (32,)),

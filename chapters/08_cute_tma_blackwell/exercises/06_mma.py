@@ -6,11 +6,11 @@ from math import prod
 
 import numpy as np
 
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 # --- Which thread holds a sum? ---
 
@@ -124,7 +124,7 @@ def all_by_mma(size: tuple[int, int, int]) -> tuple[Requirement, ...]:
 
 VALUES = ((*domain.data("A", *domain.ORDINARY),), (*domain.data("B", *domain.ORDINARY),))
 
-TRANSPOSED_OPERAND = Exercise(
+TRANSPOSED_OPERAND = KernelExercise(
     inputs=row_operands,
     reference=lambda given: exact(given["A"], given["B"]),
     launch=lambda size: Launch((size[1] // 8, size[0] // 16), (32,)),
@@ -166,7 +166,7 @@ TRANSPOSED_OPERAND = Exercise(
 
 # --- A partition that overlaps ---
 
-WARPS_APART = Exercise(
+WARPS_APART = KernelExercise(
     inputs=column_operands,
     reference=lambda given: exact(given["A"], given["B"].T),
     launch=lambda size: Launch((size[1] // 32, size[0] // 32), (128,)),

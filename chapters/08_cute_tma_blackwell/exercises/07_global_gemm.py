@@ -7,11 +7,11 @@ from math import prod
 
 import numpy as np
 
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 # --- The order of stages ---
 
@@ -108,7 +108,7 @@ def biased(given: dict) -> dict:
     return {"C": np.maximum(product + given["bias"], 0)}
 
 
-BIAS_AND_RELU = Exercise(
+BIAS_AND_RELU = KernelExercise(
     inputs=operands,
     reference=biased,
     launch=lambda size: Launch((size[1] // 32, size[0] // 32), (128,)),
@@ -156,7 +156,7 @@ def summed_up(given: dict) -> dict:
     return {"y": given["x"].astype(np.float64).sum(axis=0)}
 
 
-RING_OF_STAGES = Exercise(
+RING_OF_STAGES = KernelExercise(
     inputs=ring_inputs,
     reference=summed_up,
     launch=lambda size: Launch((size[1] // 128,), (128,)),

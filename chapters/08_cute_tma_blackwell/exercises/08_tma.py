@@ -6,11 +6,11 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Box
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.layouts import Layout
 
 BOX = {"box": (8, 32)}
@@ -158,7 +158,7 @@ EXPECTED_BYTES = PythonExercise(
 
 # --- The first load ---
 
-UPSIDE_DOWN = Exercise(
+UPSIDE_DOWN = KernelExercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size),
         "y": empty(size),
@@ -185,7 +185,7 @@ UPSIDE_DOWN = Exercise(
 
 # --- Find the deadlock ---
 
-STUCK_RING = Exercise(
+STUCK_RING = KernelExercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size),
         "largest": empty(size[1]),
@@ -221,7 +221,7 @@ def squares(given: dict) -> dict:
     return {"y": given["x"] * given["x"]}
 
 
-UNSEEN_SQUARES = Exercise(
+UNSEEN_SQUARES = KernelExercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size),
         "y": empty(size),
@@ -260,7 +260,7 @@ def added(given: dict) -> dict:
     return {"y": given["y"] + bands.sum(axis=0)}
 
 
-BANDS_ADDED = Exercise(
+BANDS_ADDED = KernelExercise(
     inputs=lambda rng, size: {
         "x": floats(rng, (size[0] * 8, size[1])),
         "y": floats(rng, (8, size[1])),
@@ -302,7 +302,7 @@ BANDS_ADDED = Exercise(
 
 # --- Distributed shared memory ---
 
-HANDED_ROUND = Exercise(
+HANDED_ROUND = KernelExercise(
     inputs=lambda rng, clusters: {"x": floats(rng, clusters * 128), "y": empty(clusters * 128)},
     reference=lambda given: {"y": np.roll(given["x"].reshape(-1, 4, 32), 1, axis=1).ravel()},
     launch=lambda clusters: Launch((clusters * 4,), (32,)),
@@ -340,7 +340,7 @@ def multiplied(given: dict) -> dict:
     return {"y": given["x"] * given["table"]}
 
 
-TABLE_FOR_BOTH = Exercise(
+TABLE_FOR_BOTH = KernelExercise(
     inputs=lambda rng, blocks: {
         "x": floats(rng, (blocks, 16, 32)),
         "table": floats(rng, (16, 32)),

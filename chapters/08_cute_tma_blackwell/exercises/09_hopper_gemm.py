@@ -6,11 +6,11 @@ import numpy as np
 from ml_dtypes import bfloat16
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.layouts import Layout
 
 FEW = domain.POSITIVE, domain.TIES, domain.MIDDLING, domain.SMALL  # a launch costs 0.1 s
@@ -220,7 +220,7 @@ ACCUMULATOR_HOLDER = PythonExercise(
     contract=DrawnCases(any_sum, 24),
 )
 
-EARLY_SUMS = Exercise(
+EARLY_SUMS = KernelExercise(
     arch="sm_90a",
     inputs=two_products,
     maps=tile_maps(32) | dict(zip("DE", tile_maps(32).values(), strict=True)),
@@ -240,7 +240,7 @@ EARLY_SUMS = Exercise(
     method=(by_wgmma(8 * 4, (70, 40)), by_tensor_cores_alone(2 * 4 * 64 * 32, (70, 40))),
 )
 
-CONSUMER_LOOP = Exercise(
+CONSUMER_LOOP = KernelExercise(
     arch="sm_90a",
     inputs=factors,
     maps=tile_maps(32),
@@ -275,7 +275,7 @@ REGISTER_PLAN = PythonExercise(
 
 # --- Find the deadlock ---
 
-STUCK_TILES = Exercise(
+STUCK_TILES = KernelExercise(
     arch="sm_90a",
     inputs=factors,
     maps=tile_maps(32),
@@ -339,7 +339,7 @@ BARRIER_COUNTS = PythonExercise(
     contract=DrawnCases(any_tiles),
 )
 
-BIAS_AND_GELU = Exercise(
+BIAS_AND_GELU = KernelExercise(
     arch="sm_90a",
     inputs=with_bias,
     maps=tile_maps(32),

@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 from ml_dtypes import bfloat16
 
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 ARCH = "sm_100a"
 
@@ -175,7 +175,7 @@ TILE_WORD = PythonExercise(
 
 # --- Fetch the sums ---
 
-FETCHED_SUMS = Exercise(
+FETCHED_SUMS = KernelExercise(
     arch=ARCH,
     inputs=lambda rng, tiles: {
         "A": bf16(rng, (128 * tiles, 64)),
@@ -210,7 +210,7 @@ FETCHED_SUMS = Exercise(
 
 # --- Start the products ---
 
-MULTIPLYING_THREAD = Exercise(
+MULTIPLYING_THREAD = KernelExercise(
     arch=ARCH,
     inputs=lambda rng, steps: {
         "A": bf16(rng, (128, 64 * steps)),
@@ -238,7 +238,7 @@ MULTIPLYING_THREAD = Exercise(
 
 # --- A pair of blocks ---
 
-TWO_HALVES = Exercise(
+TWO_HALVES = KernelExercise(
     arch=ARCH,
     inputs=lambda rng, tiles: {
         "A": bf16(rng, (256 * tiles, 64)),
@@ -270,7 +270,7 @@ TWO_HALVES = Exercise(
 
 # --- Place the fence ---
 
-EARLY_REUSE = Exercise(
+EARLY_REUSE = KernelExercise(
     arch=ARCH,
     inputs=lambda rng, tiles: {
         "A": bf16(rng, (128 * tiles, 64)),

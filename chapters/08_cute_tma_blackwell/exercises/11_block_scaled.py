@@ -8,11 +8,11 @@ import ml_dtypes
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 ARCH = "sm_100a"
 InputClass = domain.InputClass
@@ -80,7 +80,7 @@ def of_x(label: str, change: Any) -> InputClass:
     return InputClass(label, lambda given, rng: {"x": change(given["x"], rng)})
 
 
-PACKED_FOURS = Exercise(
+PACKED_FOURS = KernelExercise(
     arch=ARCH,
     inputs=lambda rng, blocks: {
         "x": floats(rng, 16 * blocks),
@@ -311,7 +311,7 @@ def only_row(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return new.reshape(-1)
 
 
-ROWS_OF_SCALES = Exercise(
+ROWS_OF_SCALES = KernelExercise(
     arch=ARCH,
     inputs=lambda rng, tiles: {
         "A": floats(rng, (128 * tiles, 128)).astype(E4M3),
@@ -364,7 +364,7 @@ def product_of_fours(given: dict) -> dict:
     return {"D": a @ b.T}
 
 
-EARLY_SCALES = Exercise(
+EARLY_SCALES = KernelExercise(
     arch=ARCH,
     inputs=lambda rng, steps: {
         "A": rng.integers(0, 256, (128, 128 * steps), np.uint8),

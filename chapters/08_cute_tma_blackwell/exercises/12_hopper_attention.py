@@ -6,11 +6,11 @@ import numpy as np
 from ml_dtypes import bfloat16
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, kinds, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 # --- Weights as factors ---
 
@@ -53,7 +53,7 @@ def twice_multiplied(given: dict) -> dict:
     return {"O": q @ k.T @ v}
 
 
-WEIGHTS_BY_VALUES = Exercise(
+WEIGHTS_BY_VALUES = KernelExercise(
     arch="sm_90a",
     inputs=whole_numbers,
     maps={
@@ -100,7 +100,7 @@ def weights_of(given: dict) -> dict:
     return {"W": powers / powers.sum(axis=1, keepdims=True)}
 
 
-ROWS_OF_FOUR = Exercise(
+ROWS_OF_FOUR = KernelExercise(
     inputs=scores,
     reference=weights_of,
     launch=lambda m: Launch((ceil_div(m, 64),), (128,)),
@@ -144,7 +144,7 @@ def after_rounds(given: dict) -> dict:
     return {"y": y}
 
 
-STUCK_TURNS = Exercise(
+STUCK_TURNS = KernelExercise(
     inputs=halved,
     reference=after_rounds,
     launch=lambda size: Launch((ceil_div(size[0], 128),), (256,)),

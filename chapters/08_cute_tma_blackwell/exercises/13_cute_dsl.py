@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import empty
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import one_thread_each, spare_blocks
 
 # --- What a tracer leaves ---
@@ -209,7 +209,7 @@ def not_zero(change: Any) -> Any:
     return lambda x, rng: np.where((found := change(x, rng)) == 0, 7, found)
 
 
-FLOOR_DIVISION = Exercise(
+FLOOR_DIVISION = KernelExercise(
     inputs=pairs,
     reference=lambda given: {
         "quotient": given["a"].astype(np.int64) // given["b"],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from course_utils.exercises import Requirement, method
+from course_utils.exercises.authoring import method
+from course_utils.exercises.authoring.method import Requirement
 
 
 def by_cute(header: str, advice: str, size: Any = None, at_least: float = 1) -> Requirement:

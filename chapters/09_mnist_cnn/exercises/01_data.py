@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import one_thread_each
 
 TYPES = {8: np.dtype(np.uint8), 13: np.dtype(">f4")}
@@ -119,7 +119,7 @@ def sums_of(given) -> dict:
     return {"sums": np.array([x.sum(), (x * x).sum()], np.uint64)}
 
 
-EXACT_SUMS = Exercise(
+EXACT_SUMS = KernelExercise(
     inputs=bytes_to_add,
     reference=sums_of,
     # At full size so few threads that a thread's sum does not fit into 32 bits.
@@ -174,7 +174,7 @@ def batch_of(given) -> dict:
     return {"batch": (chosen / 255 - mean) / deviation}
 
 
-GATHER_BATCH = Exercise(
+GATHER_BATCH = KernelExercise(
     inputs=images_and_order,
     reference=batch_of,
     launch=lambda size: one_thread_each(size[1] * size[2]),
@@ -259,7 +259,7 @@ def shifts(label: str, *choices: int, along: str = "") -> InputClass:
     return InputClass(label, change)
 
 
-SHIFT_IMAGES = Exercise(
+SHIFT_IMAGES = KernelExercise(
     inputs=images_and_shifts,
     reference=shifted,
     launch=lambda size: one_thread_each(math.prod(size)),

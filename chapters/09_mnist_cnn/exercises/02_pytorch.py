@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_utils.exercises import DrawnCases, PythonExercise, kinds
+from course_utils.exercises.authoring import kinds
+from course_utils.exercises.authoring.domain import DrawnCases
+from course_utils.exercises.authoring.spec import PythonExercise
 
 
 def images_of(rng: np.random.Generator, *shape: int) -> np.ndarray:

@@ -6,7 +6,8 @@ from zlib import crc32
 
 import numpy as np
 
-from course_utils.exercises import DrawnCases, HostExercise
+from course_utils.exercises.authoring.domain import DrawnCases
+from course_utils.exercises.authoring.spec import HostExercise
 
 
 def runs(*cases: str) -> tuple[str, ...]:

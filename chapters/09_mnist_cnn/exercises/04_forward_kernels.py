@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Exercise
+from course_utils.exercises.authoring.spec import KernelExercise
 
 from .common import (
     CORNERS_INFINITE,
@@ -43,7 +43,7 @@ def convolved(given) -> dict:
     return {"y": sum(parts)}
 
 
-CONV_FORWARD = Exercise(
+CONV_FORWARD = KernelExercise(
     source="09_mnist_cnn/forward/conv_forward.cu",
     inputs=image_layer,
     reference=convolved,
@@ -105,7 +105,7 @@ def moments(given) -> dict:
     return {**found, "running_mean": running[0], "running_variance": running[1]}
 
 
-NORM_STATISTICS = Exercise(
+NORM_STATISTICS = KernelExercise(
     source="09_mnist_cnn/forward/norm_statistics.cu",
     inputs=batch,
     reference=moments,
@@ -139,7 +139,7 @@ def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     return {"x": floats(rng, (m, h, w)), "y": empty((m, h // 2, w // 2)), **integers(M=m, H=h, W=w)}
 
 
-POOL_FORWARD = Exercise(
+POOL_FORWARD = KernelExercise(
     source="09_mnist_cnn/forward/pool_forward.cu",
     inputs=image_planes,
     reference=lambda given: {"y": squares(given["x"]).max(-1)},
@@ -172,7 +172,7 @@ def of_rows(given) -> dict:
     return {"y": x @ w.T + given["b"]}
 
 
-LINEAR_FORWARD = Exercise(
+LINEAR_FORWARD = KernelExercise(
     source="09_mnist_cnn/forward/linear_forward.cu",
     inputs=dense_layer,
     reference=of_rows,
@@ -221,7 +221,7 @@ def sharp(given: dict) -> dict:
     return given
 
 
-CROSS_ENTROPY_FORWARD = Exercise(
+CROSS_ENTROPY_FORWARD = KernelExercise(
     source="09_mnist_cnn/forward/cross_entropy_forward.cu",
     inputs=lambda rng, size: (
         sharp(scores(rng, size)) | {"loss": empty(size[0])} | integers(N=size[0], K=size[1])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats
-from course_utils.exercises.authoring.spec import Exercise
+from course_utils.exercises.authoring.spec import KernelExercise
 
 from .common import (
     CORNERS_INFINITE,
@@ -34,7 +34,7 @@ def of_logits(given) -> dict:
     return {"dz": (probabilities(z) - np.eye(z.shape[1])[label]) / len(z)}
 
 
-CROSS_ENTROPY_BACKWARD = Exercise(
+CROSS_ENTROPY_BACKWARD = KernelExercise(
     source="09_mnist_cnn/backward/cross_entropy_backward.cu",
     inputs=lambda rng, size: (
         scores(rng, size) | {"dz": empty(size)} | integers(N=size[0], K=size[1])
@@ -71,7 +71,7 @@ def of_weights(given) -> dict:
     return {"dw": dy.T @ given["x"].astype(np.float64), "db": dy.sum(0)}
 
 
-LINEAR_BACKWARD_WEIGHT = Exercise(
+LINEAR_BACKWARD_WEIGHT = KernelExercise(
     source="09_mnist_cnn/backward/linear_backward_weight.cu",
     inputs=dense_layer,
     reference=of_weights,
@@ -118,7 +118,7 @@ def to_the_largest(given) -> dict:
     return {"dx": dx.transpose(0, 1, 3, 2, 4).reshape(m, 2 * rows, 2 * columns)}
 
 
-POOL_BACKWARD = Exercise(
+POOL_BACKWARD = KernelExercise(
     source="09_mnist_cnn/backward/pool_backward.cu",
     inputs=image_planes,
     reference=to_the_largest,
@@ -170,7 +170,7 @@ def through_the_norm(given) -> dict:
     return {"dx": (gamma * rstd)[of_channel] * (dy - through)}
 
 
-NORM_BACKWARD = Exercise(
+NORM_BACKWARD = KernelExercise(
     source="09_mnist_cnn/backward/norm_backward.cu",
     inputs=batch,
     reference=through_the_norm,
@@ -204,7 +204,7 @@ def of_pixels(given) -> dict:
     return {"dx": sum(parts)}
 
 
-CONV_BACKWARD_INPUT = Exercise(
+CONV_BACKWARD_INPUT = KernelExercise(
     source="09_mnist_cnn/backward/conv_backward_input.cu",
     inputs=image_layer,
     reference=of_pixels,
@@ -244,7 +244,7 @@ def of_filters(given) -> dict:
     return {"dw": np.stack(found, axis=-1).reshape(*found[0].shape, 3, 3)}
 
 
-CONV_BACKWARD_WEIGHT = Exercise(
+CONV_BACKWARD_WEIGHT = KernelExercise(
     source="09_mnist_cnn/backward/conv_backward_weight.cu",
     inputs=image_pair,
     reference=of_filters,

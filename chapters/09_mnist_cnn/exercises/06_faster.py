@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.exercises import domain, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
-from course_utils.exercises.authoring.spec import Exercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 from .common import integers, taps
 
@@ -25,7 +25,7 @@ def of_patches(given) -> dict:
     return {"S": under.sum(1), "G": under @ under.T}
 
 
-PATCH_MOMENTS = Exercise(
+PATCH_MOMENTS = KernelExercise(
     inputs=lambda rng, size: (
         {"x": floats(rng, size) + np.float32(0.5), "S": empty(TAPS), "G": empty(TAPS * TAPS)}
         | integers(H=size[0], W=size[1])

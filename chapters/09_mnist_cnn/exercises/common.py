@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises import Launch, floats
 from course_utils.exercises.authoring.domain import ArrayChange
+from course_utils.exercises.authoring.launches import Launch, floats
 
 THREADS = 256
 # Logits whose differences are lost beside them: a single float is 8 there.

@@ -18,7 +18,7 @@ from ...devices.selection import EMULATOR
 from ...emulator import ALL_CHECKS, GLOBAL, Counts, Finding, KernelFault, Options
 from ...launching.modules import Module, load
 from .launches import Empty, Launch
-from .spec import Exercise, KernelExercise
+from .spec import KernelExercise, LaunchedExercise
 
 if TYPE_CHECKING:
     from ...emulator import LaunchResult
@@ -53,14 +53,14 @@ class Run:
 
 
 def load_answer(
-    exercise: KernelExercise, source: str, filename: str, options: tuple[str, ...] = ()
+    exercise: LaunchedExercise, source: str, filename: str, options: tuple[str, ...] = ()
 ) -> Module:
     """``source`` as :func:`course_utils.load` compiles it for the emulator with ``options``, with
     the exercise's probe.
 
     Raises CompileError.
     """
-    if isinstance(exercise, Exercise):
+    if isinstance(exercise, KernelExercise):
         source = exercise.with_probe(source)
     with compile_limit(COMPILE_SECONDS):
         return load(
@@ -88,7 +88,7 @@ def poison(spec: Empty, seed: int) -> np.ndarray:
 
 
 def run(
-    exercise: KernelExercise,
+    exercise: LaunchedExercise,
     module: Module,
     given: Mapping[str, Any],
     size: Any,

@@ -190,23 +190,23 @@ CAUSE_STEPS = {
     Cause.REGISTER_READ_BEFORE_WAIT: "An asynchronous instruction fills these registers: the "
     "wait that the report names belongs before the first line that uses one of them.",
     Cause.WGMMA_FENCE_MISSING: "Put a wgmma.fence after the last line that sets a register of "
-    "the sums, and before the first product that adds to them.",
-    Cause.TILE_STILL_READ: "Wait for the products that read the tile, and say only then that it "
-    "may be overwritten.",
-    Cause.TENSOR_MEMORY_FENCE_MISSING: "tmem_before_sync belongs into each thread that tells "
-    "others, between what it did and its arrival or barrier, and tmem_after_sync into each that "
-    "is told, behind its wait.",
+    "the accumulators, and before the first wgmma that adds to them.",
+    Cause.TILE_STILL_READ: "Wait for the matrix instructions that read the tile, and only then "
+    "signal that it may be overwritten.",
+    Cause.TENSOR_MEMORY_FENCE_MISSING: "Every signalling thread executes tmem_before_sync "
+    "between its work and its arrival or barrier. Every waiting thread executes tmem_after_sync "
+    "after its wait.",
     Cause.TENSOR_MEMORY_WAIT_MISSING: "The report names the two in the order in which they came. "
     "If you mean that order, its last line says what belongs between them; if you mean the other "
     "one, the one that came first has not waited for the other at all.",
-    Cause.COPY_SIGNALS_OTHER_BLOCK: "Let a copy tell an mbarrier of the block that it fills. One "
-    "with .cta_group::2 (tma_load_pair) may also tell that of the other block of the pair.",
+    Cause.COPY_SIGNALS_OTHER_BLOCK: "A copy signals an mbarrier of the block that it fills. With "
+    ".cta_group::2 (tma_load_pair) it may also signal an mbarrier of the other block of the pair.",
     **dict.fromkeys(
         (Cause.PROXY_FENCE_MISSING, Cause.MBARRIER_INIT_FENCE_MISSING),
         "Let the fence follow the writes, in every thread that wrote, and precede the barrier "
         "after which one thread starts the copy.",
     ),
-    Cause.COPY_NOT_AWAITED: "Wait for the end of the copy, as the report says, before anybody "
+    Cause.COPY_NOT_AWAITED: "Wait for the copy to complete, as the report says, before any thread "
     "touches its bytes.",
     **dict.fromkeys(
         (
@@ -214,13 +214,13 @@ CAUSE_STEPS = {
             Cause.MBARRIER_BYTES_MISSING,
             Cause.MBARRIER_BYTES_UNEXPECTED,
         ),
-        "Compare the arrivals and the bytes for which that mbarrier waits with those that come: "
-        "who arrives, and how many bytes does each copy bring to this block?",
+        "Compare the arrivals and the bytes that this mbarrier expects with those that come: "
+        "which threads arrive, and how many bytes does each copy bring to this block?",
     ),
-    Cause.WARP_INCOMPLETE: "All threads of the warp have to come by together: leave none of them "
-    "out by an if, and put a __syncwarp() behind what one of them does alone.",
-    Cause.MBARRIER_TOO_MANY_ARRIVALS: "Nobody may arrive more often than a phase counts: a "
-    "thread that begins the next lap waits for the stage before it arrives.",
+    Cause.WARP_INCOMPLETE: "All threads of the warp must execute it converged: move it out of any "
+    "if that leaves some of them out, and put __syncwarp() after the single-thread part.",
+    Cause.MBARRIER_TOO_MANY_ARRIVALS: "Each phase counts a fixed number of arrivals: a "
+    "thread that begins the next phase waits for the stage before it arrives again.",
     **dict.fromkeys(
         (Cause.MBARRIER_NOT_INITIALISED, Cause.MBARRIER_INITIALISED_TWICE),
         "One thread initialises an mbarrier once, and a barrier of the block, or of the cluster, "
@@ -261,10 +261,11 @@ NEXT_STEP: dict[str, str] = {
     **HOST_STEPS,
     NOT_STARTED: "Fill in what the TODO comments ask for, then run the cell.",
     EMPTY: 'Bring the starter back with reset("{id}").',
-    WRONG_NAME: "Give it the name that the starter has: that is what gets called.",
+    WRONG_NAME: "Keep the starter's name: the checker calls it by that name.",
     WRONG_SIGNATURE: "Take the parameter list from the starter: exactly those are passed.",
     LAUNCH_ERROR: "Compare the kernel's demands with the launch in the comment at its top.",
-    INPUT_CHANGED: "Write only to the output; const in the parameter list helps you to.",
+    INPUT_CHANGED: "Write only to the output: const in the parameter list lets the compiler "
+    "catch this.",
     TARGET_MISSED: "The result is right; now make it faster.",
     METHOD_MISSING: "The result is right. The task names the method that it asks for.",
     COPIED: "Write your own; when it passes, compare it with the course's.",
@@ -282,10 +283,10 @@ NEXT_STEP: dict[str, str] = {
     "element. If both have to use it, a barrier between the two lines orders them: __syncwarp() "
     "the lanes of a warp, __syncthreads() the threads of a block. Across blocks, or where one line "
     "reads and writes, it takes an atomic.",
-    IN_FLIGHT: "A block must not end while a copy of its own is in flight, be it one that nobody "
-    "reads: wait for all of them after the loop.",
+    IN_FLIGHT: "A block must not end while one of its copies is in flight, even if no thread reads "
+    "the bytes: wait for all copies after the loop.",
     ENDLESS_LOOP: "Check that the loop's variable changes, and in the right direction.",
-    DEADLOCK: "Some threads wait for others that will never come.",
+    DEADLOCK: "Some threads are waiting for threads that will never arrive.",
     BARRIER: "Every thread of the block must reach each __syncthreads(): move it out of the if, "
     "and let no thread return before it.",
     ASSERTION: "An assert in the kernel does not hold: see its line.",
@@ -300,8 +301,8 @@ NEXT_STEP: dict[str, str] = {
     EXCEPTION: "Read the last line first: it says what Python could not do.",
     NOTHING_RETURNED: "Which line did this case leave the function by? Every way out of it is a "
     "return with a value.",
-    WRONG_TYPE: "Compare the type you return with the one expected: whole numbers stay whole with "
-    "//, int() and float() convert, and several results are returned as the task shows them.",
+    WRONG_TYPE: "Compare the type you return with the one expected: integers stay integers "
+    "with //, int() and float() convert, and several results are returned as the task shows them.",
     WRONG_NUMBER: "Begin with the smallest case that you can count by hand.",
     NOTHING_PRINTED: "Print the result with printf, and end the line with \\n.",
     WRONG_OUTPUT: "Follow the first wrong line back to the statement that printed it.",

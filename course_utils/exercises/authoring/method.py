@@ -1,7 +1,7 @@
 """What an exercise is about, counted: a right result by another method is no answer.
 
 The emulator counts one launch of a right answer, thread by thread. Each :class:`Requirement`
-compares a number of it with what the task asks for, and says what is missing.
+compares one of its numbers with the bounds of the task, and names the number that is outside.
 """
 
 from __future__ import annotations
@@ -69,12 +69,10 @@ class Requirement:
         """What is wrong with the number; nothing where it is as it should be."""
         found = self.measure(stats)
         if found > self.at_most * (1 + ROUNDING):
-            return (
-                f"{self.label}: {_figure(found)}, and at most {_figure(self.at_most)} belong here"
-            )
+            return f"{self.label}: {_figure(found)}; the limit is {_figure(self.at_most)}"
         if found < self.at_least * (1 - ROUNDING):
             least = _figure(self.at_least)
-            return f"{self.label}: {_figure(found)}, and at least {least} belong here"
+            return f"{self.label}: {_figure(found)}; at least {least} are required"
         return ""
 
 

@@ -132,7 +132,7 @@ class BaseExercise:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KernelExercise(BaseExercise):
+class LaunchedExercise(BaseExercise):
     """What is launched on the emulator.
 
     ``inputs(rng, size)`` gives the arguments by parameter name, in order: arrays, NumPy scalars,
@@ -163,7 +163,7 @@ class KernelExercise(BaseExercise):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exercise(KernelExercise):
+class KernelExercise(LaunchedExercise):
     """A kernel to write, or several, in CUDA C++.
 
     ``reference(inputs)`` gives the expected outputs by name; it may compute in float64. ``small``
@@ -266,7 +266,7 @@ def _uncounted(exercise: NumberExercise) -> dict[str, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumberExercise(KernelExercise):
+class NumberExercise(LaunchedExercise):
     """Numbers to predict. The right ones are counted on the emulator, never written down.
 
     ``source`` is the kernel that is shown and counted; ``asks`` gives a name to each number. The

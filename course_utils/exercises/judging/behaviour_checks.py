@@ -19,7 +19,7 @@ from ...emulator import Finding, Options
 from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
 from ..authoring.method import LaunchStats, stats_of
-from ..authoring.spec import Exercise
+from ..authoring.spec import KernelExercise
 from .comparison import compared
 from .entry_points import declare_kernels
 from .outcome import from_finding, method_missing, simple
@@ -45,7 +45,7 @@ OUT_OF_STEP_BUDGET = 4  # times as many instructions: the two sides of a batch r
 
 
 def drawn_verdict(
-    exercise: Exercise, attempt: Try
+    exercise: KernelExercise, attempt: Try
 ) -> tuple[Verdict, Trial, emulated_runs.Run] | None:
     """The first wrong one of the drawn trials, made smaller, and its run; None where all are
     right."""
@@ -68,7 +68,7 @@ def drawn_verdict(
     return None
 
 
-def order_verdict(exercise: Exercise, module: Module) -> Verdict | None:
+def order_verdict(exercise: KernelExercise, module: Module) -> Verdict | None:
     """What comes of it where blocks, warps and lanes run in another order; None if it is right."""
     size = exercise.small[0]
     for number, schedule in enumerate(SCHEDULES, 1):
@@ -94,7 +94,7 @@ def order_verdict(exercise: Exercise, module: Module) -> Verdict | None:
     return None
 
 
-def overrun_verdict(exercise: Exercise, source: str, filename: str) -> Verdict | None:
+def overrun_verdict(exercise: KernelExercise, source: str, filename: str) -> Verdict | None:
     """An access past the end of an array that the compiler has removed, because its result is
     unused, or None. One small launch of the code as it is written, not optimised.
 
@@ -113,7 +113,7 @@ def overrun_verdict(exercise: Exercise, source: str, filename: str) -> Verdict |
     return replace(verdict, message=f"{verdict.message}\n  {why}")
 
 
-def _as_written(exercise: Exercise, source: str, filename: str) -> Finding | None:
+def _as_written(exercise: KernelExercise, source: str, filename: str) -> Finding | None:
     """The fault of a small launch of ``source``, compiled without optimisation."""
     size = exercise.small[-2:][0]
     module = emulated_runs.load_answer(exercise, source, filename, NOT_OPTIMISED)
@@ -126,7 +126,7 @@ def _as_written(exercise: Exercise, source: str, filename: str) -> Finding | Non
 _ours: dict[tuple[str, str, str], LaunchStats] = {}
 
 
-def stats_of_solution(exercise: Exercise, size: Any) -> LaunchStats:
+def stats_of_solution(exercise: KernelExercise, size: Any) -> LaunchStats:
     """The counts of the course's own solution, made once a session."""
     key = exercise.id, exercise.solution, repr(size)
     if key not in _ours:
@@ -135,7 +135,7 @@ def stats_of_solution(exercise: Exercise, size: Any) -> LaunchStats:
     return _ours[key]
 
 
-def counted(exercise: Exercise, module: Module, size: Any) -> LaunchStats:
+def counted(exercise: KernelExercise, module: Module, size: Any) -> LaunchStats:
     """What the launches of one run at ``size`` did. Raises :class:`CountingFailed`."""
     given = exercise.inputs(np.random.default_rng(1), size)
     options = Options(counters=True, threads=True, budget=OUT_OF_STEP_BUDGET * exercise.budget)
@@ -155,7 +155,7 @@ class StatsCache:
     """What the launches of an answer do at a size, each size counted once: for its target and for
     its requirements."""
 
-    def __init__(self, exercise: Exercise, module: Module):
+    def __init__(self, exercise: KernelExercise, module: Module):
         self._exercise, self._module = exercise, module
         self._found: dict[str, LaunchStats] = {}
 
@@ -167,7 +167,7 @@ class StatsCache:
         return self._found[key]
 
 
-def method_verdict(exercise: Exercise, cache: StatsCache) -> tuple[Verdict, Any] | None:
+def method_verdict(exercise: KernelExercise, cache: StatsCache) -> tuple[Verdict, Any] | None:
     """Which requirement the answer misses, and the size at which it was counted. None without."""
     for requirement in exercise.method:
         size = exercise.small[0] if requirement.size is None else requirement.size

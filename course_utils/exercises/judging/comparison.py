@@ -14,14 +14,14 @@ from ...checking.verdict import Verdict
 from ...compiling import signature
 from ..authoring import kinds
 from ..authoring.launches import Empty
-from ..authoring.spec import Exercise
+from ..authoring.spec import KernelExercise
 from .outcome import simple
 
 VECTOR = re.compile("_*[a-z]+([234])")  # float2, __half2, int4
 
 
 def compared(
-    exercise: Exercise,
+    exercise: KernelExercise,
     arrays: Mapping[str, Any],
     before: Mapping[str, np.ndarray],
     given: Mapping[str, Any],
@@ -67,7 +67,7 @@ def _bytes(array: Any) -> bytes:
     return bytes(host.tobytes())
 
 
-def _with_member(exercise: Exercise, wrong: Verdict) -> Verdict:
+def _with_member(exercise: KernelExercise, wrong: Verdict) -> Verdict:
     """The same verdict; of an array of float2 or float4 it names the first wrong member, too."""
     kernels = signature.kernels(exercise.solution).values()
     types = (p.c_type for kernel in kernels for p in kernel.parameters if p.name == wrong.name)

@@ -15,7 +15,7 @@ from ...compiling.signature import Parameter, Signature
 from ...launching.modules import Module
 from ...paths import is_solution
 from ..authoring import emulated_runs, kinds
-from ..authoring.spec import Exercise
+from ..authoring.spec import KernelExercise
 from .outcome import copied, simple
 
 # A pointer to const is as good as one without, so const is taken off what is pointed at.
@@ -35,20 +35,20 @@ static_assert(same<typename plain<decltype(&::{name})>::type,
 """
 
 
-def wanted_kernels(exercise: Exercise) -> dict[str, Signature]:
+def wanted_kernels(exercise: KernelExercise) -> dict[str, Signature]:
     """The kernels that the exercise launches, as the solution declares them."""
     ours = signature.kernels(exercise.with_probe(exercise.solution))
     launches = exercise.launches(exercise.small[0])
     return {name: ours[name] for name in sorted({x.kernel or exercise.kernel for x in launches})}
 
 
-def declare_kernels(exercise: Exercise, module: Module) -> None:
+def declare_kernels(exercise: KernelExercise, module: Module) -> None:
     """Let the launches of an answer that was checked go by the solution's parameters."""
     for found in wanted_kernels(exercise).values():
         module.declare(found)
 
 
-def entry_problem(exercise: Exercise, module: Module, source: str) -> Verdict | None:
+def entry_problem(exercise: KernelExercise, module: Module, source: str) -> Verdict | None:
     """What is wrong with the kernels' names or parameters, or with where they come from; None where
     nothing is."""
     found = signature.kernels(exercise.with_probe(source))
@@ -76,7 +76,7 @@ def _copied(module: Module, name: str) -> Verdict | None:
     return None
 
 
-def _compiler_agrees(exercise: Exercise, source: str, wanted: Signature) -> bool:
+def _compiler_agrees(exercise: KernelExercise, source: str, wanted: Signature) -> bool:
     types = ", ".join(map(_c_type, wanted.parameters))
     probe = PROBE.format(name=wanted.name, types=types)
     try:

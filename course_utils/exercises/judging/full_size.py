@@ -12,7 +12,7 @@ from ...checking.verdict import Verdict
 from ..authoring import kinds
 from ..authoring.launches import Empty
 from ..authoring.registry import find
-from ..authoring.spec import Exercise, describe_size
+from ..authoring.spec import KernelExercise, describe_size
 from ..isolation.isolated import call, serve
 from .comparison import compared
 from .outcome import Outcome, Timing, simple
@@ -21,7 +21,11 @@ SECONDS = 60.0  # for everything: start, compile, inputs, reference, run and tim
 
 
 def run_full(
-    exercise: Exercise, source: str, outcome: Outcome, size: Any = None, seconds: float = SECONDS
+    exercise: KernelExercise,
+    source: str,
+    outcome: Outcome,
+    size: Any = None,
+    seconds: float = SECONDS,
 ) -> Outcome:
     """``outcome`` with the verdict and the timing of the full size (or of ``size``)."""
     size = exercise.full if size is None else size
@@ -46,7 +50,7 @@ def run_full(
     return replace(outcome, timing=timing, verdict=_judge_time(exercise, timing, outcome.verdict))
 
 
-def _judge_time(exercise: Exercise, timing: Timing, verdict: Verdict) -> Verdict:
+def _judge_time(exercise: KernelExercise, timing: Timing, verdict: Verdict) -> Verdict:
     """Missed where the answer takes more than ``exercise.within`` times the solution's time."""
     ratio = timing.rungs["yours"] / timing.rungs["ours"]
     if exercise.within is None or ratio <= exercise.within:
@@ -67,7 +71,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     from ...observing import timing as clock
 
     exercise = find(job["id"])
-    assert isinstance(exercise, Exercise)
+    assert isinstance(exercise, KernelExercise)
     size = tuple(job["size"]) if isinstance(job["size"], list) else job["size"]
     given = exercise.inputs(np.random.default_rng(1), size)
     try:
@@ -106,7 +110,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _launch(
-    exercise: Exercise, source: str, given: dict[str, Any], size: Any, cp: Any
+    exercise: KernelExercise, source: str, given: dict[str, Any], size: Any, cp: Any
 ) -> Callable[[], dict[str, Any]]:
     """A function that launches every kernel of the exercise and returns its arrays."""
     from ...launching.modules import load

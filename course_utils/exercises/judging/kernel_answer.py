@@ -22,7 +22,7 @@ from ...emulator import ERROR, GLOBAL, Finding
 from ...errors import LessonError
 from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
-from ..authoring.spec import PROBE, Exercise, Target
+from ..authoring.spec import PROBE, KernelExercise, Target
 from .behaviour_checks import (
     CountingFailed,
     StatsCache,
@@ -52,7 +52,7 @@ MOST_WARNINGS = 3
 UNUSED = ("was declared but never referenced", "was set but never used")  # starters have many
 
 
-def outcome_of(exercise: Exercise, source: str) -> Outcome:
+def outcome_of(exercise: KernelExercise, source: str) -> Outcome:
     """Compile ``source`` and try it on the emulator, at full size on no GPU."""
     filename = f"{exercise.id}.cu"
     try:
@@ -82,7 +82,9 @@ def outcome_of(exercise: Exercise, source: str) -> Outcome:
     return _outcome(exercise, verdict)
 
 
-def _try_everything(exercise: Exercise, module: Module, source: str, filename: str) -> Outcome:
+def _try_everything(
+    exercise: KernelExercise, module: Module, source: str, filename: str
+) -> Outcome:
     """The fixed sizes, the target and the method, then drawn trials, then another order of the
     threads, and at last the code as it is written."""
 
@@ -148,7 +150,7 @@ def with_warnings(outcome: Outcome, module: Module) -> Outcome:
 
 
 def _try_small_sizes(
-    exercise: Exercise,
+    exercise: KernelExercise,
     attempt: Callable[..., Tried],
     looked_into: Callable[[Verdict, emulated_runs.Run, Trial], Verdict],
 ) -> Verdict:
@@ -187,7 +189,9 @@ def _touched(run: emulated_runs.Run, name: str | None) -> bool:
     return name not in run.arrays or not GLOBAL.untouched(run.arrays[name])
 
 
-def _try_target(exercise: Exercise, target: Target, cache: StatsCache, verdict: Verdict) -> Outcome:
+def _try_target(
+    exercise: KernelExercise, target: Target, cache: StatsCache, verdict: Verdict
+) -> Outcome:
     """Count one launch at the target's size and compare with the target."""
     counts = cache.at(target.size).counts
     measured = target.measure(counts)
@@ -202,7 +206,7 @@ def _try_target(exercise: Exercise, target: Target, cache: StatsCache, verdict: 
 _starters: dict[tuple[str, Target], float] = {}
 
 
-def _before(exercise: Exercise, target: Target) -> float:
+def _before(exercise: KernelExercise, target: Target) -> float:
     """What the target measures for the starter; counted once a session."""
     key = exercise.starter, target
     if key not in _starters:
@@ -233,5 +237,5 @@ def _explain_compile_error(error: CompileError, source: str) -> Verdict:
     return verdict
 
 
-def _outcome(exercise: Exercise, verdict: Verdict) -> Outcome:
+def _outcome(exercise: KernelExercise, verdict: Verdict) -> Outcome:
     return Outcome(exercise.id, exercise.title, verdict)

@@ -19,7 +19,7 @@ from ..authoring.spec import NumberExercise
 from ..isolation.plain_values import Unserialisable, read
 from .outcome import simple
 
-HOW_TO_START = "Put your numbers in place of the dots, then run the cell; a guess is welcome."
+HOW_TO_START = "Write your numbers instead of the dots, then run the cell. A guess is welcome."
 LARGEST_POWER = 64
 RTOL = 1e-6  # of a prediction
 SECONDS = 10.0  # for a cell that computes its numbers
@@ -77,11 +77,11 @@ def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
     for name, right in exercise.counted(exercise).items():
         value = given[name]
         if value is not None and not math.isfinite(value):
-            message = f"{name} = {value} is no finite number."
+            message = f"{name} = {value} is not finite."
             return simple(kinds.WRONG_TYPE, message, hint="Every count is a finite number.")
         if value is None:
-            message = f"{name} still waits for your number."
-            return simple(kinds.WRONG_TYPE, message, hint="Replace the dots; a guess is welcome.")
+            message = f"{name} is still `...`."
+            return simple(kinds.WRONG_TYPE, message, hint="Replace the dots. A guess is welcome.")
         if difference(value, right, rtol=RTOL, atol=0.0) and not _rounds_to(value, right):
             return _wrong(exercise, name, value, right)
     numbers = ", ".join(f"{name} = {given[name]:.12g}" for name in exercise.asks)

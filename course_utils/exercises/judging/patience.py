@@ -9,7 +9,7 @@ from ...checking.verdict import Verdict
 from ...emulator import ONLY_SLOW, Cause, Finding, Options
 from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
-from ..authoring.spec import Exercise
+from ..authoring.spec import KernelExercise
 from .outcome import from_finding, simple
 from .trials import Trial
 
@@ -26,7 +26,7 @@ def exceeded_budget(finding: Finding) -> bool:
 
 
 def slow_or_endless(
-    exercise: Exercise,
+    exercise: KernelExercise,
     module: Module,
     trial: Trial,
     stopped: emulated_runs.Run,
@@ -56,8 +56,8 @@ def slow_or_endless(
         many = f"{_instructions(yours):,} instructions"
         if times < SLOW_FACTOR:
             message = (
-                f"the kernel finishes late: its threads run {many}, not many more than the "
-                f"{ours:,} of the course's solution, but share them badly."
+                f"the kernel runs {many}, about as many as the course's solution ({ours:,}), but "
+                "they're poorly balanced across threads."
             )
             return simple(kinds.TOO_SLOW, message, hint=SHARE)
         message = (

@@ -16,7 +16,13 @@ from ...compiling.missing_compiler import CompilerMissing
 from ...compiling.source_text import without_marks
 from ...needs import lacking
 from ..authoring import kinds
-from ..authoring.spec import BaseExercise, Exercise, HostExercise, NumberExercise, PythonExercise
+from ..authoring.spec import (
+    BaseExercise,
+    HostExercise,
+    KernelExercise,
+    NumberExercise,
+    PythonExercise,
+)
 from . import kernel_answer, number_answer
 from .outcome import Outcome, simple
 from .python_habits import python_habits
@@ -45,16 +51,16 @@ def run_source(
         kind = kinds.SYNTAX_ERROR if exercise.language == "python" else kinds.COMPILE_ERROR
         return _outcome(exercise, simple(kind, message, hint=hint))
     outcome = check_source(exercise, "\n" * (first_line - 1) + source)
-    if not outcome.passed and isinstance(exercise, (Exercise, HostExercise)):
+    if not outcome.passed and isinstance(exercise, (KernelExercise, HostExercise)):
         outcome = _with_habits(outcome, "\n" * (first_line - 1) + source)
-    if gpu and outcome.passed and isinstance(exercise, Exercise) and _runs_here(exercise):
+    if gpu and outcome.passed and isinstance(exercise, KernelExercise) and _runs_here(exercise):
         from .full_size import run_full
 
         return run_full(exercise, source, outcome)
     return outcome
 
 
-def _runs_here(exercise: Exercise) -> bool:
+def _runs_here(exercise: KernelExercise) -> bool:
     """Whether this machine's GPU is of the kind that the exercise is written for."""
     return exercise.arch is None or lacking(exercise.arch) is None
 
@@ -96,7 +102,7 @@ def _run(exercise: BaseExercise, source: str) -> Outcome:
 
 
 @_run.register
-def _run_kernel(exercise: Exercise, source: str) -> Outcome:
+def _run_kernel(exercise: KernelExercise, source: str) -> Outcome:
     return kernel_answer.outcome_of(exercise, source)
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..authoring.domain import DRAWN, Domain, DrawnCases, Given, InputClass, shuffled_cycle
 from ..authoring.launches import Launch
-from ..authoring.spec import Exercise, HostExercise, PythonExercise, describe_size
+from ..authoring.spec import HostExercise, KernelExercise, PythonExercise, describe_size
 
 MOST_STEPS = 24  # launches to make a failing trial smaller
 
@@ -47,14 +47,14 @@ class Trial:
     launch: int = 0  # a number of ``launches(size)``; 0 is the exercise's own
     changes: tuple[InputClass, ...] = ()
 
-    def given(self, exercise: Exercise) -> Given:
+    def given(self, exercise: KernelExercise) -> Given:
         """The inputs by name, drawn and changed anew."""
         given = exercise.inputs(np.random.default_rng(self.seed), self.size)
         for change in self.changes:
             given = change.applied(given, np.random.default_rng((self.seed, 7)))
         return given
 
-    def launches(self, exercise: Exercise) -> tuple[Launch, ...]:
+    def launches(self, exercise: KernelExercise) -> tuple[Launch, ...]:
         """The launches of this trial, in order."""
         own = exercise.launches(self.size)
         if not self.launch:
@@ -63,7 +63,7 @@ class Trial:
         found = others[(self.launch - 1) % len(others)]
         return (found,) if isinstance(found, Launch) else tuple(found)
 
-    def label(self, exercise: Exercise) -> str:
+    def label(self, exercise: KernelExercise) -> str:
         """``n = 33, grid 2, block 96, x all negative``."""
         sizes = exercise.contract.sizes if isinstance(exercise.contract, Domain) else None
         parts = [sizes.label(self.size) if sizes else f"size {describe_size(self.size)}"]
@@ -72,7 +72,7 @@ class Trial:
         return ", ".join(parts + [change.label for change in self.changes])
 
 
-def drawn_trials(exercise: Exercise) -> list[Trial]:
+def drawn_trials(exercise: KernelExercise) -> list[Trial]:
     """The trials drawn from the exercise's contract; none where it has none."""
     contract = exercise.contract
     if not isinstance(contract, Domain):
@@ -97,19 +97,19 @@ def drawn_trials(exercise: Exercise) -> list[Trial]:
     return [*_launches_tried(exercise), *trials, *chain(*more)]
 
 
-def _other_launches(exercise: Exercise, size: Any) -> Sequence[Launch | tuple[Launch, ...]]:
+def _other_launches(exercise: KernelExercise, size: Any) -> Sequence[Launch | tuple[Launch, ...]]:
     """The launches at ``size`` that the contract gives beside the exercise's own."""
     contract = exercise.contract
     return contract.launches(size) if isinstance(contract, Domain) and contract.launches else ()
 
 
-def _launches_tried(exercise: Exercise) -> list[Trial]:
+def _launches_tried(exercise: KernelExercise) -> list[Trial]:
     """Each of the other launches at the most telling fixed size, which has work for all of it."""
     size = exercise.small[0]
     return [Trial(size, 1, n + 1) for n in range(len(_other_launches(exercise, size)))]
 
 
-def _other_values(exercise: Exercise, contract: Domain) -> list[Trial]:
+def _other_values(exercise: KernelExercise, contract: Domain) -> list[Trial]:
     """Each of the other values there too: a draw may give them to a single element, where much is
     right that is wrong elsewhere."""
     size = exercise.small[0]
@@ -123,7 +123,7 @@ def _whole(contract: Domain) -> list[Trial]:
     return [Trial(size, 4) for size in sizes.whole()] if sizes else []
 
 
-def _longest(exercise: Exercise, contract: Domain) -> list[Trial]:
+def _longest(exercise: KernelExercise, contract: Domain) -> list[Trial]:
     """The longest sizes with the exercise's own values: in a long row of equal numbers a wrong
     index is not seen. Also with the fewest threads, which go through their loops most often."""
     sizes = contract.sizes
@@ -144,7 +144,7 @@ def _threads(launches: Launch | tuple[Launch, ...]) -> int:
 
 
 def smallest(
-    exercise: Exercise, trial: Trial, fails: Callable[[Trial], bool], steps: int = MOST_STEPS
+    exercise: KernelExercise, trial: Trial, fails: Callable[[Trial], bool], steps: int = MOST_STEPS
 ) -> Trial:
     """The failing ``trial`` with all taken away that it does not take to fail; a few steps."""
     tried = 0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ...text_tables import Table
 from ..authoring import kinds
 from ..authoring.registry import find
-from ..authoring.spec import BaseExercise, Exercise, HostExercise
+from ..authoring.spec import BaseExercise, HostExercise, KernelExercise
 from .runner import check_source, run_source
 
 NOT_PASS = "not pass"
@@ -90,7 +90,7 @@ def _proofs_by_name(name: str) -> list[Proof]:
 
 
 def _has_full_size(exercise: BaseExercise) -> bool:
-    return isinstance(exercise, Exercise)
+    return isinstance(exercise, KernelExercise)
 
 
 def table(found: list[Proof]) -> str:
