@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils import cp
-from course_utils.benchmarks.cases.filters import CASES, SPLITS, TAPS, points_for
+from course_utils.benchmarks.cases.library_filters import CASES, SPLITS, TAPS, points_for
 from course_utils.benchmarks.libraries.filter_libraries import of_image, of_signal, spectrum
 from course_utils.devices.selection import ON_GPU
 

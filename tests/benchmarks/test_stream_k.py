@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL, plan
+from course_utils.benchmarks.harness.stream_k_plan import FEW_MEDIUM, LARGE, MEDIUM, SMALL, plan
 from course_utils.errors import LessonError
 
 H200 = 132

@@ -26,8 +26,8 @@ from ..harness.case import (
     torch_on_gpu,
 )
 from ..harness.float_bits import from_bf16, from_e4m3, to_bf16, to_e4m3
+from ..harness.stream_k_plan import bytes_of_tiles, plan
 from ..libraries import cublas
-from .stream_k import bytes_of_tiles, plan
 
 CHAPTER = "06_matmul_and_fft"
 _kernel = partial(course_kernel, CHAPTER)

@@ -11,7 +11,7 @@ from ...devices.selection import cp
 from ...errors import LessonError
 from ...launching.modules import load
 from ...observing.timing import bench
-from ..cases.first_kernels.convolutions import CASES
+from ..cases.first_kernels.fused_convolutions import CASES
 from ..harness.case import normal
 
 CONVOLUTION = "04_first_kernels/fusion/conv_bn_relu_pool_filters.cu"

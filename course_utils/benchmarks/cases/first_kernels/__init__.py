@@ -4,9 +4,9 @@ from ...harness.case import Case
 from . import (
     branches,
     chains,
-    convolutions,
     copies,
     element_wise,
+    fused_convolutions,
     scans_and_sorts,
     sums_and_histograms,
     transposes,
@@ -20,5 +20,5 @@ CASES: tuple[Case, ...] = (
     *scans_and_sorts.CASES,
     *branches.CASES,
     *chains.CASES,
-    *convolutions.CASES,
+    *fused_convolutions.CASES,
 )
