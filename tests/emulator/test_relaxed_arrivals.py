@@ -49,10 +49,9 @@ def test_what_was_sent_before_a_relaxed_arrival_may_not_be_there_after_the_wait(
         "Data race (read after write) on s[0] in shared memory, block (0, 0, 0):\n"
         "  thread (0, 0, 0) of block (1, 0, 0) writes it at kernel.cu:4\n"
         "  thread (0, 0, 0) of block (0, 0, 0) reads it at kernel.cu:6\n"
-        "  and the arrival between them is relaxed (kernel.cu:5): nobody who waits for it is told "
-        "what came\n"
-        "  before. Let it be barrier.cluster.arrive.release, or put a fence.acq_rel.cluster before "
-        "it."
+        "  and the arrival between them is relaxed (kernel.cu:5): a wait for it doesn't order\n"
+        "  the accesses before it. Use barrier.cluster.arrive.release, or put a "
+        "fence.acq_rel.cluster before it."
     )
 
 
@@ -125,10 +124,9 @@ BETWEEN"""
     assert found(body, arrive(".relaxed") + WAIT) == [
         "Data race: block (0, 0, 0) may end, and its s with it, before thread (0, 0, 0) of block "
         "(1, 0, 0) reads it at kernel.cu:4,\n"
-        "  and the arrival between them is relaxed (kernel.cu:5): nobody who waits for it is told "
-        "what came\n"
-        "  before. Let it be barrier.cluster.arrive.release, or put a fence.acq_rel.cluster before "
-        "it."
+        "  and the arrival between them is relaxed (kernel.cu:5): a wait for it doesn't order\n"
+        "  the accesses before it. Use barrier.cluster.arrive.release, or put a "
+        "fence.acq_rel.cluster before it."
     ]
 
 
@@ -174,9 +172,9 @@ def test_an_mbarrier_and_a_relaxed_arrival(fence, how, clean):
         assert result.findings[0].message.splitlines()[1:] == [
             "  thread (0, 0, 0) writes it at kernel.cu:5",
             "  thread (32, 0, 0) reads it at kernel.cu:10",
-            "  and the arrival between them is relaxed (kernel.cu:7): nobody who waits for it is "
-            "told what came",
-            "  before. Let it be mbarrier.arrive.release, or put a fence.acq_rel.cta before it.",
+            "  and the arrival between them is relaxed (kernel.cu:7): a wait for it doesn't order",
+            "  the accesses before it. Use mbarrier.arrive.release, or put a fence.acq_rel.cta "
+            "before it.",
         ]
 
 

@@ -163,7 +163,7 @@ class SyncCheck(Observer):
                     i,
                     Cause.BARRIER_TOO_MANY_THREADS,
                     f"is one of {total[over[0]]} that come to barrier {number} at {i.location}, "
-                    f"which was to be for {threads}.",
+                    f"whose thread count is {threads}.",
                 )
 
     def _some_have_left(
@@ -212,8 +212,8 @@ class SyncCheck(Observer):
     # --- what a block leaves behind ---
 
     def _unbalanced(self, batch: Batch, lane: int, key: int, barrier: MBarrier) -> None:
-        missing = f"{abs(barrier.tx)} bytes were {'announced' if barrier.tx > 0 else 'copied'}"
-        missing += " that never came" if barrier.tx > 0 else " that nobody had announced"
+        how = "expected and never came" if barrier.tx > 0 else "copied and never expected"
+        missing = f"{abs(barrier.tx)} bytes were {how}"
         i = barrier.instruction
         _, block = batch.who(lane)
         text = (

@@ -1,8 +1,8 @@
-"""What those who arrive at a barrier of a cluster, or at an mbarrier, tell whoever waits there.
+"""Happens-before edges from arrivals at a cluster's barrier or an mbarrier to the waits there.
 
-An arrival releases: what its warp knows becomes known behind the wait. A relaxed one tells only
-what lay before a fence that reaches the waiting block. Source: PTX ISA, "barrier.cluster",
-"mbarrier.arrive".
+An arrival releases: the accesses that its warp knows become known after the wait. A relaxed arrival
+releases only the accesses before a fence that reaches the waiting block. Source: PTX ISA,
+"barrier.cluster", "mbarrier.arrive".
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Relaxed:
         i = self.instruction
         name = ".".join([i.opcode, *takewhile(lambda m: m != "relaxed", i.modifiers)])
         return (
-            f"and the arrival between them is relaxed ({i.location}): nobody who waits for it is "
-            f"told what came\n  before. Let it be {name}.release, or put a "
+            f"and the arrival between them is relaxed ({i.location}): a wait for it "
+            f"doesn't order\n  the accesses before it. Use {name}.release, or put a "
             f"fence.acq_rel.{self.scope} before it."
         )
 

@@ -1,4 +1,4 @@
-"""What a report says of a copy in flight: which it is, who is told of its end, what comes first."""
+"""Words of a report on a copy in flight: its name, its mbarrier, the wait that comes first."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def named(transfer: Transfer) -> str:
 
 
 def landed(instruction: ptx.Instruction, kind: str) -> tuple[str, str]:
-    """What a thread did that started a copy, and what those need who touch its bytes afterwards."""
+    """Words for a completed copy, and for the wait that accesses to its bytes need."""
     side = "into" if kind == "write" else "out of"
     return (
         f"started an asynchronous copy {side} it at {instruction.location}",
@@ -54,7 +54,7 @@ def landed(instruction: ptx.Instruction, kind: str) -> tuple[str, str]:
 
 
 def told(batch: Batch, transfer: Transfer) -> str:
-    """Who gets to know of its end."""
+    """The mbarrier on which it completes, in words."""
     if transfer.complete is None:
         return ""
     key = transfer.complete[0]
@@ -64,7 +64,7 @@ def told(batch: Batch, transfer: Transfer) -> str:
 
 
 def remedy(batch: Batch, transfer: Transfer) -> str:
-    """What has to come before an access to its bytes."""
+    """The wait that has to come before an access to its bytes."""
     if transfer.complete is None:
         return f" First comes {GROUP}." if transfer.queue == "bulk" else ""
     engine, key = batch.engine, transfer.complete[0]
@@ -83,11 +83,11 @@ def remedy(batch: Batch, transfer: Transfer) -> str:
 
 
 def copied_by(copy: ptx.Instruction, waited: ptx.Instruction) -> tuple[str, str]:
-    """What a thread did with a copy until it was told of the end, and what that is good for."""
+    """How a thread waited for the end of a copy, and which accesses that wait covers."""
     name = "a bulk copy" if "bulk" in copy.modifiers else "cp.async"
     did, end = f"copies into it with {name} at {copy.location} and", waited.location
     if "mbarrier" in waited.modifiers:
         rule = "Only a wait for that mbarrier covers the copies of other threads."
-        return f"{did} has an mbarrier told of the end at {end}", f"\n  {rule}"
+        return f"{did} signals an mbarrier on completion at {end}", f"\n  {rule}"
     rule = "That wait covers only the thread's own copies: others need a barrier after it."
     return f"{did} waits for it at {end}", f"\n  {rule}"

@@ -26,16 +26,16 @@ IN_STEP = (
     "  compiler nor a GPU since Volta promises it: put __syncwarp() between the two."
 )
 WITH_SHUFFLE = (
-    "Warning: the lanes meet at the {what} at {where}, so this mostly comes out right.\n"
-    "  But that orders no accesses to memory: put __syncwarp() beside it."
+    "Warning: the warp is converged at the {what} at {where}, so this usually works. But\n"
+    "  a {what} doesn't order accesses to memory: put __syncwarp() next to it."
 )
 NO_ACQUIRE = (
     "Warning: behind an atomic that counts blocks this mostly comes out right. Not so where the\n"
     "  SM has an older copy in its L1 cache, or where the compiler moves the access up."
 )
 LEFT_BEHIND = (
-    "Warning: nobody reads those bytes any more, so a run seldom shows it. But their place may be\n"
-    "  another block's by then: wait for all copies (cp.async.wait_all) before the end."
+    "Warning: the destination is dead, so a run seldom shows it. But by then that memory may be\n"
+    "  another block's: wait for all copies (cp.async.wait_all) before the end."
 )
 
 
@@ -128,6 +128,6 @@ def passed_by(
         return ""
     other, thread = batch.who(earlier)[0], batch.who(lane)[0]
     return (
-        f"\n  Thread {other} comes to the barrier at {barrier.location}, and thread {thread} has "
-        f"passed it by: the barrier is in a branch that not all threads of the block take."
+        f"\n  Thread {other} arrives at the barrier at {barrier.location}, and thread {thread} has "
+        f"skipped it: the barrier is in a divergent branch of the block."
     )
