@@ -17,6 +17,7 @@ PAGES = [
     *(folder / "README.md" for folder in FOLDERS),
     *(ROOT / name for name in ("CONTRIBUTING.md", "kernels/README.md", "site/README.md")),
     *(ROOT / name for name in ("tests/README.md", "course_utils/exercises/AUTHORING.md")),
+    ROOT / "course_utils/benchmarks/cases/README.md",
 ]
 ONE_SCREEN = 50  # lines
 MANUALS = {PACKAGE / "emulator", PACKAGE / "notebooks", PACKAGE / "kernel_tool"}
