@@ -27,6 +27,8 @@ _LINE_BREAK = r"\n(?!\s*(?:\n|[-*#|>]|\d+\.\s))"
 _SENTENCE_END = r"\n\s*\n|(?<=[.?!])\s"
 _SENTENCE = rf"(?:[^.?!\n]|{_LINE_BREAK})"
 
+_COMPARATIVE = r"more|less|worse|(?:bett|easi|fast|few|high|larg|long|low|slow|small)er|\w+er than"
+
 # Whole words, of which no two count at the same place.
 WORDS = (
     Pattern("the one … the other", rf"[Tt]he one\b{_SENTENCE}*?\bthe other", "repeat the nouns"),
@@ -54,6 +56,15 @@ WORDS = (
     Pattern(
         "times as", r"(?:thirds?|quarters?|times) as (?!an?\b|it\b|they\b)\w+", "2.7 times faster"
     ),
+    Pattern("shall", "[Ss]hall", "must, should, or an order: “Write …”"),
+    Pattern("belongs into, belongs here", "[Bb]elongs? (?:into|here)", "goes in; the limit is 8"),
+    Pattern(
+        "is no",
+        rf"(?<!\b[Tt]here )(?:is|are) no (?!(?:{_COMPARATIVE}|one)\b)\w+",
+        "is not a, isn't",
+    ),
+    Pattern("anew", "[Aa]new", "again, or re- with the verb"),
+    Pattern("for ever", "[Ff]or ever", "forever, without end, endlessly"),
 )
 # Marks, and whole passages, which may have words that count in them.
 STRUCTURES = (

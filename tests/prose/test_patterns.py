@@ -27,6 +27,14 @@ EXAMPLES = {
         "It signals the barrier.",
     ),
     "times as": ("It is three times as fast.", "It's 3 times faster, several times as a rule."),
+    "shall": ("The kernel shall add two arrays.", "Add two arrays. A shallow copy."),
+    "belongs into, belongs here": ("At most 8 belong here.", "The row belongs to warp 3."),
+    "is no": (
+        "A warp is no reader of this.",
+        "There is no block, a tile is no longer free, and 3 is no more than 4.",
+    ),
+    "anew": ("Draw the file anew.", "Redraw the file."),
+    "for ever": ("The loop runs for ever.", "The loop runs forever, for every row."),
     "semicolon": ("The load is issued; it completes later.", "The load is issued, and completes."),
     "too at the end": (
         "The last block stores, too.",
