@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 
 from course_utils import digits, measurements
-from course_utils.benchmarks.experiments import mnist_race, mnist_step
-from course_utils.benchmarks.experiments.mnist_step import BATCHES, RACED, WAYS, StepPlan
+from course_utils.benchmarks.experiments import (
+    mnist_measurer,
+    mnist_race,
+    mnist_step,
+    mnist_ways,
+)
+from course_utils.benchmarks.experiments.mnist_ways import BATCHES, RACED, WAYS, StepPlan
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 from course_utils.paths import KERNELS
@@ -23,7 +28,7 @@ def training(precision="fp32", layout="NCHW", batch=16):
 
     images, labels = digits()
     given = torch.from_numpy(images[:64]), torch.from_numpy(labels[:64].astype(np.int64))
-    return mnist_step.Training(StepPlan("", precision, layout, batch), *given, device="cpu")
+    return mnist_ways.Training(StepPlan("", precision, layout, batch), *given, device="cpu")
 
 
 def losses(step, steps=3):
@@ -38,15 +43,15 @@ def test_every_source_exists():
 @needs_torch
 @pytest.mark.parametrize("precision, layout", [("fp32", "channels_last"), ("bf16", "NCHW")])
 def test_every_precision_and_layout_makes_the_same_steps(precision, layout):
-    expected = losses(mnist_step.eager(training()))
-    assert losses(mnist_step.eager(training(precision, layout))) == pytest.approx(expected, 0.02)
+    expected = losses(mnist_ways.eager(training()))
+    assert losses(mnist_ways.eager(training(precision, layout))) == pytest.approx(expected, 0.02)
     assert expected[-1] < expected[0]
 
 
 @needs_torch
 def test_a_step_as_one_function_is_the_step_of_the_loop():
-    expected = losses(mnist_step.eager(training()))
-    assert losses(mnist_step.one_function(training())) == pytest.approx(expected, 1e-4)
+    expected = losses(mnist_ways.eager(training()))
+    assert losses(mnist_ways.one_function(training())) == pytest.approx(expected, 1e-4)
 
 
 @needs_torch
@@ -56,7 +61,7 @@ def test_an_epoch_has_every_image_once():
 
 
 def test_the_plans_are_distinct_and_try_every_way_at_every_batch_of_the_race():
-    plans = mnist_step.plans()
+    plans = mnist_ways.plans()
     assert len(set(plans)) == len(plans)
     tried = {(plan.way, plan.precision, plan.batch) for plan in plans}
     assert {(way, p, batch) for way in WAYS for p in RACED for batch in BATCHES} <= tried
@@ -72,7 +77,7 @@ def test_the_fastest_of_each_precision_and_batch_is_found():
 @needs_torch
 @no_gpu
 def test_a_worker_that_ends_says_why(tmp_path):
-    worker = mnist_step.Measurer(StepPlan("eager", "fp32", "NCHW", 64), tmp_path)
+    worker = mnist_measurer.Measurer(StepPlan("eager", "fp32", "NCHW", 64), tmp_path)
     end = time.monotonic() + 60
     while not worker.ended() and time.monotonic() < end:
         time.sleep(0.1)

@@ -21,14 +21,15 @@ from ...paths import KERNELS
 from ...records.measured_files import measurements
 from ..harness import sustained
 from ..harness.case import need_torch, program, torch_on_gpu
-from . import mnist_step
-from .mnist_step import BATCHES, RATE
+from . import mnist_measurer, mnist_step
+from .mnist_measurer import Measurer
+from .mnist_ways import BATCHES, PROGRAM, RACED, RATE, StepPlan
 
 FAST = "09_mnist_cnn/fast_network.py"
 FOLDER = KERNELS / "09_mnist_cnn/fast"
 KERNEL_FILES = sorted(file.relative_to(KERNELS).as_posix() for file in FOLDER.rglob("*.cu"))
-SOURCES = (FAST, mnist_step.PROGRAM, *KERNEL_FILES)
-PRECISIONS = mnist_step.RACED
+SOURCES = (FAST, PROGRAM, *KERNEL_FILES)
+PRECISIONS = RACED
 ROUNDS = 3  # of bursts of ours and of theirs
 AHEAD = 16  # epochs whose order is drawn before the first step
 SEEDS, ACCURACY_EPOCHS, ACCURACY_BATCH, ACCURACY_RATE = (1, 2, 3, 4, 5), 5, 64, 0.08
@@ -93,7 +94,7 @@ class Ours:
         return float(self.step.losses[self._done - 1])
 
 
-def opponent(precision: str, batch: int) -> mnist_step.StepPlan:
+def opponent(precision: str, batch: int) -> StepPlan:
     """PyTorch's fastest way in the record of mnist_step. Raises LessonError where there is none."""
     runs = mnist_step.fastest(measurements("mnist_step")["runs"])
     if (precision, batch) not in runs:
@@ -101,15 +102,15 @@ def opponent(precision: str, batch: int) -> mnist_step.StepPlan:
     return mnist_step.plan_of(runs[precision, batch])
 
 
-def compared(ours: Ours, theirs: mnist_step.Measurer) -> dict[str, Any]:
+def compared(ours: Ours, theirs: Measurer) -> dict[str, Any]:
     """Times of both in turn: bursts, seconds back to back, and an epoch."""
     bursts: dict[str, list[float]] = {"ours": [], "theirs": []}
     ours()
     for _ in range(ROUNDS):
-        bursts["ours"] += mnist_step.step_times_us(ours)
+        bursts["ours"] += mnist_measurer.step_times_us(ours)
         bursts["theirs"] += theirs.ask("times")["times_us"]
     both = sustained.sustained(ours, theirs, in_turn)
-    if not ours.last_loss() < mnist_step.LEARNT:
+    if not ours.last_loss() < mnist_measurer.LEARNT:
         raise LessonError(f"ours: the loss is {ours.last_loss()}")
     return {
         **{f"{who}_us": round(statistics.median(times), 2) for who, times in bursts.items()},
@@ -117,16 +118,16 @@ def compared(ours: Ours, theirs: mnist_step.Measurer) -> dict[str, Any]:
         "ours_sustained_us": round(1e3 * both["ours_ms"], 2),
         "theirs_sustained_us": round(1e3 * both["library_ms"], 2),
         "sustained": both,
-        "ours_epoch_ms": mnist_step.epoch_ms(ours.shuffle, ours, ours.batches),
+        "ours_epoch_ms": mnist_measurer.epoch_ms(ours.shuffle, ours, ours.batches),
         "theirs_epoch_ms": theirs.ask("epoch")["epoch_ms"],
         "ours_mib": round(ours.bytes / 2**20, 1),
         "theirs_mib": theirs.ask("figures")["reserved_mib"],
     }
 
 
-def in_turn(work: Ours | mnist_step.Measurer, seconds: float) -> sustained.Turn:
+def in_turn(work: Ours | Measurer, seconds: float) -> sustained.Turn:
     """A turn of ours here, or of theirs in its own process."""
-    if not isinstance(work, mnist_step.Measurer):
+    if not isinstance(work, Measurer):
         return sustained.back_to_back(work, seconds)
     turn = work.ask("turn")
     known = turn["clock_and_power"]
@@ -141,17 +142,17 @@ def accuracy(seed: int, precision: str) -> tuple[int, float, float]:
     tests, answers = digits("test")
     how = ACCURACY_BATCH, precision, ACCURACY_RATE, ACCURACY_EPOCHS, seed
     ours = Ours(images, labels, *how)
-    net = program(mnist_step.PROGRAM, "network")().cuda()
+    net = program(PROGRAM, "network")().cuda()
     arrays = {**ours.network.parameters, **ours.network.running}
-    program(mnist_step.PROGRAM, "put")(net, {k: cp.asnumpy(v) for k, v in arrays.items()})
+    program(PROGRAM, "put")(net, {k: cp.asnumpy(v) for k, v in arrays.items()})
     for _ in range(ours.total):
         ours()
     bf16 = precision == "bf16"  # its weights are converted anew in every step: no cache
     with torch.autocast("cuda", torch.bfloat16, enabled=bf16, cache_enabled=False):
-        program(mnist_step.PROGRAM, "train")(
+        program(PROGRAM, "train")(
             net, images, labels, ACCURACY_EPOCHS, ACCURACY_BATCH, ACCURACY_RATE, seed
         )
-    theirs = program(mnist_step.PROGRAM, "classify")(net, tests)
+    theirs = program(PROGRAM, "classify")(net, tests)
     return (
         seed,
         float((ours.network.classify(tests) == answers).mean()),
@@ -165,7 +166,7 @@ def measure(keep: Callable[[dict[str, Any]], Any] = lambda found: None) -> dict[
     Raises LessonError where PyTorch cannot use a GPU, or where there is no record of mnist_step.
     """
     torch = need_torch("mnist_race")
-    images, labels, what = mnist_step.data()
+    images, labels, what = mnist_measurer.data()
     found: dict[str, Any] = {
         "torch": torch.__version__,
         "images": what,
@@ -175,7 +176,7 @@ def measure(keep: Callable[[dict[str, Any]], Any] = lambda found: None) -> dict[
         "tests": len(digits("test")[0]),
         "accuracies": {},
     }
-    mnist_step.set_tf32(torch, False)
+    mnist_measurer.set_tf32(torch, False)
 
     def accuracies() -> None:
         for precision in PRECISIONS:
@@ -183,7 +184,7 @@ def measure(keep: Callable[[dict[str, Any]], Any] = lambda found: None) -> dict[
             keep(found)
 
     plans = {(p, batch): opponent(p, batch) for p in PRECISIONS for batch in BATCHES}
-    with mnist_step.prepared_apart(plans.values(), float("inf"), accuracies) as workers:
+    with mnist_measurer.prepared_apart(plans.values(), float("inf"), accuracies) as workers:
         for (precision, batch), plan in plans.items():
             ours = Ours(images, labels, batch, precision)
             times = compared(ours, workers[plan])
