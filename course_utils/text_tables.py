@@ -113,8 +113,8 @@ def _cell(value: Any) -> str:
 
 
 def between_marks(text: str, marks: tuple[str, str], table: str, file: str) -> str:
-    """``text``, that of ``file``, with ``table`` between its two ``marks``. Raises LessonError if
-    a mark is missing."""
+    """The ``text`` of ``file`` with ``table`` between its two ``marks``. Raises LessonError if a
+    mark is missing."""
     before, begin, rest = text.partition(marks[0])
     _, end, after = rest.partition(marks[1])
     if not (begin and end):

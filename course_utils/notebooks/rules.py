@@ -39,6 +39,7 @@ IMPORT = re.compile(
     r"^[ \t]*from[ \t]+(course_utils[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]+)", re.M
 )
 PLAIN_IMPORT = re.compile(r"^[ \t]*import[ \t]+(course_utils\.[\w.]+)", re.M)
+PRINTED_SOURCE = re.compile(r"^[ \t]*print\(.*(?:\.source\b|\.cuh?[\"']\)*\.read_text\b)", re.M)
 LOAD = re.compile(r"""\bload\(\s*["']([^"'\n]+\.cu)["']""")
 NEXT = re.compile(r"\bnext\b[^\n]*\]\([^)]+\)|\[[^\]]*\bnext\b[^\]]*\]\([^)]+\)", re.I)
 CHOICE = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.S)
@@ -173,6 +174,16 @@ def imports_public_names_only(nb: NotebookNode, path: Path, root: Path) -> list[
     return found
 
 
+def shows_kernels_with_their_lines(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """The source of a kernel has the line numbers that reports give."""
+    remedy = "show(kernel), or of a part show(kernel, lines=(first, last))"
+    return [
+        Violation(number, "it prints the source of a kernel, without line numbers", remedy)
+        for number, cell in numbered(nb, "code")
+        if PRINTED_SOURCE.search(cell.source)
+    ]
+
+
 def has_no_list_in_a_paragraph(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
     """No line of a paragraph begins like an item of a list."""
     remedy = "break the line elsewhere; where a list is meant, leave a line empty before it"
@@ -283,6 +294,7 @@ RULES: tuple[Check, ...] = (
     has_exercises_without_output,
     has_short_cells,
     imports_public_names_only,
+    shows_kernels_with_their_lines,
     has_no_list_in_a_paragraph,
     has_no_markdown_in_html,
     begins_with_a_title,
