@@ -45,7 +45,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 class NotANumber(ValueError):
-    """A line that is no number or simple arithmetic; the message is for the reader."""
+    """A line that is neither a number nor simple arithmetic; the message is for the reader."""
 
 
 class NotSimple(NotANumber):
@@ -132,7 +132,7 @@ def _value(node: ast.expr, known: dict[str, float | None]) -> float | None:
             return _in_range(function(*arguments), node)
         except (ArithmeticError, TypeError, ValueError) as error:
             raise NotANumber(f"line {node.lineno}: {error}.") from None
-    message = f"line {node.lineno}: `{ast.unparse(node)[:60]}` is no number."
+    message = f"line {node.lineno}: `{ast.unparse(node)[:60]}` is not a number."
     raise (NotANumber if isinstance(node, (ast.Constant, ast.Name)) else NotSimple)(message)
 
 
@@ -156,7 +156,7 @@ def _by_running(exercise: NumberExercise, source: str) -> dict[str, float | None
                 raise TypeError
             found[name] = float(number)
         except (OverflowError, TypeError):
-            message = f"{name} is `{str(number)[:60]}`, which is no number to compare with."
+            message = f"{name} is `{str(number)[:60]}`, which is not a number to compare with."
             return simple(kinds.WRONG_TYPE, message, hint="A count, or arithmetic that gives one.")
     return found
 
@@ -178,7 +178,7 @@ def _number(node: ast.expr, known: dict[str, float | None]) -> float:
 
 
 def _rounds_to(value: float, right: float, digits: range = range(LEAST_DIGITS, 16)) -> bool:
-    """Is it the right number, no whole one, with as few digits: three, or more?"""
+    """Is it the right number, and not an integer, with one of these counts of ``digits``?"""
     if float(right).is_integer():
         return False
     return any(value == float(f"{right:.{few}g}") for few in digits)

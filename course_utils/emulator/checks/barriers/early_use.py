@@ -1,9 +1,9 @@
-"""Results in registers that are used before anybody has waited for them, seen in the program.
+"""A static check: results of asynchronous instructions that are used before the wait for them.
 
 wgmma and tcgen05.ld fill registers some time after they were issued. The emulator fills them at
 once: the compiler may put ``mov`` between the instruction and the wait, which copy registers in
 flight and mean nothing on a GPU. So it is looked for in the program itself, on every path through a
-function, whether the right wait lies between the instruction and each use of its result.
+function, whether the right wait comes between the instruction and each use of its result.
 
 For tcgen05.ld the manual promises that a use of the very register waits ("Register dependencies,
 same thread"), and nothing else does; no kernel should rest on that, and no library is known to.
@@ -86,8 +86,8 @@ def _instructions(code: Code) -> list[ptx.Instruction]:
 
 
 def unwaited(code: Code) -> list[Finding]:
-    """Instructions that may use the result of a wgmma or a tcgen05.ld for which nobody has waited:
-    on some path through the function no wait lies between."""
+    """Instructions that may use the result of a wgmma or a tcgen05.ld too early: on some path
+    through the function no wait comes between the two."""
     if not any(traits_of(i).registers in FILLS for i in _instructions(code)):
         return []
     at_start: list[Flight] = [{} for _ in code.blocks]

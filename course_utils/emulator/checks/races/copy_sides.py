@@ -1,4 +1,4 @@
-"""What an asynchronous copy touches, as accesses that a race is looked for among."""
+"""The bytes that an asynchronous copy reads and writes, as accesses to check for races."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Order between threads that a kernel makes itself, with fences and flags.
+"""Happens-before edges that a kernel makes itself, with fences and flags.
 
 A *flag* is a place that threads reach with atomic, volatile or ordered accesses (``ld.acquire``,
 ``red.release``...). A thread that sets one hands over what its warp knows, but only the part of it

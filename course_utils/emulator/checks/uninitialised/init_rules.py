@@ -1,4 +1,4 @@
-"""How uninitialised bytes go through instructions of which a part of the sources decides.
+"""How uninitialised bytes pass through instructions whose result depends on some sources only.
 
 A rule gives the marks of the results, by register; None where it does not apply. Without a rule
 every byte of each result is uninitialised when a source has an uninitialised byte.
