@@ -1,8 +1,8 @@
-"""Tables as text: a whole one at once, or rows that are printed as they come."""
+"""Tables as text or Markdown: a whole one at once, or rows that are printed as they come."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,6 +110,25 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.2f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def size_in_words(size: Any, spec: str = "", times: str = " x ") -> str:
+    """A size, or its extent along each axis, formatted by ``spec``: "1000", "33 x 17 x 5"."""
+    extents = size if isinstance(size, (tuple, list)) else (size,)
+    return times.join(format(extent, spec) for extent in extents)
+
+
+def markdown_table(headings: str, rows: Iterable[Iterable[str]]) -> str:
+    """The lines of a Markdown table. ``headings`` is "kernel|time:": a column is aligned at the
+    right if its heading ends in a colon, which isn't shown."""
+    names = headings.split("|")
+    rules = ("--:" if name.endswith(":") else "---" for name in names)
+    lines = [
+        f"| {' | '.join(name.rstrip(':') for name in names)} |",
+        f"|{'|'.join(rules)}|",
+        *(f"| {' | '.join(row)} |" for row in rows),
+    ]
+    return "\n".join(lines)
 
 
 def between_marks(text: str, marks: tuple[str, str], table: str, file: str) -> str:

@@ -2,7 +2,14 @@
 
 import pytest
 
-from course_utils.text_tables import Column, Columns, Table, pairs
+from course_utils.text_tables import (
+    Column,
+    Columns,
+    Table,
+    markdown_table,
+    pairs,
+    size_in_words,
+)
 
 
 def test_a_table_is_as_wide_as_what_is_in_it():
@@ -42,4 +49,19 @@ def test_pairs_have_their_values_in_one_column():
     assert pairs(rows, name_width=8, right=True).splitlines() == [
         "threads  1,024",
         "blocks       8",
+    ]
+
+
+def test_a_size_is_told_by_its_extents():
+    assert size_in_words(1000) == "1000" and size_in_words((33, 17)) == "33 x 17"
+    assert size_in_words([4096, 512], ",", " × ") == "4,096 × 512"
+
+
+def test_a_column_of_a_markdown_table_is_at_the_right_if_its_heading_ends_in_a_colon():
+    table = markdown_table("kernel|time:", [("add", "1 ms"), ("sub", "2 ms")])
+    assert table.splitlines() == [
+        "| kernel | time |",
+        "|---|--:|",
+        "| add | 1 ms |",
+        "| sub | 2 ms |",
     ]

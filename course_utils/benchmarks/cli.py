@@ -21,7 +21,7 @@ from ..errors import LessonError
 from ..paths import shown
 from ..records import kernel_records, readme_table
 from ..records.measured_files import REFERENCE, file_of
-from ..text_tables import Column, Columns
+from ..text_tables import Column, Columns, size_in_words
 from .cases import CASES
 from .harness.case import Case
 from .harness.measure import ceilings, emulate, measure
@@ -218,7 +218,7 @@ def _print(record: dict[str, Any], size: str) -> None:
 
 
 def _size(n: int | tuple[int, ...]) -> str:
-    return "x".join(f"{x:,}" for x in n) if isinstance(n, tuple) else f"{n:,}"
+    return size_in_words(n, ",", "x")
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import LessonError
 from ..paths import notebook_cells, notebook_files
+from ..text_tables import markdown_table
 
 
 def chapter_map() -> Any:
@@ -18,11 +19,11 @@ def chapter_map() -> Any:
     """
     from IPython.display import Markdown
 
-    rows = ["| chapter | notebook |", "|---|---|"]
-    for book in notebook_files():
-        link = Path(os.path.relpath(book)).as_posix()
-        rows.append(f"| {book.parent.name} | [{_title(book)}]({link}) |")
-    return Markdown("\n".join(rows))
+    rows = [
+        (book.parent.name, f"[{_title(book)}]({Path(os.path.relpath(book)).as_posix()})")
+        for book in notebook_files()
+    ]
+    return Markdown(markdown_table("chapter|notebook", rows))
 
 
 def _title(book: Path) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from ..paths import BENCHMARKS, README
-from ..text_tables import between_marks
+from ..text_tables import between_marks, markdown_table, size_in_words
 from ..whole_files import write_whole
 from .kernel_records import NAME
 from .measured_files import REFERENCE, measurements
@@ -70,9 +70,12 @@ def with_table(readme: str, content: dict[str, Any]) -> str:
         "runs with a cold cache; for seconds, the same work ran back to back. ¹ and ²: measured "
         "by an older method, which the page of all records explains.",
         "",
-        *_table("task|size:|our fastest kernel|its time:|fastest library|its time:|"
-        "ours is, in a burst:|for seconds:", rows),
-    ]  # fmt: skip
+        markdown_table(
+            "task|size:|our fastest kernel|its time:|fastest library|its time:|"
+            "ours is, in a burst:|for seconds:",
+            rows,
+        ),
+    ]
     return between_marks(readme, MARKS, "\n".join(lines) + "\n", README.name)
 
 
@@ -88,10 +91,10 @@ def page(content: dict[str, Any]) -> str:
     for what, records in by_task(content["records"]):
         rows = [_full_row(record) for record in records]
         heads = "kernel|size:|time:|spread:|TB/s:|TFLOP/s:|of the floor:|times as fast as"
-        lines += [f"## {what[:1].upper()}{what[1:]}", "", *_table(heads, rows), ""]
+        lines += [f"## {what[:1].upper()}{what[1:]}", "", markdown_table(heads, rows), ""]
     if rows := [_row_for_seconds(r) for r in content["records"] if r.get("sustained")]:
         heads = "kernel|size:|time:|clock:|power:|library|time:|clock:|power:|ours is:"
-        lines += ["## For seconds, back to back", "", BACK_TO_BACK, *_table(heads, rows), ""]
+        lines += ["## For seconds, back to back", "", BACK_TO_BACK, markdown_table(heads, rows), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -110,17 +113,6 @@ def _extent(record: dict[str, Any]) -> tuple[int, int]:
 def _measured(content: dict[str, Any]) -> str:
     last = max(record["measured"] for record in content["records"])[:10]
     return f"Measured on one {content['device']}, last on {last}"
-
-
-def _table(heads: str, rows: Iterable[Iterable[str]]) -> list[str]:
-    """Lines of a table; a head that ends in a colon aligns its column to the right."""
-    names = heads.split("|")
-    rules = ("--:" if name.endswith(":") else "---" for name in names)
-    return [
-        f"| {' | '.join(name.rstrip(':') for name in names)} |",
-        f"|{'|'.join(rules)}|",
-        *(f"| {' | '.join(row)} |" for row in rows),
-    ]
 
 
 def _row(record: dict[str, Any]) -> tuple[str, ...]:
@@ -171,8 +163,7 @@ def _row_for_seconds(record: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _size(record: dict[str, Any]) -> str:
-    size = record["size"]
-    return " × ".join(f"{x:,}" for x in (size if isinstance(size, list) else [size]))
+    return size_in_words(record["size"], ",", " × ")
 
 
 def _mark(record: dict[str, Any]) -> str:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...paths import CHAPTERS, shown
-from ...text_tables import between_marks
+from ...text_tables import between_marks, markdown_table
 from ...whole_files import write_whole
 from .registry import all_exercises
 from .spec import BaseExercise
 
 MARKS = "<!-- exercises -->\n", "<!-- end of exercises -->"
-HEAD = "| exercise | notebook | what it is about |\n|---|---|---|\n"
 
 
 def table(exercises: list[BaseExercise]) -> str:
     """The rows of ``exercises``: id, number of the notebook, title."""
-    rows = (f"| `{e.id}` | {e.notebook.partition('/')[2][:2]} | {e.title} |\n" for e in exercises)
-    return HEAD + "".join(rows)
+    rows = ((f"`{e.id}`", e.notebook.partition("/")[2][:2], e.title) for e in exercises)
+    return markdown_table("exercise|notebook|what it is about", rows) + "\n"
 
 
 def with_table(readme: str, exercises: list[BaseExercise], file: str) -> str:
