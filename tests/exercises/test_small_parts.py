@@ -18,7 +18,6 @@ from course_utils.exercises.authoring import domain, generate, kinds, method, sp
 from course_utils.exercises.authoring.domain import Sizes, extents, lengths
 from course_utils.exercises.authoring.launches import Empty, Launch, empty
 from course_utils.exercises.authoring.registry import find
-from course_utils.exercises.authoring.spec import describe_size
 from course_utils.exercises.authoring.vectors import BLOCK, SMALL
 from course_utils.exercises.isolation.closed_book import (
     BookClosed,
@@ -483,8 +482,7 @@ def test_a_trial_says_how_it_differs_from_the_exercise_s_own_launch():
     assert Trial(33, 1, launch=2 + count).launches(dot) == (grid,)
 
 
-def test_a_description_of_a_size_is_its_extents():
-    assert describe_size(1000) == "1000" and describe_size((33, 17)) == "33 x 17"
+def test_an_output_is_filled_by_its_kind():
     assert np.isnan(Empty((2,), np.dtype(np.float32)).fill)
     assert empty((2, 3), np.int32).fill == 0x5A and empty(7).shape == (7,)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 PROBE = "test_of_the_cell"  # the name of a probe's file in the compiler's messages
-RTOL = 1e-6  # of a number that a Python function returns, by whatever formula
+RTOL = 1e-6  # of a number that a Python function returns or a reader predicts, by any formula
 
 
 @dataclass(frozen=True)
@@ -343,8 +343,3 @@ class HostExercise(BaseExercise):
         if tried := getattr(self.contract, "tried", ""):
             parts.append(f"Tried: {tried}.")
         return "\n\n".join(parts)
-
-
-def describe_size(size: Any) -> str:
-    """A size in words: ``1000`` or ``33 x 17 x 5``."""
-    return " x ".join(map(str, size)) if isinstance(size, tuple) else str(size)

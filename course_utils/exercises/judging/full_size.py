@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ...checking.verdict import Verdict
+from ...text_tables import size_in_words
 from ..authoring import kinds
 from ..authoring.launches import Empty
 from ..authoring.registry import find
-from ..authoring.spec import KernelExercise, describe_size
+from ..authoring.spec import KernelExercise
 from ..isolation.isolated import call, serve
 from .comparison import compared
 from .outcome import Outcome, Timing, simple
@@ -31,7 +32,7 @@ def run_full(
     size = exercise.full if size is None else size
     job = {"id": exercise.id, "source": source, "size": size}
     answer = call("course_utils.exercises.judging.full_size", job, seconds)
-    where = f"at full size ({describe_size(size)})"
+    where = f"at full size ({size_in_words(size)})"
     if answer.timed_out:
         message = f"{exercise.id} was still running {where} after {seconds:g} seconds."
         return replace(outcome, verdict=simple(kinds.TIME_LIMIT, message))
@@ -102,7 +103,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
         library = (label, clock.bench(lambda: routine(cp, values)).median_ms)
     timing = {
         "device": device_name(),
-        "size": describe_size(size),
+        "size": size_in_words(size),
         "rungs": rungs,
         "library": library,
     }

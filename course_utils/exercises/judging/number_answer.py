@@ -15,13 +15,12 @@ from ...checking import difference
 from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict
 from ..authoring import kinds
-from ..authoring.spec import NumberExercise
+from ..authoring.spec import RTOL, NumberExercise
 from ..isolation.plain_values import Unserialisable, read
 from .outcome import simple
 
 HOW_TO_START = "Write your numbers instead of the dots, then run the cell. A guess is welcome."
 LARGEST_POWER = 64
-RTOL = 1e-6  # of a prediction
 SECONDS = 10.0  # for a cell that computes its numbers
 LEAST_DIGITS = 3  # of one that is rounded
 MEMORY_WORDS = re.compile(r"sector|request|wavefront|bank", re.I)

@@ -21,9 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from ...text_tables import size_in_words
 from ..authoring.domain import DRAWN, Domain, DrawnCases, Given, InputClass, shuffled_cycle
 from ..authoring.launches import Launch
-from ..authoring.spec import HostExercise, KernelExercise, PythonExercise, describe_size
+from ..authoring.spec import HostExercise, KernelExercise, PythonExercise
 
 MOST_STEPS = 24  # launches to make a failing trial smaller
 
@@ -66,7 +67,7 @@ class Trial:
     def label(self, exercise: KernelExercise) -> str:
         """``n = 33, grid 2, block 96, x all negative``."""
         sizes = exercise.contract.sizes if isinstance(exercise.contract, Domain) else None
-        parts = [sizes.label(self.size) if sizes else f"size {describe_size(self.size)}"]
+        parts = [sizes.label(self.size) if sizes else f"size {size_in_words(self.size)}"]
         if self.launch:
             parts += [_describe_launch(launch) for launch in self.launches(exercise)]
         return ", ".join(parts + [change.label for change in self.changes])
@@ -173,4 +174,4 @@ def smallest(
 
 
 def _describe_launch(launch: Launch) -> str:
-    return f"grid {describe_size(launch.grid)}, block {describe_size(launch.block)}"
+    return f"grid {size_in_words(launch.grid)}, block {size_in_words(launch.block)}"
