@@ -88,9 +88,9 @@ class Listing:
 
     def _repr_html_(self) -> str:
         rows = self._numbered(coloured(self.source, self.filename))
-        code = "\n".join(f"<span class=linenos>{number}</span>  {row}" for number, row in rows)
+        code = "\n".join(NUMBER.format(number) + row for number, row in rows)
         return (
-            f"{STYLE}<div class=highlight><code>{html.escape(self.caption)}</code>"
+            f"<div class=highlight><code>{html.escape(self.caption)}</code>"
             f'<pre style="white-space:pre;overflow-x:auto">{code}</pre></div>'
         )
 
@@ -101,8 +101,7 @@ class Listing:
             yield f"{number:{width}}", rows[number - 1]
 
 
-# Pygments' short names, which pages of Sphinx and nbconvert have colours for. JupyterLab has its
-# editor's colours, light and dark, and an untrusted notebook keeps bold and italic type alone.
+# Pygments' short names. JupyterLab, nbconvert and Sphinx have colours for them, light and dark.
 TAGS = {
     "Comment.Preproc": ("span", "cp"),
     "Comment.PreprocFile": ("span", "cp"),
@@ -110,28 +109,8 @@ TAGS = {
     "Keyword": ("b", "k"),
     "Literal.String": ("span", "s"),
     "Literal.Number": ("span", "m"),
-    "Name.Builtin": ("span", "nb"),
-    "Name.Function": ("span", "nf"),
-    "Name.Class": ("span", "nc"),
 }
-COLOURS = {
-    "cp": "meta",
-    "c": "comment",
-    "k": "keyword",
-    "s": "string",
-    "m": "number",
-    "nb": "builtin",
-    "nf": "def",
-    "nc": "def",
-}
-STYLE = (
-    "<style>.highlight .linenos{opacity:.6;user-select:none}"
-    + "".join(
-        f".highlight .{name}{{color:var(--jp-mirror-editor-{colour}-color)}}"
-        for name, colour in COLOURS.items()
-    )
-    + "</style>"
-)
+NUMBER = "<span class=linenos style=opacity:.5>{}</span>  "
 
 
 def coloured(source: str, filename: str) -> list[str]:
