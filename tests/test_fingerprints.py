@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.fingerprints import code_of
+from course_utils.fingerprints import code_of, code_of_cell
 
 KERNEL = """#include "tile.cuh"
 // Adds.
@@ -17,7 +17,8 @@ PROGRAM = "def f(x):\n    return x + 1\n"
     ("suffix", "text", "same"),
     [
         (".cu", KERNEL, "__global__ void add(float* x) {\n\n  x[0]  += 1;\n}"),
-        (".py", PROGRAM, "# adds\ndef f(x):\n\n    return (x\n        + 1)"),
+        (".py", PROGRAM, "# adds\ndef f(x):\n\n    return x + 1  # one\n"),
+        (".py", 'x = f"""\n\n# {1}"""', 'x = f"""\n\n# {1}"""  # text'),
         (".json", "[1]\n", "[1]\r\n"),
     ],
 )
@@ -32,8 +33,36 @@ def test_what_is_no_code_does_not_count(suffix, text, same):
         (".cu", 'f("a  b")', 'f("a //b")'),
         (".py", PROGRAM, PROGRAM.replace("1", "2")),
         (".py", "def f(:", "def f(::"),
+        (".py", 'x = """a\n\nb"""', 'x = """a\nb"""'),
+        (".py", "x = '# 1'", "x = '# 2'"),
+        (".py", "f(", "f( # 1"),
         (".json", "[1]", "[ 1]"),
     ],
 )
 def test_what_is_code_counts(suffix, text, other):
     assert code_of(text, suffix) != code_of(other, suffix)
+
+
+@pytest.mark.parametrize(
+    ("cell", "same"),
+    [
+        ("x = 1", "# One.\n\nx = 1  # one\n"),
+        ("%%needs gpu\nx = 1", "%%needs gpu\n# One.\nx = 1\n"),
+        ("%%c\nint x;", "%%c\n// One.\nint x;\n"),
+        ("%time f(x)\ny = 2", "%time f(x)\n\ny = 2  # two"),
+    ],
+)
+def test_a_comment_in_a_cell_does_not_count(cell, same):
+    assert code_of_cell(cell) == code_of_cell(same)
+
+
+@pytest.mark.parametrize(
+    ("cell", "other"),
+    [
+        ("%%needs gpu\nx = 1", "%%needs nvcc\nx = 1"),
+        ("%%writefile a.txt\n# 1", "%%writefile a.txt\n# 2"),
+        ("if x:\n    y = 1", "if x:\n  y = 1"),
+    ],
+)
+def test_what_a_cell_runs_counts(cell, other):
+    assert code_of_cell(cell) != code_of_cell(other)

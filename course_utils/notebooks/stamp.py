@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 
 from ..compiling.includes import included_files
 from ..compiling.source_text import read_source
-from ..fingerprints import C_LIKE, code_of
+from ..fingerprints import C_LIKE, code_of, code_of_cell
 from ..paths import ROOT
 from .canonical import STAMP
 from .cell_dependencies import dependencies
@@ -79,8 +79,8 @@ def fingerprints(nb: NotebookNode, root: Path = ROOT) -> list[str]:
     that it names (kernels with their headers, programs, data, transcripts) and with the cells that
     it depends on.
 
-    Prose and outputs do not count, and in C and CUDA C++ neither do comments and blank lines, but
-    for a cell that shows sources or names their lines. Raises LessonError for a file that isn't
+    Prose and outputs do not count, and neither do comments and blank lines, except for a cell that
+    shows sources or names their lines. Raises LessonError for a file that isn't
     UTF-8.
     """
     cells = [cell for _, cell in stamped(nb)]
@@ -90,12 +90,12 @@ def fingerprints(nb: NotebookNode, root: Path = ROOT) -> list[str]:
         own = _sources([*(cells[at] for at in needed.cells), cell], cell, root)
         files.append(set(own).union(*(files[at] for at in needed.cells)))
         shows = SHOWS_LINES.search(cell.source) or ERROR_TAG in tags(cell)
-        digest = hashlib.sha256(_text(cell.source.rstrip()))
+        text = cell.source.rstrip() if shows else code_of_cell(cell.source)
+        digest = hashlib.sha256(_text(text))
         for path in sorted(files[-1]) if shows else own:
             text = read_source(path)
             digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-            plain = shows or path.suffix not in C_LIKE
-            digest.update(_text(text if plain else code_of(text, path.suffix)))
+            digest.update(_text(text if shows else code_of(text, path.suffix)))
         digest.update(" ".join([*needed.imports, *(found[at] for at in needed.cells)]).encode())
         found.append(digest.hexdigest()[:16])
     return found
