@@ -1,4 +1,4 @@
-"""Is a result right? Every input against what it was, every output against the reference."""
+"""Is a result right? Inputs must be unchanged, and outputs must agree with the reference."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def compared(
     if wrong is None:
         return simple(kinds.PASS, "every output is right.")
     if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
-        return replace(wrong, message=f"{wrong.name} holds what it held before the launch.")
+        return replace(wrong, message=f"{wrong.name} is as it was before the launch.")
     return _with_member(exercise, wrong)
 
 
@@ -68,7 +68,7 @@ def _bytes(array: Any) -> bytes:
 
 
 def _with_member(exercise: KernelExercise, wrong: Verdict) -> Verdict:
-    """The same verdict; of an array of float2 or float4 it names the first wrong member, too."""
+    """``wrong``, and the first wrong member if the array's type is float2, float4 or alike."""
     kernels = signature.kernels(exercise.solution).values()
     types = (p.c_type for kernel in kernels for p in kernel.parameters if p.name == wrong.name)
     vector = VECTOR.fullmatch(next(types, ""))
