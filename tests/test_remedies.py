@@ -8,7 +8,7 @@ from course_utils import environment, install, needs, remedies
 from course_utils.compiling import bindings, diagnostics
 from course_utils.compiling.missing_compiler import CompilerMissing
 from course_utils.errors import LessonError
-from course_utils.exercises import kinds
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging import runner
 from course_utils.paths import ROOT

@@ -11,7 +11,7 @@ import re
 
 import pytest
 
-from course_utils.exercises import kinds
+from course_utils.exercises.authoring import kinds
 from course_utils.paths import CHAPTERS, ROOT
 
 FIRST = "chapters/00_start_here/01_this_machine.ipynb"

@@ -10,13 +10,8 @@ import numpy as np
 import pytest
 from access_patterns import patterns
 
-from course_utils.benchmarks.counter_comparison import comparison_page
-from course_utils.benchmarks.counter_comparison.comparison_page import (
-    CASES,
-    OTHER_TRAFFIC,
-    REASONS,
-    UNSTEADY,
-)
+from course_utils.benchmarks.tools import comparison_page
+from course_utils.benchmarks.tools.comparison_page import CASES, OTHER_TRAFFIC, REASONS, UNSTEADY
 from course_utils.compiling.bindings import nvrtc_version
 from course_utils.emulator.recording.counters import (
     atomic_sectors,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from course_utils import cp, figures, load, tensor_map, trace
-from course_utils.benchmarks import blackwell
+from course_utils.benchmarks.cases import blackwell
 from course_utils.devices.limits import LaunchError
 
 BRANCH = r"""
