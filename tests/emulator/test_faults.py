@@ -213,7 +213,7 @@ def test_threads_that_returned_before_a_barrier_are_missed():
     )
     assert [f.kind for f in result.findings] == [BARRIER]
     assert result.findings[0].message == (
-        "Barrier misuse: 14 of the 64 threads of block (0, 0, 0) had returned before "
+        "Barrier misuse: 14 of the 64 threads of block (0, 0, 0) exited before "
         "__syncthreads() at kernel.cu:3. Every thread must reach it."
     )
 
@@ -228,7 +228,7 @@ def test_a_deadlock_names_every_waiting_warp():
     )
     assert found.kind == DEADLOCK
     assert found.message == (
-        "Deadlock: every thread waits, and nobody is left to release them.\n"
+        "Deadlock: every thread waits, and none is left to release them.\n"
         "  warp 0 of block (0, 0, 0): 32 threads waiting at kernel.cu:2, first thread (0, 0, 0) of "
         "block (0, 0, 0)\n"
         "  warp 1 of block (0, 0, 0): 32 threads waiting at kernel.cu:3, first thread (32, 0, 0) "

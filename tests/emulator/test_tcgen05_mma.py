@@ -16,6 +16,7 @@ from course_utils.emulator import (
     OUT_OF_BOUNDS,
     TENSOR_MEMORY,
     UNKNOWN_INSTRUCTION,
+    Cause,
     KernelFault,
 )
 from course_utils.emulator.instructions.fragment_layouts import SMALL
@@ -524,14 +525,14 @@ def test_shared_memory_overwritten_while_mma_still_reads_it_is_a_race():
     found = result.findings[0]
     assert found.kind == DATA_RACE
     assert found.message.startswith("Data race on tile[0] in shared memory")
-    assert "before anybody has waited for the end of the copy" in found.message
+    assert found.cause == Cause.COPY_NOT_AWAITED
 
 
 def test_shared_memory_written_without_a_proxy_fence_is_found():
     fence = 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");'
     *_, result = multiply(128, 64, "f16", checks=ALL_CHECKS, edit=lambda b: b.replace(fence, ""))
     assert result.findings[0].message.startswith("Missing fence: byte 16384 of tile in shared")
-    assert "has it read by `tcgen05.mma.cta_group::1.kind::f16`" in result.findings[0].message
+    assert "`tcgen05.mma.cta_group::1.kind::f16` that reads it" in result.findings[0].message
 
 
 def test_the_work_of_mma_is_counted():

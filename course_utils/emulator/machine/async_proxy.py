@@ -376,9 +376,9 @@ class AsyncEngine:
         return f"the mbarrier {number} (byte {place})"
 
     def so_far(self, barrier: MBarrier) -> str:
-        """Bytes of this phase in words: expected, arrived, and on their way."""
+        """Bytes of this phase in words: expected, arrived, and in flight."""
         coming = [
-            f"{t.complete[1]} bytes on their way from {t.instruction.location}"
+            f"{t.complete[1]} bytes in flight from {t.instruction.location}"
             for t in self.flying.values()
             if t.complete is not None and t.complete[0] == barrier.key
         ]

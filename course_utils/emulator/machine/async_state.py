@@ -137,7 +137,7 @@ class MBarrier:
     def announce(self, size: int, instruction: Instruction) -> None:
         """Expect ``size`` bytes more in this phase."""
         self.tx += size
-        self._enter(size, "announced", instruction)
+        self._enter(size, "expected", instruction)
 
     def receive(self, size: int, instruction: Instruction) -> None:
         """``size`` bytes of this phase have arrived."""
@@ -149,7 +149,7 @@ class MBarrier:
         self.account[entry] = self.account.get(entry, 0) + size
 
     def bytes_so_far(self) -> str:
-        """Of this phase: ``512 bytes announced at x.cu:4, 256 bytes copied at x.cu:5``."""
+        """Of this phase: ``512 bytes expected at x.cu:4, 256 bytes copied at x.cu:5``."""
         parts = [f"{n} bytes {word} at {place}" for (word, place), n in self.account.items()]
         return ", ".join(parts)
 

@@ -72,7 +72,7 @@ def deadlock(batch: Batch) -> KernelFault:
         head = "Barrier misuse: a wgmma is for the four warps of a warpgroup together, at one "
         head += "place in the code, and some of them wait elsewhere."
     else:
-        kind, head = DEADLOCK, "Deadlock: every thread waits, and nobody is left to release them."
+        kind, head = DEADLOCK, "Deadlock: every thread waits, and none is left to release them."
         cause = next(filter(None, (_cause(batch.engine, g) for g in parked)), Cause.NEVER_RELEASED)
     text = "\n".join([head, *lines])
     return KernelFault(Finding(kind, text, location, thread, block_index, cause=cause))
@@ -85,7 +85,7 @@ def _why(engine: AsyncEngine, group: Group) -> str:
         if b.tx > 0:
             missing.append(f"{b.tx} more bytes")
         if b.tx < 0:
-            missing.append(f"{-b.tx} bytes to be expected that came unannounced")
+            missing.append(f"{-b.tx} bytes that came and were not expected")
         return f" for {engine.name(b.key)} (missing: {' and '.join(missing)})"
     memory = engine.batch.tensor_memory
     return memory.why(group) if memory is not None else ""

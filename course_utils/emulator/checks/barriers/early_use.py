@@ -109,7 +109,7 @@ def unwaited(code: Code) -> list[Finding]:
 
 def _finding(use: ptx.Instruction, filler: ptx.Instruction) -> Finding:
     if traits_of(filler).registers == "fills in groups":
-        name, why = "wgmma", "may not be there yet"
+        name, why = "wgmma", "may not have completed"
         cure = "wgmma.commit_group and wgmma.wait_group come first"
     else:
         name, why = "tcgen05.ld", "is loaded asynchronously"

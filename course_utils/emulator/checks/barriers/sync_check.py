@@ -182,7 +182,7 @@ class SyncCheck(Observer):
         thread, block = batch.who(group.lanes[0])
         text = (
             f"Barrier misuse: {gone} of the {batch.threads} threads of block "
-            f"{batch.block_index(batch.first + slot)} had returned before __syncthreads() at "
+            f"{batch.block_index(batch.first + slot)} exited before __syncthreads() at "
             f"{instruction.location}. Every thread must reach it."
         )
         cause = Cause.THREADS_RETURNED

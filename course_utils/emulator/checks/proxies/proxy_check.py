@@ -159,11 +159,11 @@ class ProxyCheck(Observer):
         here, there = transfer.instruction.location, barrier.instruction.location
         (thread, block), (other, _) = batch.who(transfer.lanes[0]), batch.who(barrier.lane)
         text = (
-            f"Missing fence: {batch.engine.name(barrier.key)}, block {block}, may not be there yet "
-            f"for the asynchronous proxy:\n"
+            f"Missing fence: {batch.engine.name(barrier.key)}, block {block}, may not yet be "
+            f"visible to the async proxy:\n"
             f"  {where(other, block)} initialises it at {there}\n"
-            f"  thread {thread} starts `{_short(transfer.instruction)}`, which tells it of its "
-            f"end, at {here}\n"
+            f"  thread {thread} starts `{_short(transfer.instruction)}`, which completes on "
+            f"it, at {here}\n"
             f"  with no fence.mbarrier_init or fence.proxy.async after the initialisation."
         )
         cause, name = Cause.MBARRIER_INIT_FENCE_MISSING, None
@@ -225,9 +225,9 @@ class ProxyCheck(Observer):
         thread = batch.who(lane)[0]
         text = (
             f"Missing fence: byte {place} of {region.name} in shared memory, block {block}, may "
-            f"not be there yet for the asynchronous proxy:\n"
+            f"not yet be visible to the async proxy:\n"
             f"  {where(other, block)} writes it at {there}\n"
-            f"  thread {thread} has it read by `{_short(instruction)}` at {here}\n"
+            f"  thread {thread} starts a `{_short(instruction)}` that reads it at {here}\n"
             f"  with no fence.proxy.async in between. Every thread that wrote executes it, then "
             f"all meet at a barrier."
         )

@@ -23,7 +23,7 @@ from .tile_reads import until
 
 Span = tuple[int, int]
 SCOPES = "block", "cluster"
-NOBODY = "\n  before anybody has waited for the end of the copy."
+NOT_AWAITED = "\n  before the copy was waited for."
 MOST = 64  # accesses of one instruction for which it is asked whether a flag orders them
 
 
@@ -368,7 +368,7 @@ class AccessCheck:
             f"Data race on {name}[{index}]{place}:\n"
             f"  thread {other} of block {other_block} started an asynchronous copy "
             f"{'into' if number & 1 else 'out of'} it at {there}{what}\n"
-            f"  thread {thread}{of} {does} at {here}{late or NOBODY + rule}"
+            f"  thread {thread}{of} {does} at {here}{late or NOT_AWAITED + rule}"
         )
         finding = Finding(
             DATA_RACE,

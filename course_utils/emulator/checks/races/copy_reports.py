@@ -48,8 +48,9 @@ def landed(instruction: ptx.Instruction, kind: str) -> tuple[str, str]:
     side = "into" if kind == "write" else "out of"
     return (
         f"started an asynchronous copy {side} it at {instruction.location}",
-        "\n  The copy has ended, but nobody told this thread: a wait for its mbarrier or its "
-        "group, by it or\n  by a thread that it meets afterwards, comes first.",
+        "\n  The copy has completed, but its completion doesn't happen before this access: a wait "
+        "for its\n  mbarrier or its group, by this thread or by one that it synchronizes with "
+        "afterwards, comes first.",
     )
 
 
@@ -60,7 +61,7 @@ def told(batch: Batch, transfer: Transfer) -> str:
     key = transfer.complete[0]
     other = key >> KEY_SHIFT != int(transfer.lanes[0]) // batch.lanes_per_block
     block = f" of block {batch.block_index(batch.first + (key >> KEY_SHIFT))}" if other else ""
-    return f"; {batch.engine.name(key)}{block} is told of its end"
+    return f"; it completes on {batch.engine.name(key)}{block}"
 
 
 def remedy(batch: Batch, transfer: Transfer) -> str:
@@ -76,8 +77,8 @@ def remedy(batch: Batch, transfer: Transfer) -> str:
     )
     if barrier.tx < coming:
         return (
-            f" But {engine.name(key)} expects {max(barrier.tx, 0)} bytes now, and {coming} are on "
-            "their way: mbarrier.arrive.expect_tx announces them before the phase can end."
+            f" But {engine.name(key)} expects {max(barrier.tx, 0)} bytes now, and {coming} are in "
+            "flight: mbarrier.arrive.expect_tx must register them before the phase can end."
         )
     return f" First comes a wait for {engine.name(key)}, its phase of parity {barrier.phase & 1}."
 

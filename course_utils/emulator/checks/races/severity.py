@@ -22,16 +22,16 @@ ORDINARY = {"ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "wmma", "c
 TOGETHER = {"shfl": "shuffle", "vote": "vote", "match": "match", "redux": "warp reduction"}
 
 IN_STEP = (
-    "Warning: lanes of a warp mostly run together, so this often comes out right. Neither the\n"
-    "  compiler nor a GPU since Volta promises it: put __syncwarp() between the two."
+    "Warning: lanes of a warp are mostly converged, so this often works. Neither the compiler nor\n"
+    "  a GPU since Volta guarantees it: put __syncwarp() between the two."
 )
 WITH_SHUFFLE = (
     "Warning: the warp is converged at the {what} at {where}, so this usually works. But\n"
     "  a {what} doesn't order accesses to memory: put __syncwarp() next to it."
 )
 NO_ACQUIRE = (
-    "Warning: behind an atomic that counts blocks this mostly comes out right. Not so where the\n"
-    "  SM has an older copy in its L1 cache, or where the compiler moves the access up."
+    "Warning: after an atomic that counts blocks the writes are usually visible. They aren't if\n"
+    "  the SM has an older copy in its L1 cache, or if the compiler moves the access up."
 )
 LEFT_BEHIND = (
     "Warning: the destination is dead, so a run seldom shows it. But by then that memory may be\n"
