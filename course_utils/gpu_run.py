@@ -29,8 +29,11 @@ TESTED = ("assets", "chapters", "course_utils", "kernels", "tests")
 def counts(report: Path) -> dict[str, int]:
     """How many tests of pytest's JUnit ``report`` passed and were skipped.
 
-    Raises LessonError where one failed or none passed: that is no run to write down.
+    Raises LessonError if one failed, none passed, or the run ended before its report: that is no
+    run to write down.
     """
+    if not report.is_file():
+        raise LessonError(f"{report} is missing: the run didn't end. Nothing is recorded.")
     suites = ElementTree.parse(report).getroot().iter("testsuite")
     total = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
     for suite in suites:

@@ -19,6 +19,7 @@ FIRST = (
     "exercises/test_every_exercise.py",
     "kernels/test_every_kernel.py",
     "figures/test_figures.py",
+    "emulator/test_tcgen05_cute.py",  # compiles two programs of CuTe, two minutes each at worst
 )
 # A worker takes the tests of a file together, of these ones those of an exercise, of a kernel.
 SPREAD = (

@@ -46,6 +46,12 @@ def test_a_run_that_is_not_green_leaves_the_record_alone(on_gpu, report, numbers
     assert gpu_run.last() is None
 
 
+def test_a_run_that_did_not_end_leaves_the_record_alone(on_gpu, report, tmp_path):
+    with pytest.raises(LessonError, match="the run didn't end"):
+        gpu_run.write("0" * 40, tmp_path / "missing.xml", report(1, 0, 0, 0))
+    assert gpu_run.last() is None
+
+
 def test_without_a_gpu_or_a_commit_nothing_is_written(on_gpu, report, monkeypatch):
     with pytest.raises(LessonError, match="COMMIT=HASH"):
         gpu_run.write("", *[report(1, 0, 0, 0)] * 2)

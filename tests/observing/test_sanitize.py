@@ -3,7 +3,7 @@
 import pytest
 
 from course_utils import cp, load, sanitize
-from course_utils.emulator import DATA_RACE, ERROR, OUT_OF_BOUNDS, WARNING, Entry
+from course_utils.emulator import DATA_RACE, ERROR, OUT_OF_BOUNDS, WARNING, Cause, Entry
 
 # Lines 3 to 9 of a kernel that starts one copy, counts to PATIENCE and asks once whether it landed.
 COPY = """extern "C" __global__ void f(float *x, float *y, int patience) {
@@ -131,9 +131,8 @@ def test_a_shuffle_is_no_barrier_and_is_named(kernel):
     source = SWAP.replace("MEET", "n += __shfl_xor_sync(~0u, n, 1);").replace("WHO", "threadIdx.x")
     source = source.replace("+ t", "* n + t")
     (found,) = sanitize(kernel(source), 1, 64, (cp.arange(64, dtype=cp.float32), 1)).findings
-    assert (
-        found.level == WARNING and "the lanes meet at the shuffle at kernel.cu:5" in found.message
-    )
+    assert (found.level, found.cause) == (WARNING, Cause.NO_ORDER_IN_WARP)
+    assert "shuffle at kernel.cu:5" in found.message
 
 
 def test_a_race_within_warps_first_and_between_them_later_is_an_error(kernel):
