@@ -12,12 +12,7 @@ from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 
-from .common import orders
-
-
-def padded_rows(x: np.ndarray, length: int, fill: float) -> np.ndarray:
-    """``x`` cut into rows of ``length``, the last one filled up."""
-    return np.append(x, np.full(-len(x) % length, fill, x.dtype)).reshape(-1, length)
+from .common import orders, padded_rows
 
 
 def often_found_last(x: np.ndarray, rng: np.random.Generator, further: float) -> np.ndarray:

@@ -12,17 +12,12 @@ from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 
-from .common import orders
-
-
-def in_rows(x: np.ndarray, length: int, fill: float) -> np.ndarray:
-    """``x`` cut into rows of ``length``, the last one filled up."""
-    return np.append(x, np.full(-len(x) % length, fill, x.dtype)).reshape(-1, length)
+from .common import orders, padded_rows
 
 
 def running(x: np.ndarray, length: int) -> np.ndarray:
     """The running maximum within each ``length`` elements."""
-    return np.maximum.accumulate(in_rows(x, length, -np.inf), axis=1).reshape(-1)[: len(x)]
+    return np.maximum.accumulate(padded_rows(x, length, -np.inf), axis=1).reshape(-1)[: len(x)]
 
 
 def words(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -58,7 +53,7 @@ RUNNING_MAX = KernelExercise(
 
 def exclusive(x: np.ndarray) -> np.ndarray:
     """The largest of the elements before, in each block; -inf for its first element."""
-    rows = np.maximum.accumulate(in_rows(x, BLOCK, -np.inf), axis=1)
+    rows = np.maximum.accumulate(padded_rows(x, BLOCK, -np.inf), axis=1)
     shifted = np.concatenate([np.full((len(rows), 1), -np.inf, x.dtype), rows[:, :-1]], axis=1)
     return shifted.reshape(-1)[: len(x)]
 
@@ -158,7 +153,7 @@ def chained(rng: np.random.Generator, n: int) -> dict:
 
 def ends(given: Given) -> dict:
     """The sums up to the end of each tile; all tickets drawn and all flags set."""
-    sums = in_rows(given["x"], TILE, 0).astype(np.uint64).sum(axis=1)
+    sums = padded_rows(given["x"], TILE, 0).astype(np.uint64).sum(axis=1)
     return {
         "upto": np.cumsum(sums).astype(np.uint32),
         "ready": np.ones(len(sums), np.uint32),
@@ -262,7 +257,7 @@ def kept_elements(rng: np.random.Generator, n: int) -> dict:
 
 def firsts(x: np.ndarray) -> np.ndarray:
     """How many elements that are not zero stand before each block's."""
-    counts = (in_rows(x, BLOCK, 0) != 0).sum(axis=1)
+    counts = (padded_rows(x, BLOCK, 0) != 0).sum(axis=1)
     return (np.cumsum(counts) - counts).astype(np.int32)
 
 

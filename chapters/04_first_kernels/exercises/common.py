@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
 
@@ -33,3 +35,8 @@ def orders(at_least: int, *, advice: str, size: Any = None) -> Requirement:
 def _sides(words: list[str]) -> int:
     """An atomic that acquires and releases does the work of two."""
     return 2 if words[0] == "atom" and "acq_rel" in words else 1
+
+
+def padded_rows(x: np.ndarray, length: int, fill: float) -> np.ndarray:
+    """``x`` cut into rows of ``length``, the last one filled up."""
+    return np.append(x, np.full(-len(x) % length, fill, x.dtype)).reshape(-1, length)

@@ -11,7 +11,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
-from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import SMALL, one_thread_each, spare_blocks
@@ -222,11 +222,6 @@ UNBROADCAST = PythonExercise(
 )
 
 
-def integers(**values: int) -> dict[str, np.int32]:
-    """Arguments that are sizes, in the kernel's order."""
-    return {name: np.int32(value) for name, value in values.items()}
-
-
 def a_warp_each(n: int) -> Launch:
     """A launch with one warp for each of n results."""
     return Launch((ceil_div(n, WARPS),), (256,))
@@ -244,7 +239,7 @@ TENSOR_SUM = KernelExercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size),
         "y": empty((size[0], size[2])),
-        **integers(outer=size[0], length=size[1], inner=size[2]),
+        **int32s(outer=size[0], length=size[1], inner=size[2]),
     },
     reference=along_an_axis,
     launch=lambda size: a_warp_each(size[0] * size[2]),
@@ -287,7 +282,7 @@ def product(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
         "dC": floats(rng, (m, n)),
         "dA": floats(rng, (m, k)),
         "dB": floats(rng, (k, n)),
-        **integers(M=m, N=n, K=k),
+        **int32s(M=m, N=n, K=k),
     }
 
 
@@ -355,7 +350,7 @@ def scores(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "label": label,
         "dloss": floats(rng, n),
         "dz": empty((n, k)),
-        **integers(N=n, K=k),
+        **int32s(N=n, K=k),
     }
 
 

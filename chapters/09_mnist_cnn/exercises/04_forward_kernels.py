@@ -7,7 +7,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, InputClass
-from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
 
@@ -20,7 +20,6 @@ from .common import (
     a_thread_each,
     blocks,
     channels,
-    integers,
     scores,
     squares,
     taps,
@@ -33,7 +32,7 @@ def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
         "x": floats(rng, (n, c, h, w)),
         "w": floats(rng, (f, c, 3, 3)),
         "y": empty((n, f, h, w)),
-        **integers(N=n, C=c, H=h, W=w, F=f),
+        **int32s(N=n, C=c, H=h, W=w, F=f),
     }
 
 
@@ -83,7 +82,7 @@ def batch(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
         "rstd": empty(c),
         "running_mean": floats(rng, c),
         "running_variance": np.abs(floats(rng, c)),
-        **integers(N=n, C=c, P=p),
+        **int32s(N=n, C=c, P=p),
         "momentum": MOMENTUM,
         "eps": EPS,
     }
@@ -136,7 +135,7 @@ NORM_STATISTICS = KernelExercise(
 
 def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     m, h, w = size
-    return {"x": floats(rng, (m, h, w)), "y": empty((m, h // 2, w // 2)), **integers(M=m, H=h, W=w)}
+    return {"x": floats(rng, (m, h, w)), "y": empty((m, h // 2, w // 2)), **int32s(M=m, H=h, W=w)}
 
 
 POOL_FORWARD = KernelExercise(
@@ -163,7 +162,7 @@ def dense_layer(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
         "w": floats(rng, (o, i)),
         "b": floats(rng, o),
         "y": empty((n, o)),
-        **integers(N=n, I=i, O=o),
+        **int32s(N=n, I=i, O=o),
     }
 
 
@@ -224,7 +223,7 @@ def sharp(given: dict) -> dict:
 CROSS_ENTROPY_FORWARD = KernelExercise(
     source="09_mnist_cnn/forward/cross_entropy_forward.cu",
     inputs=lambda rng, size: (
-        sharp(scores(rng, size)) | {"loss": empty(size[0])} | integers(N=size[0], K=size[1])
+        sharp(scores(rng, size)) | {"loss": empty(size[0])} | int32s(N=size[0], K=size[1])
     ),
     reference=losses,
     launch=lambda size: a_thread_each(size[0]),

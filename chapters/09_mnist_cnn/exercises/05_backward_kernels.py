@@ -6,7 +6,7 @@ import numpy as np
 
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain
-from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise
 
 from .common import (
@@ -17,7 +17,6 @@ from .common import (
     a_thread_each,
     blocks,
     channels,
-    integers,
     probabilities,
     scores,
     squares,
@@ -36,9 +35,7 @@ def of_logits(given) -> dict:
 
 CROSS_ENTROPY_BACKWARD = KernelExercise(
     source="09_mnist_cnn/backward/cross_entropy_backward.cu",
-    inputs=lambda rng, size: (
-        scores(rng, size) | {"dz": empty(size)} | integers(N=size[0], K=size[1])
-    ),
+    inputs=lambda rng, size: scores(rng, size) | {"dz": empty(size)} | int32s(N=size[0], K=size[1]),
     reference=of_logits,
     launch=lambda size: a_thread_each(size[0]),
     small=((300, 10), (3, 7), (33, 3), (33, 2), (1, 5), (1, 2)),
@@ -62,7 +59,7 @@ def dense_layer(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
         "x": floats(rng, (n, i)),
         "dw": empty((o, i)),
         "db": empty(o),
-        **integers(N=n, I=i, O=o),
+        **int32s(N=n, I=i, O=o),
     }
 
 
@@ -106,7 +103,7 @@ def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
         "x": x,
         "dy": floats(rng, (m, h // 2, w // 2)),
         "dx": empty((m, h, w)),
-        **integers(M=m, H=h, W=w),
+        **int32s(M=m, H=h, W=w),
     }
 
 
@@ -156,7 +153,7 @@ def batch(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
         **{name: values.astype(np.float32) for name, values in vectors.items()},
         "dy": dy,
         "dx": empty(size),
-        **integers(N=n, C=c, P=p),
+        **int32s(N=n, C=c, P=p),
     }
 
 
@@ -194,7 +191,7 @@ def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
         "dy": floats(rng, (n, f, h, w)),
         "w": floats(rng, (f, c, 3, 3)),
         "dx": empty((n, c, h, w)),
-        **integers(N=n, C=c, H=h, W=w, F=f),
+        **int32s(N=n, C=c, H=h, W=w, F=f),
     }
 
 
@@ -234,7 +231,7 @@ def image_pair(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
         "x": floats(rng, (n, c, h, w)),
         "dy": floats(rng, (n, f, h, w)),
         "dw": empty((f, c, 3, 3)),
-        **integers(N=n, C=c, H=h, W=w, F=f),
+        **int32s(N=n, C=c, H=h, W=w, F=f),
     }
 
 

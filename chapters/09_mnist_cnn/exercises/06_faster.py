@@ -10,10 +10,10 @@ import numpy as np
 
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
-from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
-from .common import integers, taps
+from .common import taps
 
 UNIT = 2.0**32
 EPS_64 = 1e-5
@@ -28,7 +28,7 @@ def of_patches(given) -> dict:
 PATCH_MOMENTS = KernelExercise(
     inputs=lambda rng, size: (
         {"x": floats(rng, size) + np.float32(0.5), "S": empty(TAPS), "G": empty(TAPS * TAPS)}
-        | integers(H=size[0], W=size[1])
+        | int32s(H=size[0], W=size[1])
     ),
     reference=lambda given: {name: a.ravel() for name, a in of_patches(given).items()},
     launch=lambda size: Launch((TAPS,), (64,)),

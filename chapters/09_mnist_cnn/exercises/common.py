@@ -34,11 +34,6 @@ def a_thread_each(n: int) -> Launch:
     return Launch((blocks(n),), (THREADS,))
 
 
-def integers(**values: int) -> dict[str, np.int32]:
-    """Arguments that are sizes, in the kernel's order."""
-    return {name: np.int32(value) for name, value in values.items()}
-
-
 def taps(images: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
     """Each tap (r, s) of a 3 x 3 filter and the pixels of N x C x H x W images that it meets, in
     float64, with zeros around the images."""
