@@ -39,9 +39,11 @@ def ran(*command: object, status: int = 0, env: dict[str, str] = ALONE, **option
 def python(tmp_path_factory):
     """A Python that has the emulator's wheel, NumPy and ml_dtypes, and no course."""
     place = tmp_path_factory.mktemp("alone")
-    shutil.copytree(FOLDER, place / "source", ignore=shutil.ignore_patterns("__pycache__"))
+    source = place / "course/course_utils/emulator"
+    shutil.copytree(FOLDER, source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     pip = sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"
-    ran(*pip, "wheel", "--no-build-isolation", "--no-deps", "-w", place, place / "source")
+    ran(*pip, "wheel", "--no-build-isolation", "--no-deps", "-w", place, source)
+    assert not (source / "build").exists(), "a copy of every module beside the modules"
     ran(sys.executable, "-m", "venv", "--without-pip", place / "new")
     new = place / "new/bin/python"
     site = Path(ran(new, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
