@@ -7,8 +7,6 @@ from typing import Any
 
 __all__ = ["answer", "hint", "progress", "reset", "restore", "solution"]
 
-_STUDENT_SIDE = ("answer", "hint", "reset", "restore", "solution")
-
 
 def progress() -> Any:
     """Where you are in the course: done, attempted and next, by chapter."""
@@ -19,7 +17,7 @@ def progress() -> Any:
 
 def __getattr__(name: str) -> Any:
     """Load what students call when it is first asked for: importing the course stays fast."""
-    if name in _STUDENT_SIDE:
+    if name in __all__:
         from .student import magic
 
         return getattr(magic, name)

@@ -92,8 +92,8 @@ def exercise(tmp_path, monkeypatch):
         reference=lambda text: f"{sum(map(int, text.split()[1:]))}\n",
         seconds=1.0,
         mutants=(
-            spec.mutant("never adds", kinds.WRONG_OUTPUT, ("sum += x[i]", "sum += 1")),
-            spec.mutant("no semicolon", kinds.COMPILE_ERROR, ("sum += x[i];", "sum += x[i]")),
+            spec.Mutant("never adds", kinds.WRONG_OUTPUT, (("sum += x[i]", "sum += 1"),)),
+            spec.Mutant("no semicolon", kinds.COMPILE_ERROR, (("sum += x[i];", "sum += x[i]"),)),
         ),
     )
 

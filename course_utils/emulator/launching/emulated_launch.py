@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,10 +22,11 @@ from ..isa.gpu_constants import MAX_CLUSTER, SHARED_PER_SM, WARP
 from ..machine.batch import Batch
 from ..machine.block_memory import LOCAL_IN_FLIGHT
 from ..machine.code import Code
-from ..machine.observer import SILENT, Observer, Observers
+from ..machine.observer import SILENT, Observers
 from ..memory.address_space import GLOBAL, Region, Regions
 from ..numerics.rounding import round_up
 from .launch_result import LaunchResult
+from .observer_set import observers_of
 
 if TYPE_CHECKING:
     from .emulated_module import Entry
@@ -55,7 +56,6 @@ class EmulatedLaunch:
         shared: int,
         names: Sequence[str],
         options: Options,
-        observers_of: Callable[[EmulatedLaunch], list[Observer]],
     ) -> None:
         self.entry, self.module, self.options = entry, entry.module, options
         self.grid, self.block = _triple(grid), _triple(block)

@@ -33,7 +33,6 @@ from ..numerics import fpenv
 from ..numerics.rounding import round_up
 from .emulated_launch import EmulatedLaunch
 from .launch_result import LaunchResult
-from .observer_set import observers_of
 
 
 @contextmanager
@@ -273,7 +272,7 @@ class Entry:
         and ValueError when arguments do not fit the parameters.
         """
         options = options or Options()
-        launch = EmulatedLaunch(self, grid, block, args, shared, names, options, observers_of)
+        launch = EmulatedLaunch(self, grid, block, args, shared, names, options)
         flushing = fpenv.hardware_ftz() if self._hardware_ftz else nullcontext()
         with np.errstate(all="ignore"), flushing:
             return launch.run()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ..checks.barriers.early_use import EarlyUseCheck
 from ..checks.barriers.sync_check import SyncCheck
@@ -11,27 +10,25 @@ from ..checks.proxies.proxy_check import ProxyCheck, reads_asynchronously
 from ..checks.races.race_check import RaceCheck
 from ..checks.races.tensor_memory_check import TensorMemoryCheck
 from ..checks.uninitialised.init_check import InitCheck
+from ..machine.launch_state import LaunchState
 from ..machine.observer import Observer
 from ..recording.async_recorder import AsyncRecorder
 from ..recording.counters import Tally
 from ..recording.thread_stats import ThreadStats
 from ..recording.trace_recorder import TraceRecorder
 
-if TYPE_CHECKING:
-    from .emulated_launch import EmulatedLaunch
 
-
-def _races(launch: EmulatedLaunch) -> list[Observer]:
+def _races(launch: LaunchState) -> list[Observer]:
     check = RaceCheck(launch)
     return [check, TensorMemoryCheck(check)] if launch.entry.tensor_memory else [check]
 
 
-def _proxies(launch: EmulatedLaunch) -> list[Observer]:
+def _proxies(launch: LaunchState) -> list[Observer]:
     crosses = reads_asynchronously(launch.entry.forms)
     return [ProxyCheck(launch)] if crosses else []
 
 
-CHECKS: dict[str, Callable[[EmulatedLaunch], list[Observer]]] = {
+CHECKS: dict[str, Callable[[LaunchState], list[Observer]]] = {
     "early use": lambda launch: [EarlyUseCheck(launch)],
     "race": _races,
     "uninitialised": lambda launch: [InitCheck(launch)],
@@ -40,7 +37,7 @@ CHECKS: dict[str, Callable[[EmulatedLaunch], list[Observer]]] = {
 }
 
 
-def observers_of(launch: EmulatedLaunch) -> list[Observer]:
+def observers_of(launch: LaunchState) -> list[Observer]:
     """The checks that ``launch.options`` name, and what records. Raises ValueError for a check
     that there is none of."""
     options = launch.options

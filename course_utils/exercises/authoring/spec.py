@@ -48,11 +48,6 @@ class Mutant:
         return solution
 
 
-def mutant(name: str, kind: str, *changes: tuple[str, str]) -> Mutant:
-    """A :class:`Mutant` from its changes."""
-    return Mutant(name, kind, changes)
-
-
 @dataclass(frozen=True)
 class Target:
     """A counter to stay under: ``measure(counts) <= at_most`` at ``size``, on the emulator."""
