@@ -6,7 +6,7 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from tempfile import mkstemp
+from secrets import token_hex
 from typing import Any
 
 from .errors import LessonError
@@ -20,23 +20,17 @@ def write_whole(path: Path, text: str) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     path = path.resolve()  # a link stays one
-    handle, fresh = mkstemp(dir=path.parent, prefix=f"{path.name}.")
+    fresh = path.with_name(f"{path.name}.{token_hex(4)}")
     try:
-        with open(handle, "wb") as file:
+        with open(fresh, "xb") as file:
             file.write(text.encode("utf-8", "surrogatepass"))
-        os.chmod(fresh, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
+        with suppress(FileNotFoundError):
+            fresh.chmod(path.stat().st_mode)
         os.replace(fresh, path)
     except BaseException:
         with suppress(OSError):
-            os.unlink(fresh)
+            fresh.unlink()
         raise
-
-
-def _umask() -> int:
-    """The mask of this process, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def read_json(path: Path) -> Any:
