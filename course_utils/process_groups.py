@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 MOST_OUTPUT = 2**26  # bytes the process may write into any one file
@@ -117,7 +118,7 @@ def _wait(
 
 def _exceeded(session: int, folder: Path, limits: GroupLimits) -> str:
     """The limit that the processes of ``session`` exceed now; nothing without one."""
-    pages = _resident_pages(session)
+    pages = list(islice(_resident_pages(session), limits.processes + 1))
     if len(pages) > limits.processes:
         return PROCESSES
     if sum(pages) * os.sysconf("SC_PAGE_SIZE") > limits.memory:
@@ -125,20 +126,20 @@ def _exceeded(session: int, folder: Path, limits: GroupLimits) -> str:
     return DISK if _size_of(folder) > limits.disk else ""
 
 
-def _resident_pages(session: int) -> list[int]:
+def _resident_pages(session: int) -> Iterator[int]:
     """The pages of memory that each process of ``session`` holds."""
-    found = []
     for _, state in _of_all_processes("stat"):
         fields = state.rpartition(b")")[2].split()  # the name may hold blanks
         if len(fields) > 21 and int(fields[3]) == session:
-            found.append(int(fields[21]))
-    return found
+            yield int(fields[21])
 
 
 def _of_all_processes(name: str) -> Iterator[tuple[int, bytes]]:
     """The number of each process, and what its file ``name`` in ``/proc`` holds, where one may read
-    it. No pathlib: there are hundreds of them, every few hundredths of a second."""
-    for number in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
+    it. The newest come first: thousands that one program makes are known by the first of them.
+    No pathlib: there are hundreds of them, every few hundredths of a second."""
+    numbers = filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ())
+    for number in sorted(numbers, key=int, reverse=True):
         with suppress(OSError), open(f"/proc/{number}/{name}", "rb", buffering=0) as file:
             yield int(number), file.read()  # one that has ended reads as empty
 
