@@ -323,7 +323,7 @@ def all_notebooks(root: Path = ROOT) -> list[NotebookNeeds]:
 
 
 def wanting(token: str) -> str:
-    """ "wanted by 4 cells of 04_first_kernels/08_profiling_and_debugging", from all notebooks; of
+    """ "wanted by 4 cells of 04_first_kernels/09_profiling", from all notebooks; of
     many it gives the numbers alone.
 
     A cell that lacks something else too is not counted: ``token`` alone would not help it.

@@ -19,6 +19,7 @@ from nbformat import NotebookNode
 from ..errors import LessonError
 from ..paths import unreadable
 from .cells import Violation, is_exercise, is_hosted
+from .lessons import FIELD
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 LANGUAGE_INFO = {"name": "python"}
@@ -56,7 +57,10 @@ def canonical(nb: NotebookNode) -> NotebookNode:
     """A copy of ``nb`` in canonical form; canonical(canonical(nb)) == canonical(nb)."""
     nb = copy.deepcopy(nb)
     nb.nbformat, nb.nbformat_minor = 4, 5
-    nb.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC, "language_info": LANGUAGE_INFO})
+    kept = {FIELD: nb.metadata[FIELD]} if FIELD in nb.metadata else {}
+    nb.metadata = nbformat.from_dict(
+        {**kept, "kernelspec": KERNELSPEC, "language_info": LANGUAGE_INFO}
+    )
     nb.cells = [cell for cell in nb.cells if cell.source.strip()]
     executed = any(
         cell.get("outputs") or cell.get("execution_count")

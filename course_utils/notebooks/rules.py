@@ -16,12 +16,14 @@ from urllib.parse import unquote
 
 from nbformat import NotebookNode
 
+from ..errors import LessonError
 from ..needs import MAGIC as NEEDS
 from ..paths import ROOT
 from . import canonical as form
 from . import stamp
 from .cells import CHECK_TAG, ERROR_TAG, Violation, is_exercise, numbered, tags
 from .hosted_cells import with_hosted_cells
+from .lessons import as_listed, of_notebook
 
 LONGEST_CELL = 25
 
@@ -221,6 +223,32 @@ def ends_with_a_next_link(nb: NotebookNode, path: Path, root: Path) -> list[Viol
     return [Violation(len(nb.cells), "the last cell has no link to the next notebook", remedy)]
 
 
+def says_what_the_list_says(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """Its time, its needs and the next notebook agree with the list of lessons."""
+    try:
+        best = as_listed(nb, path.resolve(), root.resolve())
+    except LessonError as error:
+        return [Violation(1, str(error), "correct the needs in its metadata")]
+    return [
+        Violation(
+            number, f"it doesn't say {what} as the list of lessons has it", form.FORMAT_COMMAND
+        )
+        for number, what in ((1, "its time and needs"), (len(nb.cells), "the next notebook"))
+        if nb.cells and nb.cells[number - 1].source != best.cells[number - 1].source
+    ]
+
+
+def needs_earlier_notebooks_only(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """Every notebook that it needs has a smaller number."""
+    remedy = "teach it here, or move the part that needs it to a later notebook"
+    own = of_notebook(path, nb.metadata, "")
+    return [
+        Violation(1, f"it needs {name}, which comes later", remedy)
+        for name in own.needs
+        if name >= own.name
+    ]
+
+
 def has_png_pictures_only(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
     """Every picture in the outputs is a PNG."""
     return [
@@ -299,6 +327,8 @@ RULES: tuple[Check, ...] = (
     has_no_markdown_in_html,
     begins_with_a_title,
     ends_with_a_next_link,
+    says_what_the_list_says,
+    needs_earlier_notebooks_only,
     has_png_pictures_only,
     says_what_to_see_in_figures,
     compares_only_stable_output,

@@ -118,14 +118,16 @@ def check(paths: list[Path]) -> int:
 
 def rewrite(paths: list[Path]) -> int:
     """Put the notebooks at ``paths`` into canonical form, outputs and stamp kept; and write their
-    cells for Colab and Kaggle."""
+    times, needs and next links, and their cells for Colab and Kaggle."""
     from .canonical import canonical, dumps, read_file
     from .hosted_cells import with_hosted_cells
+    from .lessons import as_listed
 
     unread = 0
     for path in paths:
         try:
-            new = dumps(canonical(with_hosted_cells(read_file(path), path)))
+            nb = as_listed(read_file(path), path.resolve())
+            new = dumps(canonical(with_hosted_cells(nb, path)))
         except LessonError as error:
             print(error, file=sys.stderr)
             unread += 1

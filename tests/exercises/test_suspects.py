@@ -1,4 +1,4 @@
-"""The benchmarks on trial of 06/10: what a wrong one is told, and other right ones."""
+"""The benchmarks on trial of 06/12: what a wrong one is told, and other right ones."""
 
 import re
 
@@ -10,7 +10,7 @@ from course_utils.exercises.judging.runner import run_source
 from course_utils.notebooks.canonical import read
 from course_utils.paths import CHAPTERS
 
-NOTEBOOK = CHAPTERS / "06_matmul_and_fft/10_honest_benchmarks.ipynb"
+NOTEBOOK = CHAPTERS / "06_matmul_and_fft/12_honest_benchmarks.ipynb"
 SAID = {  # of a mutant: words of the verdict
     ("suspect_scan", "no wait at the end"): "read the clock last, the GPU still had",
     ("suspect_scan", "no wait at the beginning"): "read the clock first, the GPU still had",

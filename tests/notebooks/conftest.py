@@ -47,6 +47,8 @@ class Repository:
         self.write("kernels/common/more.cuh", "// more\n")
         start = new_notebook(cells=[new_markdown_cell("# Start\n\n## Set up")])
         self.write("chapters/00_start/01_start.ipynb", dumps(canonical(start)))
+        later = new_notebook(cells=[new_markdown_cell("# Later")])
+        self.write("chapters/01_first/02_later.ipynb", dumps(canonical(later)))
 
     def write(self, name: str, text: str) -> Path:
         path = self.root / name

@@ -114,10 +114,10 @@ def test_widgets_and_their_state_go():
     assert nb.cells[0].outputs == [] and "widgets" not in nb.metadata
 
 
-def test_the_metadata_of_a_notebook_are_its_kernel_and_no_other():
+def test_the_metadata_of_a_notebook_are_its_kernel_its_time_and_needs():
     mine = {"name": "my-env", "display_name": "Mine"}
-    nb = canonical(book(course={"device": "H200"}, colab={"a": 1}, kernelspec=mine))
-    assert set(nb.metadata) == {"kernelspec", "language_info"}
+    nb = canonical(book(course={"minutes": [5, 0]}, colab={"a": 1}, kernelspec=mine))
+    assert set(nb.metadata) == {"course", "kernelspec", "language_info"}
     assert nb.metadata.kernelspec.name == "python3"
 
 

@@ -55,7 +55,31 @@ GOOD = {
     "a fraction": printed("4/work and a/home/b, bytes/tmp"),
 }
 
+
+def needs(name):
+    """Its metadata ask for the notebook ``name``."""
+
+    def spoil(nb):
+        nb.metadata["course"] = {"minutes": [5, 0], "needs": {name: ""}}
+
+    return spoil
+
+
+def taking(minutes):
+    """Its metadata have other minutes than its first cell."""
+
+    def spoil(nb):
+        nb.metadata["course"] = {"minutes": [minutes, 0], "needs": {}}
+        nb.cells[0].source += "\n\nIt takes about 5 minutes to read and run."
+
+    return spoil
+
+
 BAD = {
+    "a need that comes later": (needs("01_first/02_later"), "it needs 01_first/02_later, which"),
+    "a need of no notebook": (needs("00_start/09_none"), "needs 00_start/09_none, and no notebook"),
+    "its own need": (needs("01_first/01_add"), "it needs 01_first/01_add, which comes later"),
+    "other minutes": (taking(40), "doesn't say its time and needs as the list of lessons has it"),
     "a sum over two lines": (markdown("It is `a\n+ b`."), "text for a list: + b`."),
     "code in a fold's title": (
         markdown("<details><summary>In the `if` line</summary>\n\nWhy.\n\n</details>"),

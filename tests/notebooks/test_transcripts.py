@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TRANSCRIPTS = sorted((ROOT / "assets" / "transcripts").glob("*.txt"))
-NOTEBOOK = ROOT / "chapters/04_first_kernels/08_profiling_and_debugging.ipynb"
+NOTEBOOK = ROOT / "chapters/04_first_kernels/09_profiling.ipynb"
 
 
 def shown() -> list[str]:

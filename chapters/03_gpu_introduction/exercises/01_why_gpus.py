@@ -1,4 +1,4 @@
-"""The exercises of "Why GPUs?"."""
+"""The exercises of "Why GPUs"."""
 
 from __future__ import annotations
 

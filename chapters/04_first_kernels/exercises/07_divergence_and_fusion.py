@@ -1,4 +1,4 @@
-"""The exercises of "Divergence, fusion, occupancy"."""
+"""The exercises of "Divergence and fusion"."""
 
 from __future__ import annotations
 

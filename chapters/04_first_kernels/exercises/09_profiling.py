@@ -1,4 +1,4 @@
-"""The exercises of "Profiling and debugging"."""
+"""The exercises of "Profiling"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of "The memory model"."""
+"""The exercises of "Memory order"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of "Scan and compaction"."""
+"""The exercises of "Scan"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of "Matrix product: from Python to C"."""
+"""The exercises of "Matmul: from Python to C"."""
 
 from __future__ import annotations
 

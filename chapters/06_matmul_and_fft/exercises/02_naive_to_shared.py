@@ -1,4 +1,4 @@
-"""The exercises of "Matrix product: from naive to shared memory"."""
+"""The exercises of "Matmul: from naive to shared memory"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of "Warp tiles and pipelines"."""
+"""The exercises of "Warp tiles"."""
 
 from __future__ import annotations
 

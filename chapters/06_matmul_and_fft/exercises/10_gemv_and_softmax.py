@@ -1,4 +1,4 @@
-"""The exercises of "A matrix times a vector, and softmax"."""
+"""The exercises of "GEMV and softmax"."""
 
 from __future__ import annotations
 

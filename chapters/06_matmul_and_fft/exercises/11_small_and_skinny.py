@@ -1,4 +1,4 @@
-"""The exercises of "Small and skinny products"."""
+"""The exercises of "Small and skinny GEMMs"."""
 
 from __future__ import annotations
 

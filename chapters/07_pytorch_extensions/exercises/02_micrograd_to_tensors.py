@@ -1,4 +1,4 @@
-"""The exercises of "From scalars to tensors: automatic differentiation"."""
+"""The exercises of "From micrograd to tensors"."""
 
 from __future__ import annotations
 

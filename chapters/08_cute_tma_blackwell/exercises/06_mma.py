@@ -1,4 +1,4 @@
-"""The exercises of "Tensor cores by layout"."""
+"""The exercises of "Tensor cores in CuTe"."""
 
 from __future__ import annotations
 

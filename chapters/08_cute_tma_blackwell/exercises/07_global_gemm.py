@@ -1,4 +1,4 @@
-"""The exercises of "A product in three levels of tiles"."""
+"""The exercises of "A GEMM in three levels of tiles"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of "A product for Hopper"."""
+"""The exercises of "A Hopper GEMM"."""
 
 from __future__ import annotations
 

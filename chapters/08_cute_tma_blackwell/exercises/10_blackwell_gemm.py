@@ -1,4 +1,4 @@
-"""The exercises of "Blackwell: sums in tensor memory"."""
+"""The exercises of "A Blackwell GEMM"."""
 
 from __future__ import annotations
 

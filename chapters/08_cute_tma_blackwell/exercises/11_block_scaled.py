@@ -1,4 +1,4 @@
-"""The exercises of "Blackwell: a scale for each block"."""
+"""The exercises of "Block-scaled GEMMs"."""
 
 from __future__ import annotations
 

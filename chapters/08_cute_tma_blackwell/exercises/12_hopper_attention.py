@@ -1,4 +1,4 @@
-"""The exercises of "Attention for Hopper"."""
+"""The exercises of "Attention on Hopper"."""
 
 from __future__ import annotations
 

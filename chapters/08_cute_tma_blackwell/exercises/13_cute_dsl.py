@@ -1,4 +1,4 @@
-"""The exercises of "CuTe in Python"."""
+"""The exercises of "The CuTe DSL"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What profilers see of the programs of notebook 04/08: stalls of warps, and a timeline."""
+"""What profilers see of the programs of notebook 04/09: stalls of warps, and a timeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of "The memory model"."""
+"""The exercises of "The memory hierarchy"."""
 
 from __future__ import annotations
 
