@@ -19,6 +19,7 @@ source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 include_patterns = [
     "README.md",
     "CONTRIBUTING.md",
+    "INSTALL.md",
     "kernels/README.md",
     "site/README.md",
     "tests/README.md",

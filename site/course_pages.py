@@ -48,7 +48,7 @@ def add_contents(app: Any, name: str, source: list[str]) -> None:
     """The first page lists the chapters, a chapter's page its notebooks."""
     folder = ROOT / Path(name).parent
     if name == "README":
-        pages = sorted(folder.glob("chapters/*/README.md"))
+        pages = [*sorted(folder.glob("chapters/*/README.md")), folder / "INSTALL.md"]
         rest = (*folder.glob("assets/**/*.md"), *folder.glob("course_utils/**/*.md"))
         authors = ("CONTRIBUTING", "kernels/README", "tests/README", "site/README")
         pages += [*sorted(rest), PLANTED_BUGS, *(folder / f"{name}.md" for name in authors)]
