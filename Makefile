@@ -49,11 +49,11 @@ learn: $(READY)  ## open the course in JupyterLab, at its first notebook
 run: $(READY)  ## execute the notebooks in order, one line each (ARGS=PATH for some of them)
 	@$(PYTHON) -m course_utils run $(ARGS)
 
-progress: $(READY)  ## your exercises: what is done, and what comes next
-	@$(PYTHON) -m course_utils progress
+progress: $(READY)  ## your exercises, what is done and what comes next (ARGS="--path weekend")
+	@$(PYTHON) -m course_utils progress $(ARGS)
 
-doctor: $(READY)  ## what this machine has, what it lacks, which chapters it can run
-	@$(PYTHON) -m course_utils doctor
+doctor: $(READY)  ## what this machine has, lacks and can run (ARGS=--full names each notebook)
+	@$(PYTHON) -m course_utils doctor $(ARGS)
 
 test: packages lint unit nbval  ## check everything this machine can run
 

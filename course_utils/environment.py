@@ -24,10 +24,12 @@ from .devices.properties import device_name
 from .devices.selection import ON_GPU, PROBLEM, device
 from .errors import LessonError
 from .install import cuda_major, cuda_of_driver
-from .needs import ECOSYSTEM, PACKAGES, all_notebooks, gpu_count, wanting
+from .needs import ECOSYSTEM, PACKAGES, NotebookNeeds, all_notebooks, gpu_count, wanting
 from .text_tables import Column, Columns
 
 GOOD, ABSENT, BAD = "ok", "--", "!!"
+ONE_CUDA = "CUDA versions"
+MORE = " Each part and notebook has a line in doctor(full=True), or `make doctor ARGS=--full`."
 LATEST = 90  # compute capability that most of the course's kernels for tensor cores ask for
 
 
@@ -42,12 +44,22 @@ REPORT, NOTEBOOKS = _columns(20), _columns(44)
 
 @dataclass(frozen=True)
 class ReportLine:
-    """One line of the report: ``status`` is GOOD, ABSENT (can be done without) or BAD."""
+    """One line of the report: ``status`` is GOOD, ABSENT (can be done without) or BAD.
+
+    ``for_gpus`` belongs to a part that only helps a machine with a GPU.
+    """
 
     status: str
     what: str
     found: str
     remedy: str = ""
+    for_gpus: bool = False
+
+    @property
+    def brief(self) -> str:
+        """The part with its version, where it has one: ``PyTorch 2.13.0``."""
+        version = re.match(r"\d[\w.+]*", self.found)
+        return f"{self.what} {version[0]}" if version else self.what
 
     def __str__(self) -> str:
         remedy = f"  -> {self.remedy}" if self.remedy else ""
@@ -63,7 +75,10 @@ def examine() -> list[ReportLine]:
         _nvrtc(),
         _headers(),
         _cute_headers(),
-        _package("CuPy", "cupy", _cupy_remedy() if _has_driver() else "needs a GPU"),
+        replace(
+            _package("CuPy", "cupy", _cupy_remedy() if _has_driver() else "needs a GPU"),
+            for_gpus=True,
+        ),
         _torch(),
         _ecosystem(),
         _host_compilers(),
@@ -75,21 +90,66 @@ def examine() -> list[ReportLine]:
     ]
 
 
-def doctor() -> bool:
-    """Print the report; True unless something is broken."""
+def doctor(full: bool = False) -> bool:
+    """Print the report in a dozen lines, or with ``full`` a line for each part and each notebook.
+
+    True unless something is broken.
+    """
     lines = examine()
-    print("This machine")
-    print("\n".join(map(str, lines)))
     notebooks = [] if PROBLEM else all_notebooks()  # where no kernel runs, none of them does
-    if notebooks:
+    print("This machine")
+    print("\n".join(map(str, lines if full else in_short(lines))))
+    if notebooks and full:
         print("\nNotebooks")
-    for notebook in notebooks:
-        name = f"{notebook.path.parent.name}/{notebook.path.stem}"
-        status = BAD if notebook.problem else ABSENT if notebook.skipped else GOOD
-        print(NOTEBOOKS.row("", status, name, notebook.verdict()))
+    for notebook in notebooks if full else ():
+        print(NOTEBOOKS.row("", _status(notebook), notebook.name, notebook.verdict()))
+    if notebooks and not full:
+        print("\n".join(map(str, notebooks_in_short(notebooks))))
     healthy = not any(x.problem for x in notebooks) and all(x.status != BAD for x in lines)
-    print("\n" + ("All is well." if healthy else "Something is broken: see the lines marked !!."))
+    ending = "All is well." if healthy else "Something is broken: see the lines marked !!."
+    print(f"\n{ending}{'' if full else MORE}")
     return healthy
+
+
+def in_short(lines: list[ReportLine]) -> list[ReportLine]:
+    """The report with its good parts in one line, and in another the parts that a GPU would need.
+
+    Lines with a remedy that helps this machine stay as they are.
+    """
+    first, rest = lines[:2], lines[2:]
+    good = [
+        line.brief
+        for line in rest
+        if line.status == GOOD and not line.remedy and line.what != ONE_CUDA
+    ]
+    idle = [line.what for line in rest if line.status == ABSENT and line.for_gpus and not ON_GPU]
+    kept = [
+        line
+        for line in rest
+        if line.status == BAD
+        or (line.status == ABSENT and (ON_GPU or not line.for_gpus))
+        or (line.status == GOOD and line.remedy)
+    ]
+    short = [*first, ReportLine(GOOD, "installed", ", ".join(good) or "nothing else")]
+    if idle and not PROBLEM:
+        short.append(ReportLine(GOOD, "not needed", f"{', '.join(idle)}: they are for GPUs"))
+    return [*short, *kept]
+
+
+def notebooks_in_short(notebooks: list[NotebookNeeds]) -> list[ReportLine]:
+    """How many notebooks run here, and a line for each that can't be read."""
+    broken = [ReportLine(BAD, x.name, x.problem, "correct it") for x in notebooks if x.problem]
+    runs = [x for x in notebooks if not x.problem]
+    some = [x for x in runs if x.skipped]
+    found = f"{'all ' * (not broken)}{len(runs)} run here"
+    if some:
+        cells, of = sum(x.skipped for x in some), sum(len(x.cells) for x in runs)
+        found += f". {cells} of their {of} cells are skipped and show their output from an H200"
+    return [ReportLine(GOOD, "notebooks", found), *broken]
+
+
+def _status(notebook: NotebookNeeds) -> str:
+    return BAD if notebook.problem else ABSENT if notebook.skipped else GOOD
 
 
 def cuda_majors() -> dict[str, int]:
@@ -113,7 +173,7 @@ def cuda_majors() -> dict[str, int]:
 def majors_line(majors: Mapping[str, int], newest: int = 0, why: str = "") -> ReportLine:
     """Whether all parts belong to one CUDA major version; mixed, they load each other's parts.
     ``newest`` is the latest that this machine's driver runs, 0 without one, and ``why`` says so."""
-    what = "CUDA versions"
+    what = ONE_CUDA
     if len(set(majors.values())) > 1:
         listed = ", ".join(f"{part} {major}" for part, major in majors.items())
         return ReportLine(BAD, what, f"mixed: {listed}", remedies.afresh())
@@ -132,7 +192,8 @@ def majors_line(majors: Mapping[str, int], newest: int = 0, why: str = "") -> Re
 def _gpu_run() -> ReportLine:
     record = gpu_run.last()
     if record is None:
-        return ReportLine(ABSENT, "last run on a GPU", "not recorded", "make test-gpu on a GPU")
+        remedy = "make test-gpu on a GPU"
+        return ReportLine(ABSENT, "last run on a GPU", "not recorded", remedy, for_gpus=True)
     return ReportLine(GOOD, "last run on a GPU", gpu_run.summary(record))
 
 
@@ -161,7 +222,7 @@ def _driver() -> ReportLine:
     version = _output("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
     if not version:
         remedy = "" if PROBLEM else "not needed: the emulator runs every kernel"
-        return ReportLine(ABSENT, "NVIDIA driver", "none", remedy)
+        return ReportLine(ABSENT, "NVIDIA driver", "none", remedy, for_gpus=True)
     version = version.splitlines()[0]
     if not ON_GPU and os.environ.get("COURSE_DEVICE") != "emulator":
         found = f"{version}, but CuPy cannot use it: {device()} is used"
@@ -267,7 +328,7 @@ def _program(name: str, remedy: str) -> ReportLine:
 def _profiler() -> ReportLine:
     if not shutil.which("ncu"):
         remedy = "profile() counts on the emulator instead"
-        return ReportLine(ABSENT, "profiler (ncu)", "none", remedy)
+        return ReportLine(ABSENT, "profiler (ncu)", "none", remedy, for_gpus=True)
     parameters = Path("/proc/driver/nvidia/params")
     text = parameters.read_text() if parameters.is_file() else ""
     if "RmProfilingAdminOnly: 1" in text and os.geteuid() != 0:
@@ -290,4 +351,5 @@ def _output(*command: str) -> str | None:
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the subcommand ``doctor``; its exit status is 1 where something is broken."""
     parser = subparsers.add_parser("doctor")
-    parser.set_defaults(func=lambda args: 0 if doctor() else 1)
+    parser.add_argument("--full", action="store_true", help="a line for each part and notebook")
+    parser.set_defaults(func=lambda args: 0 if doctor(args.full) else 1)

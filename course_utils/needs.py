@@ -284,6 +284,11 @@ class NotebookNeeds:
     problem: str = ""
 
     @property
+    def name(self) -> str:
+        """``04_first_kernels/01_hello_threads``."""
+        return f"{self.path.parent.name}/{self.path.stem}"
+
+    @property
     def tokens(self) -> tuple[str, ...]:
         """Every token once, in the order of the cells."""
         return tuple(dict.fromkeys(token for cell in self.cells for token in cell))

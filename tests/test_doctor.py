@@ -10,7 +10,8 @@ import pytest
 from course_utils import doctor, environment
 from course_utils.__main__ import main
 from course_utils.devices.selection import ON_GPU
-from course_utils.paths import ROOT
+from course_utils.needs import NotebookNeeds
+from course_utils.paths import ROOT, notebook_files
 
 
 def test_parts_of_one_cuda_are_well():
@@ -74,7 +75,7 @@ def test_a_device_that_cannot_be_had_is_a_line_of_the_report(wanted):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 1 and done.stderr == ""
     assert "!!  kernels run on" in done.stdout and "unset COURSE_DEVICE" in done.stdout
-    assert "compiler (NVRTC)" in done.stdout and "runs here" not in done.stdout
+    assert "compiler (NVRTC)" in done.stdout and "run here" not in done.stdout
 
 
 def test_the_report_shows_no_path_of_this_machine(capsys):
@@ -100,7 +101,53 @@ def test_an_unknown_command_lists_the_known_ones(capsys):
 def test_where_no_kernel_runs_nothing_is_said_to_run(monkeypatch, capsys):
     monkeypatch.setattr(environment, "PROBLEM", "no GPU was found.")
     monkeypatch.setattr(environment, "_output", lambda *command: "")
-    assert not environment.doctor()
-    said = capsys.readouterr().out
-    assert "nothing: no GPU was found" in said
-    assert "runs here" not in said and "not needed" not in said.partition("compiler")[0]
+    for full in (False, True):
+        assert not environment.doctor(full)
+        said = capsys.readouterr().out
+        assert "nothing: no GPU was found" in said
+        assert "runs here" not in said and "run here" not in said
+        assert "not needed" not in said.partition("compiler")[0]
+
+
+def line(status, what, found, remedy="", for_gpus=False):
+    return environment.ReportLine(status, what, found, remedy, for_gpus)
+
+
+EXAMINED = [
+    line("ok", "Python", "3.12.3"),
+    line("ok", "kernels run on", "the emulator"),
+    line("--", "NVIDIA driver", "none", "not needed", for_gpus=True),
+    line("ok", "compiler (NVRTC)", "12.9"),
+    line("ok", "C and C++ compiler", "cc, c++"),
+    line("--", "PyTorch", "not installed", "run `make torch`"),
+    line("!!", "CUDA headers", "no cuda_fp16.h", "run `make setup`"),
+]
+
+
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_in_short_what_helps_no_one_here_is_one_line_and_a_remedy_stays(monkeypatch, on_gpu):
+    monkeypatch.setattr(environment, "ON_GPU", on_gpu)
+    monkeypatch.setattr(environment, "PROBLEM", "")
+    short = [str(each) for each in environment.in_short(EXAMINED)]
+    assert short[2].endswith("compiler (NVRTC) 12.9, C and C++ compiler")
+    assert ("NVIDIA driver: they are for GPUs" in short[3]) is not on_gpu
+    assert ("  --  NVIDIA driver        none  -> not needed" in short) is on_gpu
+    assert [each[2:4] for each in short[-2:]] == ["--", "!!"]
+
+
+def test_in_short_all_notebooks_are_one_line_but_those_that_cannot_be_read():
+    whole = NotebookNeeds(ROOT / "chapters/00_x/01_a.ipynb", ((), ()))
+    bad = NotebookNeeds(ROOT / "chapters/00_x/02_b.ipynb", (), "02_b can't be read as a notebook")
+    (all_of_them,) = environment.notebooks_in_short([whole, whole])
+    assert all_of_them.found == "all 2 run here"
+    number, named = environment.notebooks_in_short([whole, bad])
+    assert number.found == "1 run here"
+    assert (named.status, named.what) == ("!!", "00_x/02_b")
+
+
+def test_the_report_of_a_whole_machine_has_a_dozen_lines_at_most(capsys):
+    doctor()
+    text = capsys.readouterr().out
+    assert len(text.strip().splitlines()) <= 12
+    doctor(full=True)
+    assert len(capsys.readouterr().out.splitlines()) > len(notebook_files())

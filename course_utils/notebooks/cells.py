@@ -96,7 +96,8 @@ def named(word: str, root: Path = ROOT) -> list[Path]:
     closest = difflib.get_close_matches("/".join(parts)[:100], names, n=3, cutoff=0.4)
     meant = f": did you mean {' or '.join(closest)}?" if closest else "."
     raise LessonError(
-        f"No notebook or chapter is called {word[:100]!r}{meant} `make doctor` lists all."
+        f"No notebook or chapter is called {word[:100]!r}{meant} "
+        "`make doctor ARGS=--full` lists all."
     )
 
 

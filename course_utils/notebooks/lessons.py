@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,35 @@ class Lesson:
     def minutes(self) -> int:
         """To read and run it and to do its exercises."""
         return self.reading + self.exercises
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter: its folder, the title of its page (``04 First kernels``), and its lessons."""
+
+    folder: Path
+    title: str
+    lessons: tuple[Lesson, ...]
+
+    @property
+    def minutes(self) -> int:
+        """To read and run all of it and to do its exercises."""
+        return sum(each.minutes for each in self.lessons)
+
+    @property
+    def hours(self) -> str:
+        """The same in hours and half hours, at least half an hour: ``9½``."""
+        whole, half = divmod(max(1, round(self.minutes / 30)), 2)
+        return f"{whole or ''}{'½' * half}"
+
+
+def chapters(root: Path = ROOT) -> list[Chapter]:
+    """Every chapter of the course, in reading order. Raises LessonError for a notebook that can't
+    be read."""
+    found: dict[Path, list[Lesson]] = {}
+    for each in lessons(root):
+        found.setdefault(each.path.parent, []).append(each)
+    return [Chapter(folder, _heading(folder), tuple(own)) for folder, own in found.items()]
 
 
 def lessons(root: Path = ROOT) -> list[Lesson]:
@@ -129,6 +159,13 @@ def time_and_needs(own: Lesson, known: dict[str, Lesson]) -> str:
         ]
         text += f" You need {_listed(links)}."
     return text
+
+
+def _heading(folder: Path) -> str:
+    """The first line of a chapter's page, or the folder's name where it has none."""
+    with suppress(OSError, UnicodeDecodeError, IndexError):
+        return (folder / "README.md").read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
+    return folder.name
 
 
 def _link(own: Lesson, other: Lesson) -> str:

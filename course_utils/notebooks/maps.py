@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..errors import LessonError
-from ..paths import notebook_cells, notebook_files
-from ..text_tables import markdown_table
+from .lessons import Chapter, Lesson, chapters
 
 
 def chapter_map() -> Any:
-    """A table of all chapters and notebooks, with links from the folder of the notebook that asks.
+    """All chapters, folded, with their notebooks, the minutes of each, and links from the folder of
+    the notebook that asks.
 
-    Returns IPython's Markdown object.
+    Returns IPython's Markdown object. Raises LessonError for a notebook that can't be read.
     """
     from IPython.display import Markdown
 
-    rows = [
-        (book.parent.name, f"[{_title(book)}]({Path(os.path.relpath(book)).as_posix()})")
-        for book in notebook_files()
-    ]
-    return Markdown(markdown_table("chapter|notebook", rows))
+    return Markdown("\n".join(map(_folded, chapters())))
 
 
-def _title(book: Path) -> str:
-    """The notebook's first heading; the name of its file where it has none, or can't be read."""
-    with suppress(LessonError, IndexError):
-        source: str = notebook_cells(book)[0]["source"]
-        return source.splitlines()[0].lstrip("# ")
-    return book.name
+def _folded(chapter: Chapter) -> str:
+    count = len(chapter.lessons)
+    many = f"{count} notebooks" if count > 1 else "1 notebook"
+    title = f"<summary><b>{chapter.title}</b>: {many}, {chapter.hours} h</summary>"
+    rows = "\n".join(map(_row, chapter.lessons))
+    return f"<details>\n{title}\n\n{rows}\n\n</details>"
+
+
+def _row(lesson: Lesson) -> str:
+    target = Path(os.path.relpath(lesson.path)).as_posix()
+    minutes = f" ({lesson.minutes} min)" if lesson.minutes else ""
+    return f"- [{lesson.title}]({target}){minutes}"

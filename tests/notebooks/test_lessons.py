@@ -6,7 +6,15 @@ import pytest
 
 from course_utils.errors import LessonError
 from course_utils.notebooks.canonical import read_file
-from course_utils.notebooks.lessons import Lesson, as_listed, lesson, lessons, time_and_needs
+from course_utils.notebooks.lessons import (
+    Chapter,
+    Lesson,
+    as_listed,
+    chapters,
+    lesson,
+    lessons,
+    time_and_needs,
+)
 from course_utils.paths import CHAPTERS, ROOT
 
 LESSONS = lessons()
@@ -78,6 +86,16 @@ def test_a_readers_own_notebook_stays_as_it_is():
     nb = read_file(path)
     nb.cells[0].source += "\n\nIt takes about 3 minutes."
     assert as_listed(nb, ROOT / "mine.ipynb").cells == nb.cells
+
+
+def test_a_chapter_has_the_title_of_its_page_and_the_hours_of_its_lessons(tmp_path):
+    own = Lesson(tmp_path / "a/01_first.ipynb", "First", 50, 30, {})
+    assert [Chapter(tmp_path, "", (own,) * n).hours for n in (0, 1, 2, 3)] == ["½", "1½", "2½", "4"]
+    for chapter in chapters():
+        page = (chapter.folder / "README.md").read_text(encoding="utf-8")
+        assert (
+            page.startswith(f"# {chapter.title}\n") and chapter.title[:2] == chapter.folder.name[:2]
+        )
 
 
 def test_a_damaged_notebook_is_named(tmp_path):
