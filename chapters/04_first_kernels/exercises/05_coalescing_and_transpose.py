@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
+from course_utils.exercises.authoring.spec import (
+    Ask,
+    KernelExercise,
+    NumberExercise,
+    PythonExercise,
+    Target,
+)
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each, spare_blocks
+
+ROOM, OPTINS = 48 * 1024, (227 * 1024, 163 * 1024, 99 * 1024, 64 * 1024)
 
 PREDICT_SECTORS = NumberExercise(
     source="04_first_kernels/exercises/strided_read.cu",
@@ -158,6 +169,119 @@ PREDICT_WAVEFRONTS = NumberExercise(
             {32: "They want the same bank, but also the same word: it is read once for all."},
         ),
     },
+)
+
+
+class RowGPU:
+    """A stand-in for a GPU with one kernel that reverses rows, and CUDA's rules for shared memory.
+
+    ``optin``: the most bytes that a block may have; ``x``: the rows, one after the other.
+    """
+
+    def __init__(self, optin: int, rows: int, columns: int):
+        self.optin, self.x = optin, list(range(rows * columns))
+        self.kernel = RowKernel(optin)
+
+    def __repr__(self) -> str:
+        return f"gpu with optin={self.optin:,}"
+
+
+class RowKernel:
+    """What CuPy's kernel is, as far as the task needs it. ``launches``: the block's threads and the
+    shared bytes of each."""
+
+    def __init__(self, optin: int):
+        self._optin, self._most, self.launches = optin, ROOM, []
+
+    @property
+    def max_dynamic_shared_size_bytes(self) -> int:
+        return self._most
+
+    @max_dynamic_shared_size_bytes.setter
+    def max_dynamic_shared_size_bytes(self, nbytes: int) -> None:
+        if not 0 <= nbytes <= self._optin:
+            raise ValueError(
+                f"CUDA_ERROR_INVALID_VALUE: a block has at most {self._optin:,} bytes of shared "
+                f"memory on this GPU, not {nbytes:,}"
+            )
+        self._most = nbytes
+
+    def __call__(self, grid: Any, block: Any, arguments: Any, *, shared_mem: int = 0) -> None:
+        if shared_mem > self._most:
+            raise ValueError(
+                f"CUDA_ERROR_INVALID_VALUE: {shared_mem:,} bytes of dynamic shared memory, and the "
+                f"kernel may have {self._most:,}"
+            )
+        threads, (x, columns) = math.prod(block), arguments
+        if threads > 1024:
+            raise ValueError(f"CUDA_ERROR_INVALID_VALUE: a block of {threads:,} threads")
+        if math.prod(grid) * columns > len(x):
+            raise ValueError(
+                f"out of bounds: {math.prod(grid):,} blocks, for {len(x) // columns:,} rows"
+            )
+        if 4 * columns > shared_mem:
+            raise ValueError(
+                f"out of bounds: a row of {columns:,} floats does not fit into {shared_mem:,} bytes"
+            )
+        self.launches.append((threads, shared_mem))
+        for row in range(grid[0]):
+            part = x[row * columns : (row + 1) * columns]
+            x[row * columns : (row + 1) * columns] = part[::-1]
+
+
+def launch_and_look(function, gpu: RowGPU, rows: int, columns: int) -> tuple[int, ...]:
+    """What the function returns, and some of the numbers that the rows hold then."""
+    answer = function(gpu, rows, columns)
+    places = {0, columns - 1, columns // 3, (rows - 1) * columns, rows * columns - 1}
+    return (answer, *(gpu.x[place] for place in sorted(places)))
+
+
+def expected_rows(gpu: RowGPU, rows: int, columns: int) -> tuple[int, ...]:
+    answer, x = 0, list(range(rows * columns))
+    if 4 * columns <= gpu.optin:
+        answer = 4 * columns
+        x = [row * columns + columns - 1 - at for row in range(rows) for at in range(columns)]
+    places = {0, columns - 1, columns // 3, (rows - 1) * columns, rows * columns - 1}
+    return (answer, *(x[place] for place in sorted(places)))
+
+
+def no_more_than_asked(gpu: RowGPU, rows: int, columns: int) -> str:
+    if 4 * columns <= gpu.optin and gpu.kernel.launches != [(256, 4 * columns)]:
+        return (
+            "One launch, of blocks of 256 threads, with the bytes of a row and no more: what a "
+            "block has, others have not."
+        )
+    if 4 * columns > gpu.optin and gpu.kernel.launches:
+        return "Launch nothing where a row does not fit."
+    return ""
+
+
+def drawn_rows(rng: np.random.Generator) -> tuple[RowGPU, int, int]:
+    optin, rows = int(rng.choice(OPTINS)), int(rng.integers(1, 4))
+    limits = (1, 100, ROOM // 4, ROOM // 4 + 1, optin // 4, optin // 4 + 1, 20_001)
+    columns = int(rng.choice(limits))
+    return RowGPU(optin, rows, columns), rows, columns
+
+
+REVERSE_WITH_ROOM = PythonExercise(
+    cases=tuple(
+        (RowGPU(optin, rows, columns), rows, columns)
+        for optin, rows, columns in (
+            (OPTINS[0], 2, 1000),
+            (OPTINS[0], 2, ROOM // 4),
+            (OPTINS[0], 1, ROOM // 4 + 1),
+            (OPTINS[0], 1, OPTINS[0] // 4),
+            (OPTINS[0], 1, OPTINS[0] // 4 + 1),
+            (OPTINS[3], 3, 16_384),
+            (OPTINS[2], 1, 25_345),
+            (OPTINS[1], 300, 5),
+            (OPTINS[1], 70_001, 2),
+        )
+    ),
+    reference=expected_rows,
+    call=launch_and_look,
+    contract=DrawnCases(drawn_rows),
+    method=no_more_than_asked,
 )
 
 
