@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import pytest
 
@@ -27,6 +28,8 @@ def chapters(tmp_path, monkeypatch):
     and gives the folder of chapters."""
     kernels = tmp_path / "kernels"
     monkeypatch.setattr(registry, "KERNELS", kernels)
+    for name in [name for name in sys.modules if name.startswith("exercises_of_")]:
+        monkeypatch.delitem(sys.modules, name)  # another test's files have the same names
 
     def write(files: dict[str, str]):
         for name, text in files.items():
@@ -83,6 +86,31 @@ def test_two_exercises_of_one_id_are_refused(chapters):
     files = {"04_x/01_first.py": spec("a"), "04_x/02_second.py": spec("a")}
     with pytest.raises(LessonError, match=r"id 04\.a: in .*/01_first\.py and in .*/02_second\.py"):
         exercises_below(chapters(files))
+
+
+def was(name: str, *former: str) -> str:
+    return spec(name).replace("cases", f"formerly={former!r}, cases")
+
+
+@pytest.mark.parametrize(
+    ("moved", "words"),
+    [
+        (was("b", "04.a"), r"02_second\.py: 04\.b was formerly 04\.a, and 04\.a has this id too"),
+        (was("b", "03.c") + was("d", "03.c"), r"04\.d was formerly 03\.c, and 04\.b has this id"),
+        (was("b", "04.b"), r"04\.b was formerly 04\.b, and 04\.b has this id"),
+        (was("b", "c"), r"04\.b was formerly 'c'\. Write a tuple of ids: \(.03\.square.,\)"),
+        (was("b").replace("()", '"03.c"', 1), r"04\.b was formerly '0'\. Write a tuple of ids"),
+    ],
+)
+def test_a_former_id_names_one_exercise(chapters, moved, words):
+    files = {"04_x/01_first.py": spec("a"), "04_x/02_second.py": moved}
+    with pytest.raises(LessonError, match=words):
+        exercises_below(chapters(files))
+
+
+def test_an_exercise_may_have_had_several_ids(chapters):
+    (found,) = exercises_below(chapters({"04_x/01_first.py": was("b", "03.b", "02.c")}))
+    assert (found.id, found.formerly) == ("04.b", ("03.b", "02.c"))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,7 @@ from .spec import BaseExercise, NumberExercise
 
 SPECS = "[0-9][0-9]_*.py"
 LONGEST = 60  # characters of a name that is asked for; no id has as many
+AN_ID = re.compile(r"\d\d\.[a-z0-9_]+")
 
 
 @cache
@@ -34,7 +36,8 @@ def all_exercises() -> tuple[BaseExercise, ...]:
 def exercises_below(chapters: Path) -> tuple[BaseExercise, ...]:
     """The exercises of a folder of chapters, each in its notebook.
 
-    Raises LessonError where two exercises share an id, or a file can't be imported.
+    Raises LessonError where two exercises share an id, one of those that they had before included,
+    or a file can't be imported.
     """
     found: dict[str, BaseExercise] = {}
     for folder in sorted(chapters.glob("*/exercises")):
@@ -46,7 +49,23 @@ def exercises_below(chapters: Path) -> tuple[BaseExercise, ...]:
                     f"Two exercises have the id {exercise.id}: in {' and in '.join(files)}. "
                     "Move your copy out of chapters/, or give its exercises other ids."
                 )
+    _check_former_ids(found, chapters)
     return tuple(found.values())
+
+
+def _check_former_ids(exercises: dict[str, BaseExercise], chapters: Path) -> None:
+    """Raises LessonError for a former id that isn't one, or that names another exercise too."""
+    named = dict(exercises)
+    for exercise in exercises.values():
+        where = f"{_spec_file(exercise, chapters)}: {exercise.id} was formerly"
+        for name in exercise.formerly:
+            if not AN_ID.fullmatch(name):
+                raise LessonError(f'{where} {name!r}. Write a tuple of ids: ("03.square",).')
+            if name in named:
+                raise LessonError(
+                    f"{where} {name}, and {named[name].id} has this id too. Give one of them up."
+                )
+            named[name] = exercise
 
 
 def _spec_file(exercise: BaseExercise, chapters: Path) -> str:
@@ -54,13 +73,20 @@ def _spec_file(exercise: BaseExercise, chapters: Path) -> str:
     return shown(chapters / chapter / "exercises" / f"{name}.py")
 
 
+def by_any_id() -> dict[str, BaseExercise]:
+    """Every exercise by its id, and by those that it had before."""
+    return {name: e for e in all_exercises() for name in (e.id, *e.formerly)}
+
+
 def find(name: str) -> BaseExercise:
-    """The exercise with this id, in capitals or not. Raises KeyError with the closest ids."""
+    """The exercise that has or had this id, in capitals or not. Raises KeyError with the closest
+    ids."""
     asked = name.lower()[:LONGEST]
-    named = {exercise.id: exercise for exercise in all_exercises()}
+    named = by_any_id()
     if asked in named:
         return named[asked]
-    closest = " or ".join(difflib.get_close_matches(asked, named, n=3, cutoff=0.0))
+    living = [exercise.id for exercise in all_exercises()]
+    closest = " or ".join(difflib.get_close_matches(asked, living, n=3, cutoff=0.0))
     raise KeyError(
         f"no exercise is called {name[:LONGEST]!r}: did you mean {closest}? progress() lists all."
     )

@@ -66,7 +66,7 @@ class BaseExercise:
     ``task`` and ``explanation`` are Markdown; ``hints`` rise in strength. ``source`` is the
     solution file below ``kernels/``, with the markers of :mod:`.markers`.
     ``bug`` is the verdict on the starter of a "find the bug" exercise: such a starter is run as it
-    is.
+    is. ``formerly`` are the ids that the exercise had before it moved: they still name it.
 
     A spec file has no texts: the registry takes them and the wrong answers from the exercise's
     page, and its id, its source and the name of what is to be written from its own name, where the
@@ -82,6 +82,7 @@ class BaseExercise:
     explanation: str = ""
     mutants: tuple[Mutant, ...] = ()
     bug: str | None = None
+    formerly: tuple[str, ...] = ()
     notebook: str = field(default="", init=False)
 
     @property

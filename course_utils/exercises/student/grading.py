@@ -21,7 +21,7 @@ from ...notebooks.cells import EXERCISE, find
 from ...paths import ROOT
 from ...text_tables import Table
 from ..authoring import kinds
-from ..authoring.registry import all_exercises
+from ..authoring.registry import by_any_id
 from ..authoring.spec import BaseExercise
 from ..judging.runner import run_source
 from .magic import CELL_LINE
@@ -106,9 +106,11 @@ def grade(
         raise LessonError(str(error)) from None
     remarks: list[str] = []
     cells: dict[str, list[str]] = {}
+    known = by_any_id()
     for notebook in notebooks:
         try:
             for name, source in answers_of(notebook):
+                name = known[name].id if name in known else name
                 cells.setdefault(name, []).append(source)
         except (OSError, ValueError) as error:
             remarks.append(f"{notebook.name} could not be read: {error}")
@@ -117,8 +119,7 @@ def grade(
         _graded(exercise, cells.get(exercise.id, []), worth.get(exercise.id, 1.0), hints)
         for exercise in exercises
     )
-    known = {exercise.id for exercise in all_exercises()}
-    if unknown := sorted(set(cells) - known):
+    if unknown := sorted(set(cells) - set(known)):
         remarks.append("no such exercise here: " + ", ".join(unknown))
     return StudentReport(place.resolve().stem, grades, tuple(changed_files(place)), tuple(remarks))
 
@@ -179,7 +180,8 @@ def to_junit(reports: Sequence[StudentReport]) -> str:
 def _graded(
     exercise: BaseExercise, cells: list[str], worth: float, hints: Mapping[str, int] | None
 ) -> Grade:
-    used = None if hints is None else hints.get(exercise.id, 0)
+    names = (exercise.id, *exercise.formerly)
+    used = None if hints is None else max(hints.get(name, 0) for name in names)
     outcome, source = None, ""
     for cell in reversed(cells[-TRIES:]):
         last = run_source(exercise, cell, first_line=CELL_LINE)

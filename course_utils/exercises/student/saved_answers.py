@@ -2,7 +2,8 @@
 
 The folder is ``.progress/`` in the course, or the one COURSE_PROGRESS names. An exercise that the
 JSON file says nothing about is done if its passed answer is in the folder, and attempted if any
-answer is, so a lost or damaged JSON file costs no mark. Several notebooks may write at once.
+answer is, so a lost or damaged JSON file costs no mark. What was kept under an id that an exercise
+had before counts as its own, and stays in its place. Several notebooks may write at once.
 Nothing here raises because something could not be kept: a verdict is worth more than its record.
 What could not be kept is said in the answer.
 """
@@ -31,6 +32,7 @@ DONE, ATTEMPTED, OPEN = "done", "attempted", "open"
 MARKS = {DONE: "[x]", ATTEMPTED: "[~]", OPEN: "[ ]"}
 LOCK_SECONDS = 2.0  # how long another notebook is waited for
 SUFFIXES = {"python": "py", "c": "c"}
+COUNTS = ("tries", "hints")
 ANSWER = re.compile(
     r"(?P<id>\d\d\.\w+)(?P<passed>\.passed)?\.(cu|py|c)"
 )  # the files of this folder
@@ -62,19 +64,19 @@ def record(exercise: BaseExercise, outcome: Outcome, cell: str) -> str:
         write_whole(answer_file(exercise), cell)
         if outcome.passed:
             write_whole(passing_file(exercise), cell)
-        return _change(exercise.id, count)
+        return _change(exercise, count)
 
     return _trying(keep)
 
 
 def saved_answer(exercise: BaseExercise) -> str | None:
     """The cell the student ran last; None before the first try."""
-    return _text(answer_file(exercise))
+    return _text_of(answer_file(exercise), exercise)
 
 
 def passing_answer(exercise: BaseExercise) -> str | None:
     """The last cell that passed, whatever was tried after it; None where none has."""
-    return _text(passing_file(exercise))
+    return _text_of(passing_file(exercise), exercise)
 
 
 def forget(exercise: BaseExercise) -> str:
@@ -83,7 +85,7 @@ def forget(exercise: BaseExercise) -> str:
     Returns a sentence where that could not be kept.
     """
     _hints.pop(exercise.id, None)
-    return _trying(lambda: _change(exercise.id, lambda entry: {"status": OPEN}))
+    return _trying(lambda: _change(exercise, lambda entry: {"status": OPEN}))
 
 
 def next_hint(exercise: BaseExercise) -> int:
@@ -91,7 +93,7 @@ def next_hint(exercise: BaseExercise) -> int:
     saved: int = _read()[0].get(exercise.id, {}).get("hints", 0)
     before = max(saved, _hints.get(exercise.id, 0))
     number = min(before + 1, len(exercise.hints))
-    if _trying(lambda: _change(exercise.id, lambda entry: {**entry, "hints": number})):
+    if _trying(lambda: _change(exercise, lambda entry: {**entry, "hints": number})):
         _hints[exercise.id] = number
     return number
 
@@ -204,8 +206,9 @@ def _trying(keep: Callable[[], str]) -> str:
         return f"This try is not kept: {error}."
 
 
-def _change(name: str, change: Callable[[Entry], Entry]) -> str:
-    """Write the entry of an exercise anew, a no longer readable file being set aside first.
+def _change(exercise: BaseExercise, change: Callable[[Entry], Entry]) -> str:
+    """Write the entry of an exercise anew, under its former ids too if they have one. A no longer
+    readable file is set aside first.
 
     Raises OSError where the folder cannot be read or written.
     """
@@ -219,7 +222,9 @@ def _change(name: str, change: Callable[[Entry], Entry]) -> str:
                 f"progress.json could not be read as a whole; the old one is kept as {aside}. "
                 "What you have solved still counts."
             )
-        data[name] = change(data.get(name, {}))
+        entry = change(data.get(exercise.id, {}))
+        data |= {name: entry for name in exercise.formerly if name in data}
+        data[exercise.id] = entry
         write_whole(folder() / "progress.json", json.dumps(data, indent=1, sort_keys=True) + "\n")
     return said
 
@@ -227,14 +232,26 @@ def _change(name: str, change: Callable[[Entry], Entry]) -> str:
 def _read(strict: bool = False) -> tuple[dict[str, Entry], bool]:
     """(the entries that make sense, whether there is anything else in the file).
 
-    An entry without a status takes it from the student's answers in the folder.
+    An entry without a status takes it from the student's answers in the folder, and an exercise's
+    entry is joined with those under its former ids.
     With ``strict`` a file that is there and cannot be opened raises OSError; otherwise it counts as
     none, so that it stops no lesson.
     """
     entries, damaged = _read_file(strict)
     for name, status in _statuses_of_answers().items():
         entries[name] = {"status": status, **entries.get(name, {})}
+    for exercise in all_exercises():
+        for former in filter(None, map(entries.get, exercise.formerly)):
+            entries[exercise.id] = _joined(entries.get(exercise.id, {}), former)
     return entries, damaged
+
+
+def _joined(entry: Entry, former: Entry) -> Entry:
+    """One entry of two: the better status, and the larger of each count."""
+    both = {**former, **entry}
+    both |= {name: max(entry.get(name, 0), former.get(name, 0)) for name in COUNTS if name in both}
+    both["status"] = min((e.get("status", OPEN) for e in (entry, former)), key=list(MARKS).index)
+    return both
 
 
 def _statuses_of_answers() -> dict[str, str]:
@@ -268,10 +285,9 @@ def _read_file(strict: bool) -> tuple[dict[str, Entry], bool]:
 
 
 def _is_entry(entry: Any) -> bool:
-    counts = ("tries", "hints")
     return (
         isinstance(entry, dict)
-        and all(isinstance(entry.get(name, 0), int) for name in counts)
+        and all(isinstance(entry.get(name, 0), int) for name in COUNTS)
         and entry.get("status", OPEN) in list(MARKS)  # whatever it is, a list too
     )
 
@@ -303,6 +319,13 @@ def _set_aside(path: Path) -> str:
         number += 1
     path.rename(aside)
     return aside.name
+
+
+def _text_of(file: Path, exercise: BaseExercise) -> str | None:
+    """What is in one of an exercise's files, or in the one of a former id."""
+    rest = file.name.removeprefix(exercise.id)
+    files = [file, *(file.with_name(f"{name}{rest}") for name in exercise.formerly)]
+    return next((text for text in map(_text, files) if text is not None), None)
 
 
 def _text(path: Path) -> str | None:
