@@ -9,4 +9,4 @@ def factors() -> tuple[float, float]:
     return found[0], found[-1]
 
 
-QUOTES = {"a step of it is 5.2 to 7.0 times": factors}
+QUOTES = {"a step of it is 5.1 to 6.8 times": factors}
