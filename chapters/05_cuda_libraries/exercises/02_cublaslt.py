@@ -1,0 +1,91 @@
+"""The exercises of "cuBLASLt"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils import ceil_div
+from course_utils.exercises.authoring import domain, method
+from course_utils.exercises.authoring.domain import Domain, Given, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import KernelExercise
+
+# --- An epilogue that remembers ---
+
+
+def to_activate(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    rows, columns = size
+    return {
+        "x": floats(rng, (rows, columns)),
+        "bias": floats(rng, columns),
+        "y": empty((rows, columns)),
+        "mask": empty((rows, ceil_div(columns, 128) * 4), np.uint32),
+        **int32s(rows=rows, columns=columns),
+    }
+
+
+def activated(given: Given) -> dict:
+    value = given["x"] + given["bias"]  # in fp32: the sign is that of the rounded sum
+    bits = np.zeros((len(value), given["mask"].shape[1] * 32), np.uint8)
+    bits[:, : value.shape[1]] = value > 0
+    words = np.packbits(bits, axis=1, bitorder="little").view("<u4")
+    return {"y": np.where(value > 0, value, 0), "mask": words}
+
+
+MASK_SIZE = 3, 200
+
+RELU_MASK = KernelExercise(
+    inputs=to_activate,
+    reference=activated,
+    launch=lambda size: Launch((ceil_div(size[1], 128), size[0]), (128,)),
+    small=((3, 200), (2, 128), (1, 33), (5, 1), (1, 1)),
+    full=(8192, 8192),
+    contract=Domain(
+        sizes=domain.shapes(
+            rows=(1, 2, 7, 40), columns=(1, 31, 32, 33, 127, 129, 300)
+        ).with_outlier(rows=16_411, columns=4099),
+        values=(
+            domain.data(
+                "x",
+                domain.NEGATIVE,
+                domain.POSITIVE,
+                domain.TIES,
+                domain.LARGE,
+                domain.SOME_INFINITE,
+                domain.SOME_NAN,
+            ),
+            (
+                InputClass("as drawn", lambda given, rng: {}),
+                *domain.data("x bias", domain.FAINTEST)[1:],
+                InputClass(
+                    "x = -bias or just above", lambda given, rng: sums_about_zero(given, rng)
+                ),
+            ),
+        ),
+    ),
+    method=(
+        Requirement(
+            "bytes stored, over those of y and the mask",
+            lambda stats: stats.counts.global_store_bytes / stats.result_bytes,
+            at_most=1.0,
+            advice="One lane of each warp stores the word of all 32.",
+            size=MASK_SIZE,
+        ),
+        method.atomics(
+            "global",
+            at_most=0,
+            advice="The bits of a word come from one warp, whose lanes can vote.",
+            size=MASK_SIZE,
+        ),
+        method.balanced_work(size=MASK_SIZE),
+    ),
+)
+
+
+def sums_about_zero(given: Given, rng: np.random.Generator) -> dict:
+    """x is -bias in two columns of three: a sum of 0 in one, the least above 0 in the other."""
+    x = given["x"].copy()
+    x[:, ::3] = -given["bias"][::3]
+    x[:, 1::3] = np.nextafter(-given["bias"][1::3], np.float32(np.inf))
+    return {"x": x}
