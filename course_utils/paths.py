@@ -50,6 +50,13 @@ def notebook_files(root: Path = ROOT) -> list[Path]:
     ]
 
 
+def chapter_title(folder: str) -> str:
+    """``04 First kernels``: the heading of the page of a chapter, or else its folder."""
+    page = CHAPTERS / folder / "README.md"
+    heading = page.read_text(encoding="utf-8").partition("\n")[0] if page.is_file() else ""
+    return heading.lstrip("# ") or folder
+
+
 def notebook_cells(path: Path) -> list[dict[str, Any]]:
     """The cells of a notebook, as its file has them. Raises LessonError where it can't be read."""
     try:

@@ -20,6 +20,7 @@ include_patterns = [
     "README.md",
     "CONTRIBUTING.md",
     "INSTALL.md",
+    "RECORDS.md",
     "kernels/README.md",
     "site/README.md",
     "tests/README.md",

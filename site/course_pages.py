@@ -15,7 +15,7 @@ from course_utils import figures
 from course_utils.paths import ROOT
 from course_utils.records.kernel_records import NAME
 from course_utils.records.measured_files import REFERENCE, measurements
-from course_utils.records.readme_table import by_task
+from course_utils.records.record_pages import by_task
 
 GLOSSARY = "chapters/00_start_here/02_glossary"
 BENCHMARKS = "assets/benchmarks/README"
@@ -49,6 +49,7 @@ def add_contents(app: Any, name: str, source: list[str]) -> None:
     folder = ROOT / Path(name).parent
     if name == "README":
         pages = [*sorted(folder.glob("chapters/*/README.md")), folder / "INSTALL.md"]
+        pages.append(folder / "RECORDS.md")
         rest = (*folder.glob("assets/**/*.md"), *folder.glob("course_utils/**/*.md"))
         authors = ("CONTRIBUTING", "kernels/README", "tests/README", "site/README")
         pages += [*sorted(rest), PLANTED_BUGS, *(folder / f"{name}.md" for name in authors)]

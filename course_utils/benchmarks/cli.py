@@ -4,8 +4,7 @@ On the emulator a figure is million thread-instructions per second of wall time,
 how many times as long a run takes with the whole sanitizer; the instruction counts themselves never
 change from run to run. On a GPU each kernel is timed beside the libraries that do the same work, in
 turn within one process. What is measured goes to this GPU's own files in ``assets/benchmarks``;
-the README's table and the page of all records are drawn only by ``--readme``, and only from the
-reference GPU's.
+the pages that show records are drawn only by ``--draw``, and only from the reference GPU's.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ..devices.properties import description, device_name, own_gpu
 from ..devices.selection import EMULATOR, ON_GPU, cp, device
 from ..errors import LessonError
 from ..paths import shown
-from ..records import kernel_records, readme_table
+from ..records import kernel_records, record_pages
 from ..records.measured_files import REFERENCE, file_of
 from ..text_tables import Column, Columns, size_in_words
 from .cases import CASES
@@ -53,7 +52,7 @@ ON_THIS_GPU = Columns(
 
 def run(args: argparse.Namespace) -> int:
     """Do what the arguments ask for; the command's exit status."""
-    if args.list or args.merge or args.readme:
+    if args.list or args.merge or args.draw:
         return _run_without_measuring(args)
     if unknown := [word for word in args.only or () if not _is_known(word)]:
         print(f"No benchmark is called {' or '.join(unknown)}; --list names them all.")
@@ -81,10 +80,10 @@ def _run_without_measuring(args: argparse.Namespace) -> int:
     if args.merge:
         merged = kernel_records.write_merged(_records_in(args.merge), NAMES)
         print(f"merged into {shown(merged)}")
-    if args.readme:
-        readme_table.draw()
-        page = shown(readme_table.PAGE)
-        print(f"README.md's table and {page} are drawn from the records of the {REFERENCE}")
+    if args.draw:
+        record_pages.draw({case.name: case.chapter for case in CASES})
+        pages = f"{shown(record_pages.TASKS)} and {shown(record_pages.PAGE)}"
+        print(f"README.md's records, {pages} are drawn from the records of the {REFERENCE}")
     return 0
 
 
@@ -239,10 +238,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("--list", action="store_true", help="name all that can be measured")
     parser.add_argument(
-        "--readme",
+        "--draw",
         action="store_true",
-        help="measure nothing: draw the README's table and the page of all records from those of "
-        f"the {REFERENCE}",
+        help="measure nothing: draw README.md's records, RECORDS.md and the page of every kernel "
+        f"from the records of the {REFERENCE}",
     )
     parser.add_argument(
         "--merge",

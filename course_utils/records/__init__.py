@@ -1,1 +1,1 @@
-"""Measured files: read by name and device, written, drawn into the README."""
+"""Measured files: read by name and device, written, drawn as pages."""

@@ -17,7 +17,7 @@ from ..errors import LessonError
 from ..paths import BENCHMARKS
 from ..whole_files import read_json, write_whole
 
-REFERENCE = "NVIDIA H200"  # the GPU whose figures come with the course and stand in its README
+REFERENCE = "NVIDIA H200"  # the GPU whose figures come with the course
 
 
 def file_of(name: str, device: str) -> Path:

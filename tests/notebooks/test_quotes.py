@@ -11,7 +11,7 @@ import pytest
 from course_utils.notebooks.canonical import read
 from course_utils.notebooks.cells import find, numbered
 from course_utils.paths import ROOT, shown
-from course_utils.records.readme_table import MARKS
+from course_utils.records.record_pages import MARKS
 from tests.notebooks.quoting import Quotes, problems, prose
 
 QUOTES = ROOT / "tests/notebooks/quotes"

@@ -12,7 +12,7 @@ from course_utils.benchmarks.tools.producers import PRODUCERS, Producer, stale
 from course_utils.devices import properties
 from course_utils.errors import LessonError
 from course_utils.paths import README, ROOT
-from course_utils.records import kernel_records, measured_files, readme_table, sources
+from course_utils.records import kernel_records, measured_files, record_pages, sources
 from course_utils.records.measured_files import REFERENCE, file_of
 
 OTHER = "NVIDIA H100 80GB HBM3"
@@ -175,15 +175,17 @@ def test_a_run_that_is_stopped_keeps_what_it_has_measured(folder, monkeypatch):
     assert [r["kernel"] for r in measurements("kernels", OTHER)["records"]] == ["vec_add"]
 
 
-# --- the README ---
+# --- the pages ---
 
 
 @pytest.fixture
 def readme(tmp_path, monkeypatch):
     file = tmp_path / "README.md"
-    file.write_text("before\n" + "".join(readme_table.MARKS) + "\nafter")
-    monkeypatch.setattr(readme_table, "README", file)
-    monkeypatch.setattr(readme_table, "PAGE", tmp_path / "page.md")
+    file.write_text("before\n" + "".join(record_pages.MARKS) + "\nafter")
+    monkeypatch.setattr(record_pages, "README", file)
+    monkeypatch.setattr(record_pages, "ROOT", tmp_path)
+    monkeypatch.setattr(record_pages, "TASKS", tmp_path / "tasks.md")
+    monkeypatch.setattr(record_pages, "PAGE", tmp_path / "page.md")
     return file
 
 
@@ -207,37 +209,59 @@ SECONDS = {
 }
 
 
-def table(*records):
+def tasks(*records):
+    """The page of tasks, from kernels of which some are of a chapter 05."""
     content = {"device": "X", "records": list(records)}
-    return readme_table.with_table("before" + "".join(readme_table.MARKS) + "after", content)
+    return record_pages.tasks_page(content, {"a": "04_a", "b": "05_b", "sgemm_stream_k": "06_c"})
 
 
 def test_the_table_has_one_row_for_a_task_with_the_fastest_of_our_kernels():
-    drawn = table(record("slow", [2, 3], 2.0), record("fast", [2, 3], 1.0))
-    assert drawn.count("| sum | 2 × 3 | fast | 1 ms | library | 2 ms | 2.00× as fast |  |") == 1
-    assert "slow" not in drawn
+    drawn = tasks(record("slow", [2, 3], 2.0), record("fast", [2, 3], 1.0))
+    assert drawn.count("| sum<br>2 × 3 | 2.00× | fast<br>1 ms | library<br>2 ms |") == 1
+    assert "| slow<br>" not in drawn
 
 
 def test_fastest_is_who_is_furthest_ahead_of_the_library_of_its_own_run():
     warmer = record("ahead", [2, 3], 1.1) | {"ratio": 2.1}
-    drawn = table(record("cooler", [2, 3], 1.0), warmer)
+    drawn = tasks(record("cooler", [2, 3], 1.0), warmer)
     assert "ahead" in drawn and "cooler" not in drawn
 
 
 def test_the_table_shows_the_largest_size_that_was_measured_beside_a_library():
     alone = record("b", 9, 1.0) | {"bytes": 9 * 10**9, "baseline": None}
-    drawn = table(record("a", 2, 1.0) | {"bytes": 10}, record("b", 5, 4.0), alone)
-    assert "| sum | 5 | b | 4 ms |" in drawn and drawn.count("| sum |") == 1
+    drawn = tasks(record("a", 2, 1.0) | {"bytes": 10}, record("b", 5, 4.0), alone)
+    assert "| sum<br>5 | 0.50× | b<br>4 ms |" in drawn and drawn.count("| sum<br>") == 1
 
 
 def test_the_table_shows_the_burst_beside_what_is_left_of_it_for_seconds():
-    drawn = table(record("a", 5, 1.0) | {"sustained": SECONDS})
-    assert "| 2.00× as fast | 1.20× as fast |" in drawn
+    drawn = tasks(record("a", 5, 1.0) | {"sustained": SECONDS})
+    assert "| 2.00×<br>1.20× |" in drawn
+
+
+def test_a_task_is_in_the_chapter_of_its_fastest_kernel():
+    drawn = tasks(record("b", 5, 1.0), record("a", 5, 1.0, what="scan"))
+    headings = ["## 04_a", "| scan<br>5 |", "## 05_b", "| sum<br>5 |"]
+    assert sorted(headings, key=drawn.index) == headings
+
+
+def test_tasks_are_won_lost_or_level():
+    speedups = {"won": 1.03, "level": 1.02, "level too": 0.98, "lost": 0.97, "lost too": 0.5}
+    drawn = tasks(*(record("a", 5, 1.0, what=what) | {"ratio": r} for what, r in speedups.items()))
+    assert "in 1 of 5 tasks, is within 2 % of it in 2 and slower in 2." in drawn
+
+
+def test_the_last_rungs_show_their_range_over_all_sizes():
+    drawn = tasks(
+        record("sgemm_stream_k", 512, 1.0) | {"ratio": 0.9},
+        record("sgemm_stream_k", 1024, 4.0) | {"ratio": 1.1, "sustained": SECONDS},
+    )
+    row = "| sgemm_stream_k<br>sum | 512 to 1,024 | 0.90 to 1.10× | 1.20× |"
+    assert row in drawn.partition("## Square products")[2]
 
 
 def test_the_page_has_every_kernel_at_every_size_with_each_library():
     records = [record("a", 5, 1.0), record("c", 7, 1.0, what="scan"), record("b", 5, 4.0)]
-    drawn = readme_table.page({"device": "X", "records": records})
+    drawn = record_pages.page({"device": "X", "records": records})
     assert drawn.index("## Sum") < drawn.index("| b | 5 |") < drawn.index("## Scan")
     assert "| a | 5 | 1 ms | 0.2 % | 1 | 0.001 | 0.25 | library 2.00, other 4.00 |" in drawn
     assert "back to back" not in drawn
@@ -249,26 +273,27 @@ def test_the_page_has_every_kernel_at_every_size_with_each_library():
 )
 def test_a_record_of_an_older_method_is_marked(measured, mark):
     content = {"device": "X", "records": [record("a", 5, 1.0, measured)]}
-    assert f"| 1 ms{mark} |" in readme_table.page(content)
-    marks = "".join(readme_table.MARKS)
-    assert f"| 1 ms{mark} |" in readme_table.with_table(marks, content)
+    assert f"| 1 ms{mark} |" in record_pages.page(content)
+    assert f"<br>1 ms{mark} |" in record_pages.tasks_page(content, {})
 
 
 def test_the_page_shows_clock_and_power_where_they_are_known():
     records = [record("a", 5, 1.0) | {"sustained": SECONDS}]
-    drawn = readme_table.page({"device": "X", "records": records})
-    row = "| a | 5 | 1.5 ms | 1,700 MHz | 690 W | library | 1.8 ms |  |  | 1.200× as fast |"
+    drawn = record_pages.page({"device": "X", "records": records})
+    row = "| a | 5 | 1.5 ms | 1,700 MHz | 690 W | library | 1.8 ms |  |  | 1.200× |"
     assert row in drawn.partition("back to back")[2]
 
 
 @pytest.mark.parametrize("gpu", [None, OTHER])
-def test_the_readme_is_drawn_from_the_reference_alone(two_devices, at, readme, gpu):
+def test_the_pages_are_drawn_from_the_reference_alone(two_devices, at, readme, monkeypatch, gpu):
     at(gpu)
-    assert bench("--readme") == 0
+    monkeypatch.setattr(record_pages, "HEADLINES", ("sum",))
+    assert bench("--draw") == 0
     text = readme.read_text()
-    assert f"Measured on one {REFERENCE}," in text and OTHER not in text
-    assert "| a | 4 ms |" in text and text.endswith("after")
-    assert "| a | 2 × 3 | 4 ms |" in readme_table.PAGE.read_text()
+    assert f"On one {REFERENCE}," in text and OTHER not in text
+    assert "| sum | 0.50× | 4 ms | library, 2 ms |" in text and text.endswith("after")
+    assert "| a<br>4 ms |" in record_pages.TASKS.read_text()
+    assert "| a | 2 × 3 | 4 ms |" in record_pages.PAGE.read_text()
 
 
 def test_a_gpu_that_measures_writes_its_own_file_and_no_other_and_not_the_readme(
@@ -457,4 +482,4 @@ def test_no_record_names_a_place_outside_the_repository():
 
 def test_the_readme_of_the_course_has_the_marks():
     text = README.read_text(encoding="utf-8")
-    assert all(text.count(mark) == 1 for mark in readme_table.MARKS)
+    assert all(text.count(mark) == 1 for mark in record_pages.MARKS)

@@ -1,0 +1,52 @@
+"""The committed pages of records are what their command draws."""
+
+import re
+
+from course_utils.benchmarks.cases import CASES
+from course_utils.paths import README, ROOT
+from course_utils.records.measured_files import REFERENCE, measurements
+from course_utils.records.record_pages import (
+    HEADLINES,
+    MARKS,
+    PAGE,
+    TASKS,
+    page,
+    tasks_page,
+    with_headlines,
+)
+
+TEXT = README.read_text(encoding="utf-8")
+CHAPTERS_OF = {case.name: case.chapter for case in CASES}
+
+
+def test_the_readme_shows_records_as_they_are():
+    assert with_headlines(TEXT, measurements("kernels", REFERENCE)) == TEXT
+
+
+def test_the_page_of_all_tasks_is_drawn_from_the_records_and_linked():
+    drawn = tasks_page(measurements("kernels", REFERENCE), CHAPTERS_OF)
+    assert drawn == TASKS.read_text(encoding="utf-8")
+    assert f"]({TASKS.relative_to(ROOT)})" in TEXT
+
+
+def test_the_readme_has_wins_and_losses():
+    rows = with_headlines(TEXT, measurements("kernels", REFERENCE)).partition(MARKS[0])[2]
+    speedups = [float(found) for found in re.findall(r"\| (\d+\.\d+)× \|", rows)]
+    assert len(speedups) == len(HEADLINES)
+    assert sum(s > 1 for s in speedups) >= 2 <= sum(s < 1 for s in speedups)
+
+
+def test_of_sizes_with_as_many_bytes_the_one_with_more_work_is_entered():
+    content = measurements("kernels", REFERENCE)
+    flash = [r for r in content["records"] if r["kernel"] == "flash_pipeline"]
+    assert len({r["bytes"] for r in flash}) == 1 < len({r["flops"] for r in flash})
+    most = max(flash, key=lambda record: record["flops"])
+    for records in (flash, flash[::-1]):
+        (row,) = [x for x in tasks_page({**content, "records": records}, {}).splitlines()
+                  if "| flash_pipeline<br>" in x]  # fmt: skip
+        assert " × ".join(f"{extent:,}" for extent in most["size"]) in row
+
+
+def test_the_page_of_all_records_is_drawn_from_them_and_linked():
+    assert page(measurements("kernels", REFERENCE)) == PAGE.read_text(encoding="utf-8")
+    assert f"]({PAGE.relative_to(ROOT)})" in TEXT
