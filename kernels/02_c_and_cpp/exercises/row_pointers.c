@@ -14,7 +14,7 @@ int **make_table(int rows, int columns)
     int *elements = malloc(sizeof *elements * rows * columns);
     int **table = malloc(sizeof *table * rows);
     for (int row = 0; row < rows; ++row) {
-        table[row] = elements + row * columns;
+        table[row] = elements + (size_t)row * columns;
     }
     return table;
     // END
@@ -39,7 +39,8 @@ int main(void)
             table[row][column] = 100 * row + column;
         }
     }
-    for (int i = 0; i < rows * columns; ++i) printf("%d\n", table[0][i]); // one block: row by row
+    const size_t count = (size_t)rows * columns;
+    for (size_t i = 0; i < count; ++i) printf("%d\n", table[0][i]); // one block: row by row
     free_table(table);
     return 0;
 }
