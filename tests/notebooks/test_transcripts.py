@@ -10,12 +10,16 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TRANSCRIPTS = sorted((ROOT / "assets" / "transcripts").glob("*.txt"))
-NOTEBOOK = ROOT / "chapters/04_first_kernels/09_profiling.ipynb"
+NOTEBOOKS = [
+    ROOT / "chapters/04_first_kernels" / name
+    for name in ("09_profiling.ipynb", "10_debugging.ipynb")
+]
 
 
 def shown() -> list[str]:
-    """The transcripts that the notebook on profiling prints, by name."""
-    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    """The transcripts that the notebooks on profiling and debugging print, by name."""
+    books = [json.loads(notebook.read_text(encoding="utf-8")) for notebook in NOTEBOOKS]
+    cells = [cell for book in books for cell in book["cells"]]
     source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     return re.findall(r'transcript\("(\w+)"\)', source)
 
