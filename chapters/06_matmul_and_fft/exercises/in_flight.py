@@ -5,10 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from course_utils.emulator import Address, OperandList, Register, Symbol
+from course_utils.emulator import Address, Counts, OperandList, Register, Symbol
 from course_utils.exercises.authoring.method import LaunchStats
 
 ENOUGH = 0.05  # of all FMAs, between a load and the store of what it loaded
+# One step along K, several, and a part of one.
+ANY_STEPS = (
+    (1, 1, 1),
+    (64, 64, 8),
+    (65, 3, 9),
+    (4, 70, 8),
+    (3, 130, 24),
+    (33, 65, 17),
+    (7, 5, 25),
+    (2, 3, 137),
+    (5, 67, 32),
+    (2, 5, 0),
+)
+ONE_BLOCK = 64, 64, 32
+PAIR = 2 * 64 * 8 * 4  # bytes of two tiles, and rows may be padded
+
+
+def barriers_a_step(size: tuple[int, int, int]) -> Callable[[Counts], float]:
+    """Barriers for each of the steps along K of a block of two warps, at 64 x 64 x K."""
+    return lambda counts: counts.barriers / (2 * size[2] // 8)
 
 
 def prefetched(stats: LaunchStats) -> float:
