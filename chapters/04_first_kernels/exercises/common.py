@@ -37,6 +37,11 @@ def _sides(words: list[str]) -> int:
     return 2 if words[0] == "atom" and "acq_rel" in words else 1
 
 
+def words(rng: np.random.Generator, n: int) -> np.ndarray:
+    """n unsigned numbers of 32 bits, drawn from all of them."""
+    return rng.integers(0, 2**32, n, dtype=np.uint32)
+
+
 def padded_rows(x: np.ndarray, length: int, fill: float) -> np.ndarray:
     """``x`` cut into rows of ``length``, the last one filled up."""
     return np.append(x, np.full(-len(x) % length, fill, x.dtype)).reshape(-1, length)

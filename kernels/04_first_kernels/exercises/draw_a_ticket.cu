@@ -4,13 +4,16 @@
 // A block takes so much shared memory that only one fits an SM.
 // grid (ceil(n / 256)), block (256), dynamic shared 204800
 
+#include <cuda/atomic>
+
 constexpr int kThreads = 256;
 
 extern "C" __global__ void draw_a_ticket(const unsigned *x, unsigned *out, unsigned *offset,
                                          unsigned *ready, unsigned *ticket, int n)
 {
     extern __shared__ unsigned room[]; // room[0]: a sum; room[1] is free
-    // TODO: let thread 0 draw the number of this block's tile, and tell the block
+    cuda::atomic_ref<unsigned, cuda::thread_scope_device> flag(*ready);
+    // TODO: let thread 0 draw the number of this block's tile, and hand it to the block
     // STARTER
     //| const int tile = blockIdx.x;
     // SOLUTION
@@ -31,13 +34,11 @@ extern "C" __global__ void draw_a_ticket(const unsigned *x, unsigned *out, unsig
         __syncthreads(); // the sum is there
         if (threadIdx.x == 0) {
             *offset = room[0];
-            __threadfence(); // release
-            atomicExch(ready, 1);
+            flag.store(1, cuda::memory_order_release);
         }
     } else if (threadIdx.x == 0) {
-        while (*(volatile unsigned *)ready == 0) {
+        while (flag.load(cuda::memory_order_acquire) == 0) {
         }
-        __threadfence(); // acquire
         room[0] = *offset;
     }
     __syncthreads(); // the whole block has the sum
