@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,11 @@ def notebook_files(root: Path = ROOT) -> list[Path]:
     ]
 
 
-def chapter_title(folder: str) -> str:
-    """``04 First kernels``: the heading of the page of a chapter, or else its folder."""
-    page = CHAPTERS / folder / "README.md"
-    heading = page.read_text(encoding="utf-8").partition("\n")[0] if page.is_file() else ""
-    return heading.lstrip("# ") or folder
+def chapter_title(folder: Path) -> str:
+    """``04 First kernels``: the first line of a chapter's page, or the name of its ``folder``."""
+    with suppress(OSError, UnicodeDecodeError, IndexError):
+        return (folder / "README.md").read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
+    return folder.name
 
 
 def notebook_cells(path: Path) -> list[dict[str, Any]]:

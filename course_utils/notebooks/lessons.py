@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from ..errors import LessonError
-from ..paths import ROOT, is_numbered, notebook_files, unreadable
+from ..paths import ROOT, chapter_title, is_numbered, notebook_files, unreadable
 
 FIELD = "course"  # of the notebook's metadata
 # A paragraph of the first cell and the last line of the last one are drawn from the list.
@@ -77,8 +76,13 @@ class Chapter:
     @property
     def hours(self) -> str:
         """The same in hours and half hours, at least half an hour: ``9½``."""
-        whole, half = divmod(max(1, round(self.minutes / 30)), 2)
-        return f"{whole or ''}{'½' * half}"
+        return in_hours(self.minutes)
+
+
+def in_hours(minutes: int) -> str:
+    """Minutes in hours and half hours, at least half an hour: ``9½``."""
+    whole, half = divmod(max(1, round(minutes / 30)), 2)
+    return f"{whole or ''}{'½' * half}"
 
 
 def chapters(root: Path = ROOT) -> list[Chapter]:
@@ -87,7 +91,7 @@ def chapters(root: Path = ROOT) -> list[Chapter]:
     found: dict[Path, list[Lesson]] = {}
     for each in lessons(root):
         found.setdefault(each.path.parent, []).append(each)
-    return [Chapter(folder, _heading(folder), tuple(own)) for folder, own in found.items()]
+    return [Chapter(folder, chapter_title(folder), tuple(own)) for folder, own in found.items()]
 
 
 def lessons(root: Path = ROOT) -> list[Lesson]:
@@ -159,13 +163,6 @@ def time_and_needs(own: Lesson, known: dict[str, Lesson]) -> str:
         ]
         text += f" You need {_listed(links)}."
     return text
-
-
-def _heading(folder: Path) -> str:
-    """The first line of a chapter's page, or the folder's name where it has none."""
-    with suppress(OSError, UnicodeDecodeError, IndexError):
-        return (folder / "README.md").read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
-    return folder.name
 
 
 def _link(own: Lesson, other: Lesson) -> str:

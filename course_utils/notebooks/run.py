@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import LessonError
-from ..paths import CHAPTERS, ROOT, shown
+from ..paths import CHAPTERS, README, ROOT, shown
 from ..whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def main(args: argparse.Namespace) -> int:
     if args.check:
         return check(paths)
     if args.format:
-        return rewrite(paths)
+        return rewrite(paths, readme=not args.paths)
     if args.outputs:
         return store(paths)
     return run(paths, args)
@@ -116,9 +116,10 @@ def check(paths: list[Path]) -> int:
     return 1 if wrong else 0
 
 
-def rewrite(paths: list[Path]) -> int:
+def rewrite(paths: list[Path], readme: bool = False) -> int:
     """Put the notebooks at ``paths`` into canonical form, outputs and stamp kept; and write their
-    times, needs and next links, and their cells for Colab and Kaggle."""
+    times, needs and next links, their cells for Colab and Kaggle, and the map in the ``readme``."""
+    from . import front_page
     from .canonical import canonical, dumps, read_file
     from .hosted_cells import with_hosted_cells
     from .lessons import as_listed
@@ -135,6 +136,8 @@ def rewrite(paths: list[Path]) -> int:
         if new != path.read_text(encoding="utf-8"):
             write_whole(path, new)
             print(f"formatted {shown(path)}")
+    if readme and not unread and front_page.draw():
+        print(f"drew the map of {shown(README)}")
     return 1 if unread else 0
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
-from ..paths import BENCHMARKS, README, ROOT, chapter_title
+from ..paths import BENCHMARKS, CHAPTERS, README, ROOT, chapter_title
 from ..text_tables import between_marks, markdown_table, size_in_words
 from ..whole_files import write_whole
 from .kernel_records import NAME
@@ -28,6 +28,7 @@ HEADLINES = (
     "gradient of attention on wgmma, bf16",
     "matrix product, fp16",
 )
+HEADS = "task|speedup:|times"
 LEVEL = 0.02  # a speedup this near to 1 is neither won nor lost
 # Square products that were measured at many sizes, the last rung of each ladder.
 BY_SIZE = (
@@ -90,9 +91,9 @@ def with_headlines(readme: str, content: dict[str, Any]) -> str:
     """``readme`` with its few tasks between the marks drawn from the records of one device."""
     best = fastest(content)
     shown = [record for record in best if record["what"] in HEADLINES]
-    rows = map(_headline, sorted(shown, key=lambda record: -record["ratio"]))
-    heads = "task|speedup:|our time:|fastest library"
-    lines = [f"{_score(best, content)} For example:", "", markdown_table(heads, rows)]
+    shown.sort(key=lambda record: -record["ratio"])
+    table = markdown_table(HEADS, map(_short_row, shown))
+    lines = [f"{_score(best, content)} For example:", "", table]
     return between_marks(readme, MARKS, "\n".join(lines) + "\n", README.name)
 
 
@@ -114,8 +115,8 @@ def tasks_page(content: dict[str, Any], chapters: Mapping[str, str]) -> str:
     ]
     by_chapter = sorted(best, key=lambda record: chapters.get(record["kernel"], ""))
     for chapter, records in groupby(by_chapter, lambda r: chapters.get(r["kernel"], "")):
-        table = markdown_table("task|speedup:|ours|fastest library", map(_row, records))
-        lines += ["", f"## {chapter_title(chapter)}", "", table]
+        table = markdown_table(HEADS, map(_row, records))
+        lines += ["", f"## {chapter_title(CHAPTERS / chapter)}", "", table]
     if rows := list(filter(None, (_range(content, kernel) for kernel in BY_SIZE))):
         table = markdown_table("kernel|sizes|speedup|for seconds", rows)
         lines += ["", "## Square products at all sizes", "", table]
@@ -185,25 +186,29 @@ def _score(best: list[dict[str, Any]], content: dict[str, Any]) -> str:
     )
 
 
-def _headline(record: dict[str, Any]) -> tuple[str, ...]:
-    base = record["baseline"]
+def _row(record: dict[str, Any]) -> tuple[str, str, str]:
+    """A task in three columns of two lines, which fit a phone."""
+    seconds = record.get("sustained")
+    _, speedup, times = _short_row(record, _mark(record))
+    return (
+        f"{record['what']}: {_size(record)}<br>{_narrow(record['kernel'])}",
+        speedup + (f"<br>{seconds['ratio']:.2f}×" if seconds else ""),
+        times,
+    )
+
+
+def _short_row(record: dict[str, Any], mark: str = "") -> tuple[str, str, str]:
+    ours, base = _ms(record["ours"]["median_ms"]), record["baseline"]
     return (
         record["what"],
         f"{record['ratio']:.2f}×",
-        _ms(record["ours"]["median_ms"]),
-        f"{base['name']}, {_ms(base['median_ms'])}",
+        f"{ours}{mark} ours<br>{_ms(base['median_ms'])} {_narrow(base['name'])}",
     )
 
 
-def _row(record: dict[str, Any]) -> tuple[str, ...]:
-    """Two lines a cell, so that a telephone has room for the whole row."""
-    base, seconds = record["baseline"], record.get("sustained")
-    return (
-        f"{record['what']}<br>{_size(record)}",
-        f"{record['ratio']:.2f}×" + (f"<br>{seconds['ratio']:.2f}×" if seconds else ""),
-        f"{record['kernel']}<br>{_ms(record['ours']['median_ms'])}{_mark(record)}",
-        f"{base['name']}<br>{_ms(base['median_ms'])}",
-    )
+def _narrow(name: str) -> str:
+    """A name that a browser may wrap at its joints."""
+    return name.replace("::", "::<wbr>").replace("_", "_<wbr>")
 
 
 def _range(content: dict[str, Any], kernel: str) -> tuple[str, ...] | None:
@@ -213,7 +218,7 @@ def _range(content: dict[str, Any], kernel: str) -> tuple[str, ...] | None:
         return None
     seconds = [r["sustained"]["ratio"] for r in records if r.get("sustained")]
     return (
-        f"{kernel}<br>{records[0]['what']}",
+        f"{_narrow(kernel)}<br>{records[0]['what']}",
         _from_to([r["size"] for r in records], ","),
         _from_to([r["ratio"] for r in records], ".2f") + "×",
         _from_to(seconds, ".2f") + "×" if seconds else "",

@@ -1,0 +1,105 @@
+"""The parts of README.md that follow from the notebooks: the counts in its first sentence, the
+address to clone, and the map of the chapters. ``python -m course_utils run --format`` draws them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from ..errors import LessonError
+from ..needs import notebook_needs
+from ..paths import KERNELS, README, SOLUTIONS, shown
+from ..text_tables import between_marks, markdown_table
+from ..whole_files import write_whole
+from .hosted_cells import repository_address
+from .lessons import Chapter, chapters, in_hours
+
+MARKS = "<!-- chapters -->\n", "<!-- end of chapters -->"
+COUNTS = re.compile(r"\d+ notebooks and \d+ checked exercises")
+CLONE = re.compile(r"git clone \S+ cuda-course.*")
+NO_ADDRESS = "git clone ADDRESS cuda-course    # this repository's address"
+
+# The skills of each chapter, by its number.
+GOALS = {
+    "00": "run a kernel, read a fault report, solve a first exercise",
+    "01": "choose a framework, a compiler and a runtime, and read the code that they generate",
+    "02": "follow pointers, find memory faults with sanitizers, build C and C++ programs",
+    "03": "predict a kernel's speed and its limit from four numbers",
+    "04": "write kernels, prove them right, and make them as fast as the memory",
+    "05": "call cuBLAS, cuFFT, cuDNN, CUTLASS and NCCL, and know when your own kernel is faster",
+    "06": "climb from a naive matmul past cuBLAS in fp32, and benchmark honestly",
+    "07": "ship kernels as PyTorch operators: attention, sampling, 4-bit weights",
+    "08": "write Hopper GEMMs and attention with TMA and `wgmma`, emulate a Blackwell GEMM",
+    "09": "train a network on your own kernels, and race PyTorch",
+}
+# Needs of some cells, and the tokens of their `%%needs` lines that mean them.
+NEEDS = {
+    "GPU": r"gpu.*|sm_.*|triton|ncu|nsys|compute-sanitizer",
+    "PyTorch": r"torch",
+    "C compiler": r"cc|c|cpp|c\+\+",
+    "JAX": r"jax|keras",
+    "ONNX": r"onnx.*",
+    "cuRAND": r"curand",
+}
+SEVERAL = 5  # cells of a chapter with the same need
+
+
+def draw() -> bool:
+    """Bring README.md up to date, and return whether it changed."""
+    text = README.read_text(encoding="utf-8")
+    new = drawn(text)
+    if new != text:
+        write_whole(README, new)
+    return new != text
+
+
+def drawn(text: str) -> str:
+    """The ``text`` of README.md as the notebooks, the exercises and pyproject.toml have it now."""
+    found = chapters()
+    notebooks = sum(len(chapter.lessons) for chapter in found)
+    exercises = len(list(KERNELS.glob(f"*/{SOLUTIONS}/*.md")))
+    address = repository_address()
+    clone = f"git clone {address} cuda-course" if address else NO_ADDRESS
+    text = COUNTS.sub(f"{notebooks} notebooks and {exercises} checked exercises", text)
+    text = CLONE.sub(lambda _: clone, text)
+    return between_marks(text, MARKS, chapter_table(found) + "\n", README.name)
+
+
+def chapter_table(found: list[Chapter]) -> str:
+    """A row per chapter: its page and its hours, its skills, its needs. Three columns fit a phone.
+
+    Raises LessonError for a chapter whose skills :data:`GOALS` hasn't.
+    """
+    rows = [
+        (
+            f"[{chapter.title}]({shown(chapter.folder / 'README.md')})<br>{chapter.hours} h",
+            _goal(chapter),
+            _needs(chapter),
+        )
+        for chapter in found
+    ]
+    total = in_hours(sum(chapter.minutes for chapter in found))
+    rows.append((f"**All of it**<br>{total} h", "", ""))
+    return markdown_table("chapter|afterwards you can|several cells need", rows)
+
+
+def _goal(chapter: Chapter) -> str:
+    name = chapter.folder.name
+    if name[:2] not in GOALS:
+        raise LessonError(f"GOALS of {shown(Path(__file__))} needs a line for the chapter {name}.")
+    return GOALS[name[:2]]
+
+
+def _needs(chapter: Chapter) -> str:
+    """``GPU, PyTorch``: the needs of several cells."""
+    cells: Counter[str] = Counter()
+    for lesson in chapter.lessons:
+        for tokens in notebook_needs(lesson.path).cells:
+            cells.update(word for word in NEEDS if any(_means(word, token) for token in tokens))
+    return ", ".join(word for word in NEEDS if cells[word] >= SEVERAL) or "–"
+
+
+def _means(word: str, token: str) -> bool:
+    return bool(re.fullmatch(NEEDS[word], token))

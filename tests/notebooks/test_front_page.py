@@ -1,0 +1,97 @@
+"""README.md's counts, address and map of chapters are those of the notebooks, and it's short."""
+
+import re
+
+import pytest
+
+from course_utils.errors import LessonError
+from course_utils.exercises.authoring.registry import all_exercises
+from course_utils.kernel_tool.command import main
+from course_utils.needs import all_notebooks
+from course_utils.notebooks import front_page
+from course_utils.notebooks.front_page import MARKS, NEEDS, chapter_table, drawn
+from course_utils.notebooks.lessons import Chapter, chapters, lessons
+from course_utils.paths import CHAPTERS, README
+
+TEXT = README.read_text(encoding="utf-8")
+FIRST_DECISION = "## Which of these are you?"
+MOST_WORDS = 600
+
+
+def test_the_readme_is_as_it_would_be_drawn():
+    assert drawn(TEXT) == TEXT, "`python -m course_utils run --format` draws it"
+
+
+def test_its_first_sentence_counts_the_notebooks_and_the_exercises():
+    counts = f"{len(lessons())} notebooks and {len(all_exercises())} checked exercises"
+    assert TEXT.count(counts) == 1
+
+
+def test_it_is_short():
+    prose = re.sub(r"(?m)^\|.*$|<!--.*?-->", "", TEXT)
+    assert len(prose.split()) <= MOST_WORDS
+
+
+def test_the_commands_come_before_the_first_decision():
+    first = TEXT.partition(FIRST_DECISION)[0]
+    assert TEXT.count(FIRST_DECISION) == 1
+    for command in ("git clone ", "make learn", "make test", "make doctor"):
+        assert command in first
+
+
+def test_it_has_a_place_for_the_reading_paths():
+    begin, end = TEXT.index("<!-- paths -->\n"), TEXT.index("<!-- end of paths -->")
+    assert TEXT.index(FIRST_DECISION) < begin < end
+
+
+def test_the_address_of_the_repository_is_the_one_to_clone(monkeypatch):
+    address = "https://github.com/owner/name"
+    monkeypatch.setattr(front_page, "repository_address", lambda: address)
+    published = drawn(TEXT)
+    assert f"\ngit clone {address} cuda-course\n" in published and "ADDRESS" not in published
+    monkeypatch.setattr(front_page, "repository_address", lambda: "")
+    assert "\ngit clone ADDRESS cuda-course " in drawn(published)
+
+
+def test_the_map_has_a_row_for_each_chapter_with_its_hours():
+    rows = TEXT.partition(MARKS[0])[2].partition(MARKS[1])[0].splitlines()[2:-1]
+    assert len(rows) == len(chapters())
+    for row, chapter in zip(rows, chapters(), strict=True):
+        link = f"[{chapter.title}](chapters/{chapter.folder.name}/README.md)"
+        assert row.startswith(f"| {link}<br>{chapter.hours} h | ")
+
+
+def test_the_map_names_the_needs_of_five_cells_or_more():
+    table = chapter_table(chapters())
+    for chapter, row in zip(chapters(), table.splitlines()[2:], strict=False):
+        books = [book for book in all_notebooks() if book.path.parent == chapter.folder]
+        on_gpu = sum(needs_gpu(cell) for book in books for cell in book.cells)
+        assert ("GPU" in row.rpartition(" | ")[2]) == (on_gpu >= 5), chapter.title
+
+
+def needs_gpu(tokens):
+    return any(re.fullmatch(NEEDS["GPU"], token) for token in tokens)
+
+
+def test_more_than_nine_in_ten_cells_run_without_a_gpu():
+    cells = [cell for book in all_notebooks() for cell in book.cells]
+    assert "More than nine in ten code cells run without a GPU" in TEXT
+    assert sum(map(needs_gpu, cells)) < len(cells) / 10
+
+
+def test_a_chapter_without_its_line_is_named():
+    chapter = Chapter(CHAPTERS / "99_new", "99 New", tuple(lessons()[:1]))
+    with pytest.raises(LessonError, match="front_page.py needs a line for the chapter 99_new"):
+        chapter_table([chapter])
+
+
+@pytest.mark.emulator
+def test_the_report_that_it_shows_is_that_of_its_kernel(tmp_path, capsys):
+    (source,) = re.findall(r"(?ms)^```cuda\n(.*?)^```$", TEXT)
+    (report,) = re.findall(r"(?m)^> (.*)$", TEXT)
+    assert "an array of 1,000 elements" in TEXT and "four blocks of 256 threads" in TEXT
+    file = tmp_path / "add.cu"
+    file.write_text(source)
+    arrays = ("a=ones(1000)", "b=ones(1000)", "c=zeros(1000)")
+    assert main([str(file), "--grid", "4", "--block", "256", "--args", *arrays]) == 1
+    assert report.replace("*", "") in capsys.readouterr().out
