@@ -10,8 +10,9 @@ from course_utils.exercises.authoring.registry import all_exercises
 from course_utils.kernel_tool.command import main
 from course_utils.needs import all_notebooks
 from course_utils.notebooks import front_page
-from course_utils.notebooks.front_page import MARKS, NEEDS, chapter_table, drawn
+from course_utils.notebooks.front_page import COUNTS, MARKS, NEEDS, chapter_table, drawn
 from course_utils.notebooks.lessons import Chapter, chapters, lessons
+from course_utils.notebooks.run import rewrite
 from course_utils.paths import CHAPTERS, README
 
 TEXT = README.read_text(encoding="utf-8")
@@ -21,6 +22,15 @@ MOST_WORDS = 600
 
 def test_the_readme_is_as_it_would_be_drawn():
     assert drawn(TEXT) == TEXT, "`python -m course_utils run --format` draws it"
+
+
+def test_formatting_all_notebooks_draws_it(tmp_path, monkeypatch, capsys):
+    page = tmp_path / "README.md"
+    page.write_text(COUNTS.sub("1 notebooks and 2 checked exercises", TEXT))
+    monkeypatch.setattr(front_page, "README", page)
+    for told in ("drew the map of README.md\n", ""):
+        assert rewrite([], readme=True) == 0
+        assert page.read_text(encoding="utf-8") == drawn(TEXT) and capsys.readouterr().out == told
 
 
 def test_its_first_sentence_counts_the_notebooks_and_the_exercises():
