@@ -105,17 +105,6 @@ def split_by(name, group):
     return work(split, 2, 256, (cp.asarray(x), y), y, expected, rtol=1e-5)
 
 
-@CHAPTER.launch("votes", sizes=[5, 31, 41])
-def votes(name, most):
-    x = RNG.integers(0, most, 32).astype(np.int32)
-    answers = cp.empty((3, 32), cp.int32)
-    ballot = sum(1 << lane for lane in range(32) if x[lane] % 5 == 0)
-    one_lane = [np.uint32(ballot).view(np.int32), (x > 30).any(), (x > 30).all()]
-    arguments = cp.asarray(x), answers[0].view(cp.uint32), *answers[1:]
-    expected = np.tile(np.array(one_lane, np.int64)[:, None], 32)
-    return work(kernel(name), 1, 32, arguments, answers, expected)
-
-
 # --- memory ---
 
 

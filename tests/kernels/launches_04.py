@@ -128,6 +128,17 @@ def meet(name, count, threads):
     return work(kernel(name), *launch, met, np.ones(count), cleared=(arrived,))
 
 
+@CHAPTER.launch("votes", sizes=[5, 31, 41])
+def votes(name, most):
+    x = np.random.default_rng(5).integers(0, most, 32).astype(np.int32)
+    answers = cp.empty((3, 32), cp.int32)
+    ballot = sum(1 << lane for lane in range(32) if x[lane] % 5 == 0)
+    one_lane = [np.uint32(ballot).view(np.int32), (x > 30).any(), (x > 30).all()]
+    arguments = cp.asarray(x), answers[0].view(cp.uint32), *answers[1:]
+    expected = np.tile(np.array(one_lane, np.int64)[:, None], 32)
+    return work(kernel(name), 1, 32, arguments, answers, expected)
+
+
 @CHAPTER.launch("integer_atomics", sizes=[1, 257, 1009])
 def integer_atomics(name, n):
     """Without atomicExch and atomicCAS, of which any thread may be the one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises.authoring import domain, kinds, method
+from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
@@ -241,41 +241,4 @@ BRANCH_BY_WARP = KernelExercise(
         "Which element could lane 1 take, so that it takes the path of lane 0?",
         size=20 * BLOCK,
     ),
-)
-
-
-SWAP_NEIGHBOURS = KernelExercise(
-    inputs=lambda rng, warps: {
-        "x": floats(rng, 32 * warps),
-        "post": empty(32 * warps),
-        "y": empty(32 * warps),
-    },
-    reference=lambda given: {
-        "post": given["x"],
-        "y": given["x"].reshape(-1, 2)[:, ::-1].reshape(-1),
-    },
-    launch=lambda warps: Launch((warps,), (32,)),
-    small=(3, 1),
-    full=1 << 19,
-    exact=True,
-    contract=Domain(
-        sizes=domain.lengths("warps", most=2100), values=(domain.data("x", *domain.ANY_FLOAT),)
-    ),
-    method=(
-        method.instructions(
-            "threads that wait at a barrier",
-            "bar",
-            at_least=3 * 32,
-            advice="What goes by way of `post` is written by one lane and read by another: the "
-            "missing line makes the lanes of the warp wait for each other between the two.",
-        ),
-        method.reads(
-            "post",
-            3 * 32 * 4,
-            advice="The pairs swap by way of `post`: each lane takes there what its neighbour put.",
-        ),
-        method.no_redundant_work(),
-        method.balanced_work(size=20),
-    ),
-    bug=kinds.DATA_RACE,
 )

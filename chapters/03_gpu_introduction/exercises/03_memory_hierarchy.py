@@ -10,7 +10,6 @@ from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
-from course_utils.exercises.authoring.vectors import BLOCK, FULL, SMALL, one_thread_each
 
 
 def loads_from(space: str):
@@ -153,45 +152,5 @@ COUNT_KINDS = KernelExercise(
         advice="Some index into count is still unknown to the compiler. A loop over the eight "
         "kinds has indices that are known: it is unrolled.",
         size=COUNTED,
-    ),
-)
-
-
-TILED = 20 * BLOCK  # elements, where loads and requirements are counted
-LEAST: domain.ArrayChange = (
-    "all below -3e38",
-    lambda x, rng: np.finfo(np.float32).min * rng.uniform(0.9, 1, x.shape),
-)
-
-
-WINDOW_MAX = KernelExercise(
-    inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
-    reference=lambda given: {
-        "y": np.lib.stride_tricks.sliding_window_view(
-            np.concatenate([given["x"], np.full(15, -np.inf, np.float32)]), 16
-        ).max(axis=1)
-    },
-    launch=one_thread_each,
-    small=SMALL,
-    full=FULL,
-    exact=True,
-    contract=Domain(sizes=domain.lengths(), values=(domain.data("x", *domain.ANY_FINITE, LEAST),)),
-    method=(
-        method.shared_memory(
-            4 * TILED,
-            advice="The block fetches its elements into the tile, and reads them there.",
-            size=TILED,
-        ),
-        method.balanced_loads(20, size=TILED),  # one thread may fetch the fifteen
-        method.balanced_work(20, size=TILED),  # or scan chunks of sixteen
-        method.no_redundant_work(size=TILED),
-    ),
-    target=Target(
-        label="elements loaded from global memory for each result",
-        measure=lambda counts: counts.global_load_bytes / 4 / TILED,
-        at_most=1.1,
-        advice="The result is right, but elements are fetched more than once. Read the window from "
-        "the tile, not from x.",
-        size=TILED,
     ),
 )

@@ -8,7 +8,7 @@ from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
-from course_utils.exercises.authoring.method import LaunchStats, Requirement
+from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import (
     Ask,
     KernelExercise,
@@ -102,91 +102,6 @@ POLYNOMIAL = NumberExercise(
             },
         ),
     },
-)
-
-
-def vectors_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
-    m, k = size
-    return {
-        "A": floats(rng, (k, m)),
-        "X": floats(rng, (4, k)),
-        "Y": empty((4, m)),
-        **int32s(M=m, K=k),
-    }
-
-
-BATCH = (20 * 64, 16)  # M and K, where loads and requirements are counted
-WARPS = BATCH[0] // 32
-
-
-def loads_of_a(stats: LaunchStats) -> float:
-    """A warp's load of A touches four sectors, one of X a single sector: all lanes read the same
-    number. So sectors less requests are three times the loads of A."""
-    counts = stats.counts
-    return (counts.global_load_sectors - counts.global_load_requests) / (3 * WARPS * BATCH[1])
-
-
-# A sum that grows and shrinks again loses digits in whatever order it is made.
-EVEN_HANDED = tuple(
-    values for values in domain.ORDINARY if values not in (domain.RISING, domain.FALLING)
-)
-
-
-def four_products(given) -> dict:
-    """X A in float64, with NaN where 0 meets infinity."""
-    return {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)}
-
-
-FOUR_VECTORS = KernelExercise(
-    inputs=vectors_inputs,
-    reference=four_products,
-    launch=lambda size: Launch((ceil_div(size[0], 64),), (64,)),
-    small=((150, 37), (64, 16), (5, 1), (33_000, 2), (1, 1)),  # 33,000: past short indices
-    budget=200_000,
-    full=(65536, 1024),
-    reduction=lambda size: size[1],
-    contract=Domain(
-        sizes=domain.shapes(
-            M=(1, 31, 33, 64, 65, 127, 301, 521), K=(1, 2, 7, 33, 67, 131, 301)
-        ).with_outlier(K=4099),  # past a table of 4096
-        values=(
-            (
-                *domain.data("A", *EVEN_HANDED, domain.ZEROS, domain.SOME_NAN),
-                domain.zero_times_infinity_along("A", -2, "X", -1),
-                domain.zero_times_infinity_along("X", -1, "A", -2),
-            ),
-            domain.data("X", *EVEN_HANDED),  # no inf: a compensated sum makes NaN of it
-        ),
-    ),
-    method=(
-        Requirement(
-            "times that an element of A is loaded",
-            loads_of_a,
-            at_most=1.5,
-            advice="Each element of A that is fetched serves all four vectors: one loop over k.",
-            size=BATCH,
-        ),
-        Requirement(
-            "bytes of local memory written for each element of A",
-            lambda stats: stats.counts.local_store_bytes / (BATCH[0] * BATCH[1]),
-            at_most=1,  # printf in one thread writes some
-            advice="Use each element of A as soon as it is there: only the four sums are kept.",
-            size=BATCH,
-        ),
-        method.no_redundant_work(size=BATCH),
-        method.a_thread_each(1 / 4, size=BATCH),  # of Y, a thread has four elements
-        method.no_surplus_threads(1 / 4),
-        method.balanced_work(size=BATCH),
-    ),
-    target=Target(
-        label="bytes loaded by the threads for each multiply-add",
-        measure=lambda counts: counts.global_load_bytes / (counts.flops / 2),
-        at_most=5.1,  # four elements of X and one of A, for four multiply-adds
-        advice="The result is right, but A is fetched once for each vector, or sums are kept in "
-        "memory. Put the loop over the vectors inside the loop over k, and give each vector a sum "
-        "of its own.",
-        size=BATCH,
-    ),
 )
 
 

@@ -13,7 +13,13 @@ from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
-from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each, spare_blocks
+from course_utils.exercises.authoring.vectors import (
+    BLOCK,
+    FULL,
+    SMALL,
+    one_thread_each,
+    spare_blocks,
+)
 
 from .common import atomics_on
 
@@ -205,6 +211,85 @@ FIND_THE_BARRIER_BUG = KernelExercise(
         method.balanced_work(size=(2, 256)),
     ),
     bug=kinds.BARRIER,
+)
+
+
+TILED = 20 * BLOCK  # elements, where loads and requirements are counted
+LEAST: domain.ArrayChange = (
+    "all below -3e38",
+    lambda x, rng: np.finfo(np.float32).min * rng.uniform(0.9, 1, x.shape),
+)
+
+
+WINDOW_MAX = KernelExercise(
+    inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
+    reference=lambda given: {
+        "y": np.lib.stride_tricks.sliding_window_view(
+            np.concatenate([given["x"], np.full(15, -np.inf, np.float32)]), 16
+        ).max(axis=1)
+    },
+    launch=one_thread_each,
+    small=SMALL,
+    full=FULL,
+    exact=True,
+    contract=Domain(sizes=domain.lengths(), values=(domain.data("x", *domain.ANY_FINITE, LEAST),)),
+    method=(
+        method.shared_memory(
+            4 * TILED,
+            advice="The block loads its elements into the tile, and reads them there.",
+            size=TILED,
+        ),
+        method.balanced_loads(20, size=TILED),  # one thread may fetch the fifteen
+        method.balanced_work(20, size=TILED),  # or scan chunks of sixteen
+        method.no_redundant_work(size=TILED),
+    ),
+    target=Target(
+        label="elements loaded from global memory for each result",
+        measure=lambda counts: counts.global_load_bytes / 4 / TILED,
+        at_most=1.1,
+        advice="The result is right, but elements are loaded more than once. Read the window from "
+        "the tile instead of x.",
+        size=TILED,
+    ),
+    formerly=("03.window_max",),
+)
+
+
+SWAP_NEIGHBOURS = KernelExercise(
+    inputs=lambda rng, warps: {
+        "x": floats(rng, 32 * warps),
+        "post": empty(32 * warps),
+        "y": empty(32 * warps),
+    },
+    reference=lambda given: {
+        "post": given["x"],
+        "y": given["x"].reshape(-1, 2)[:, ::-1].reshape(-1),
+    },
+    launch=lambda warps: Launch((warps,), (32,)),
+    small=(3, 1),
+    full=1 << 19,
+    exact=True,
+    contract=Domain(
+        sizes=domain.lengths("warps", most=2100), values=(domain.data("x", *domain.ANY_FLOAT),)
+    ),
+    method=(
+        method.instructions(
+            "threads that wait at a barrier",
+            "bar",
+            at_least=3 * 32,
+            advice="One lane writes an element of `post` and another reads it. The missing line "
+            "makes the lanes of the warp wait for each other in between.",
+        ),
+        method.reads(
+            "post",
+            3 * 32 * 4,
+            advice="The pairs swap by way of `post`: each lane reads its neighbour's element.",
+        ),
+        method.no_redundant_work(),
+        method.balanced_work(size=20),
+    ),
+    bug=kinds.DATA_RACE,
+    formerly=("03.swap_neighbours",),
 )
 
 

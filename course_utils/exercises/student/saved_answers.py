@@ -1,11 +1,11 @@
-"""Remembers what the student has done: a git-ignored folder with the work and one JSON file.
+"""Keeps the student's work and marks: a git-ignored folder with the work and one JSON file.
 
 The folder is ``.progress/`` in the course, or the one COURSE_PROGRESS names. An exercise that the
 JSON file says nothing about is done if its passed answer is in the folder, and attempted if any
-answer is, so a lost or damaged JSON file costs no mark. What was kept under an id that an exercise
-had before counts as its own, and stays in its place. Several notebooks may write at once.
+answer is, so a lost or damaged JSON file costs no mark. Work that was kept under an id from before
+an exercise moved counts as its own, and stays in its place. Several notebooks may write at once.
 Nothing here raises because something could not be kept: a verdict is worth more than its record.
-What could not be kept is said in the answer.
+The answer says if something could not be kept.
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ def _set_aside(path: Path) -> str:
 
 
 def _text_of(file: Path, exercise: BaseExercise) -> str | None:
-    """What is in one of an exercise's files, or in the one of a former id."""
+    """The text of one of an exercise's files, or of the file under a former id."""
     rest = file.name.removeprefix(exercise.id)
     files = [file, *(file.with_name(f"{name}{rest}") for name in exercise.formerly)]
     return next((text for text in map(_text, files) if text is not None), None)

@@ -24,8 +24,6 @@ QUOTES = {
     "over a hundred times as long; after": lambda: more_than(moved_over_resident(), 2),
 }
 GIVEN = (
-    "fetch once, use sixteen times",
-    "the same loop sixteen times",
     "Up to 33 times, by the 33 threads",
     "ask a near memory 33 times",
 )

@@ -1,1 +1,5 @@
-GIVEN = ("256 times fewer than there are threads", "wrapped around a hundred times")
+GIVEN = (
+    "256 times fewer than there are threads",
+    "fetch once, use sixteen times",
+    "wrapped around a hundred times",
+)

@@ -12,8 +12,8 @@ extern "C" __global__ void four_vectors(const float *A, const float *X, float *Y
     if (row >= M) {
         return;
     }
-    // TODO: each element of A is fetched four times here, once for each vector. Fetch it once and
-    //       use it four times: one loop over k, four sums
+    // TODO: each element of A is loaded four times here, once per vector. Load it once and use it
+    //       four times: one loop over k, four sums
     // STARTER
     //| for (int v = 0; v < kVectors; ++v) {
     //|     float sum = 0.0f;

@@ -1,7 +1,7 @@
 // One warp asks all its lanes three questions about 32 numbers of x; every lane stores the answers.
 // The idea: a vote is one instruction in which all lanes of a warp take part, and each learns what
 // all of them said. Bit number `lane` of a ballot is that lane's answer.
-// Limit: none; a vote needs no memory.
+// Limit: none. A vote needs no memory.
 // grid (1), block (32), dynamic shared 0
 
 extern "C" __global__ void votes(const int *x, unsigned *ballot, int *any, int *all)
