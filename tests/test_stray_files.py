@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from course_utils import environment, needs, paths
 from course_utils.__main__ import main
 from course_utils.errors import LessonError
-from course_utils.notebooks import cells, execute, maps
+from course_utils.notebooks import cells, execute, lessons, maps
 from course_utils.notebooks.canonical import read_file
 from course_utils.notebooks.stamp import fingerprints
 from course_utils.paths import kernel_file, notebook_cells, notebook_files
@@ -104,7 +104,7 @@ def broken(course, monkeypatch):
     """The course's notebook cannot be read; every room looks at this course."""
     path = course / "chapters/04_x/01_first.ipynb"
     path.write_bytes(UNREADABLE["cut"])
-    for room in (cells, maps, needs):
+    for room in (cells, lessons, needs):
         monkeypatch.setattr(room, "notebook_files", lambda root=course: notebook_files(course))
     return path
 

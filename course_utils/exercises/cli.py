@@ -42,7 +42,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     exercises.set_defaults(func=_exercises)
     progress = subparsers.add_parser("progress")
-    progress.add_argument("--json", action="store_true", help="as JSON, an entry for each exercise")
+    which = progress.add_mutually_exclusive_group()
+    which.add_argument("--json", action="store_true", help="as JSON, an entry for each exercise")
+    which.add_argument(
+        "--path", metavar="NAME", help="on a reading path: weekend, four-weeks or expert"
+    )
     progress.set_defaults(func=_progress)
     grade = subparsers.add_parser("grade")
     grade.add_argument(
@@ -128,10 +132,14 @@ def _verify(chosen: list[BaseExercise], wanted: str, store: bool) -> int:
 def _progress(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
+    from ..notebooks.reading_paths import named_path
+    from .student.path_progress import path_progress
     from .student.saved_answers import progress
 
     if args.json:
         print(json.dumps([asdict(line) for line in progress().lines], indent=1))
+    elif args.path:
+        print(path_progress(named_path(args.path)))
     else:
         print(progress())
     return 0

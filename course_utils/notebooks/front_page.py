@@ -1,5 +1,6 @@
 """The parts of README.md that follow from the notebooks: the counts in its first sentence, the
-address to clone, and the map of the chapters. ``python -m course_utils run --format`` draws them.
+address to clone, the reading paths and the map of the chapters. ``python -m course_utils run
+--format`` draws them.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from ..paths import KERNELS, README, SOLUTIONS, shown
 from ..text_tables import between_marks, markdown_table
 from ..whole_files import write_whole
 from .hosted_cells import repository_address
-from .lessons import Chapter, chapters, in_hours
+from .lessons import Chapter, chapters, in_hours, lessons
+from .reading_paths import PATHS, ReadingPath, minutes_of
 
 MARKS = "<!-- chapters -->\n", "<!-- end of chapters -->"
+PATH_MARKS = "<!-- paths -->\n", "<!-- end of paths -->"
 COUNTS = re.compile(r"\d+ notebooks and \d+ checked exercises")
 CLONE = re.compile(r"git clone \S+ cuda-course.*")
 NO_ADDRESS = "git clone ADDRESS cuda-course    # this repository's address"
@@ -64,7 +67,24 @@ def drawn(text: str) -> str:
     clone = f"git clone {address} cuda-course" if address else NO_ADDRESS
     text = COUNTS.sub(f"{notebooks} notebooks and {exercises} checked exercises", text)
     text = CLONE.sub(lambda _: clone, text)
+    text = between_marks(text, PATH_MARKS, "\n".join(map(path_block, PATHS)) + "\n", README.name)
     return between_marks(text, MARKS, chapter_table(found) + "\n", README.name)
+
+
+def path_block(path: ReadingPath) -> str:
+    """A reading path in one line, with a table of its stations folded below it."""
+    listed = {each.name: each for each in lessons()}
+    rows = [
+        (
+            f"[{listed[station.name].title}]({shown(listed[station.name].path)})",
+            str(minutes_of(station, listed)),
+            station.part or "–",
+        )
+        for station in path.stations
+    ]
+    line = f"<b>{path.title}</b>, {path.hours} hours: {path.goal}"
+    table = markdown_table("station|minutes:|only this part", rows)
+    return f"<details>\n<summary>{line}</summary>\n\n{table}\n\n</details>"
 
 
 def chapter_table(found: list[Chapter]) -> str:

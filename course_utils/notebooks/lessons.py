@@ -86,8 +86,7 @@ def in_hours(minutes: int) -> str:
 
 
 def chapters(root: Path = ROOT) -> list[Chapter]:
-    """Every chapter of the course, in reading order. Raises LessonError for a notebook that can't
-    be read."""
+    """Every chapter of the course, in reading order."""
     found: dict[Path, list[Lesson]] = {}
     for each in lessons(root):
         found.setdefault(each.path.parent, []).append(each)
@@ -95,9 +94,9 @@ def chapters(root: Path = ROOT) -> list[Chapter]:
 
 
 def lessons(root: Path = ROOT) -> list[Lesson]:
-    """Every notebook of the course, in reading order. Raises LessonError for one that can't be
-    read."""
-    return [lesson(path) for path in notebook_files(root)]
+    """Every notebook of the course, in reading order. One that can't be read has the name of its
+    file for a title."""
+    return [_lesson_or_name(path) for path in notebook_files(root)]
 
 
 def lesson(path: Path) -> Lesson:
@@ -111,6 +110,13 @@ def lesson(path: Path) -> Lesson:
         return of_notebook(path, book.get("metadata", {}), first)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise LessonError(unreadable(path, error)) from None
+
+
+def _lesson_or_name(path: Path) -> Lesson:
+    try:
+        return lesson(path)
+    except LessonError:
+        return Lesson(path, path.name, 0, 0, {})
 
 
 def of_notebook(path: Path, metadata: dict[str, Any], first: str) -> Lesson:

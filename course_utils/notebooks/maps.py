@@ -13,7 +13,7 @@ def chapter_map() -> Any:
     """All chapters, folded, with their notebooks, the minutes of each, and links from the folder of
     the notebook that asks.
 
-    Returns IPython's Markdown object. Raises LessonError for a notebook that can't be read.
+    Returns IPython's Markdown object.
     """
     from IPython.display import Markdown
 

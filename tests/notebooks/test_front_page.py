@@ -10,8 +10,9 @@ from course_utils.exercises.authoring.registry import all_exercises
 from course_utils.kernel_tool.command import main
 from course_utils.needs import all_notebooks
 from course_utils.notebooks import front_page
-from course_utils.notebooks.front_page import COUNTS, MARKS, NEEDS, chapter_table, drawn
+from course_utils.notebooks.front_page import COUNTS, MARKS, NEEDS, PATH_MARKS, chapter_table, drawn
 from course_utils.notebooks.lessons import Chapter, chapters, lessons
+from course_utils.notebooks.reading_paths import PATHS
 from course_utils.notebooks.run import rewrite
 from course_utils.paths import CHAPTERS, README
 
@@ -50,9 +51,15 @@ def test_the_commands_come_before_the_first_decision():
         assert command in first
 
 
-def test_it_has_a_place_for_the_reading_paths():
-    begin, end = TEXT.index("<!-- paths -->\n"), TEXT.index("<!-- end of paths -->")
+def test_the_first_decision_is_between_the_reading_paths():
+    begin, end = (TEXT.index(mark) for mark in PATH_MARKS)
     assert TEXT.index(FIRST_DECISION) < begin < end
+    block = TEXT[begin:end]
+    for path in PATHS:
+        assert f"<b>{path.title}</b>, {path.hours} hours: {path.goal}" in block
+        assert f"--path {path.name}" in TEXT
+    stations = [station for path in PATHS for station in path.stations]
+    assert block.count("](chapters/") == len(stations)
 
 
 def test_the_address_of_the_repository_is_the_one_to_clone(monkeypatch):

@@ -9,7 +9,7 @@ from course_utils.notebooks import output_store, progress_bars, rules, run
 from course_utils.notebooks.canonical import _ids, _last_written, canonical, clean
 from course_utils.notebooks.cells import Violation, files_named, find, numbered
 from course_utils.notebooks.execute import Failure, _failure, kernel_environment, skipped_cells
-from course_utils.notebooks.maps import _title
+from course_utils.notebooks.lessons import lesson
 from course_utils.paths import ROOT, shown
 
 
@@ -352,4 +352,4 @@ def test_a_bar_shows_the_same_words(capsys):
 def test_a_notebook_goes_by_its_first_heading(tmp_path):
     book = tmp_path / "a.ipynb"
     book.write_text('{"cells": [{"source": ["# The title\\n", "text"]}]}')
-    assert _title(book) == "The title"
+    assert lesson(book).title == "The title"
