@@ -67,6 +67,14 @@ def test_progress_counts_by_chapter_and_names_the_next_exercise():
     assert "04.saxpy" in progress()._repr_html_()
 
 
+def test_only_the_chapter_with_the_next_exercise_is_unfolded():
+    page = progress()._repr_html_()
+    assert page.count("<details") == len(progress().chapters)
+    assert page.count("<details open>") == 1
+    assert page.startswith("<details open><summary>00_start_here: 0 of 1 done</summary>")
+    assert "04.saxpy" not in repr(progress()) and "04_first_kernels: 0 of" in repr(progress())
+
+
 def test_a_starter_with_a_planted_bug_is_no_attempt_and_its_cure_is_done():
     race = find("04.find_the_race")
     assert student.exercise(race.id, race.starter).kind == race.bug

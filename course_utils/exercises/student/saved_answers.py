@@ -144,21 +144,30 @@ class Progress:
         for chapter, lines in self.chapters.items():
             rows.append(f"{chapter}: {_count(lines)}")
             rows += [f"  {MARKS[x.status]} {x.id}  {x.title}{_tries(x)}" for x in lines]
-        return "\n".join([*rows, "", f"In all: {_count(self.lines)}. {self._next_step()}"])
+        return "\n".join([*rows, "", self._summary()])
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        counts = [f"{chapter}: {_count(lines)}" for chapter, lines in self.chapters.items()]
+        return "\n".join([*counts, "", self._summary()])
 
     def _repr_html_(self) -> str:
-        rows = []
+        """The chapters folded, but for the one with the next exercise."""
+        current = self.next.chapter if self.next else ""
+        parts = []
         for chapter, lines in self.chapters.items():
-            rows.append(
-                f"<tr><th colspan='3' style='text-align:left'>{chapter}: {_count(lines)}</th></tr>"
-            )
+            rows = []
             for x in lines:
                 cells = (MARKS[x.status], x.id, html.escape(x.title) + _tries(x))
                 tds = "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells)
                 rows.append(f"<tr>{tds}</tr>")
-        return f"<table>{''.join(rows)}</table><div>{_count(self.lines)}. {self._next_step()}</div>"
+            parts.append(
+                f"<details{' open' * (chapter == current)}><summary>{chapter}: {_count(lines)}"
+                f"</summary><table>{''.join(rows)}</table></details>"
+            )
+        return f"{''.join(parts)}<div>{html.escape(self._summary())}</div>"
+
+    def _summary(self) -> str:
+        return f"In all: {_count(self.lines)}. {self._next_step()}"
 
     def _next_step(self) -> str:
         if self.next is None:
