@@ -3,7 +3,7 @@
 import pytest
 
 from course_utils.__main__ import main
-from course_utils.exercises.authoring.registry import all_exercises
+from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.exercises.student.path_progress import path_progress
 from course_utils.notebooks.reading_paths import EXPERT, WEEKEND
 
@@ -32,15 +32,19 @@ def test_a_new_reader_begins_with_the_first_station(solve):
     assert text.endswith("Next: This machine, in chapters/00_start_here/01_this_machine.ipynb.")
 
 
-def test_a_whole_notebook_is_done_with_all_its_exercises_and_a_part_with_one(solve):
+def test_a_notebook_is_done_with_all_its_exercises_and_a_part_with_its_own(solve):
     whole = of("00_start_here/01_this_machine", "04_first_kernels/01_hello_threads")
     solve(*whole[:-1])
     assert "[ ] 04/01" in path_progress(WEEKEND)
-    solve(*whole, of("03_gpu_introduction/02_execution_model")[0])
+    solve(*whole, find("03.warp_and_lane"), find("03.waves"))
     text = path_progress(WEEKEND)
-    assert "[x] 04/01" in text and "[x] 03/02" in text
-    assert 'up to "How latency is hidden"' in text
+    assert "[x] 04/01" in text and "[ ] 03/02" in text and "1 of 2 exercises done" in text
     assert text.endswith("in chapters/04_first_kernels/02_two_and_three_dimensions.ipynb.")
+    solve(find("03.count_warps"))
+    text = path_progress(WEEKEND)
+    assert "[x] 03/02" in text and 'to the end of "How latency is hidden"' in text
+    (row,) = (line for line in text.splitlines() if "03/03" in line)
+    assert row.endswith("40 min")
 
 
 def test_the_end_of_a_path_is_said(solve):

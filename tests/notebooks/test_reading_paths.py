@@ -5,6 +5,7 @@ import re
 import pytest
 
 from course_utils.errors import LessonError
+from course_utils.exercises.authoring.registry import find
 from course_utils.notebooks.canonical import read_file
 from course_utils.notebooks.lessons import lessons
 from course_utils.notebooks.reading_paths import PATHS, minutes_of, named_path
@@ -45,6 +46,13 @@ def test_a_part_names_headings_of_its_notebook():
         markdown = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
         headings = set(re.findall(r"^#+ (.+)$", markdown, re.M))
         assert set(QUOTED.findall(station.part)) <= headings, station.name
+
+
+def test_a_part_has_exercises_of_its_notebook():
+    for path, at in STATIONS:
+        station = path.stations[at]
+        assert station.part or not station.exercises, "a whole notebook has all of its own"
+        assert {find(name).notebook for name in station.exercises} <= {station.name}
 
 
 def test_an_unknown_path_is_refused_with_those_there_are():

@@ -13,8 +13,7 @@ ROW = Columns(*(Column(width=width, left=True) for width in (1, 3, 5, 40, 7, 0))
 def path_progress(path: ReadingPath) -> str:
     """The stations of ``path``, a row each, with the exercises that are done, and the next one.
 
-    The exercises of a notebook that the path shows only a part of all count as one: it's done once
-    any of them is.
+    Of a notebook that the path shows only a part of, the exercises of that part count.
     """
     listed = {each.name: each for each in lessons()}
     exercises: dict[str, list[Line]] = {}
@@ -24,11 +23,11 @@ def path_progress(path: ReadingPath) -> str:
     following: Lesson | None = None
     for station in path.stations:
         own, its = listed[station.name], exercises.get(station.name, [])
-        done = sum(line.status == DONE for line in its)
-        is_done = done >= (1 if station.part else len(its)) if its else None
-        if is_done is False and following is None:
+        if station.part:
+            its = [line for line in its if line.id in station.exercises]
+        if following is None and any(line.status != DONE for line in its):
             following = own
-        rows += _rows(station, own, minutes_of(station, listed), is_done, f"{done} of {len(its)}")
+        rows += _rows(station, own, minutes_of(station, listed), its)
     ending = (
         f"Next: {following.title}, in chapters/{following.name}.ipynb."
         if following
@@ -37,10 +36,11 @@ def path_progress(path: ReadingPath) -> str:
     return "\n".join([*rows, "", ending])
 
 
-def _rows(
-    station: Station, own: Lesson, minutes: int, is_done: bool | None, count: str
-) -> list[str]:
-    mark = "   " if is_done is None else MARKS[DONE if is_done else OPEN]
-    said = "" if is_done is None else f"{count} exercises done"
+def _rows(station: Station, own: Lesson, minutes: int, exercises: list[Line]) -> list[str]:
+    mark, said = " " * len(MARKS[DONE]), ""
+    if exercises:
+        done = sum(line.status == DONE for line in exercises)
+        mark = MARKS[DONE if done == len(exercises) else OPEN]
+        said = f"{done} of {len(exercises)} exercises done"
     rows = [ROW.row("", mark, own.number, own.title, f"{minutes} min", said)]
     return [*rows, f"{'':12}{station.part}"] if station.part else rows
