@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import LessonError
 from ..text_tables import Table
-from .authoring.registry import all_exercises, by_any_id, find
+from .authoring.registry import all_exercises, find, known
 from .authoring.spec import BaseExercise
 
 WHICH = "exercises, or those of a notebook or chapter: 04.saxpy 06_matmul_and_fft"
@@ -198,7 +198,6 @@ def _points(file: Path | None) -> dict[str, float]:
         points = {name: float(worth) for name, worth in found.items()}
     except (ValueError, TypeError, AttributeError) as error:
         raise LessonError(f'{file} is not like {{"04.saxpy": 2}}: {error}') from None
-    known = by_any_id()
-    if unknown := sorted(set(points) - set(known)):
+    if unknown := sorted(name for name in points if not known(name)):
         raise LessonError(f"{file} names no exercise: {', '.join(unknown)}")
-    return {known[name].id: worth for name, worth in points.items()}
+    return {find(name).id: worth for name, worth in points.items()}

@@ -58,6 +58,16 @@ def test_a_right_answer_has_its_points_and_a_missing_one_none(tmp_path):
     assert missing.kind == grading.NO_ANSWER and missing.points == 0
 
 
+def test_an_id_in_capitals_is_graded_as_a_notebook_judges_it(tmp_path, capsys):
+    place = notebook(tmp_path / "a.ipynb", f"%%exercise {ID.upper()}\n{find(ID).solution}")
+    report = graded(place, ID)
+    assert report.points == 1 and not report.remarks
+    points = tmp_path / "points.json"
+    points.write_text(json.dumps({ID.upper(): 2}))
+    assert main(["grade", str(place), "--only", ID.upper(), "--points", str(points)]) == 0
+    assert "2 of 2 points" in capsys.readouterr().out
+
+
 def test_words_of_ones_own_are_no_published_solution(tmp_path):
     own = find(ID).solution.replace("i < n", "n > i")
     assert own != find(ID).solution

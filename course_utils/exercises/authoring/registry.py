@@ -73,20 +73,19 @@ def _spec_file(exercise: BaseExercise, chapters: Path) -> str:
     return shown(chapters / chapter / "exercises" / f"{name}.py")
 
 
-def by_any_id() -> dict[str, BaseExercise]:
-    """Every exercise by its id, and by those that it had before."""
-    return {name: e for e in all_exercises() for name in (e.id, *e.formerly)}
+def known(name: str) -> BaseExercise | None:
+    """The exercise that has or had this id, in capitals or not, or None."""
+    asked = name.lower()
+    return next((e for e in all_exercises() if asked in (e.id, *e.formerly)), None)
 
 
 def find(name: str) -> BaseExercise:
-    """The exercise that has or had this id, in capitals or not. Raises KeyError with the closest
-    ids."""
+    """The same as :func:`known`, but raises KeyError with the closest ids."""
+    if exercise := known(name):
+        return exercise
+    current_ids = [exercise.id for exercise in all_exercises()]
     asked = name.lower()[:LONGEST]
-    named = by_any_id()
-    if asked in named:
-        return named[asked]
-    living = [exercise.id for exercise in all_exercises()]
-    closest = " or ".join(difflib.get_close_matches(asked, living, n=3, cutoff=0.0))
+    closest = " or ".join(difflib.get_close_matches(asked, current_ids, n=3, cutoff=0.0))
     raise KeyError(
         f"no exercise is called {name[:LONGEST]!r}: did you mean {closest}? progress() lists all."
     )

@@ -21,7 +21,7 @@ from ...notebooks.cells import EXERCISE, find
 from ...paths import ROOT
 from ...text_tables import Table
 from ..authoring import kinds
-from ..authoring.registry import by_any_id
+from ..authoring.registry import known
 from ..authoring.spec import BaseExercise
 from ..judging.runner import run_source
 from .magic import CELL_LINE
@@ -106,12 +106,14 @@ def grade(
         raise LessonError(str(error)) from None
     remarks: list[str] = []
     cells: dict[str, list[str]] = {}
-    known = by_any_id()
+    unknown: set[str] = set()
     for notebook in notebooks:
         try:
             for name, source in answers_of(notebook):
-                name = known[name].id if name in known else name
-                cells.setdefault(name, []).append(source)
+                if exercise := known(name):
+                    cells.setdefault(exercise.id, []).append(source)
+                else:
+                    unknown.add(name)
         except (OSError, ValueError) as error:
             remarks.append(f"{notebook.name} could not be read: {error}")
     hints, worth = _hints(place), points or {}
@@ -119,8 +121,8 @@ def grade(
         _graded(exercise, cells.get(exercise.id, []), worth.get(exercise.id, 1.0), hints)
         for exercise in exercises
     )
-    if unknown := sorted(set(cells) - set(known)):
-        remarks.append("no such exercise here: " + ", ".join(unknown))
+    if unknown:
+        remarks.append("no such exercise here: " + ", ".join(sorted(unknown)))
     return StudentReport(place.resolve().stem, grades, tuple(changed_files(place)), tuple(remarks))
 
 
