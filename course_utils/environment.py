@@ -28,7 +28,8 @@ from .needs import ECOSYSTEM, PACKAGES, NotebookNeeds, all_notebooks, gpu_count,
 from .text_tables import Column, Columns
 
 GOOD, ABSENT, BAD = "ok", "--", "!!"
-ONE_CUDA = "CUDA versions"
+PYTHON, DEVICE = "Python", "kernels run on"
+FIRST = PYTHON, DEVICE  # what the short report begins with
 MORE = " Each part and notebook has a line in doctor(full=True), or `make doctor ARGS=--full`."
 LATEST = 90  # compute capability that most of the course's kernels for tensor cores ask for
 
@@ -57,7 +58,9 @@ class ReportLine:
 
     @property
     def brief(self) -> str:
-        """The part with its version, where it has one: ``PyTorch 2.13.0``."""
+        """The part with its version, where it has one: ``PyTorch 2.13.0``, ``all CUDA 12``."""
+        if self.found.startswith("all "):
+            return self.found
         version = re.match(r"\d[\w.+]*", self.found)
         return f"{self.what} {version[0]}" if version else self.what
 
@@ -114,26 +117,30 @@ def doctor(full: bool = False) -> bool:
 def in_short(lines: list[ReportLine]) -> list[ReportLine]:
     """The report with its good parts in one line, and in another the parts that a GPU would need.
 
-    Lines with a remedy that helps this machine stay as they are.
+    The lines of :data:`FIRST` and those that ask for something stay as they are.
     """
-    first, rest = lines[:2], lines[2:]
-    good = [
-        line.brief
-        for line in rest
-        if line.status == GOOD and not line.remedy and line.what != ONE_CUDA
-    ]
-    idle = [line.what for line in rest if line.status == ABSENT and line.for_gpus and not ON_GPU]
-    kept = [
-        line
-        for line in rest
-        if line.status == BAD
-        or (line.status == ABSENT and (ON_GPU or not line.for_gpus))
-        or (line.status == GOOD and line.remedy)
-    ]
-    short = [*first, ReportLine(GOOD, "installed", ", ".join(good) or "nothing else")]
-    if idle and not PROBLEM:
-        short.append(ReportLine(GOOD, "not needed", f"{', '.join(idle)}: they are for GPUs"))
-    return [*short, *kept]
+    groups: dict[str, list[ReportLine]] = {"first": [], "good": [], "idle": [], "kept": []}
+    for line in lines:
+        groups[group(line)].append(line)
+    good = ", ".join(line.brief for line in groups["good"]) or "nothing else"
+    short = [*groups["first"], ReportLine(GOOD, "installed", good)]
+    if groups["idle"]:
+        idle = ", ".join(line.what for line in groups["idle"])
+        short.append(ReportLine(GOOD, "not needed", f"{idle}: they are for GPUs"))
+    return [*short, *groups["kept"]]
+
+
+def group(line: ReportLine) -> str:
+    """The part of the short report that a line belongs to: "first", "good", "idle" or "kept".
+
+    Parts for GPUs are idle unless kernels run on one, or a GPU was asked for and can't be used.
+    """
+    if line.what in FIRST:
+        return "first"
+    if line.status == GOOD and not line.remedy:
+        return "good"
+    wants_gpu = ON_GPU or bool(PROBLEM)
+    return "idle" if line.status == ABSENT and line.for_gpus and not wants_gpu else "kept"
 
 
 def notebooks_in_short(notebooks: list[NotebookNeeds]) -> list[ReportLine]:
@@ -144,7 +151,7 @@ def notebooks_in_short(notebooks: list[NotebookNeeds]) -> list[ReportLine]:
     found = f"{'all ' * (not broken)}{len(runs)} run here"
     if some:
         cells, of = sum(x.skipped for x in some), sum(len(x.cells) for x in runs)
-        found += f". {cells} of their {of} cells are skipped and show their output from an H200"
+        found += f". {cells:,} of their {of:,} cells are skipped and show their output from an H200"
     return [ReportLine(GOOD, "notebooks", found), *broken]
 
 
@@ -173,12 +180,12 @@ def cuda_majors() -> dict[str, int]:
 def majors_line(majors: Mapping[str, int], newest: int = 0, why: str = "") -> ReportLine:
     """Whether all parts belong to one CUDA major version; mixed, they load each other's parts.
     ``newest`` is the latest that this machine's driver runs, 0 without one, and ``why`` says so."""
-    what = ONE_CUDA
+    what = "CUDA versions"
     if len(set(majors.values())) > 1:
         listed = ", ".join(f"{part} {major}" for part, major in majors.items())
         return ReportLine(BAD, what, f"mixed: {listed}", remedies.afresh())
     if not majors:
-        return ReportLine(GOOD, what, "none")
+        return ReportLine(ABSENT, what, "none", f"run `{remedies.set_up_command()}`")
     major = next(iter(majors.values()))
     found = f"all CUDA {major}"
     if not newest or major == newest:
@@ -200,18 +207,18 @@ def _gpu_run() -> ReportLine:
 def _python() -> ReportLine:
     good = sys.version_info >= (3, 11)
     remedy = "" if good else "the course needs Python 3.11 or later"
-    return ReportLine(GOOD if good else BAD, "Python", platform.python_version(), remedy)
+    return ReportLine(GOOD if good else BAD, PYTHON, platform.python_version(), remedy)
 
 
 def _device() -> ReportLine:
     if PROBLEM:
-        return ReportLine(BAD, "kernels run on", f"nothing: {PROBLEM}", "unset COURSE_DEVICE")
+        return ReportLine(BAD, DEVICE, f"nothing: {PROBLEM}", "unset COURSE_DEVICE")
     if not ON_GPU:
-        return ReportLine(GOOD, "kernels run on", "the emulator (a PTX machine in Python)")
+        return ReportLine(GOOD, DEVICE, "the emulator (a PTX machine in Python)")
     found = f"{device_name()}, sm_{capability()}, {gpu_count()} in all"
     if capability() < LATEST:
         found += "; on the emulator those that it is too old for"
-    return ReportLine(GOOD, "kernels run on", found)
+    return ReportLine(GOOD, DEVICE, found)
 
 
 def _has_driver() -> bool:

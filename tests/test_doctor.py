@@ -107,6 +107,7 @@ def test_where_no_kernel_runs_nothing_is_said_to_run(monkeypatch, capsys):
         assert "nothing: no GPU was found" in said
         assert "runs here" not in said and "run here" not in said
         assert "not needed" not in said.partition("compiler")[0]
+        assert "--  NVIDIA driver" in said and "--  CuPy" in said
 
 
 def line(status, what, found, remedy="", for_gpus=False):
@@ -121,6 +122,7 @@ EXAMINED = [
     line("ok", "C and C++ compiler", "cc, c++"),
     line("--", "PyTorch", "not installed", "run `make torch`"),
     line("!!", "CUDA headers", "no cuda_fp16.h", "run `make setup`"),
+    line("ok", "CUDA versions", "all CUDA 12"),
 ]
 
 
@@ -129,17 +131,36 @@ def test_in_short_what_helps_no_one_here_is_one_line_and_a_remedy_stays(monkeypa
     monkeypatch.setattr(environment, "ON_GPU", on_gpu)
     monkeypatch.setattr(environment, "PROBLEM", "")
     short = [str(each) for each in environment.in_short(EXAMINED)]
-    assert short[2].endswith("compiler (NVRTC) 12.9, C and C++ compiler")
+    assert short[2].endswith("compiler (NVRTC) 12.9, C and C++ compiler, all CUDA 12")
     assert ("NVIDIA driver: they are for GPUs" in short[3]) is not on_gpu
     assert ("  --  NVIDIA driver        none  -> not needed" in short) is on_gpu
     assert [each[2:4] for each in short[-2:]] == ["--", "!!"]
 
 
-def test_in_short_all_notebooks_are_one_line_but_those_that_cannot_be_read():
+@pytest.mark.parametrize("problem", ["", "no GPU was found."])
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_in_short_no_line_of_this_machine_is_lost(monkeypatch, on_gpu, problem):
+    monkeypatch.setattr(environment, "ON_GPU", on_gpu)
+    monkeypatch.setattr(environment, "PROBLEM", problem)
+    lines = [*EXAMINED, line("ok", "CUDA", "all CUDA 12", "for 13, run `make setup`")]
+    short = environment.in_short([*lines[2:], *lines[:2]])
+    assert [each.what for each in short[:2]] == ["Python", "kernels run on"]
+    whole = {line for line in short if line in lines}
+    in_lists = [each for each in lines if each not in whole]
+    lists = [name for line in short if line not in whole for name in line.found.split(", ")]
+    lists = [name.removesuffix(": they are for GPUs") for name in lists]
+    assert sorted(lists) == sorted(each.brief for each in in_lists)
+
+
+def test_in_short_all_notebooks_are_one_line_but_those_that_cannot_be_read(monkeypatch):
     whole = NotebookNeeds(ROOT / "chapters/00_x/01_a.ipynb", ((), ()))
     bad = NotebookNeeds(ROOT / "chapters/00_x/02_b.ipynb", (), "02_b can't be read as a notebook")
     (all_of_them,) = environment.notebooks_in_short([whole, whole])
     assert all_of_them.found == "all 2 run here"
+    monkeypatch.setattr(NotebookNeeds, "skipped", 1500)
+    (many,) = environment.notebooks_in_short([whole])
+    assert "1,500 of their 2 cells" in many.found
+    monkeypatch.undo()
     number, named = environment.notebooks_in_short([whole, bad])
     assert number.found == "1 run here"
     assert (named.status, named.what) == ("!!", "00_x/02_b")
