@@ -29,7 +29,7 @@ from .text_tables import Column, Columns
 
 GOOD, ABSENT, BAD = "ok", "--", "!!"
 PYTHON, DEVICE = "Python", "kernels run on"
-FIRST = PYTHON, DEVICE  # what the short report begins with
+FIRST = PYTHON, DEVICE  # lines that begin the short report
 MORE = " Each part and notebook has a line in doctor(full=True), or `make doctor ARGS=--full`."
 LATEST = 90  # compute capability that most of the course's kernels for tensor cores ask for
 
