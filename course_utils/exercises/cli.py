@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from ..errors import LessonError
+from ..paths import README, shown
 from ..text_tables import Table
 from .authoring.registry import all_exercises, find, known
 from .authoring.spec import BaseExercise
@@ -26,7 +27,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     what.add_argument(
         "--write",
         action="store_true",
-        help="generate the cells of the notebooks and the tables of the chapters",
+        help="generate the cells of the notebooks, the tables of the chapters and the count in the "
+        "README",
     )
     exercises.add_argument(
         "--store",
@@ -91,16 +93,19 @@ def _exercises(args: argparse.Namespace) -> int:
 
 
 def _write() -> int:
+    from ..notebooks import front_page
     from .authoring.chapter_tables import write_tables
     from .authoring.generate import notebook_path, write_notebooks
 
     changed = [*write_notebooks(), *write_tables()]
     for path in changed:
         print(f"updated {path.parent.name}/{path.name}")
+    if counted := front_page.draw():
+        print(f"counted the exercises in {shown(README)}")
     missing = sorted({e.notebook for e in all_exercises() if not notebook_path(e).exists()})
     for name in missing:
         print(f"missing {name}.ipynb: its exercises wait for it")
-    if not changed:
+    if not changed and not counted:
         print("nothing to update")
     return 0
 

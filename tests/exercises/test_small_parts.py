@@ -14,10 +14,10 @@ import pytest
 from course_utils.checking.verdict import FAIL_COLOUR, PASS_COLOUR
 from course_utils.emulator import Location
 from course_utils.exercises import cli
-from course_utils.exercises.authoring import domain, generate, kinds, method, spec
+from course_utils.exercises.authoring import chapter_tables, domain, generate, kinds, method, spec
 from course_utils.exercises.authoring.domain import Sizes, extents, lengths
 from course_utils.exercises.authoring.launches import Empty, Launch, empty
-from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.exercises.authoring.vectors import BLOCK, SMALL
 from course_utils.exercises.isolation.closed_book import (
     BookClosed,
@@ -34,7 +34,8 @@ from course_utils.exercises.judging.runner import run_source
 from course_utils.exercises.judging.trials import Trial
 from course_utils.exercises.student import magic, saved_answers
 from course_utils.exercises.student.saved_answers import DONE, OPEN, Line, Progress
-from course_utils.paths import ROOT
+from course_utils.notebooks import front_page
+from course_utils.paths import README, ROOT
 
 SAXPY = find("04.saxpy")
 SECTORS = find("04.predict_sectors")
@@ -591,11 +592,25 @@ def test_writing_says_which_notebooks_changed_and_which_are_missing(monkeypatch,
     books = {"04.a": ROOT / "chapters/04_a/01_b.ipynb", "04.b": ROOT / "chapters/04_first_kernels"}
     monkeypatch.setattr(cli, "all_exercises", lambda: [SimpleNamespace(notebook=n) for n in books])
     monkeypatch.setattr(generate, "notebook_path", lambda exercise: books[exercise.notebook])
+    monkeypatch.setattr(front_page, "draw", lambda: False)
     for changed, words in (([], "nothing to update"), ([books["04.a"]], "updated 04_a/01_b.ipynb")):
         monkeypatch.setattr(generate, "write_notebooks", lambda changed=changed: changed)
         assert cli._write() == 0
         missing = "missing 04.a.ipynb: its exercises wait for it"
         assert sorted(capsys.readouterr().out.splitlines()) == sorted([missing, words])
+
+
+def test_writing_counts_the_exercises_in_the_readme(tmp_path, monkeypatch, capsys):
+    text = README.read_text(encoding="utf-8")
+    page = tmp_path / "README.md"
+    page.write_text(front_page.COUNTS.sub("1 notebooks and 2 checked exercises", text))
+    monkeypatch.setattr(front_page, "README", page)
+    monkeypatch.setattr(generate, "write_notebooks", list)
+    monkeypatch.setattr(chapter_tables, "write_tables", list)
+    for words in ("counted the exercises in README.md\n", "nothing to update\n"):
+        assert cli._write() == 0
+        assert capsys.readouterr().out == words
+    assert f" and {len(all_exercises())} checked exercises" in page.read_text(encoding="utf-8")
 
 
 def test_missing_cells_are_placed_behind_those_that_come_before_them():
