@@ -1,6 +1,6 @@
 """Three ways through the course for readers who won't read all of it, as data.
 
-README, the website and ``make progress ARGS="--path weekend"`` draw them from here. A test walks
+README and ``make progress ARGS="--path weekend"`` draw them from here. A test walks
 each path: a station needs nothing that the path hasn't shown yet.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import LessonError
-from .lessons import Lesson, lessons
+from .lessons import Lesson, lessons_by_name
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class ReadingPath:
     @property
     def minutes(self) -> int:
         """To read, run and solve all of it, by the notebooks' own estimates."""
-        listed = {each.name: each for each in lessons()}
+        listed = lessons_by_name()
         return sum(minutes_of(station, listed) for station in self.stations)
 
     @property
@@ -60,7 +60,7 @@ def minutes_of(station: Station, listed: dict[str, Lesson]) -> int:
 WEEKEND = ReadingPath(
     "weekend",
     "A weekend",
-    "from your first kernel to a matrix product at 79 % of cuBLAS",
+    "from your first kernel to a matrix product at four fifths of cuBLAS",
     (
         Station("00_start_here/01_this_machine"),
         Station("04_first_kernels/01_hello_threads"),
@@ -81,19 +81,25 @@ WEEKEND = ReadingPath(
         Station(
             "04_first_kernels/04_barriers_and_atomics",
             'to the end of "A barrier in a branch"',
-            60,
-            exercises=("04.find_the_race", "04.find_the_barrier_bug", "04.window_max"),
+            70,
+            exercises=(
+                "04.find_the_race",
+                "04.scale_rows",
+                "04.find_the_barrier_bug",
+                "04.window_max",
+            ),
             without=("04_first_kernels/03_moving_data",),
         ),
         Station(
             "04_first_kernels/05_coalescing_and_transpose",
             'all but "A column that is meant to be a bank" and "A tile of any length"',
-            85,
+            90,
             exercises=(
                 "04.predict_sectors",
                 "04.why_is_this_slow",
                 "04.predict_wavefronts",
                 "04.rotate_picture",
+                "04.lengths",
             ),
         ),
         Station("06_matmul_and_fft/02_naive_to_shared"),
@@ -144,15 +150,30 @@ EXPERT = ReadingPath(
     "The expert",
     "TMA, Hopper, attention and Blackwell, for readers who have written fast CUDA kernels",
     (
-        Station("00_start_here/01_this_machine", 'from "With a GPU, and without" on', 10),
+        Station(
+            "00_start_here/01_this_machine",
+            'from "With a GPU, and without" on',
+            15,
+            exercises=("00.double_it",),
+        ),
         Station(
             "06_matmul_and_fft/06_tensor_cores",
             'from "Which lane holds what?" to the end of "Fourth rung: the swizzle"',
             50,
             exercises=("06.fragment_place", "06.mma_product", "06.swizzled_rows"),
         ),
-        Station("07_pytorch_extensions/04_flash_attention", 'only "The online softmax"', 10),
-        Station("07_pytorch_extensions/06_low_precision", 'only "A scale for each block"', 20),
+        Station(
+            "07_pytorch_extensions/04_flash_attention",
+            'only "The online softmax"',
+            20,
+            exercises=("07.online_softmax",),
+        ),
+        Station(
+            "07_pytorch_extensions/06_low_precision",
+            'only "A scale for each block"',
+            30,
+            exercises=("07.mxfp4_blocks",),
+        ),
         Station("08_cute_tma_blackwell/01_layouts"),
         Station("08_cute_tma_blackwell/05_swizzle"),
         Station("08_cute_tma_blackwell/08_tma"),
@@ -176,7 +197,7 @@ PATHS = (WEEKEND, FOUR_WEEKS, EXPERT)
 def named_path(name: str) -> ReadingPath:
     """The path of that name. Raises LessonError, with the names there are, for any other."""
     for path in PATHS:
-        if path.name == name:
+        if path.name == name.lower():
             return path
     names = ", ".join(path.name for path in PATHS)
     raise LessonError(f"No path is called {name}. There are: {names}.")

@@ -68,8 +68,15 @@ class Lab:
         return {unquote(urlsplit(href).path).removeprefix("/files/"): href for href in local}
 
     def follow(self, address: str, path: str) -> None:
-        """Click the link with that address, which leads to ``path``."""
-        self.view.locator(f'a[href="{address}"]').first.click()
+        """Click the link with that address, which leads to ``path``, unfolding what hides it."""
+        link = self.view.locator(f'a[href="{address}"]').first
+        link.evaluate(
+            """link => {
+                let fold = link.closest("details");
+                for (; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+            }"""
+        )
+        link.click()
         self.wait_for(path)
 
     def close(self) -> None:

@@ -44,7 +44,19 @@ def test_a_notebook_is_done_with_all_its_exercises_and_a_part_with_its_own(solve
     text = path_progress(WEEKEND)
     assert "[x] 03/02" in text and 'to the end of "How latency is hidden"' in text
     (row,) = (line for line in text.splitlines() if "03/03" in line)
-    assert row.endswith("40 min")
+    assert row.endswith("40 min  to read")
+
+
+def test_notebooks_to_read_come_with_the_next_one_that_has_exercises(solve):
+    solve(*of("00_start_here/01_this_machine", "04_first_kernels/01_hello_threads"))
+    solve(
+        *of("04_first_kernels/02_two_and_three_dimensions"),
+        *of("03_gpu_introduction/02_execution_model"),
+    )
+    assert path_progress(WEEKEND).endswith(
+        "Next: The memory hierarchy (to read), then Barriers and atomics, "
+        "in chapters/04_first_kernels/04_barriers_and_atomics.ipynb."
+    )
 
 
 def test_the_end_of_a_path_is_said(solve):

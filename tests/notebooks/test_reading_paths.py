@@ -55,6 +55,21 @@ def test_a_part_has_exercises_of_its_notebook():
         assert {find(name).notebook for name in station.exercises} <= {station.name}
 
 
+def test_a_part_to_the_end_of_a_heading_has_all_exercises_up_to_there():
+    for path, at in STATIONS:
+        station = path.stations[at]
+        if not station.part.startswith("to the end of") or " then " in station.part:
+            continue
+        headings, before, inside = set(QUOTED.findall(station.part)), [], False
+        for cell in read_file(LISTED[station.name].path).cells:
+            of_cell = re.findall(r"^## (.+)$", cell.source, re.M)
+            if of_cell and inside:
+                break
+            inside = inside or bool(set(of_cell) & headings)
+            before += re.findall(r"^%%exercise (\S+)", cell.source)
+        assert tuple(before) == station.exercises, station.name
+
+
 def test_an_unknown_path_is_refused_with_those_there_are():
     with pytest.raises(LessonError, match="No path is called week. There are: weekend, four-weeks"):
         named_path("week")

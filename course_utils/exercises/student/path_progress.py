@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...notebooks.lessons import Lesson, lessons
+from ...notebooks.lessons import Lesson, lessons_by_name
 from ...notebooks.reading_paths import ReadingPath, Station, minutes_of
 from ...text_tables import Column, Columns
 from .saved_answers import DONE, MARKS, OPEN, Line, progress
@@ -15,29 +15,27 @@ def path_progress(path: ReadingPath) -> str:
 
     Of a notebook that the path shows only a part of, the exercises of that part count.
     """
-    listed = {each.name: each for each in lessons()}
+    listed = lessons_by_name()
     exercises: dict[str, list[Line]] = {}
     for line in progress().lines:
         exercises.setdefault(line.notebook, []).append(line)
     rows = [f"{path.title}, about {path.hours} hours: {path.goal}"]
-    following: Lesson | None = None
+    reading: list[str] = []  # notebooks without exercises since the last one with some
+    following = ""
     for station in path.stations:
         own, its = listed[station.name], exercises.get(station.name, [])
         if station.part:
             its = [line for line in its if line.id in station.exercises]
-        if following is None and any(line.status != DONE for line in its):
-            following = own
         rows += _rows(station, own, minutes_of(station, listed), its)
-    ending = (
-        f"Next: {following.title}, in chapters/{following.name}.ipynb."
-        if following
-        else "Every exercise of this path is done."
-    )
-    return "\n".join([*rows, "", ending])
+        if not following and any(line.status != DONE for line in its):
+            titles = [*reading, own.title]
+            following = f"Next: {', then '.join(titles)}, in chapters/{own.name}.ipynb."
+        reading = [] if its else [*reading, f"{own.title} (to read)"]
+    return "\n".join([*rows, "", following or "Every exercise of this path is done."])
 
 
 def _rows(station: Station, own: Lesson, minutes: int, exercises: list[Line]) -> list[str]:
-    mark, said = " " * len(MARKS[DONE]), ""
+    mark, said = " " * len(MARKS[DONE]), "to read"
     if exercises:
         done = sum(line.status == DONE for line in exercises)
         mark = MARKS[DONE if done == len(exercises) else OPEN]
