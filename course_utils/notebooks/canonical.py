@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 from ..errors import LessonError
 from ..paths import unreadable
 from .cells import Violation, is_exercise, is_hosted
-from .lessons import FIELD
+from .lessons import LESSON_FIELD
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 LANGUAGE_INFO = {"name": "python"}
@@ -57,7 +57,7 @@ def canonical(nb: NotebookNode) -> NotebookNode:
     """A copy of ``nb`` in canonical form; canonical(canonical(nb)) == canonical(nb)."""
     nb = copy.deepcopy(nb)
     nb.nbformat, nb.nbformat_minor = 4, 5
-    kept = {FIELD: nb.metadata[FIELD]} if FIELD in nb.metadata else {}
+    kept = {LESSON_FIELD: nb.metadata[LESSON_FIELD]} if LESSON_FIELD in nb.metadata else {}
     nb.metadata = nbformat.from_dict(
         {**kept, "kernelspec": KERNELSPEC, "language_info": LANGUAGE_INFO}
     )

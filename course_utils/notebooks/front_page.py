@@ -15,7 +15,7 @@ from ..paths import KERNELS, README, SOLUTIONS, shown
 from ..text_tables import between_marks, markdown_table
 from ..whole_files import write_whole
 from .hosted_cells import repository_address
-from .lessons import Chapter, chapters, in_hours, lessons
+from .lessons import Chapter, chapters, in_hours, lessons_by_name
 from .reading_paths import PATHS, ReadingPath, minutes_of
 
 MARKS = "<!-- chapters -->\n", "<!-- end of chapters -->"
@@ -40,11 +40,13 @@ GOALS = {
 # Needs of some cells, and the tokens of their `%%needs` lines that mean them.
 NEEDS = {
     "GPU": r"gpu.*|sm_.*|triton|ncu|nsys|compute-sanitizer",
-    "PyTorch": r"torch",
-    "C compiler": r"cc|c|cpp|c\+\+",
+    "nvcc": r"nvcc",
+    "PyTorch": r"torch|ninja",
+    "C compiler": r"cc|c|cpp|c\+\+|binutils",
     "JAX": r"jax|keras",
     "ONNX": r"onnx.*",
     "cuRAND": r"curand",
+    "CUTLASS": r"cutlass.*",
 }
 SEVERAL = 5  # cells of a chapter with the same need
 
@@ -73,7 +75,7 @@ def drawn(text: str) -> str:
 
 def path_block(path: ReadingPath) -> str:
     """A reading path in one line, with a table of its stations folded below it."""
-    listed = {each.name: each for each in lessons()}
+    listed = lessons_by_name()
     rows = [
         (
             f"[{listed[station.name].title}]({shown(listed[station.name].path)})",

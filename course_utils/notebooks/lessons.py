@@ -13,22 +13,15 @@ the part of the other notebook that it means.
 from __future__ import annotations
 
 import json
-import os
-import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbformat import NotebookNode
-
 from ..errors import LessonError
-from ..paths import ROOT, chapter_title, is_numbered, notebook_files, unreadable
+from ..paths import ROOT, chapter_title, notebook_files, shown, unreadable
 
-FIELD = "course"  # of the notebook's metadata
-# A paragraph of the first cell and the last line of the last one are drawn from the list.
-TIME_AND_NEEDS = re.compile(r"^It takes about .*?(?=\n[ \t]*\n|\Z)", re.M | re.S)
-NEXT = re.compile(r"^\*\*Next: \[[^\n]*\Z", re.M)
+LESSON_FIELD = "course"  # of the notebook's metadata
 
 
 @dataclass(frozen=True)
@@ -99,11 +92,27 @@ def lessons(root: Path = ROOT) -> list[Lesson]:
     return [_lesson_or_name(path) for path in notebook_files(root)]
 
 
+def lessons_by_name(root: Path = ROOT) -> dict[str, Lesson]:
+    """The same by their names: ``04_first_kernels/01_hello_threads``."""
+    return {each.name: each for each in lessons(root)}
+
+
 def lesson(path: Path) -> Lesson:
     """The notebook at ``path``. One without metadata takes no time and needs nothing.
 
     Raises LessonError where it can't be read.
     """
+    try:
+        file = path.stat()
+    except OSError as error:
+        raise LessonError(unreadable(path, error)) from None
+    return _lesson(path, file.st_mtime_ns, file.st_size, file.st_ino)
+
+
+@cache
+def _lesson(path: Path, *version: int) -> Lesson:
+    """The notebook at ``path``, read once for each ``version`` of its file: notebooks have outputs,
+    so all of them together take a second."""
     try:
         book = json.loads(path.read_text(encoding="utf-8"))
         first = "".join(book["cells"][0]["source"]) if book["cells"] else ""
@@ -120,66 +129,24 @@ def _lesson_or_name(path: Path) -> Lesson:
 
 
 def of_notebook(path: Path, metadata: dict[str, Any], first: str) -> Lesson:
-    """The lesson of a notebook with this ``metadata``, whose first cell is ``first``."""
-    own = metadata.get(FIELD, {})
-    reading, exercises = own.get("minutes", (0, 0))
+    """The lesson of a notebook with this ``metadata``, whose first cell is ``first``.
+
+    Raises LessonError for minutes or needs of another form than above.
+    """
+    own = metadata.get(LESSON_FIELD, {})
+    where = f"{shown(path)}: metadata {LESSON_FIELD}"
+    if not isinstance(own, dict):
+        raise LessonError(f'{where} must be like {{"minutes": [45, 30], "needs": {{}}}}.')
+    minutes, needs = own.get("minutes", [0, 0]), own.get("needs", {})
+    if not (isinstance(minutes, list) and [type(each) for each in minutes] == [int, int]):
+        raise LessonError(
+            f"{where}.minutes must be two whole numbers of minutes, such as [45, 30]."
+        )
+    if not (isinstance(needs, dict) and all(isinstance(part, str) for part in needs.values())):
+        raise LessonError(
+            f"{where}.needs must have a string for each notebook, such as "
+            '{"04_first_kernels/06_reductions": "the last block"}, or "" for all of it.'
+        )
     heading = first.splitlines()[0].lstrip("# ").strip() if first.strip() else ""
-    return Lesson(path, heading or path.name, reading, exercises, dict(own.get("needs", {})))
-
-
-def as_listed(nb: NotebookNode, path: Path, root: Path = ROOT) -> NotebookNode:
-    """A copy of ``nb``, the notebook at ``path``, that agrees with the list of lessons.
-
-    The first cell has its time and its needs, the last line leads to the next notebook. A notebook
-    that isn't one of the course's stays as it is.
-
-    Raises LessonError for a need that no notebook has the name of.
-    """
-    nb = nbformat.from_dict(nb)
-    ours = is_numbered(path) and path.is_relative_to(root / "chapters")
-    if not ours or not nb.cells:
-        return nb
-    first, last = nb.cells[0], nb.cells[-1]
-    own = of_notebook(path, nb.metadata, first.source)
-    if FIELD in nb.metadata:
-        text = time_and_needs(own, {each.name: each for each in lessons(root)})
-        first.source = TIME_AND_NEEDS.sub(lambda _: text, first.source, count=1)
-    if after := [other for other in notebook_files(root) if other > path]:
-        line = f"**Next: {_link(own, lesson(after[0]))}**"
-        last.source = NEXT.sub(lambda _: line, last.source)
-    return nb
-
-
-def time_and_needs(own: Lesson, known: dict[str, Lesson]) -> str:
-    """The paragraph of ``own``'s first cell: its time and its needs, with links.
-
-    Raises LessonError for a need that isn't ``known``.
-    """
-    parts = [f"It takes about {_time(own.reading)} to read and run"]
-    if own.exercises:
-        parts.append(f", and the exercises about {_time(own.exercises)} more")
-    text = "".join(parts) + "."
-    if own.needs:
-        if unknown := own.needs.keys() - known.keys():
-            names = " and ".join(sorted(unknown))
-            raise LessonError(f"{own.name} needs {names}, and no notebook is called that.")
-        links = [
-            _link(own, known[name]) + (f" ({what})" if what else "")
-            for name, what in own.needs.items()
-        ]
-        text += f" You need {_listed(links)}."
-    return text
-
-
-def _link(own: Lesson, other: Lesson) -> str:
-    target = Path(os.path.relpath(other.path, own.path.parent)).as_posix()
-    return f"[{other.title}]({target})"
-
-
-def _listed(items: list[str]) -> str:
-    *most, last = items
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-def _time(minutes: int) -> str:
-    return "an hour" if minutes == 60 else f"{minutes} minutes"
+    reading, exercises = minutes
+    return Lesson(path, heading or path.name, reading, exercises, dict(needs))

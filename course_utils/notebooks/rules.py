@@ -22,8 +22,9 @@ from ..paths import ROOT
 from . import canonical as form
 from . import stamp
 from .cells import CHECK_TAG, ERROR_TAG, Violation, is_exercise, numbered, tags
+from .drawn_cells import as_listed
 from .hosted_cells import with_hosted_cells
-from .lessons import as_listed, of_notebook
+from .lessons import of_notebook
 
 LONGEST_CELL = 25
 
@@ -228,7 +229,7 @@ def says_what_the_list_says(nb: NotebookNode, path: Path, root: Path) -> list[Vi
     try:
         best = as_listed(nb, path.resolve(), root.resolve())
     except LessonError as error:
-        return [Violation(1, str(error), "correct the needs in its metadata")]
+        return [Violation(1, str(error), "correct it in its metadata")]
     return [
         Violation(
             number, f"it doesn't say {what} as the list of lessons has it", form.FORMAT_COMMAND
@@ -241,7 +242,10 @@ def says_what_the_list_says(nb: NotebookNode, path: Path, root: Path) -> list[Vi
 def needs_earlier_notebooks_only(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
     """Every notebook that it needs has a smaller number."""
     remedy = "teach it here, or move the part that needs it to a later notebook"
-    own = of_notebook(path, nb.metadata, "")
+    try:
+        own = of_notebook(path, nb.metadata, "")
+    except LessonError:  # the rule above names it
+        return []
     return [
         Violation(1, f"it needs {name}, which comes later", remedy)
         for name in own.needs

@@ -118,11 +118,12 @@ def check(paths: list[Path]) -> int:
 
 def rewrite(paths: list[Path], readme: bool = False) -> int:
     """Put the notebooks at ``paths`` into canonical form, outputs and stamp kept; and write their
-    times, needs and next links, their cells for Colab and Kaggle, and the map in the ``readme``."""
+    times, needs and next links, and their cells for Colab and Kaggle. With ``readme`` also draw the
+    counts, paths and map there."""
     from . import front_page
     from .canonical import canonical, dumps, read_file
+    from .drawn_cells import as_listed
     from .hosted_cells import with_hosted_cells
-    from .lessons import as_listed
 
     unread = 0
     for path in paths:
@@ -137,7 +138,7 @@ def rewrite(paths: list[Path], readme: bool = False) -> int:
             write_whole(path, new)
             print(f"formatted {shown(path)}")
     if readme and not unread and front_page.draw():
-        print(f"drew the map of {shown(README)}")
+        print(f"drew {shown(README)}'s counts, paths and map")
     return 1 if unread else 0
 
 

@@ -2,6 +2,8 @@
 
 import re
 import shlex
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -29,7 +31,7 @@ def test_formatting_all_notebooks_draws_it(tmp_path, monkeypatch, capsys):
     page = tmp_path / "README.md"
     page.write_text(COUNTS.sub("1 notebooks and 2 checked exercises", TEXT))
     monkeypatch.setattr(front_page, "README", page)
-    for told in ("drew the map of README.md\n", ""):
+    for told in ("drew README.md's counts, paths and map\n", ""):
         assert rewrite([], readme=True) == 0
         assert page.read_text(encoding="utf-8") == drawn(TEXT) and capsys.readouterr().out == told
 
@@ -85,6 +87,25 @@ def test_the_map_names_the_needs_of_five_cells_or_more():
         books = [book for book in all_notebooks() if book.path.parent == chapter.folder]
         on_gpu = sum(needs_gpu(cell) for book in books for cell in book.cells)
         assert ("GPU" in row.rpartition(" | ")[2]) == (on_gpu >= 5), chapter.title
+
+
+def test_each_need_of_a_cell_has_a_word_in_the_map():
+    tokens = {token for book in all_notebooks() for token in book.tokens}
+    without = [token for token in tokens if not any(front_page._means(w, token) for w in NEEDS)]
+    assert not without, f"NEEDS of front_page.py has no word for {without}"
+
+
+def test_drawing_reads_a_notebook_once_for_the_list_and_once_for_its_needs(monkeypatch):
+    reads = Counter()
+    read_text = Path.read_text
+
+    def counted(path, *arguments, **options):
+        reads[path] += 1
+        return read_text(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", counted)
+    drawn(TEXT)
+    assert max(reads[each.path] for each in lessons()) <= 2
 
 
 def needs_gpu(tokens):

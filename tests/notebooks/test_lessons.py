@@ -1,20 +1,15 @@
 """The notebooks are one list: each says its time and needs, and all pages follow its order."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
 from course_utils.errors import LessonError
 from course_utils.notebooks.canonical import read_file
-from course_utils.notebooks.lessons import (
-    Chapter,
-    Lesson,
-    as_listed,
-    chapters,
-    lesson,
-    lessons,
-    time_and_needs,
-)
+from course_utils.notebooks.drawn_cells import as_listed, time_and_needs
+from course_utils.notebooks.lessons import Chapter, Lesson, chapters, lesson, lessons
 from course_utils.paths import CHAPTERS, ROOT
 
 LESSONS = lessons()
@@ -96,6 +91,33 @@ def test_a_chapter_has_the_title_of_its_page_and_the_hours_of_its_lessons(tmp_pa
         assert (
             page.startswith(f"# {chapter.title}\n") and chapter.title[:2] == chapter.folder.name[:2]
         )
+
+
+@pytest.mark.parametrize(
+    ("course", "words"),
+    [
+        ({"minutes": 45}, "course.minutes must be two whole numbers"),
+        ({"needs": []}, "course.needs"),
+    ],
+)
+def test_metadata_of_another_form_are_refused_and_stop_no_list(tmp_path, course, words):
+    path = tmp_path / "chapters/01_a/01_x.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"cells": [], "metadata": {"course": course}}))
+    with pytest.raises(LessonError, match=words):
+        lesson(path)
+    assert [(each.title, each.minutes) for each in lessons(tmp_path)] == [("01_x.ipynb", 0)]
+
+
+def test_a_notebook_is_read_once_until_it_changes(tmp_path, monkeypatch):
+    path = tmp_path / "01_x.ipynb"
+    path.write_text(json.dumps({"cells": [{"source": "# A"}]}))
+    assert lesson(path).title == "A"
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", lambda *_, **__: pytest.fail("it's read again"))
+        assert lesson(path).title == "A"
+    path.write_text(json.dumps({"cells": [{"source": "# Another"}]}))
+    assert lesson(path).title == "Another"
 
 
 def test_a_damaged_notebook_is_named(tmp_path):

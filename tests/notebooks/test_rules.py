@@ -75,7 +75,21 @@ def taking(minutes):
     return spoil
 
 
+def having(course):
+    """Its metadata have this for the list of lessons."""
+
+    def spoil(nb):
+        nb.metadata["course"] = course
+
+    return spoil
+
+
 BAD = {
+    "one number of minutes": (having({"minutes": [45]}), "course.minutes must be two whole"),
+    "minutes in words": (having({"minutes": ["45", "30"]}), "course.minutes must be two whole"),
+    "a list of needs": (having({"needs": ["01_first"]}), "course.needs must have a string for"),
+    "a need of a number": (having({"needs": {"01_first": 1}}), "course.needs must have a string"),
+    "no table of times and needs": (having(45), "metadata course must be like"),
     "a need that comes later": (needs("01_first/02_later"), "it needs 01_first/02_later, which"),
     "a need of no notebook": (needs("00_start/09_none"), "needs 00_start/09_none, and no notebook"),
     "its own need": (needs("01_first/01_add"), "it needs 01_first/01_add, which comes later"),
