@@ -24,7 +24,8 @@ def _folded(chapter: Chapter) -> str:
     count = len(chapter.lessons)
     many = f"{count} notebooks" if count > 1 else "1 notebook"
     title = f"<summary><b>{chapter.title}</b>: {many}, {chapter.hours} h</summary>"
-    rows = "\n".join(map(_row, chapter.lessons))
+    page = Path(os.path.relpath(chapter.folder / "README.md")).as_posix()
+    rows = "\n".join([f"- [About this chapter]({page})", *map(_row, chapter.lessons)])
     return f"<details>\n{title}\n\n{rows}\n\n</details>"
 
 

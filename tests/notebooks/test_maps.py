@@ -11,7 +11,8 @@ def test_the_map_links_every_notebook_from_the_folder_of_the_reader(monkeypatch)
     monkeypatch.chdir(CHAPTERS / "00_start_here")
     table = chapter_map().data
     links = re.findall(r"\]\(([^)]+)\)", table)
-    assert len(links) == len(list(CHAPTERS.glob("[0-9]*/[0-9]*.ipynb")))
+    pages = list(CHAPTERS.glob("[0-9]*/README.md"))
+    assert len(links) == len(list(CHAPTERS.glob("[0-9]*/[0-9]*.ipynb"))) + len(pages)
     assert all((CHAPTERS / "00_start_here" / link).is_file() for link in links)
     assert "[This machine](01_this_machine.ipynb) (30 min)" in table
     assert table.count("<details>") == len(list(CHAPTERS.glob("[0-9]*")))
