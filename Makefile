@@ -35,8 +35,12 @@ FIRST := chapters/00_start_here/01_this_machine.ipynb
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 NBVAL := -p tests.no_iri_grammar --nbval-lax --nbval-current-env -p tests.machine_speed -p tests.kernel_start --nbval-sanitize-with tests/nbval_sanitize.cfg
 
+LISTED := printf "  make %-15s %s\n", $$1, $$2
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "To learn:"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {$(LISTED)}' $(MAKEFILE_LIST)
+	@echo "To work on the course:"
+	@awk -F ':.*#- ' '/^[a-z-]+:.*#- / {$(LISTED)}' $(MAKEFILE_LIST)
 
 # The root of the repository is served, so that links between chapters and pictures in assets/ work.
 # .jupyter/ holds JupyterLab's settings for the course; nothing is written to the user's own. A new
@@ -57,10 +61,10 @@ doctor: $(READY)  ## what this machine has, lacks and can run (ARGS=--full names
 
 test: packages lint unit nbval  ## check everything this machine can run
 
-prove: $(READY)  ## try every wrong answer of the exercises that changed since, or whose judge did
+prove: $(READY)  #- try every wrong answer of the exercises that changed since, or whose judge did
 	$(PYTHON) -m course_utils exercises --verify --store
 
-lint: $(READY)  ## rules, format and types: ruff and mypy
+lint: $(READY)  #- rules, format and types: ruff and mypy
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
@@ -71,21 +75,21 @@ unit: $(READY)
 nbval: $(READY)
 	$(PYTHON) -m pytest -q $(PARALLEL) $(NBVAL) chapters
 
-site: $(READY)  ## build the course as a website in build/site, from the outputs as they are stored
+site: $(READY)  #- build the course as a website in build/site, from the outputs as they are stored
 	$(if $(READY),$(PYTHON) -m pip install --quiet --no-compile -e '.[site]')
 	$(PYTHON) -m sphinx -q -W --keep-going -j auto -c site . build/site
 	@echo 'Open build/site/index.html.'
 
-site-check: site  ## open each page of the website in a browser: links, loading times, accessibility
+site-check: site  #- open each page of the website in a browser: links, loading times, accessibility
 	$(PYTHON) site/check.py build/site $(ARGS)
 
-notebooks: $(READY)  ## execute every notebook and store its outputs (on the GPU machine)
+notebooks: $(READY)  #- execute every notebook and store its outputs (on the GPU machine)
 	$(PYTHON) -m course_utils run --update $(ARGS)
 
-bench: $(READY)  ## measure this machine
+bench: $(READY)  #- measure this machine
 	@$(PYTHON) -m course_utils bench $(ARGS)
 
-prove-blackwell: $(READY)  ## run the kernels for sm_100a on a B200, and time them beside cuBLAS
+prove-blackwell: $(READY)  #- run the kernels for sm_100a on a B200, and time them beside cuBLAS
 	@$(PYTHON) -m course_utils prove-blackwell
 
 # Many processes share the GPU: what is waited for is compilers and the emulator. Where everything
@@ -96,7 +100,7 @@ REPORTS := build/gpu
 ON_GPU = $(PYTHON) -m pytest -q -n $(WORKERS) --dist loadfile
 test-gpu sanitize-gpu: export COURSE_DEVICE := cuda
 test-gpu sanitize-gpu: export OPENBLAS_NUM_THREADS := 1
-test-gpu: $(READY)  ## every test and notebook on this machine's GPU
+test-gpu: $(READY)  #- every test and notebook on this machine's GPU
 	@mkdir -p $(REPORTS)
 	tests=0; $(ON_GPU) -p no:nbval --junitxml=$(REPORTS)/tests.xml tests $(ARGS) || tests=$$?; \
 	$(ON_GPU) $(NBVAL) --junitxml=$(REPORTS)/notebooks.xml chapters; exit $$tests
@@ -105,7 +109,7 @@ test-gpu: $(READY)  ## every test and notebook on this machine's GPU
 # A third of the kernels, another one after each commit.
 THIRD = $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
 sanitize-gpu: export COURSE_SANITIZED_THIRD = $(THIRD)
-sanitize-gpu: $(READY)  ## a third of the kernels on the GPU, under compute-sanitizer (THIRD=0, 1 or 2)
+sanitize-gpu: $(READY)  #- a third of the kernels on the GPU, under compute-sanitizer (THIRD=0, 1 or 2)
 	@rm -rf $(REPORTS)/sanitizer && mkdir -p $(REPORTS)/sanitizer
 	compute-sanitizer --target-processes all --log-file $(REPORTS)/sanitizer/%p.log \
 	    $(ON_GPU) -p no:nbval tests/kernels/test_every_kernel.py -k right_and_clean
