@@ -139,9 +139,7 @@ def of_notebook(path: Path, metadata: dict[str, Any], first: str) -> Lesson:
         raise LessonError(f'{where} must be like {{"minutes": [45, 30], "needs": {{}}}}.')
     minutes, needs = own.get("minutes", [0, 0]), own.get("needs", {})
     if not (isinstance(minutes, list) and [type(each) for each in minutes] == [int, int]):
-        raise LessonError(
-            f"{where}.minutes must be two whole numbers of minutes, such as [45, 30]."
-        )
+        raise LessonError(f"{where}.minutes must be two integers in minutes, such as [45, 30].")
     if not (isinstance(needs, dict) and all(isinstance(part, str) for part in needs.values())):
         raise LessonError(
             f"{where}.needs must have a string for each notebook, such as "

@@ -1,7 +1,7 @@
 """Three ways through the course for readers who won't read all of it, as data.
 
-README and ``make progress ARGS="--path weekend"`` draw them from here. A test walks
-each path: a station needs nothing that the path hasn't shown yet.
+README and ``make progress ARGS="--path weekend"`` draw them from here. A test walks each
+path: a station needs nothing that the path hasn't shown yet.
 """
 
 from __future__ import annotations

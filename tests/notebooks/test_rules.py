@@ -85,8 +85,8 @@ def having(course):
 
 
 BAD = {
-    "one number of minutes": (having({"minutes": [45]}), "course.minutes must be two whole"),
-    "minutes in words": (having({"minutes": ["45", "30"]}), "course.minutes must be two whole"),
+    "one number of minutes": (having({"minutes": [45]}), "course.minutes must be two integers"),
+    "minutes in words": (having({"minutes": ["45", "30"]}), "course.minutes must be two integers"),
     "a list of needs": (having({"needs": ["01_first"]}), "course.needs must have a string for"),
     "a need of a number": (having({"needs": {"01_first": 1}}), "course.needs must have a string"),
     "no table of times and needs": (having(45), "metadata course must be like"),
