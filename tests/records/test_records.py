@@ -1,7 +1,9 @@
 """The files of measurements: those of two GPUs side by side, and what they say of their sources."""
 
 import json
+from collections import defaultdict
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -212,7 +214,8 @@ SECONDS = {
 def tasks(*records):
     """The page of tasks, from kernels of which some are of a chapter 05."""
     content = {"device": "X", "records": list(records)}
-    return record_pages.tasks_page(content, {"a": "04_a", "b": "05_b", "sgemm_stream_k": "06_c"})
+    chapters = {"a": "04_a", "b": "05_b", "sgemm_stream_k": "06_c"}
+    return record_pages.tasks_page(content, defaultdict(lambda: "07_d", chapters))
 
 
 def test_the_table_has_one_row_for_a_task_with_the_fastest_of_our_kernels():
@@ -271,10 +274,14 @@ def test_the_page_has_every_kernel_at_every_size_with_each_library():
     "measured, mark",
     [("2026-11-28T16:59", " ¹"), ("2026-11-28T17:08", " ²"), ("2026-11-28T17:09", "")],
 )
-def test_a_record_of_an_older_method_is_marked(measured, mark):
+def test_a_record_of_an_older_method_is_marked(monkeypatch, measured, mark):
     content = {"device": "X", "records": [record("a", 5, 1.0, measured)]}
     assert f"| 1 ms{mark} |" in record_pages.page(content)
-    assert f"| 1 ms{mark} ours<br>" in record_pages.tasks_page(content, {})
+    assert f"| 1 ms{mark} ours<br>" in record_pages.tasks_page(content, {"a": "04_a"})
+    monkeypatch.setattr(record_pages, "HEADLINES", ("sum",))
+    drawn = record_pages.with_headlines("".join(record_pages.MARKS), content)
+    assert f"| 1 ms{mark} ours<br>" in drawn
+    assert ("¹ and ² mark an older method. For example:" in drawn) is bool(mark)
 
 
 def test_the_page_shows_clock_and_power_where_they_are_known():
@@ -284,10 +291,25 @@ def test_the_page_shows_clock_and_power_where_they_are_known():
     assert row in drawn.partition("back to back")[2]
 
 
+def test_a_record_of_no_case_and_a_kernel_of_no_record_are_refused(
+    two_devices, readme, monkeypatch
+):
+    text = readme.read_text()
+    monkeypatch.setattr(record_pages, "BY_SIZE", ("a", "c"))
+    with pytest.raises(LessonError, match="has records of b, and no benchmark case"):
+        record_pages.draw({"a": "04_a"})
+    with pytest.raises(LessonError, match="record_pages.py names c, and no record"):
+        record_pages.draw({"a": "04_a", "b": "04_a"})
+    assert readme.read_text() == text and not record_pages.TASKS.exists()
+
+
 @pytest.mark.parametrize("gpu", [None, OTHER])
 def test_the_pages_are_drawn_from_the_reference_alone(two_devices, at, readme, monkeypatch, gpu):
     at(gpu)
     monkeypatch.setattr(record_pages, "HEADLINES", ("sum",))
+    monkeypatch.setattr(record_pages, "BY_SIZE", ())
+    cases = [SimpleNamespace(name=name, chapter="04_a") for name in "ab"]
+    monkeypatch.setattr(cli, "CASES", cases)
     assert bench("--draw") == 0
     text = readme.read_text()
     assert f"On one {REFERENCE}," in text and OTHER not in text
