@@ -96,7 +96,7 @@ def test_a_chapter_has_the_title_of_its_page_and_the_hours_of_its_lessons(tmp_pa
 @pytest.mark.parametrize(
     ("course", "words"),
     [
-        ({"minutes": 45}, "course.minutes must be two integers numbers"),
+        ({"minutes": 45}, "course.minutes must be two integers"),
         ({"needs": []}, "course.needs"),
     ],
 )
