@@ -224,7 +224,7 @@ CASES = (
         "sgemm_split_k",
         ("sgemm_split_k", "split_k_finish"),
         _split_k,
-        what="matrix product of a long K, fp32",
+        what="GEMM with a long K, fp32",
         gpu_sizes=SPLIT_SIZES,
         test_sizes=((65, 3, 37), (5, 68, 520)),
     ),

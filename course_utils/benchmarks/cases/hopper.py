@@ -231,7 +231,7 @@ CASES = (
     _rung("gemm_int8", (4096, 8192), sustained=(8192,), kind="int8"),
     Case(
         "gemm_bias_gelu",
-        "matrix product with bias and GELU, bf16",
+        "GEMM with bias and GELU, bf16",
         (kernel_file("gemm_bias_gelu", CHAPTER),),
         _bias_gelu,
         bytes=lambda n: 3 * 2 * n * n,

@@ -121,7 +121,7 @@ def _stream_k(n: int) -> Workload:
 def _case(name: str, file: str, make: Callable[[int], Workload], **other: Any) -> Case:
     return Case(
         name,
-        "matrix product, fp32",
+        "GEMM, fp32",
         (kernel_file(file, CHAPTER),),
         make,
         bytes=lambda n: 3 * 4 * n * n,
@@ -257,7 +257,7 @@ def nt_case(
     moved = 2 * np.dtype(factors.dtype).itemsize + np.dtype(factors.result).itemsize
     return Case(
         name,
-        f"matrix product, {kind}",
+        f"GEMM, {kind}",
         (kernel_file(name, chapter),),
         make,
         bytes=lambda n: moved * n * n,
