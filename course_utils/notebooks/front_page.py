@@ -29,7 +29,7 @@ GOALS = {
     "00": "run a kernel, read a fault report, solve a first exercise",
     "01": "choose a framework, a compiler and a runtime, and read the code that they generate",
     "02": "follow pointers, find memory faults with sanitizers, build C and C++ programs",
-    "03": "predict a kernel's speed and its limit from four numbers",
+    "03": "compute how fast a kernel can be at best, and its limit, from four numbers",
     "04": "write kernels, prove them right, and make them as fast as the memory",
     "05": "call cuBLAS, cuFFT, cuDNN, CUTLASS and NCCL, and know when your own kernel is faster",
     "06": "climb from a naive matmul past cuBLAS in fp32, and benchmark honestly",
@@ -85,7 +85,7 @@ def path_block(path: ReadingPath) -> str:
         for station in path.stations
     ]
     line = f"<b>{path.title}</b>, {path.hours} hours: {path.goal}"
-    table = markdown_table("station|minutes:|only this part", rows)
+    table = markdown_table("notebook|minutes:|which part", rows)
     return f"<details>\n<summary>{line}</summary>\n\n{table}\n\n</details>"
 
 
@@ -104,7 +104,7 @@ def chapter_table(found: list[Chapter]) -> str:
     ]
     total = in_hours(sum(chapter.minutes for chapter in found))
     rows.append((f"**All of it**<br>{total} h", "", ""))
-    return markdown_table("chapter|afterwards you can|several cells need", rows)
+    return markdown_table("chapter|afterwards you can|some cells need", rows)
 
 
 def _goal(chapter: Chapter) -> str:
