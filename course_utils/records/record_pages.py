@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
-from ..paths import BENCHMARKS, CHAPTERS, README, ROOT, chapter_title
+from ..errors import LessonError
+from ..paths import BENCHMARKS, CHAPTERS, README, ROOT, chapter_title, shown
 from ..text_tables import between_marks, markdown_table, size_in_words
 from ..whole_files import write_whole
 from .kernel_records import NAME
-from .measured_files import REFERENCE, measurements
+from .measured_files import REFERENCE, file_of, measurements
 
 MARKS = "<!-- benchmarks -->\n", "<!-- end of benchmarks -->"
 TASKS = ROOT / "RECORDS.md"
@@ -78,22 +80,40 @@ OLDER = (("2026-11-28T17:00", " ¹"), ("2026-11-28T17:09", " ²"))
 def draw(chapters: Mapping[str, str]) -> None:
     """Write the three pages, from the file of :data:`REFERENCE` and of no other GPU.
 
-    ``chapters`` has the chapter of each kernel, as its folder is called.
+    ``chapters`` has the chapter of each kernel, as its folder is called. Raises LessonError for a
+    record of another kernel, and for a kernel of :data:`BY_SIZE` without a record.
     """
     content = measurements(NAME, REFERENCE)
+    _check_kernels(content, chapters)
     text = README.read_text(encoding="utf-8")
     write_whole(README, with_headlines(text, content))
     write_whole(TASKS, tasks_page(content, chapters))
     write_whole(PAGE, page(content))
 
 
+def _check_kernels(content: dict[str, Any], chapters: Mapping[str, str]) -> None:
+    strays = {record["kernel"] for record in content["records"]} - chapters.keys()
+    if strays:
+        raise LessonError(
+            f"{shown(file_of(NAME, REFERENCE))} has records of {', '.join(sorted(strays))}, and no "
+            "benchmark case has that name. Delete the records, or give the case its name back."
+        )
+    compared = {record["kernel"] for record in content["records"] if record["baseline"]}
+    if absent := [kernel for kernel in BY_SIZE if kernel not in compared]:
+        raise LessonError(
+            f"BY_SIZE of {shown(Path(__file__))} names {', '.join(absent)}, and no record compares "
+            "that kernel with a library. Correct the name, or measure the kernel."
+        )
+
+
 def with_headlines(readme: str, content: dict[str, Any]) -> str:
     """``readme`` with its few tasks between the marks drawn from the records of one device."""
     best = fastest(content)
-    shown = [record for record in best if record["what"] in HEADLINES]
-    shown.sort(key=lambda record: -record["ratio"])
-    table = markdown_table(HEADS, map(_short_row, shown))
-    lines = [f"{_score(best, content)} For example:", "", table]
+    chosen = [record for record in best if record["what"] in HEADLINES]
+    chosen.sort(key=lambda record: -record["ratio"])
+    table = markdown_table(HEADS, map(_short_row, chosen))
+    marks = " ¹ and ² mark an older method." if any(map(_mark, chosen)) else ""
+    lines = [f"{_score(best, content)}{marks} For example:", "", table]
     return between_marks(readme, MARKS, "\n".join(lines) + "\n", README.name)
 
 
@@ -113,8 +133,8 @@ def tasks_page(content: dict[str, Any], chapters: Mapping[str, str]) -> str:
         f"[Every kernel at every size]({PAGE.relative_to(ROOT).as_posix()}) has a page, with the "
         f"methods. {_measured(content)}. `python -m course_utils bench --draw` draws this page.",
     ]
-    by_chapter = sorted(best, key=lambda record: chapters.get(record["kernel"], ""))
-    for chapter, records in groupby(by_chapter, lambda r: chapters.get(r["kernel"], "")):
+    by_chapter = sorted(best, key=lambda record: chapters[record["kernel"]])
+    for chapter, records in groupby(by_chapter, lambda r: chapters[r["kernel"]]):
         table = markdown_table(HEADS, map(_row, records))
         lines += ["", f"## {chapter_title(CHAPTERS / chapter)}", "", table]
     if rows := list(filter(None, (_range(content, kernel) for kernel in BY_SIZE))):
@@ -189,7 +209,7 @@ def _score(best: list[dict[str, Any]], content: dict[str, Any]) -> str:
 def _row(record: dict[str, Any]) -> tuple[str, str, str]:
     """A task in three columns of two lines, which fit a phone."""
     seconds = record.get("sustained")
-    _, speedup, times = _short_row(record, _mark(record))
+    _, speedup, times = _short_row(record)
     return (
         f"{record['what']}: {_size(record)}<br>{_narrow(record['kernel'])}",
         speedup + (f"<br>{seconds['ratio']:.2f}×" if seconds else ""),
@@ -197,12 +217,12 @@ def _row(record: dict[str, Any]) -> tuple[str, str, str]:
     )
 
 
-def _short_row(record: dict[str, Any], mark: str = "") -> tuple[str, str, str]:
+def _short_row(record: dict[str, Any]) -> tuple[str, str, str]:
     ours, base = _ms(record["ours"]["median_ms"]), record["baseline"]
     return (
         record["what"],
         f"{record['ratio']:.2f}×",
-        f"{ours}{mark} ours<br>{_ms(base['median_ms'])} {_narrow(base['name'])}",
+        f"{ours}{_mark(record)} ours<br>{_ms(base['median_ms'])} {_narrow(base['name'])}",
     )
 
 
@@ -250,8 +270,8 @@ def _row_for_seconds(record: dict[str, Any]) -> tuple[str, ...]:
 
     def side(name: str) -> tuple[str, str, str]:
         clock, power = (seconds.get(f"{name}_{unit}") for unit in ("mhz", "watts"))
-        shown = f"{clock:,} MHz" if clock else "", f"{power} W" if power else ""
-        return _ms(seconds[f"{name}_ms"]), *shown
+        drawn = f"{clock:,} MHz" if clock else "", f"{power} W" if power else ""
+        return _ms(seconds[f"{name}_ms"]), *drawn
 
     return (
         record["kernel"],
