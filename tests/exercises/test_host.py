@@ -64,15 +64,14 @@ needs_sanitizers = pytest.mark.skipif(
     ],
 )
 def test_the_first_line_that_is_wrong_is_told_by_its_number(output, message):
-    assert message in host_answer._compare(output, "1\n2\n", "the program").message
-    assert host_answer._compare("1  \n2\n\n", "1\n2", "the program") is None
+    assert message in host_answer._compare(output, "1\n2\n", by_driver=False).message
+    assert host_answer._compare("1  \n2\n\n", "1\n2", by_driver=False) is None
 
 
 def test_a_test_program_that_has_compared_by_itself_says_what_it_found():
-    who = host_answer.TEST_PROGRAM
-    found = host_answer._compare("f(1) is 3, expected 2\n", "right\n", who)
-    assert found.message == f"{who} finds: f(1) is 3, expected 2."
-    assert "line 1 that" in host_answer._compare("3\n", "2\n", who).message
+    found = host_answer._compare("f(1) is 3, expected 2\n", "right\n", by_driver=True)
+    assert found.message == "the test program finds: f(1) is 3, expected 2."
+    assert "line 1 that" in host_answer._compare("3\n", "2\n", by_driver=True).message
 
 
 @pytest.fixture
@@ -315,7 +314,10 @@ def test_what_a_function_prints_is_not_the_answer_of_the_test_program(twice, how
     headers = "#include <cstdio>\n#include <cstdlib>\n#include <unistd.h>\n"
     outcome = run_source(twice, f"{headers}int twice(int x) {{ {FORGED[how]} return x; }}")
     assert outcome.kind == kinds.NOTHING_PRINTED, outcome
-    assert "came to no answer" in str(outcome) and "8" in outcome.verdict.printed
+    assert (
+        "ended without an answer: does your function call exit()?" in str(outcome)
+        and "8" in outcome.verdict.printed
+    )
 
 
 @needs_compiler

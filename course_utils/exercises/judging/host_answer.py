@@ -1,8 +1,8 @@
 """Judges a student's C or C++: built and run by `host_programs`, its output compared.
 
-What the course's own main function prints stands between words drawn anew for each judgement: what
-a student's function prints beside it is shown, and is no part of the answer. Where the cell has a
-main of its own, for the student, that one is renamed and never runs.
+A random seal encloses everything that the course's own `main` prints. Output of the student's
+function is outside the seal: it's shown, but not judged. If the cell has its own `main`, for the
+student, it's renamed and never runs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..authoring.spec import HostExercise
 from .outcome import clip_printed, copied, right, simple
 from .trials import all_cases
 
-TEST_PROGRAM = "the test program"
+TEST_PROGRAM, OWN_PROGRAM = "the test program", "the program"
 BEFORE, PROBE = "before_the_cell.h", "test_of_the_cell.h"
 FROM_A_FUNCTION = (
     "The test program prints what it finds when it calls your code: work that case out by hand."
@@ -133,12 +133,11 @@ def _try_case(
 ) -> Verdict | None:
     """What is wrong in this case; None when it is right."""
     ended = run_program(folder, exercise.seconds, given=case)
-    who = TEST_PROGRAM if exercise.driver else "the program"
     answer, shown = _unsealed(ended.output, seal) if seal else (ended.output, ended.output)
     if fault := fault_of(ended, [name], exercise.seconds):
         verdict: Verdict | None = fault.verdict({name: source})
     else:
-        verdict = _compare(answer, exercise.reference(case), who)
+        verdict = _compare(answer, exercise.reference(case), by_driver=bool(exercise.driver))
     if verdict is None:
         return None
     message = verdict.message
@@ -150,33 +149,35 @@ def _try_case(
 
 
 def _unsealed(output: str, seal: str) -> tuple[str, str]:
-    """What stands between the seals, and the whole output without them."""
+    """The output between the seals, and all of it without them."""
     answer = re.findall(f"{seal}<(.*?)>{seal}", output, re.DOTALL)
     return "".join(answer), re.sub(f"{seal}<|>{seal}", "", output)
 
 
-def _compare(output: str, expected: str, who: str) -> Verdict | None:
-    """``who`` prints the output: the student's program, or the course's that calls a function."""
+def _compare(output: str, expected: str, by_driver: bool) -> Verdict | None:
+    """The student's program has printed the output, or ``by_driver`` the course's, which calls the
+    student's function."""
+    program = TEST_PROGRAM if by_driver else OWN_PROGRAM
     got, want = (
         [line.rstrip() for line in text.rstrip().splitlines()] for text in (output, expected)
     )
     if got == want:
         return None
     if not got:
-        if who == TEST_PROGRAM:
-            message = f"{who} came to no answer: does your function end it, as exit() does?"
-            hint = "A function gives its result back, and its caller says whether it is right."
+        if by_driver:
+            message = f"{program} ended without an answer: does your function call exit()?"
+            hint = "Return the result. The caller decides whether it's right."
             return simple(kinds.NOTHING_PRINTED, message, hint=hint)
-        return simple(kinds.NOTHING_PRINTED, f"{who} printed nothing.")
+        return simple(kinds.NOTHING_PRINTED, f"{program} printed nothing.")
     for number, line in enumerate(want, 1):
         shown = repr(got[number - 1][:200]) if number <= len(got) else "nothing"
         if number > len(got) or got[number - 1] != line:
-            message = f"line {number} that {who} prints is {shown}, expected {line[:200]!r}."
-            if who == TEST_PROGRAM and ", expected " in shown:  # it has compared by itself
-                message = f"{who} finds: {got[number - 1][:200]}."
+            message = f"line {number} that {program} prints is {shown}, expected {line[:200]!r}."
+            if by_driver and ", expected " in shown:  # it has compared by itself
+                message = f"{program} finds: {got[number - 1][:200]}."
             break
     else:
         further = repr(got[len(want)][:200])
-        message = f"line {len(want) + 1} that {who} prints is {further}, expected no such line."
-    hint = FROM_A_FUNCTION if who == TEST_PROGRAM else ""
+        message = f"line {len(want) + 1} that {program} prints is {further}, expected no such line."
+    hint = FROM_A_FUNCTION if by_driver else ""
     return simple(kinds.WRONG_OUTPUT, message, hint=hint)
