@@ -627,6 +627,11 @@ def line(name, status=OPEN, tries=0, chapter="04"):
     return Line(name, f"<{name}>", chapter, f"{chapter}/01_a", status, tries)
 
 
+def test_an_exercise_is_shown_by_its_kind_and_its_id():
+    assert repr(SAXPY) == "KernelExercise(04.saxpy)"
+    assert repr(find("03.waves")).endswith("Exercise(03.waves)")
+
+
 def test_progress_counts_what_is_done_and_the_tries():
     found = Progress((line("a", DONE, 1), line("b", tries=2), line("c", chapter="06")))
     text = str(found).splitlines()

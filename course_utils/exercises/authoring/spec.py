@@ -59,7 +59,7 @@ class Target:
     size: Any
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class BaseExercise:
     """What every kind of exercise has. ``id`` is the chapter and a name: ``04.saxpy``.
 
@@ -89,6 +89,9 @@ class BaseExercise:
     def language(self) -> str:
         """The cell's language, as Markdown calls it: "cpp", "c" or "python"."""
         return "cpp"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id})"
 
     def with_fields(self, **values: Any) -> Self:
         """The same exercise with other ``values`` of its fields, ``notebook`` among them."""
@@ -127,7 +130,7 @@ class BaseExercise:
         return cell.split() == self.starter.split()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class LaunchedExercise(BaseExercise):
     """What is launched on the emulator.
 
@@ -158,7 +161,7 @@ class LaunchedExercise(BaseExercise):
         return (found,) if isinstance(found, Launch) else tuple(found)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class KernelExercise(LaunchedExercise):
     """A kernel to write, or several, in CUDA C++.
 
@@ -210,7 +213,7 @@ class KernelExercise(LaunchedExercise):
         return f"{self.task.strip()}\n\nSizes that are tried: {sizes.range(others)}."
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PythonExercise(BaseExercise):
     """A Python function to write. It runs in a process of its own, on the emulator.
 
@@ -248,7 +251,7 @@ class PythonExercise(BaseExercise):
 class Ask:
     """A number to predict: what ``measure`` finds in the counts of the launch at ``size``.
 
-    ``traps`` maps likely wrong numbers to what was overlooked by whoever gives them.
+    ``traps`` maps each likely wrong number to the mistake behind it.
     """
 
     question: str
@@ -261,7 +264,7 @@ def _uncounted(exercise: NumberExercise) -> dict[str, float]:
     raise TypeError(f"{exercise.id} does not come from the registry, which counts its numbers")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class NumberExercise(LaunchedExercise):
     """Numbers to predict. The right ones are counted on the emulator, never written down.
 
@@ -297,7 +300,7 @@ class NumberExercise(LaunchedExercise):
         return "\n".join(lines) + "\n"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class HostExercise(BaseExercise):
     """A function or a program to write in C or C++, for the CPU.
 
