@@ -62,16 +62,16 @@ def outcome_of(exercise: KernelExercise, source: str) -> Outcome:
             raise refused
     except CompilerStopped as error:
         message, _, hint = str(error).partition("\n")
-        return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
+        return Outcome.of(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     except CompileError as error:
-        return _outcome(exercise, _explain_compile_error(error, source))
+        return Outcome.of(exercise, _explain_compile_error(error, source))
     except CompilerMissing:
         raise
     except LessonError as error:  # of a header that the cell includes
-        return _outcome(exercise, simple(kinds.COMPILE_ERROR, str(error)))
+        return Outcome.of(exercise, simple(kinds.COMPILE_ERROR, str(error)))
     problem = entry_problem(exercise, module, source)
     if problem:
-        return _outcome(exercise, problem)
+        return Outcome.of(exercise, problem)
     try:
         outcome = _try_everything(exercise, module, source, filename)
         return outcome if outcome.passed else with_warnings(outcome, module)
@@ -79,7 +79,7 @@ def outcome_of(exercise: KernelExercise, source: str) -> Outcome:
         verdict = simple(kinds.LAUNCH_ERROR, str(error))
     except CountingFailed as error:
         verdict = from_finding(error.finding, source, filename)
-    return _outcome(exercise, verdict)
+    return Outcome.of(exercise, verdict)
 
 
 def _try_everything(
@@ -105,7 +105,7 @@ def _try_everything(
         return slow_or_endless(exercise, module, trial, run, source, filename)
 
     verdict = _try_small_sizes(exercise, attempt, looked_into)
-    outcome = _outcome(exercise, verdict)
+    outcome = Outcome.of(exercise, verdict)
     cache = StatsCache(exercise, module)
     if outcome.passed and exercise.target:
         outcome = _try_target(exercise, exercise.target, cache, verdict)
@@ -124,7 +124,7 @@ def _try_everything(
     if found:
         wrong, trial, run = found
         wrong = looked_into(wrong, run, trial)
-        return _outcome(exercise, with_context(wrong, trial.label(exercise), run.printed))
+        return Outcome.of(exercise, with_context(wrong, trial.label(exercise), run.printed))
     problem = problem or order_verdict(exercise, module)
     problem = problem or overrun_verdict(exercise, source, filename)
     if problem:
@@ -176,7 +176,8 @@ def _first_cause(run: emulated_runs.Run) -> Finding | None:
     """The fault, unless that very line computed with uninitialised values; or the first error; or
     the first warning: what comes out right by luck is no answer.
 
-    An output read by a later kernel and written by none is told by :func:`.compared`, and better.
+    An output that a later kernel reads and none has written is left out: `compared` reports it,
+    more precisely.
     """
     found = [f for f in run.findings if f.kind != kinds.UNINITIALISED or _touched(run, f.array)]
     if run.fault is None:
@@ -199,7 +200,7 @@ def _try_target(
         message = f"the result is right, but {target.label} is {measured:.2f}."
         verdict = simple(kinds.TARGET_MISSED, message, hint=target.advice)
     figures = (target.label, measured, target.at_most)
-    outcome = _outcome(exercise, verdict)
+    outcome = Outcome.of(exercise, verdict)
     return replace(outcome, counts=counts, target=figures, before=_before(exercise, target))
 
 
@@ -235,7 +236,3 @@ def _explain_compile_error(error: CompileError, source: str) -> Verdict:
         hint = f"{verdict.hint} There is no __global__ function here: is this the right cell?"
         return replace(verdict, hint=hint)
     return verdict
-
-
-def _outcome(exercise: KernelExercise, verdict: Verdict) -> Outcome:
-    return Outcome(exercise.id, exercise.title, verdict)

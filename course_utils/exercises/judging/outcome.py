@@ -14,6 +14,7 @@ from ...checking.verdict import FAIL_COLOUR, NEUTRAL_COLOUR, PASS_COLOUR, Verdic
 from ...compiling.diagnostics import CompileError
 from ...emulator import Cause, Counts, Finding, Location
 from ..authoring import kinds
+from ..authoring.spec import BaseExercise
 
 MOST_LINES = 12  # of what a kernel printed
 MOST_CHARACTERS = 1200
@@ -49,6 +50,11 @@ class Outcome:
     before: float | None = None
     timing: Timing | None = None
     note: str = ""
+
+    @classmethod
+    def of(cls, exercise: BaseExercise, verdict: Verdict) -> Outcome:
+        """The outcome of a run of ``exercise`` that got this verdict."""
+        return cls(exercise.id, exercise.title, verdict)
 
     @property
     def passed(self) -> bool:

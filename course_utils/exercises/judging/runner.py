@@ -11,7 +11,6 @@ import traceback
 from dataclasses import replace
 from functools import singledispatch
 
-from ...checking.verdict import Verdict
 from ...compiling.missing_compiler import CompilerMissing
 from ...compiling.source_text import without_marks
 from ...needs import lacking
@@ -40,16 +39,16 @@ def run_source(
     if not source.strip():
         message = "there is nothing in this cell."
         hint = kinds.NEXT_STEP[kinds.EMPTY].format(id=exercise.id)
-        return _outcome(exercise, simple(kinds.EMPTY, message, hint=hint))
+        return Outcome.of(exercise, simple(kinds.EMPTY, message, hint=hint))
     if exercise.is_untouched(source) and not exercise.bug:
         hint = number_answer.HOW_TO_START if isinstance(exercise, NumberExercise) else ""
         message = "this is the starter, unchanged."
-        return _outcome(exercise, simple(kinds.NOT_STARTED, message, hint=hint))
+        return Outcome.of(exercise, simple(kinds.NOT_STARTED, message, hint=hint))
     if not _is_text(source):
         message = "this cell holds half a character (a lone surrogate), which no compiler reads."
         hint = "It comes from pasting: type the line that looks odd anew."
         kind = kinds.SYNTAX_ERROR if exercise.language == "python" else kinds.COMPILE_ERROR
-        return _outcome(exercise, simple(kind, message, hint=hint))
+        return Outcome.of(exercise, simple(kind, message, hint=hint))
     outcome = check_source(exercise, "\n" * (first_line - 1) + source)
     if not outcome.passed and isinstance(exercise, (KernelExercise, HostExercise)):
         outcome = _with_habits(outcome, "\n" * (first_line - 1) + source)
@@ -89,11 +88,11 @@ def check_source(exercise: BaseExercise, source: str) -> Outcome:
         return _run(exercise, source)
     except CompilerMissing as error:
         message, _, hint = str(error).partition("\n")
-        return _outcome(exercise, simple(kinds.NO_COMPILER, message, hint=hint))
+        return Outcome.of(exercise, simple(kinds.NO_COMPILER, message, hint=hint))
     except Exception as error:
         lines = traceback.format_exception(error)[-4:]
         verdict = simple(kinds.OUR_FAULT, f"the checker failed: {error}", excerpt="".join(lines))
-        return _outcome(exercise, verdict)
+        return Outcome.of(exercise, verdict)
 
 
 @singledispatch
@@ -110,20 +109,16 @@ def _run_kernel(exercise: KernelExercise, source: str) -> Outcome:
 def _run_python(exercise: PythonExercise, source: str) -> Outcome:
     from .python_answer import verdict_of
 
-    return _outcome(exercise, verdict_of(exercise, source))
+    return Outcome.of(exercise, verdict_of(exercise, source))
 
 
 @_run.register
 def _run_numbers(exercise: NumberExercise, source: str) -> Outcome:
-    return _outcome(exercise, number_answer.verdict_of(exercise, source))
+    return Outcome.of(exercise, number_answer.verdict_of(exercise, source))
 
 
 @_run.register
 def _run_host(exercise: HostExercise, source: str) -> Outcome:
     from .host_answer import verdict_of
 
-    return _outcome(exercise, verdict_of(exercise, source))
-
-
-def _outcome(exercise: BaseExercise, verdict: Verdict) -> Outcome:
-    return Outcome(exercise.id, exercise.title, verdict)
+    return Outcome.of(exercise, verdict_of(exercise, source))
