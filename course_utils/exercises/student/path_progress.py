@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...notebooks.lessons import Lesson, lessons_by_name
 from ...notebooks.reading_paths import ReadingPath, Station, minutes_of
 from ...text_tables import Column, Columns
-from .saved_answers import DONE, MARKS, OPEN, Line, progress
+from .saved_answers import CHECK_BOXES, DONE, OPEN, Line, progress
 
 ROW = Columns(*(Column(width=width, left=True) for width in (1, 3, 5, 40, 7, 0)), gap=1)
 
@@ -35,10 +35,10 @@ def path_progress(path: ReadingPath) -> str:
 
 
 def _rows(station: Station, own: Lesson, minutes: int, exercises: list[Line]) -> list[str]:
-    mark, said = " " * len(MARKS[DONE]), "to read"
+    mark, said = " " * len(CHECK_BOXES[DONE]), "to read"
     if exercises:
         done = sum(line.status == DONE for line in exercises)
-        mark = MARKS[DONE if done == len(exercises) else OPEN]
+        mark = CHECK_BOXES[DONE if done == len(exercises) else OPEN]
         said = f"{done} of {len(exercises)} exercises done"
     rows = [ROW.row("", mark, own.number, own.title, f"{minutes} min", said)]
     return [*rows, f"{'':12}{station.part}"] if station.part else rows

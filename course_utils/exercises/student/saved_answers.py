@@ -4,8 +4,8 @@ The folder is ``.progress/`` in the course, or the one COURSE_PROGRESS names. An
 JSON file says nothing about is done if its passed answer is in the folder, and attempted if any
 answer is, so a lost or damaged JSON file costs no mark. Work that was kept under an id from before
 an exercise moved counts as its own, and stays in its place. Several notebooks may write at once.
-Nothing here raises because something could not be kept: a verdict is worth more than its record.
-The answer says if something could not be kept.
+A failed save never raises: the verdict matters more than its record. The answer says if something
+could not be kept.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..authoring.spec import BaseExercise
 from ..judging.outcome import Outcome
 
 DONE, ATTEMPTED, OPEN = "done", "attempted", "open"
-MARKS = {DONE: "[x]", ATTEMPTED: "[~]", OPEN: "[ ]"}
+CHECK_BOXES = {DONE: "[x]", ATTEMPTED: "[~]", OPEN: "[ ]"}
 LOCK_SECONDS = 2.0  # how long another notebook is waited for
 SUFFIXES = {"python": "py", "c": "c"}
 COUNTS = ("tries", "hints")
@@ -143,7 +143,7 @@ class Progress:
         rows = []
         for chapter, lines in self.chapters.items():
             rows.append(f"{chapter}: {_count(lines)}")
-            rows += [f"  {MARKS[x.status]} {x.id}  {x.title}{_tries(x)}" for x in lines]
+            rows += [f"  {CHECK_BOXES[x.status]} {x.id}  {x.title}{_tries(x)}" for x in lines]
         return "\n".join([*rows, "", self._summary()])
 
     def __repr__(self) -> str:
@@ -157,7 +157,7 @@ class Progress:
         for chapter, lines in self.chapters.items():
             rows = []
             for x in lines:
-                cells = (MARKS[x.status], x.id, html.escape(x.title) + _tries(x))
+                cells = (CHECK_BOXES[x.status], x.id, html.escape(x.title) + _tries(x))
                 tds = "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells)
                 rows.append(f"<tr>{tds}</tr>")
             parts.append(
@@ -259,7 +259,9 @@ def _joined(entry: Entry, former: Entry) -> Entry:
     """One entry of two: the better status, and the larger of each count."""
     both = {**former, **entry}
     both |= {name: max(entry.get(name, 0), former.get(name, 0)) for name in COUNTS if name in both}
-    both["status"] = min((e.get("status", OPEN) for e in (entry, former)), key=list(MARKS).index)
+    both["status"] = min(
+        (e.get("status", OPEN) for e in (entry, former)), key=list(CHECK_BOXES).index
+    )
     return both
 
 
@@ -297,7 +299,7 @@ def _is_entry(entry: Any) -> bool:
     return (
         isinstance(entry, dict)
         and all(isinstance(entry.get(name, 0), int) for name in COUNTS)
-        and entry.get("status", OPEN) in list(MARKS)  # whatever it is, a list too
+        and entry.get("status", OPEN) in list(CHECK_BOXES)  # whatever it is, a list too
     )
 
 
