@@ -23,10 +23,10 @@ Given = dict[str, Any]
 
 @dataclass(frozen=True)
 class InputClass:
-    """One alternative for the inputs: ``change(given, rng)`` answers with what takes their place.
+    """One alternative for the inputs.
 
-    It gets the inputs by name and returns some of them anew; they are converted to the dtypes that
-    they had.
+    ``change(given, rng)`` returns the inputs to replace, by name. They are converted to the dtypes
+    that they had.
     """
 
     label: str

@@ -196,9 +196,9 @@ CAUSE_STEPS = {
     Cause.TENSOR_MEMORY_FENCE_MISSING: "Every signalling thread executes tmem_before_sync "
     "between its work and its arrival or barrier. Every waiting thread executes tmem_after_sync "
     "after its wait.",
-    Cause.TENSOR_MEMORY_WAIT_MISSING: "The report names the two in the order in which they came. "
-    "If you mean that order, its last line says what belongs between them; if you mean the other "
-    "one, the one that came first has not waited for the other at all.",
+    Cause.TENSOR_MEMORY_WAIT_MISSING: "The report lists the two accesses in execution order. If "
+    "that's the order you want, its last line names the missing wait. If you want the reverse, the "
+    "first access needs a wait for the second.",
     Cause.COPY_SIGNALS_OTHER_BLOCK: "A copy signals an mbarrier of the block that it fills. With "
     ".cta_group::2 (tma_load_pair) it may also signal an mbarrier of the other block of the pair.",
     **dict.fromkeys(
@@ -299,8 +299,8 @@ NEXT_STEP: dict[str, str] = {
     SYNTAX_ERROR: "Python stops at the first place it cannot read; the mistake is there or just "
     "before.",
     EXCEPTION: "Read the last line first: it says what Python could not do.",
-    NOTHING_RETURNED: "Which line did this case leave the function by? Every way out of it is a "
-    "return with a value.",
+    NOTHING_RETURNED: "This case returned without a value. End every path through the function "
+    "with `return value`.",
     WRONG_TYPE: "Compare the type you return with the one expected: integers stay integers "
     "with //, int() and float() convert, and several results are returned as the task shows them.",
     WRONG_NUMBER: "Begin with the smallest case that you can count by hand.",

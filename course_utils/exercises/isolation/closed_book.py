@@ -1,8 +1,7 @@
 """Keeps a student's Python code away from the course's own answers while it runs.
 
-In its process the specs with their references are loaded, and the solutions lie on the disk. None
-of it is out of reach for who insists; an answer that calls the reference shall just not pass by the
-shortest way.
+The process has the specs and their references in memory, and the solutions are on disk. This is no
+security boundary. It stops an answer that simply calls the reference.
 """
 
 from __future__ import annotations

@@ -107,8 +107,8 @@ def _may_be_none(exercise: PythonExercise, found: dict[str, Any]) -> bool:
 
 
 def _changed(arguments: tuple[Any, ...], left: list[Any]) -> int:
-    """The first of ``arguments``, from 1 on, that is no longer what it was; 0 where all are. What
-    is no number, text, list or array has its own ways to tell (``method``)."""
+    """The number of the first of ``arguments`` that has changed, from 1 on, or 0. Numbers, strings,
+    lists and arrays are compared. Other types check themselves, in ``method``."""
     after = left[1]
     for number, (before, now) in enumerate(zip(arguments, after, strict=True), 1):
         if not isinstance(plain(before), Unserialisable) and written(before) != now:

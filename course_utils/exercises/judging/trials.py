@@ -5,9 +5,8 @@ each takes another size, another launch and other values, so that every alternat
 The draw depends on the exercise alone: one cell always gets one verdict. A failing trial is made
 smaller before it is shown.
 
-(Drawn by hand and not by the `hypothesis` library: sixteen launches shall meet every alternative at
-least once, which random examples do not; the smallest failing one shall be found in some twenty
-launches, not in hundreds; and a student's installation shall not need the library.)
+We draw by hand instead of with `hypothesis`. Sixteen launches must meet every alternative, a
+failing trial must shrink in about twenty, and a student shouldn't have to install the library.
 """
 
 from __future__ import annotations
