@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -30,6 +31,8 @@ from .text_tables import Column, Columns
 GOOD, ABSENT, BAD = "ok", "--", "!!"
 PYTHON, DEVICE = "Python", "kernels run on"
 FIRST = PYTHON, DEVICE  # lines that begin the short report
+ONE_CUDA = "CUDA versions"
+WIDTH = 88  # characters of the short report, which a notebook shows without breaking words
 MORE = " Each part and notebook has a line in doctor(full=True), or `make doctor ARGS=--full`."
 LATEST = 90  # compute capability that most of the course's kernels for tensor cores ask for
 
@@ -40,7 +43,7 @@ def _columns(name_width: int) -> Columns:
     return Columns(*(Column(width=width, left=True) for width in widths), gap=1)
 
 
-REPORT, NOTEBOOKS = _columns(20), _columns(44)
+REPORT, NOTEBOOKS = _columns(20), _columns(45)
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,9 @@ class ReportLine:
 
     @property
     def brief(self) -> str:
-        """The part with its version, where it has one: ``PyTorch 2.13.0``, ``all CUDA 12``."""
-        if self.found.startswith("all "):
-            return self.found
+        """The part with its version, where it has one: ``PyTorch 2.13.0``."""
+        if self.what == ONE_CUDA:  # nvcc, which builds whole programs, may be of another
+            return f"{self.found.removeprefix('all ')} for the kernels"
         version = re.match(r"\d[\w.+]*", self.found)
         return f"{self.what} {version[0]}" if version else self.what
 
@@ -101,13 +104,13 @@ def doctor(full: bool = False) -> bool:
     lines = examine()
     notebooks = [] if PROBLEM else all_notebooks()  # where no kernel runs, none of them does
     print("This machine")
-    print("\n".join(map(str, lines if full else in_short(lines))))
-    if notebooks and full:
-        print("\nNotebooks")
-    for notebook in notebooks if full else ():
-        print(NOTEBOOKS.row("", _status(notebook), notebook.name, notebook.verdict()))
-    if notebooks and not full:
-        print("\n".join(map(str, notebooks_in_short(notebooks))))
+    if full:
+        print("\n".join(map(str, lines)))
+        rows = [NOTEBOOKS.row("", _status(x), x.name, x.verdict()) for x in notebooks]
+        print("\n".join(["", "Notebooks", *rows] if rows else []))
+    else:
+        short = in_short(lines) + (notebooks_in_short(notebooks) if notebooks else [])
+        print("\n".join(map(_wrapped, short)))
     healthy = not any(x.problem for x in notebooks) and all(x.status != BAD for x in lines)
     ending = "All is well." if healthy else "Something is broken: see the lines marked !!."
     print(f"\n{ending}{'' if full else MORE}")
@@ -151,12 +154,21 @@ def notebooks_in_short(notebooks: list[NotebookNeeds]) -> list[ReportLine]:
     found = f"{'all ' * (not broken)}{len(runs)} run here"
     if some:
         cells, of = sum(x.skipped for x in some), sum(len(x.cells) for x in runs)
-        found += f". {cells:,} of their {of:,} cells are skipped and show their output from an H200"
+        found += (
+            f". {cells:,} of their {of:,} code cells are skipped and show their output from an H200"
+        )
     return [ReportLine(GOOD, "notebooks", found), *broken]
 
 
 def _status(notebook: NotebookNeeds) -> str:
-    return BAD if notebook.problem else ABSENT if notebook.skipped else GOOD
+    return BAD if notebook.problem else GOOD
+
+
+def _wrapped(line: ReportLine) -> str:
+    if line.remedy:  # a command stays in one piece
+        return str(line)
+    indent = " " * len(REPORT.row("", "", "", "x")[:-1])
+    return textwrap.fill(str(line), WIDTH, subsequent_indent=indent, break_long_words=False)
 
 
 def cuda_majors() -> dict[str, int]:
@@ -180,7 +192,7 @@ def cuda_majors() -> dict[str, int]:
 def majors_line(majors: Mapping[str, int], newest: int = 0, why: str = "") -> ReportLine:
     """Whether all parts belong to one CUDA major version; mixed, they load each other's parts.
     ``newest`` is the latest that this machine's driver runs, 0 without one, and ``why`` says so."""
-    what = "CUDA versions"
+    what = ONE_CUDA
     if len(set(majors.values())) > 1:
         listed = ", ".join(f"{part} {major}" for part, major in majors.items())
         return ReportLine(BAD, what, f"mixed: {listed}", remedies.afresh())

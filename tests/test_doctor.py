@@ -131,7 +131,7 @@ def test_in_short_what_helps_no_one_here_is_one_line_and_a_remedy_stays(monkeypa
     monkeypatch.setattr(environment, "ON_GPU", on_gpu)
     monkeypatch.setattr(environment, "PROBLEM", "")
     short = [str(each) for each in environment.in_short(EXAMINED)]
-    assert short[2].endswith("compiler (NVRTC) 12.9, C and C++ compiler, all CUDA 12")
+    assert short[2].endswith("compiler (NVRTC) 12.9, C and C++ compiler, CUDA 12 for the kernels")
     assert ("NVIDIA driver: they are for GPUs" in short[3]) is not on_gpu
     assert ("  --  NVIDIA driver        none  -> not needed" in short) is on_gpu
     assert [each[2:4] for each in short[-2:]] == ["--", "!!"]
@@ -159,7 +159,7 @@ def test_in_short_all_notebooks_are_one_line_but_those_that_cannot_be_read(monke
     assert all_of_them.found == "all 2 run here"
     monkeypatch.setattr(NotebookNeeds, "skipped", 1500)
     (many,) = environment.notebooks_in_short([whole])
-    assert "1,500 of their 2 cells" in many.found
+    assert "1,500 of their 2 code cells" in many.found
     monkeypatch.undo()
     number, named = environment.notebooks_in_short([whole, bad])
     assert number.found == "1 run here"
