@@ -53,7 +53,7 @@ learn: $(READY)  ## open the course in JupyterLab, at its first notebook
 run: $(READY)  ## execute the notebooks in order, one line each (ARGS=PATH for some of them)
 	@$(PYTHON) -m course_utils run $(ARGS)
 
-progress: $(READY)  ## your exercises, what is done and what comes next (ARGS="--path weekend")
+progress: $(READY)  ## your exercises, what is done and next (ARGS="--path weekend", or --all)
 	@$(PYTHON) -m course_utils progress $(ARGS)
 
 doctor: $(READY)  ## what this machine has, lacks and can run (ARGS=--full names each notebook)

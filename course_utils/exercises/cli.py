@@ -49,6 +49,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     which.add_argument(
         "--path", metavar="NAME", help="on a reading path: weekend, four-weeks or expert"
     )
+    which.add_argument("--all", action="store_true", help="every exercise of every chapter")
     progress.set_defaults(func=_progress)
     grade = subparsers.add_parser("grade")
     grade.add_argument(
@@ -146,7 +147,7 @@ def _progress(args: argparse.Namespace) -> int:
     elif args.path:
         print(path_progress(named_path(args.path)))
     else:
-        print(progress())
+        print(progress() if args.all else repr(progress()))
     return 0
 
 

@@ -72,7 +72,8 @@ def test_only_the_chapter_with_the_next_exercise_is_unfolded():
     assert page.count("<details") == len(progress().chapters)
     assert page.count("<details open>") == 1
     assert page.startswith("<details open><summary>00_start_here: 0 of 1 done</summary>")
-    assert "04.saxpy" not in repr(progress()) and "04_first_kernels: 0 of" in repr(progress())
+    assert "[ ] 00.double_it" in repr(progress()) and "04_first_kernels: 0 of" in repr(progress())
+    assert "04.saxpy" not in repr(progress())
 
 
 def test_a_starter_with_a_planted_bug_is_no_attempt_and_its_cure_is_done():

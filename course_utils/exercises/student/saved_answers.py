@@ -143,12 +143,17 @@ class Progress:
         rows = []
         for chapter, lines in self.chapters.items():
             rows.append(f"{chapter}: {_count(lines)}")
-            rows += [f"  {CHECK_BOXES[x.status]} {x.id}  {x.title}{_tries(x)}" for x in lines]
+            rows += map(_row, lines)
         return "\n".join([*rows, "", self._summary()])
 
     def __repr__(self) -> str:
-        counts = [f"{chapter}: {_count(lines)}" for chapter, lines in self.chapters.items()]
-        return "\n".join([*counts, "", self._summary()])
+        """A line for each chapter, and one for each exercise of the chapter with the next one."""
+        rows = []
+        for chapter, lines in self.chapters.items():
+            rows.append(f"{chapter}: {_count(lines)}")
+            if self.next in lines:
+                rows += map(_row, lines)
+        return "\n".join([*rows, "", self._summary()])
 
     def _repr_html_(self) -> str:
         """The chapters folded, but for the one with the next exercise."""
@@ -199,6 +204,10 @@ def progress() -> Progress:
 def _count(lines: Any) -> str:
     done = sum(line.status == DONE for line in lines)
     return f"{done} of {len(lines)} done"
+
+
+def _row(line: Line) -> str:
+    return f"  {CHECK_BOXES[line.status]} {line.id}  {line.title}{_tries(line)}"
 
 
 def _tries(line: Line) -> str:
