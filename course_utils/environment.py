@@ -32,7 +32,7 @@ GOOD, ABSENT, BAD = "ok", "--", "!!"
 PYTHON, DEVICE = "Python", "kernels run on"
 FIRST = PYTHON, DEVICE  # lines that begin the short report
 ONE_CUDA = "CUDA versions"
-WIDTH = 88  # characters of the short report, which a notebook shows without breaking words
+WIDTH = 100  # characters of the short report, which a notebook shows without breaking words
 MORE = " Each part and notebook has a line in doctor(full=True), or `make doctor ARGS=--full`."
 LATEST = 90  # compute capability that most of the course's kernels for tensor cores ask for
 

@@ -148,7 +148,7 @@ def test_the_fastest_library_is_the_one_that_runs_for_seconds(recorded):
 def test_what_is_measured_for_seconds_is_also_measured_in_bursts():
     chosen = [case for case in CASES if case.sustained_sizes]
     told = re.compile(
-        "product,|^convolution, (fp32|bf16)$|^(causal )?attention on wgmma|^QR of many matrices"
+        "^GEMM, |^convolution, (fp32|bf16)$|^(causal )?attention on wgmma|^QR of many matrices"
     )
     assert {case.what for case in chosen} == {case.what for case in CASES if told.search(case.what)}
     assert all(set(case.sustained_sizes) <= set(case.gpu_sizes) for case in chosen)
