@@ -7,8 +7,10 @@ session is known by a mark in its environment, and ends too.
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import uuid
@@ -23,6 +25,7 @@ MARK = "COURSE_JOB"  # a variable of the environment that all processes of a job
 MOST_ROUNDS = 1000  # of looking for processes that are to end
 MOST_READ = 100_000  # bytes of its output that are kept
 MOST_FILES = 10_000  # that may lie in its folder, where its disk space is limited
+CORES = 2  # that a limited group may use: a fork bomb fills each core's queue in milliseconds
 FIRST_NAP, LONGEST_NAP = 0.002, 0.05  # seconds between two looks at what it has taken
 TIME, MEMORY, PROCESSES, DISK = "time", "memory", "processes", "disk"
 
@@ -32,7 +35,8 @@ class GroupLimits:
     """What a group may take, all its processes together; memory and disk in bytes.
 
     They are looked at every few hundredths of a second, from ``/proc``: where there is none, memory
-    and processes are not limited here.
+    and processes are not limited here. The group runs on CORES of the machine's cores, so that it
+    can't multiply on all of them between two looks.
     """
 
     memory: int
@@ -90,6 +94,8 @@ def run_group(
             start_new_session=True,
         )
         try:
+            if limits:
+                _keep_to_few_cores(process.pid)
             exceeded = _wait(process, seconds, folder, limits)
         finally:
             _end_group(process)
@@ -99,6 +105,14 @@ def run_group(
             file.seek(0)
             texts.append(file.read(MOST_READ).decode("utf-8", "replace"))
         return Ended(process.returncode, exceeded, *texts)
+
+
+def _keep_to_few_cores(process: int) -> None:
+    """Let ``process`` and its children run on CORES of the cores, where the system can."""
+    if sys.platform == "linux":
+        with suppress(OSError):  # it has ended, or its system refuses
+            cores = sorted(os.sched_getaffinity(0))
+            os.sched_setaffinity(process, random.sample(cores, min(CORES, len(cores))))
 
 
 def _wait(

@@ -1,11 +1,13 @@
 """``%%c`` and ``%%cpp``: whole programs, built with sanitizers and run where they do no harm."""
 
 import os
+import sys
 import time
 
 import pytest
 
 from course_utils import c_folder as public
+from course_utils import process_groups
 from course_utils.checking.verdict import Verdict
 from course_utils.compiling.host_compilers import host_compiler
 from course_utils.errors import LessonError
@@ -210,6 +212,15 @@ def test_children_end_with_the_program(tmp_path):
     run_cell("c", "", main(body))
     child = int(note.read_text())
     assert gone(child, 10)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="cores are chosen on Linux")
+def test_a_program_has_few_cores_so_that_it_cannot_multiply_on_all(monkeypatch, capsys):
+    monkeypatch.setattr(process_groups, "CORES", 1)  # two may be all that this machine has
+    counted = "cpu_set_t set; sched_getaffinity(0, sizeof set, &set);"
+    body = f'usleep(200000); {counted} printf("%d", CPU_COUNT(&set));'
+    run_cell("c", "", "#define _GNU_SOURCE\n#include <sched.h>\n" + main(body))
+    assert capsys.readouterr().out == "1"
 
 
 def test_a_fork_bomb_ends_in_seconds():
