@@ -4,6 +4,7 @@ import os
 import shlex
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -107,7 +108,8 @@ def test_where_no_kernel_runs_nothing_is_said_to_run(monkeypatch, capsys):
         assert "nothing: no GPU was found" in said
         assert "runs here" not in said and "run here" not in said
         assert "not needed" not in said.partition("compiler")[0]
-        assert "--  NVIDIA driver" in said and "--  CuPy" in said
+        assert "--  NVIDIA driver" in said
+        assert find_spec("cupy") or "--  CuPy" in said
 
 
 def line(status, what, found, remedy="", for_gpus=False):
