@@ -220,7 +220,7 @@ def test_a_program_has_few_cores_so_that_it_cannot_multiply_on_all(monkeypatch, 
     counted = "cpu_set_t set; sched_getaffinity(0, sizeof set, &set);"
     body = f'usleep(200000); {counted} printf("%d", CPU_COUNT(&set));'
     run_cell("c", "", "#define _GNU_SOURCE\n#include <sched.h>\n" + main(body))
-    assert capsys.readouterr().out == "1"
+    assert capsys.readouterr().out == "1\n"
 
 
 def test_a_fork_bomb_ends_in_seconds():
