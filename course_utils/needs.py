@@ -36,7 +36,7 @@ from .compiling.host_compilers import (
 from .devices.compute_capability import capability
 from .devices.selection import ON_GPU, cp
 from .errors import LessonError
-from .paths import ROOT, notebook_cells, notebook_files
+from .paths import ROOT, notebook_cells, notebook_files, notebook_name
 from .shell import running_shell
 
 MAGIC = "%%needs"
@@ -286,7 +286,7 @@ class NotebookNeeds:
     @property
     def name(self) -> str:
         """``04_first_kernels/01_hello_threads``."""
-        return f"{self.path.parent.name}/{self.path.stem}"
+        return notebook_name(self.path)
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -338,7 +338,7 @@ def wanting(token: str) -> str:
     for notebook in all_notebooks():
         cells = sum(token in cell and missing(cell) in ([], [words]) for cell in notebook.cells)
         if cells:
-            found[f"{notebook.path.parent.name}/{notebook.path.stem}"] = cells
+            found[notebook.name] = cells
     if not found:
         return "wanted by no notebook"
     total = sum(found.values())

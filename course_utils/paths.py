@@ -51,6 +51,11 @@ def notebook_files(root: Path = ROOT) -> list[Path]:
     ]
 
 
+def notebook_name(path: Path) -> str:
+    """``04_first_kernels/01_hello_threads``: the name by which the course calls a notebook."""
+    return f"{path.parent.name}/{path.stem}"
+
+
 def chapter_title(folder: Path) -> str:
     """``04 First kernels``: the first line of a chapter's page, or the name of its ``folder``."""
     with suppress(OSError, UnicodeDecodeError, IndexError):

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from ..errors import LessonError
-from ..paths import README, shown
+from ..paths import README, notebook_name, shown
 from ..text_tables import Table
 from .authoring.registry import all_exercises, find, known
 from .authoring.spec import BaseExercise
@@ -188,7 +188,7 @@ def _chosen(words: list[str]) -> list[BaseExercise]:
             except KeyError as error:
                 raise LessonError(error.args[0]) from None
         else:
-            books = {f"{book.parent.name}/{book.stem}" for book in named(word)}
+            books = {notebook_name(book) for book in named(word)}
             ids = {e.id for e in all_exercises() if e.notebook in books}
             if not ids:
                 raise LessonError(f"{word} has no exercises.")

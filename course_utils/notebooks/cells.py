@@ -12,7 +12,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from ..errors import LessonError
-from ..paths import ROOT, notebook_files
+from ..paths import ROOT, notebook_files, notebook_name
 
 EXERCISE = "%%exercise"
 CHECK_TAG = "nbval-check-output"
@@ -91,7 +91,7 @@ def named(word: str, root: Path = ROOT) -> list[Path]:
     ]
     if found:
         return found
-    names = [f"{book.parent.name}/{book.stem}" for book in books]
+    names = [notebook_name(book) for book in books]
     names += dict.fromkeys(book.parent.name for book in books)
     closest = difflib.get_close_matches("/".join(parts)[:100], names, n=3, cutoff=0.4)
     meant = f": did you mean {' or '.join(closest)}?" if closest else "."

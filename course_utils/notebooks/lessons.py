@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import LessonError
-from ..paths import ROOT, chapter_title, notebook_files, shown, unreadable
+from ..paths import ROOT, chapter_title, notebook_files, notebook_name, shown, unreadable
 
 LESSON_FIELD = "course"  # of the notebook's metadata
 
@@ -40,7 +40,7 @@ class Lesson:
     @property
     def name(self) -> str:
         """``04_first_kernels/01_hello_threads``."""
-        return f"{self.path.parent.name}/{self.path.stem}"
+        return notebook_name(self.path)
 
     @property
     def number(self) -> str:

@@ -76,7 +76,7 @@ def _spec_file(exercise: BaseExercise, chapters: Path) -> str:
 def known(name: str) -> BaseExercise | None:
     """The exercise that has or had this id, in capitals or not, or None."""
     asked = name.lower()
-    return next((e for e in all_exercises() if asked in (e.id, *e.formerly)), None)
+    return next((e for e in all_exercises() if asked in e.ids), None)
 
 
 def find(name: str) -> BaseExercise:

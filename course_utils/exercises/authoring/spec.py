@@ -101,6 +101,11 @@ class BaseExercise:
         return changed
 
     @property
+    def ids(self) -> tuple[str, ...]:
+        """Every id that names it: its own, then those that it had before."""
+        return (self.id, *self.formerly)
+
+    @property
     def chapter(self) -> str:
         """Such as ``04_first_kernels``."""
         return self.notebook.split("/")[0]

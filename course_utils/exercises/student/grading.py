@@ -182,8 +182,7 @@ def to_junit(reports: Sequence[StudentReport]) -> str:
 def _graded(
     exercise: BaseExercise, cells: list[str], worth: float, hints: Mapping[str, int] | None
 ) -> Grade:
-    names = (exercise.id, *exercise.formerly)
-    used = None if hints is None else max(hints.get(name, 0) for name in names)
+    used = None if hints is None else max(hints.get(name, 0) for name in exercise.ids)
     outcome, source = None, ""
     for cell in reversed(cells[-TRIES:]):
         last = run_source(exercise, cell, first_line=CELL_LINE)

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,24 +140,28 @@ class Progress:
         return found
 
     def __str__(self) -> str:
-        rows = []
-        for chapter, lines in self.chapters.items():
-            rows.append(f"{chapter}: {_count(lines)}")
-            rows += map(_row, lines)
-        return "\n".join([*rows, "", self._summary()])
+        return self._text(self.chapters)
 
     def __repr__(self) -> str:
         """A line for each chapter, and one for each exercise of the chapter with the next one."""
+        return self._text(self._current)
+
+    def _text(self, unfolded: Collection[str]) -> str:
+        """A line for each chapter, and one for each exercise of those ``unfolded``."""
         rows = []
         for chapter, lines in self.chapters.items():
             rows.append(f"{chapter}: {_count(lines)}")
-            if self.next in lines:
+            if chapter in unfolded:
                 rows += map(_row, lines)
         return "\n".join([*rows, "", self._summary()])
 
+    @property
+    def _current(self) -> list[str]:
+        """The chapter with the next exercise, or none at the end."""
+        return [self.next.chapter] if self.next else []
+
     def _repr_html_(self) -> str:
         """The chapters folded, but for the one with the next exercise."""
-        current = self.next.chapter if self.next else ""
         parts = []
         for chapter, lines in self.chapters.items():
             rows = []
@@ -165,9 +169,10 @@ class Progress:
                 cells = (CHECK_BOXES[x.status], x.id, html.escape(x.title) + _tries(x))
                 tds = "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells)
                 rows.append(f"<tr>{tds}</tr>")
+            fold = "<details open>" if chapter in self._current else "<details>"
             parts.append(
-                f"<details{' open' * (chapter == current)}><summary>{chapter}: {_count(lines)}"
-                f"</summary><table>{''.join(rows)}</table></details>"
+                f"{fold}<summary>{chapter}: {_count(lines)}</summary>"
+                f"<table>{''.join(rows)}</table></details>"
             )
         return f"{''.join(parts)}<div>{html.escape(self._summary())}</div>"
 
