@@ -106,8 +106,11 @@ def doctor(full: bool = False) -> bool:
     print("This machine")
     if full:
         print("\n".join(map(str, lines)))
-        rows = [NOTEBOOKS.row("", _status(x), x.name, x.verdict()) for x in notebooks]
-        print("\n".join(["", "Notebooks", *rows] if rows else []))
+        rows = [
+            NOTEBOOKS.row("", BAD if x.problem else GOOD, x.name, x.verdict()) for x in notebooks
+        ]
+        if rows:
+            print("\n".join(["", "Notebooks", *rows]))
     else:
         short = in_short(lines) + (notebooks_in_short(notebooks) if notebooks else [])
         print("\n".join(map(_wrapped, short)))
@@ -158,10 +161,6 @@ def notebooks_in_short(notebooks: list[NotebookNeeds]) -> list[ReportLine]:
             f". {cells:,} of their {of:,} code cells are skipped and show their output from an H200"
         )
     return [ReportLine(GOOD, "notebooks", found), *broken]
-
-
-def _status(notebook: NotebookNeeds) -> str:
-    return BAD if notebook.problem else GOOD
 
 
 def _wrapped(line: ReportLine) -> str:
