@@ -23,7 +23,7 @@ TRIALS = [trial for file in FILES if in_turn(file) for trial in trials(file)]
 RUNS = [
     pytest.param(case, n, id=f"{case.name}-{n}".replace(" ", ""))
     for case in CASES
-    if any(map(in_turn, case.files))
+    if in_turn(*case.files)
     for n in case.test_sizes
 ]
 
