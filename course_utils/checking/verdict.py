@@ -11,6 +11,7 @@ import numpy as np
 from ..emulator import Cause
 from ..integers import ceil_div
 from .error_kinds import PASS
+from .rows import Rows
 
 RIGHT, PARTLY, ALL_WRONG, UNWRITTEN = ".", "x", "#", "?"
 PACKED = 1 << 12  # from here on an unsigned number is shown in hexadecimal, too
@@ -71,7 +72,8 @@ class Verdict:
     ``kind`` is one of :mod:`course_utils.checking.error_kinds` (exercises add theirs);
     ``message`` says what is wrong in one or two sentences, ``hint`` one next step, ``excerpt`` the
     source lines it is about. ``cause`` is that of a finding of the emulator, None without one.
-    ``wrong`` counts wrong elements out of ``total``.
+    ``wrong`` counts wrong elements out of ``total``. ``case`` is a case worked by hand: its inputs,
+    what is expected and what the answer makes of them.
     """
 
     kind: str
@@ -85,6 +87,7 @@ class Verdict:
     excerpt: str = ""
     printed: str = ""
     cause: Cause | None = None
+    case: Rows | None = None
 
     @property
     def passed(self) -> bool:
@@ -111,6 +114,8 @@ class Verdict:
 
     def __str__(self) -> str:
         parts = [self.headline, *(f"  {fact}" for fact in self.facts)]
+        if self.case is not None:
+            parts += [f"  {line}" for line in str(self.case).splitlines()]
         if self.excerpt:
             parts += ["", *(f"  {line}" for line in self.excerpt.splitlines()), ""]
         if self.heat is not None:
@@ -131,6 +136,8 @@ class Verdict:
     def body_html(self) -> str:
         """Everything below the headline."""
         parts = [paragraph(fact) for fact in self.facts]
+        if self.case is not None:
+            parts += [paragraph(self.case.title), code_block("\n".join(self.case.lines))]
         if self.excerpt:
             parts.append(code_block(self.excerpt))
         if self.heat is not None:

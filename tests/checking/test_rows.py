@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils.checking.rows import MOST_NUMBERS, number, rows
+from course_utils.checking.verdict import Verdict
 
 
 def test_vectors_share_the_line_of_their_indices_and_scalars_come_first():
@@ -55,3 +56,10 @@ def test_a_long_row_is_broken():
 )
 def test_a_number_is_as_short_as_it_can_be(value, text):
     assert number(value) == text
+
+
+def test_a_verdict_shows_the_case_as_text_and_as_html():
+    verdict = Verdict("wrong values", "y is wrong.", case=rows("By hand:", {"x": [1, 2]}))
+    assert str(verdict).splitlines()[1:] == ["  By hand:", "       [0] [1]", "    x    1   2"]
+    assert "By hand:" in verdict.body_html()
+    assert "  1   2" in verdict.body_html()
