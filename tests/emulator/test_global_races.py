@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator import ALL_CHECKS, DATA_RACE, EmulatedModule, Options
+from course_utils.emulator import ALL_CHECKS, DATA_RACE, Cause, EmulatedModule, Options
 from course_utils.emulator.checks.races.happens_before import Order
 from course_utils.emulator.launching import emulated_launch
 
@@ -22,12 +22,11 @@ def findings(body, grid, block, x, parameters="float* x, int n", n=None):
 
 def test_blocks_that_update_one_place_race():
     (found, *_) = findings("x[0] = x[0] + 1.0f;", 4, 1, np.zeros(1, F32))
-    assert found.kind == DATA_RACE
-    assert found.message == (
+    assert (found.kind, found.cause) == (DATA_RACE, Cause.UPDATE_NOT_ATOMIC)
+    assert found.message.startswith(
         "Data race (write after read) on x[0]:\n"
         "  thread (0, 0, 0) of block (3, 0, 0) reads it at kernel.cu:2\n"
         "  thread (0, 0, 0) of block (0, 0, 0) writes it at kernel.cu:2\n"
-        "  and nothing orders two blocks: they run in any order, or at once."
     )
 
 

@@ -30,6 +30,8 @@ class Cause(Enum):
     NO_ORDER_IN_BLOCK = "two warps of a block, and no barrier between their accesses"
     NO_ORDER_IN_CLUSTER = "two blocks of a cluster, and no cluster.sync() between their accesses"
     NO_ORDER_IN_GRID = "two blocks of a grid, and nothing between their accesses"
+    UPDATE_NOT_ATOMIC = "several threads read, change and write one element"
+    SAME_ELEMENT_WRITTEN = "several threads that write one element by one store"
     FLAG_NOT_FENCED = "a flag between two blocks, and no fence before it or after it"
     SCOPE_TOO_NARROW = "an atomic whose scope does not include the other thread"
     ARRIVAL_RELAXED = "an arrival that is relaxed, and so orders no accesses"

@@ -1,21 +1,21 @@
 // Races in global memory
 
 // # blocks that update one element — data race
-// cause: NO_ORDER_IN_GRID
+// cause: UPDATE_NOT_ATOMIC
 // thread: any
 // grid: 4
 // block: 1
 «x[0] += 1.0f;→atomicAdd(x, 1.0f);» // !
 
 // # blocks that store different values in one element — data race
-// cause: NO_ORDER_IN_GRID
+// cause: SAME_ELEMENT_WRITTEN
 // other: 0
 // grid: 2
 // block: 1
 «x[0] = blockIdx.x + 1;→x[blockIdx.x] = 1;» // !
 
 // # lanes that store different values in one element — data race
-// cause: NO_ORDER_IN_BLOCK
+// cause: SAME_ELEMENT_WRITTEN
 // thread: any
 x[threadIdx.x« % 32→»] = threadIdx.x; // !
 
@@ -67,3 +67,17 @@ y[threadIdx.x] = x[threadIdx.x ^ 1]; // !
 x[blockIdx.x] = 1.0f + blockIdx.x; // ?
 __syncthreads();
 y[blockIdx.x] = x[«1 - blockIdx.x→blockIdx.x»]; // !
+
+// # a shift in place, across lanes, warps and blocks — data race
+// cause: NO_ORDER_IN_GRID
+// thread: any
+// args: numbers(129), zeros(128), 3
+// grid: 2
+int i = blockIdx.x * blockDim.x + threadIdx.x;
+«x→y»[i] = x[i + 1]; // !
+
+// # a largest value that several threads compare and store — data race
+// cause: UPDATE_NOT_ATOMIC
+// thread: any
+// args: zeros(1), numbers(64), 3
+«if (y[threadIdx.x] > x[0]) x[0] = y[threadIdx.x];→atomicMax((int*)x, __float_as_int(y[threadIdx.x]));» // !

@@ -21,7 +21,7 @@ __syncthreads();
 y[threadIdx.x] = v + s[threadIdx.x];
 
 // # two threads that store different values — data race
-// cause: NO_ORDER_IN_WARP
+// cause: SAME_ELEMENT_WRITTEN
 // thread: 1
 // other: 0
 __shared__ float s[64];
@@ -60,7 +60,7 @@ if (threadIdx.x % 32 < 16) {
 }
 
 // # a sum of a warp's lanes with no atomic — data race
-// cause: NO_ORDER_IN_WARP
+// cause: UPDATE_NOT_ATOMIC
 if (threadIdx.x < 32) «x[0] += 1→atomicAdd(x, 1)»; // !
 
 // # lanes that wait for others than their neighbours — data race
@@ -94,7 +94,7 @@ s[threadIdx.x] = 2; // !
 y[threadIdx.x] = v;
 
 // # two warps that store different values — data race
-// cause: NO_ORDER_IN_BLOCK
+// cause: SAME_ELEMENT_WRITTEN
 // thread: 32
 // other: 0
 __shared__ float s;

@@ -10,6 +10,7 @@ from ...isa.instruction_set import DTYPES
 from ...machine.accesses import Site, WatchedAccess
 from ...machine.lanes import Group
 from ...memory.address_space import Region
+from .colliding_writes import colliding_writes
 from .copy_reports import NOT_READ, TWO_BLOCKS, copied_by, copy_at, landed, named, remedy, told
 from .copy_sides import CopySide
 from .happens_before import BLOCK, CLUSTER, GPU, reach
@@ -158,7 +159,7 @@ class AccessCheck:
             entries = np.zeros_like(self.entries)
             entries[second] = self.entries[first]
             number = self.races.numbers.of(self.site, self.region)
-            self._race("write", number, entries, cells, second[clash])
+            self._race("write", number, entries, cells, second[clash], together=True)
 
     def _meet_others(self, cells: np.ndarray) -> None:
         """Two lanes of one strong write at one place, of blocks that its scope does not include."""
@@ -214,10 +215,16 @@ class AccessCheck:
         return batch.block_index(batch.first + cell * self.shadow.granule // stride)
 
     def _race(
-        self, kind: str, number: int, entries: np.ndarray, cells: np.ndarray, bad: np.ndarray
+        self,
+        kind: str,
+        number: int,
+        entries: np.ndarray,
+        cells: np.ndarray,
+        bad: np.ndarray,
+        together: bool = False,
     ) -> None:
         """Report that lanes, at the positions ``bad``, meet the earlier accesses ``entries``, all
-        of one instruction."""
+        of one instruction; ``together``: of this one, executed at the same time."""
         region, batch, findings = self.region, self.group.batch, self.races.findings
         there_site = self.races.numbers.site(number)
         there = there_site.instruction.location
@@ -229,7 +236,7 @@ class AccessCheck:
             findings.is_error(key)
         if findings.again(key, len(bad)):
             return
-        at = int(bad[0])
+        at = self._widest(entries, bad)
         entry, cell = int(entries[at]), int(cells[at])
         lane, earlier = int(self.group.lanes[at]), (entry & THREAD) - self.clocks.first
         (thread, block), (other, other_block) = batch.who(lane), batch.who(earlier)
@@ -241,7 +248,7 @@ class AccessCheck:
             did, rule = copied_by(there_site.instruction, waited)
         elif landed_copy:  # a copy that has landed, as this thread cannot know
             did, rule = landed(there_site.instruction, kind)
-        cause, missing = self._cause(there_site, number, entry, lane, kind, verb)
+        cause, missing = self._cause(there_site, number, entry, lane, kind, verb, together)
         if cause != Cause.TILE_STILL_READ:
             missing += rule
         of, of_other = f" of block {block}", f" of block {other_block}"
@@ -273,8 +280,25 @@ class AccessCheck:
         )
         findings.add(key, finding, note)
 
+    def _widest(self, entries: np.ndarray, bad: np.ndarray) -> int:
+        """The first of the positions ``bad`` where two blocks meet, which no barrier of a block
+        orders; without one, the first of all."""
+        if self.region.space == "global":
+            size = self.group.batch.lanes_per_block
+            earlier = (entries[bad] & THREAD) - self.clocks.first
+            apart = self.group.lanes[bad] // size != earlier // size
+            return int(bad[int(apart.argmax())])
+        return int(bad[0])
+
     def _cause(
-        self, there: WatchedAccess, number: int, entry: int, lane: int, kind: str, verb: str
+        self,
+        there: WatchedAccess,
+        number: int,
+        entry: int,
+        lane: int,
+        kind: str,
+        verb: str,
+        together: bool,
     ) -> tuple[Cause, str]:
         """Why nothing orders the two, and the end of a report that says so."""
         if late := until(self.site):
@@ -286,6 +310,10 @@ class AccessCheck:
             return Cause.SCOPE_TOO_NARROW, f"\n  {narrow}"
         before = there.instruction.location
         cause, missing = missing_order(batch, self.clocks, entry, lane, before, here, kind, verb)
+        if cause != Cause.FLAG_NOT_FENCED:
+            paths = self.races.paths(self.group.code)
+            pair = there.instruction, self.site.instruction
+            cause, missing = colliding_writes(paths, *pair, together) or (cause, missing)
         return cause, f"\n  {missing}"
 
     def _too_narrow(self, there: WatchedAccess, number: int) -> str:
