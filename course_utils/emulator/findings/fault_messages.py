@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..isa import ptx
-from ..isa.location import Location
 from .causes import Cause
 from .report import (
     EMULATOR_ERROR,
@@ -18,7 +17,6 @@ from .report import (
     KernelFault,
 )
 from .reported_state import (
-    Index,
     ReportedAccess,
     ReportedArray,
     ReportedArrays,
@@ -26,30 +24,11 @@ from .reported_state import (
     ReportedCode,
     ReportedGroup,
 )
+from .wording import at_line, plural, where
 
 ONLY_SLOW = " If it does, let the emulator do less: try a smaller size."
 UNSIGNED = 2**32  # values of an unsigned index
 MOST_BELOW = 2**20
-
-
-def where(thread: Index, block: Index) -> str:
-    """``thread (x, y, z) of block (x, y, z)``."""
-    return f"thread {xyz(thread)} of block {xyz(block)}"
-
-
-def xyz(index: Index) -> str:
-    """``(x, y, z)``."""
-    return "({}, {}, {})".format(*index)
-
-
-def at_line(location: Location | None) -> str:
-    """`` at file:line``, with a space before it; "" for an unknown line."""
-    return f" at {location}" if location else ""
-
-
-def plural(count: int, noun: str) -> str:
-    """A number of things: ``1 byte``, ``4 bytes``."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def access_fault(

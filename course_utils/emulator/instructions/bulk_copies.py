@@ -12,8 +12,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..findings.causes import Cause
-from ..findings.fault_messages import access_fault, where
+from ..findings.fault_messages import access_fault
 from ..findings.report import BAD_TENSOR_MAP, BARRIER, MISALIGNED, Finding, KernelFault
+from ..findings.wording import where
 from ..isa import ptx
 from ..isa.instruction_set import DTYPES, STEPS, step
 from ..machine.async_state import KEY_SHIFT, Transfer

@@ -13,8 +13,8 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from ..findings.causes import Cause
-from ..findings.fault_messages import where
 from ..findings.report import BAD_TEXTURE, MISALIGNED, OUT_OF_BOUNDS, Finding, KernelFault
+from ..findings.wording import where
 from ..isa import ptx
 from ..isa.instruction_set import DTYPES, Traits, step
 from ..machine.accesses import Site

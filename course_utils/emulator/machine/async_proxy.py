@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..findings.causes import Cause
-from ..findings.fault_messages import where
 from ..findings.report import BARRIER, Finding, KernelFault
+from ..findings.wording import where
 from ..memory.address_space import Region
 from .async_state import MBarrier, Transfer, Wait, address_of_key
 from .observer import SILENT

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..findings.causes import Cause
-from ..findings.fault_messages import where
 from ..findings.report import BARRIER, OUT_OF_BOUNDS, Finding, KernelFault
+from ..findings.wording import where
 from ..memory.address_space import SHARED_WINDOW, WINDOW_SIZE
 from .lanes import Group
 

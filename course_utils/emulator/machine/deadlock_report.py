@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..findings.causes import Cause
-from ..findings.fault_messages import at_line, plural, where, xyz
 from ..findings.report import BARRIER, DEADLOCK, TENSOR_MEMORY, Finding, KernelFault
+from ..findings.wording import at_line, plural, where, xyz
 from ..isa.instruction_set import traits_of
 
 if TYPE_CHECKING:

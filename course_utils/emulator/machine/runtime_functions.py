@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..findings.causes import Cause
-from ..findings.fault_messages import free_fault, where
+from ..findings.fault_messages import free_fault
 from ..findings.report import ASSERTION, Finding, KernelFault
+from ..findings.wording import where
 from ..memory.address_space import GLOBAL
 from ..numerics.rounding import round_up
 from .lanes import Group

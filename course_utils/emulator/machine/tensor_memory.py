@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..findings.causes import Cause
-from ..findings.fault_messages import where
 from ..findings.report import OUT_OF_BOUNDS, TENSOR_MEMORY, Finding, KernelFault
+from ..findings.wording import where
 from .async_state import Transfer
 from .lanes import Group
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...findings.causes import Cause
-from ...findings.fault_messages import where
 from ...findings.report import BARRIER, ERROR, IN_FLIGHT, WARNING, Finding
+from ...findings.wording import where
 from ...isa import ptx
 from ...isa.location import Location
 from ...machine.async_state import KEY_SHIFT, MBarrier, Transfer

@@ -14,8 +14,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...findings.causes import Cause
-from ...findings.fault_messages import where
 from ...findings.report import DATA_RACE, Finding
+from ...findings.wording import where
 from ...isa import ptx
 from ...isa.gpu_constants import WARP
 from ...isa.instruction_set import traits_of

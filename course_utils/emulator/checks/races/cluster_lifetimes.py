@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...findings.causes import Cause
-from ...findings.fault_messages import where
 from ...findings.report import BARRIER, DATA_RACE, Finding
 from ...findings.reported_state import ReportedAccess
+from ...findings.wording import where
 from ...isa import ptx
 from ...machine.async_state import KEY_SHIFT
 from ...machine.batch import Batch

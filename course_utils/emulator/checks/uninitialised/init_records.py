@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 
 from ...findings.causes import Cause
-from ...findings.fault_messages import where
 from ...findings.finding_log import FindingLog
 from ...findings.report import UNINITIALISED, Finding
+from ...findings.wording import where
 from ...isa import ptx
 from ...isa.location import Location
 from ...machine.batch import Batch

@@ -1,0 +1,26 @@
+"""Threads, lines and numbers of things as reports spell them."""
+
+from __future__ import annotations
+
+from ..isa.location import Location
+from .reported_state import Index
+
+
+def where(thread: Index, block: Index) -> str:
+    """``thread (x, y, z) of block (x, y, z)``."""
+    return f"thread {xyz(thread)} of block {xyz(block)}"
+
+
+def xyz(index: Index) -> str:
+    """``(x, y, z)``."""
+    return "({}, {}, {})".format(*index)
+
+
+def at_line(location: Location | None) -> str:
+    """`` at file:line``, with a space before it; "" for an unknown line."""
+    return f" at {location}" if location else ""
+
+
+def plural(count: int, noun: str) -> str:
+    """A number of things: ``1 byte``, ``4 bytes``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
