@@ -12,7 +12,7 @@ LOST = "Both read it, change it and write it back: one of the two changes can ge
 SAME_INDEX = "Both compute the same index, and only one of the two values stays."
 
 
-def colliding_writes(
+def collision(
     paths: Paths, there: Instruction, here: Instruction, together: bool
 ) -> tuple[Cause, str] | None:
     """The cause of a race that no barrier removes, and a sentence that explains it.

@@ -10,7 +10,7 @@ from ...isa.instruction_set import DTYPES
 from ...machine.accesses import Site, WatchedAccess
 from ...machine.lanes import Group
 from ...memory.address_space import Region
-from .colliding_writes import colliding_writes
+from .colliding_writes import collision
 from .copy_reports import NOT_READ, TWO_BLOCKS, copied_by, copy_at, landed, named, remedy, told
 from .copy_sides import CopySide
 from .happens_before import BLOCK, CLUSTER, GPU, reach
@@ -313,7 +313,7 @@ class AccessCheck:
         if cause != Cause.FLAG_NOT_FENCED:
             paths = self.races.paths(self.group.code)
             pair = there.instruction, self.site.instruction
-            cause, missing = colliding_writes(paths, *pair, together) or (cause, missing)
+            cause, missing = collision(paths, *pair, together) or (cause, missing)
         return cause, f"\n  {missing}"
 
     def _too_narrow(self, there: WatchedAccess, number: int) -> str:
