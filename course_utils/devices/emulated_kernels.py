@@ -10,8 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..compiling import signature
 from ..compiling.assembly import has_assembly, refused_assembly
 from ..compiling.nvrtc import Compiled, compile_source
@@ -26,9 +24,9 @@ from ..emulator import (
 from ..errors import LessonError
 from ..interrupts import interruptible
 from . import emulated_cuda as cuda
-from .emulated_arrays import CANARY, MemoryPointer, ndarray, plain
-from .emulated_textures import SurfaceObject, TextureObject
+from .emulated_arrays import MemoryPointer
 from .limits import LaunchError, Limits, check_shape, dimensions
+from .raw_arguments import RawArguments
 
 CODE_NAME = "kernel.cu"  # what compiler and reports call the code of a RawModule
 
@@ -137,7 +135,8 @@ class RawKernel:
     """A kernel that is called as CuPy's are: ``kernel(grid, block, args, shared_mem=bytes)``.
 
     CuPy's own rules hold, sharp edges included: a Python int is passed as 64 bits and a Python
-    float as a double, whatever the parameter's type. ``course_utils.load`` is what checks types.
+    float as a double, whatever the parameter's type. If the kernel can't mean what it gets, one
+    line on stderr says so, once for each parameter. ``course_utils.load`` refuses wrong types.
     """
 
     def __init__(
@@ -172,7 +171,11 @@ class RawKernel:
         self.name = next((n for n, its in module._mangled.items() if its == symbol), name)
         self.entry = module._machine.entry(symbol)
         known = module._signatures.get(self.name.partition("<")[0])
-        self._names = tuple(parameter.name for parameter in known.parameters) if known else ()
+        self._arguments = RawArguments(
+            self.name,
+            [size for size, _ in self.entry.parameters],
+            known.specialise(self.name).parameters if known else (),
+        )
         self.code, self.file_path = module.code, module.file_path
         self.options, self.backend = module.options, module.backend
         self.translate_cucomplex = module.translate_cucomplex
@@ -245,18 +248,14 @@ class RawKernel:
                 f"have {self.max_dynamic_shared_size_bytes:,} (CUDA's error: INVALID_VALUE). "
                 f"Set kernel.max_dynamic_shared_size_bytes = {shared_mem} before the launch."
             )
-        sizes = [size for size, _ in self.entry.parameters]
-        if len(args) != len(sizes):
-            raise TypeError(f"{self.name} takes {len(sizes)} arguments, {len(args)} were given")
-        values = [_argument(arg, size) for arg, size in zip(args, sizes, strict=True)]
+        values = self._arguments.values(args)
         options = options or recorder_options()
         options = options or Options()
         if options.cooperative is None:
             options = replace(options, cooperative=bool(self.enable_cooperative_groups))
         if options.cooperative:
             grid = self._reduced(grid, self.resident_blocks(block, shared_mem))
-        # What was read of the source is wrong where a macro makes the parameters.
-        names = self._names if len(self._names) == len(values) else ()
+        names = self._arguments.names
         try:
             with interruptible(f"{self.name} was stopped before its end."):
                 result = self.entry.launch(
@@ -281,21 +280,3 @@ class RawKernel:
 def _told_by_assembler(error: Exception) -> bool:
     """Whether an assembler may know better why a launch came to nothing."""
     return not isinstance(error, KernelFault) or error.finding.kind == UNKNOWN_INSTRUCTION
-
-
-def _argument(value: Any, size: int) -> Any:
-    """What the machine takes: an array, or exactly ``size`` bytes.
-
-    Like the hardware, take the first bytes of a value that is too large; one that is too small is
-    followed by whatever lies behind it, here canary bytes.
-    """
-    if isinstance(value, ndarray):
-        return plain(value.reshape(1) if value.ndim == 0 else value)
-    if isinstance(value, (MemoryPointer, TextureObject, SurfaceObject)):
-        return value.ptr.to_bytes(8, "little")
-    if value is None:
-        return bytes(8)
-    if isinstance(value, np.ndarray) and value.size != 1:
-        raise TypeError("a kernel takes cp arrays: copy it to the device with cp.asarray(...)")
-    data = value if isinstance(value, bytes) else np.asarray(value).tobytes()
-    return data[:size].ljust(size, bytes([CANARY]))

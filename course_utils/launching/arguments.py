@@ -20,6 +20,7 @@ from ..devices.emulated_textures import (
     of_gpu,
 )
 from ..devices.limits import LaunchError
+from ..devices.raw_arguments import same_memory
 from ..devices.selection import cp
 from .pointer_tables import PointerTable
 from .tensor_maps import TensorMap
@@ -147,7 +148,7 @@ def _pointer(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
             f"kernel sees plain memory. Pass cp.ascontiguousarray(...) of it."
         )
     wanted = parameter.dtype
-    if wanted is not None and not _same_memory(value.dtype, wanted):
+    if wanted is not None and not same_memory(value.dtype, wanted):
         dtype = f"{'ml_dtypes' if wanted in NARROW_FLOATS else 'cp'}.{wanted.name}"
         raise LaunchError(
             f"{where}: wants elements of {wanted.name}, the array holds "
@@ -173,17 +174,6 @@ def _not_an_array(value: Any, where: str) -> str:
     if isinstance(value, (list, tuple)):
         return f"{where}: wants an array, got {_describe(value)}. Make one: cp.array(...)."
     return f"{where}: wants an array, got {_describe(value)}. Are the arguments in order?"
-
-
-def _same_memory(given: np.dtype, wanted: np.dtype) -> bool:
-    """Whether an array of ``given`` can hold elements of ``wanted``, or stands for them."""
-    if given == wanted:
-        return True
-    if given in NARROW_FLOATS and wanted in NARROW_FLOATS:
-        return False
-    if wanted.itemsize == 1 == given.itemsize:  # char, unsigned char, bool, the bits of an fp8
-        return True
-    return wanted.name == "bfloat16" and given == np.uint16  # its bits
 
 
 def _without_gradient(value: Any) -> Any:
