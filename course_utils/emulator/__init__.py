@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from .findings.causes import Cause
+from .findings.next_steps import CAUSE_STEPS, KIND_STEPS, next_step
 from .findings.options import ALL_CHECKS, Options, TraceOptions
 from .findings.report import (
     ASSERTION,
@@ -92,6 +93,7 @@ __all__ = [
     "BANK_BYTES",
     "BARRIER",
     "BLOCKS_PER_SM",
+    "CAUSE_STEPS",
     "DATA_RACE",
     "DEADLOCK",
     "EMULATOR_ERROR",
@@ -100,6 +102,7 @@ __all__ = [
     "GLOBAL",
     "IN_FLIGHT",
     "KINDS",
+    "KIND_STEPS",
     "LOCAL_LIMIT",
     "MAX_THREADS",
     "MISALIGNED",
@@ -143,6 +146,7 @@ __all__ = [
     "WarpAccess",
     "WarpStep",
     "add_up",
+    "next_step",
     "source_files",
     "spoken_time",
 ]

@@ -3,7 +3,7 @@
 import pytest
 from verdicts import FILE, GROUPS, render
 
-from course_utils.exercises.authoring.kinds import CAUSE_STEPS, NEXT_STEP
+from course_utils.emulator import CAUSE_STEPS, KIND_STEPS
 from course_utils.exercises.judging.outcome import Outcome, from_finding
 
 BUGS = [bug for bugs in GROUPS.values() for bug in bugs]
@@ -16,7 +16,7 @@ def test_verdicts_read_as_in_the_golden_file():
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_a_planted_bug_gets_the_advice_of_its_cause(bug):
     verdict = from_finding(bug.findings()[0], bug.source(), "kernel.cu")
-    assert verdict.hint == CAUSE_STEPS.get(bug.cause, NEXT_STEP[bug.kind])
+    assert verdict.hint == CAUSE_STEPS.get(bug.cause, KIND_STEPS[bug.kind])
     assert Outcome("04.exercise", "An exercise", verdict).cause == bug.cause
 
 

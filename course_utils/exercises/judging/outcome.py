@@ -12,7 +12,7 @@ from ... import figures
 from ...checking.excerpts import clip, source_excerpt
 from ...checking.verdict import FAIL_COLOUR, NEUTRAL_COLOUR, PASS_COLOUR, Verdict, panel, paragraph
 from ...compiling.diagnostics import CompileError
-from ...emulator import Cause, Counts, Finding, Location
+from ...emulator import Cause, Counts, Finding, Location, next_step
 from ..authoring import kinds
 from ..authoring.spec import BaseExercise
 
@@ -176,13 +176,14 @@ def from_compile_error(error: CompileError) -> Verdict:
     )
 
 
-def from_finding(finding: Finding, source: str, filename: str) -> Verdict:
-    """A fault the emulator saw, with the student's source lines."""
+def from_finding(finding: Finding, source: str, filename: str, *, atomics: bool = True) -> Verdict:
+    """A fault the emulator saw, with the student's source lines. ``atomics``: whether the exercise
+    allows them."""
     lines = _own_lines((finding.location, finding.other_location), filename)
     message = clip(finding.message, 7, MOST_MESSAGE, MOST_MESSAGE)
     if message.lower().startswith(finding.kind):  # the headline says it already
         message = message[len(finding.kind) :].lstrip(": ")
-    hint = kinds.CAUSE_STEPS.get(finding.cause, "")
+    hint = next_step(finding, atomics=atomics)
     excerpt = source_excerpt(source, lines)
     return simple(finding.kind, message, hint=hint, excerpt=excerpt, cause=finding.cause)
 

@@ -1,0 +1,163 @@
+"""What to do next about a finding: one table, by cause and by kind, for everything that reports."""
+
+from __future__ import annotations
+
+from .causes import Cause
+from .report import (
+    ASSERTION,
+    BAD_TENSOR_MAP,
+    BAD_TEXTURE,
+    BARRIER,
+    DATA_RACE,
+    DEADLOCK,
+    EMULATOR_ERROR,
+    ENDLESS_LOOP,
+    IN_FLIGHT,
+    MISALIGNED,
+    NULL_POINTER,
+    OUT_OF_BOUNDS,
+    TENSOR_MEMORY,
+    TRAP,
+    UNINITIALISED,
+    UNKNOWN_INSTRUCTION,
+    USE_AFTER_FREE,
+    Finding,
+)
+
+KIND_STEPS: dict[str, str] = {
+    OUT_OF_BOUNDS: "Does this thread own an element? If not, guard the access: if (i < n). If it "
+    "does, or a guard is there already, compare the index with the size of this very array.",
+    MISALIGNED: "A vector access needs an address that is a multiple of its size, and a TMA copy "
+    "one that is a multiple of 16 bytes.",
+    NULL_POINTER: "Follow the pointer back to where it gets its address: does every path give it "
+    "one?",
+    USE_AFTER_FREE: "Free memory once, after its last use.",
+    UNINITIALISED: "Give every variable and every element a value before it is read. Shared "
+    "memory and cp.empty(...) hold nothing useful before you write them.",
+    DATA_RACE: "Two threads access one element, one of them writes, and nothing orders the two. "
+    "Put a barrier between the accesses, or give each thread its own element.",
+    IN_FLIGHT: "A block must not end while one of its copies is in flight, even if no thread reads "
+    "the bytes: wait for all copies after the loop.",
+    ENDLESS_LOOP: "Check that the loop's variable changes, and in the right direction.",
+    DEADLOCK: "Some threads are waiting for threads that will never arrive: let all of them reach "
+    "the same barrier, or none.",
+    BARRIER: "Every thread of the block must reach each __syncthreads(): move it out of the if, "
+    "and let no thread return before it.",
+    ASSERTION: "Print the values that the assertion compares, just before it.",
+    TRAP: "The kernel stopped itself: look at what it checks just before that line.",
+    BAD_TENSOR_MAP: "Compare the tensor map with what the instruction needs.",
+    BAD_TEXTURE: "Compare the object, and the array it was made of, with what the function reads.",
+    TENSOR_MEMORY: "Compare the address, the descriptor or the number with the rule in the report.",
+    UNKNOWN_INSTRUCTION: "The emulator can't run this yet. A GPU can.",
+    EMULATOR_ERROR: "This is a mistake of the emulator, not yours. Please report it with your "
+    "kernel.",
+}
+
+_FIRST_READ = "If one line does both, read into a variable first, then the barrier, then write."
+
+# The next step for a cause, if it differs from the step for its kind.
+CAUSE_STEPS: dict[Cause, str] = {
+    Cause.MEMORY_NOT_INITIALISED: "Which line should have written this element, and does it run "
+    "before the read? Shared memory and cp.empty(...) hold nothing useful before you write them.",
+    Cause.VARIABLE_NOT_INITIALISED: "Give the variable a value where you declare it, 0 for a sum.",
+    Cause.LANE_NOT_IN_SHUFFLE: "A shuffle brings a value only from a lane that executes it, too: "
+    "let all the lanes that its mask names reach it together, and put the if around what is done "
+    "with the result.",
+    Cause.NO_ORDER_IN_WARP: "Put __syncwarp() between the two accesses, where every lane that "
+    f"takes part reaches it. {_FIRST_READ}",
+    Cause.NO_ORDER_IN_BLOCK: "Put __syncthreads() between the two accesses, where every thread of "
+    f"the block reaches it. {_FIRST_READ}",
+    Cause.NO_ORDER_IN_GRID: "A barrier reaches only its own block. If a block needs what another "
+    "block wrote, use a second launch, or a flag with fences. If it needs the value from before "
+    "the launch, read from one array and write to another.",
+    **dict.fromkeys(
+        (Cause.NO_ORDER_IN_CLUSTER, Cause.BLOCK_MAY_END, Cause.BLOCK_HAS_ENDED),
+        "Between blocks of a cluster only a barrier of the cluster makes an order: "
+        "cluster.sync(), or cluster_arrive() and then cluster_wait(). If both write, give each "
+        "its own element.",
+    ),
+    Cause.UPDATE_NOT_ATOMIC: "No barrier helps here. Let an atomic do the whole update, such as "
+    "atomicAdd or atomicMax. Or give each thread its own result, and combine them by a reduction.",
+    Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
+    "tells them apart, such as threadIdx and blockIdx? If the value is the same for all, let one "
+    "thread write it.",
+    Cause.FLAG_NOT_FENCED: "The writer stores its data, executes __threadfence(), then sets the "
+    "flag. The reader reads the flag, executes __threadfence(), then loads the data.",
+    Cause.SCOPE_TOO_NARROW: "Threads of several blocks need an atomic of the device's scope: "
+    "atomicAdd without _block, or cuda::thread_scope_device.",
+    Cause.ARRIVAL_RELAXED: "An arrival that hands over data must release it: leave out .relaxed.",
+    Cause.COPY_NOT_AWAITED: "Wait for the copy to complete, as the report says, before any thread "
+    "touches its bytes.",
+    Cause.TILE_STILL_READ: "Wait for the matrix instructions that read the tile, and only then "
+    "signal that it may be overwritten.",
+    Cause.REGISTER_READ_BEFORE_WAIT: "An asynchronous instruction fills these registers: the "
+    "wait that the report names belongs before the first line that uses one of them.",
+    Cause.WGMMA_FENCE_MISSING: "Put a wgmma.fence after the last line that sets a register of "
+    "the accumulators, and before the first wgmma that adds to them.",
+    **dict.fromkeys(
+        (Cause.PROXY_FENCE_MISSING, Cause.MBARRIER_INIT_FENCE_MISSING),
+        "Let the fence follow the writes, in every thread that wrote, and precede the barrier "
+        "after which one thread starts the copy.",
+    ),
+    Cause.TENSOR_MEMORY_FENCE_MISSING: "Every signalling thread executes tmem_before_sync "
+    "between its work and its arrival or barrier. Every waiting thread executes tmem_after_sync "
+    "after its wait.",
+    Cause.TENSOR_MEMORY_WAIT_MISSING: "The report lists the two accesses in execution order. If "
+    "that's the order you want, its last line names the missing wait. If you want the reverse, the "
+    "first access needs a wait for the second.",
+    Cause.BLOCK_NOT_STARTED: "A block reaches into another after a barrier of the cluster: "
+    "cluster_arrive() and then cluster_wait().",
+    Cause.CLUSTER_WAIT_WITHOUT_ARRIVAL: "Each thread arrives before it waits: cluster_arrive() and "
+    "then cluster_wait(), in every thread of the cluster.",
+    Cause.WARP_INCOMPLETE: "All threads of the warp must execute it converged: move it out of any "
+    "if that leaves some of them out, and put __syncwarp() after the single-thread part.",
+    Cause.WARPGROUP_INCOMPLETE: "A wgmma is executed by the four warps of a warpgroup together: "
+    "branch by threadIdx.x / 128, never inside a warpgroup.",
+    Cause.LANE_NOT_IN_MASK: "The mask names every lane that executes the instruction, and no "
+    "other: take it from __ballot_sync before the branch, or let all 32 lanes execute it.",
+    **dict.fromkeys(
+        (Cause.BARRIER_COUNT_INVALID, Cause.BARRIER_COUNTS_DIFFER),
+        "A named barrier counts whole warps: give every thread that arrives or waits there the "
+        "same number of threads, a multiple of 32.",
+    ),
+    **dict.fromkeys(
+        (Cause.MBARRIER_NOT_INITIALISED, Cause.MBARRIER_INITIALISED_TWICE),
+        "One thread initialises an mbarrier once, and a barrier of the block, or of the cluster, "
+        "comes before others use it.",
+    ),
+    Cause.MBARRIER_COUNT_INVALID: "An mbarrier waits for 1 to 1,048,575 arrivals per phase: "
+    "initialise it with the number of threads that arrive, or with 1 for a single thread.",
+    Cause.MBARRIER_TOO_MANY_ARRIVALS: "Each phase counts a fixed number of arrivals: a "
+    "thread that begins the next phase waits for the stage before it arrives again.",
+    Cause.MBARRIER_OF_OTHER_BLOCK: "A thread waits only for an mbarrier in its own block. It may "
+    "arrive at one of another block of the cluster, and that block waits for it.",
+    **dict.fromkeys(
+        (
+            Cause.MBARRIER_ARRIVALS_MISSING,
+            Cause.MBARRIER_BYTES_MISSING,
+            Cause.MBARRIER_BYTES_UNEXPECTED,
+        ),
+        "Compare the arrivals and the bytes that this mbarrier expects with those that come: "
+        "which threads arrive, and how many bytes does each copy bring to this block?",
+    ),
+    **dict.fromkeys(
+        (Cause.EXPECTED_BYTES_NEVER_CAME, Cause.BYTES_NEVER_EXPECTED),
+        "Compare the bytes that expect_tx expects with the bytes of the copies: they must be "
+        "equal in each phase.",
+    ),
+    Cause.COPY_SIGNALS_OTHER_BLOCK: "A copy signals an mbarrier of the block that it fills. With "
+    ".cta_group::2 (tma_load_pair) it may also signal an mbarrier of the other block of the pair.",
+}
+
+# The same where a task forbids atomics.
+WITHOUT_ATOMICS: dict[Cause, str] = {
+    Cause.UPDATE_NOT_ATOMIC: "No barrier helps here. Give each thread its own element, and combine "
+    "the elements after a barrier, by a reduction or a scan.",
+}
+
+
+def next_step(finding: Finding, *, atomics: bool = True) -> str:
+    """What to do about a finding, in one to three sentences. ``atomics``: whether the kernel may
+    use them."""
+    steps = CAUSE_STEPS if atomics else {**CAUSE_STEPS, **WITHOUT_ATOMICS}
+    return steps.get(finding.cause) or KIND_STEPS[finding.kind]

@@ -1,0 +1,38 @@
+"""What to do next is known for every kind of finding, and depends on its cause."""
+
+import pytest
+
+from course_utils.emulator import (
+    CAUSE_STEPS,
+    DATA_RACE,
+    KIND_STEPS,
+    KINDS,
+    Cause,
+    Finding,
+    next_step,
+)
+
+FOR_ATOMICS_ALONE = {Cause.SCOPE_TOO_NARROW}  # found only where a kernel has one
+
+
+def finding(cause):
+    return Finding(DATA_RACE, "a race", cause=cause)
+
+
+def test_every_kind_has_a_step():
+    assert set(KIND_STEPS) == set(KINDS)
+
+
+@pytest.mark.parametrize("cause", CAUSE_STEPS, ids=lambda cause: cause.name)
+def test_the_step_of_a_cause_is_preferred_to_its_kind_s(cause):
+    assert next_step(finding(cause)) == CAUSE_STEPS[cause] != KIND_STEPS[DATA_RACE]
+
+
+def test_a_cause_without_a_step_has_its_kind_s():
+    assert next_step(finding(Cause.TENSOR_MEMORY_BARRIER_MISSING)) == KIND_STEPS[DATA_RACE]
+
+
+@pytest.mark.parametrize("cause", [*Cause], ids=lambda cause: cause.name)
+def test_no_step_suggests_an_atomic_to_a_task_that_forbids_them(cause):
+    suggested = "atomic" in next_step(finding(cause), atomics=False)
+    assert suggested == (cause in FOR_ATOMICS_ALONE)
