@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 MOST_NUMBERS = 16  # of one array; a longer one is not shown
+UNWRITTEN = "?"
+EXPECTED = "expected"  # its grid begins a new line, and that of what came out follows it
+GAP = "    "
 WIDEST = 84  # characters of a line
 PACKED = 1 << 12  # from here on an unsigned number is shown in hexadecimal: it may be packed fields
 
@@ -30,8 +34,9 @@ def rows(title: str, values: Mapping[str, Any]) -> Rows:
     A value is an array (NumPy's, CuPy's, a list or a tuple of numbers), or anything else, which is
     shown by its text. Single numbers share the first line. An array of one axis is a row, and
     neighbouring rows share the line of their indices. One of two axes is a grid with row and
-    column indices, one of more axes a grid for each index of its first axes. Arrays of more than
-    MOST_NUMBERS numbers are left out.
+    column indices, one of more axes a grid for each index of its first axes. Grids are side by
+    side. Arrays of more than MOST_NUMBERS numbers are left out. The masked elements of a masked
+    array are shown as "?".
     """
     arrays = {label: _array(value) for label, value in values.items()}
     single = {
@@ -39,26 +44,32 @@ def rows(title: str, values: Mapping[str, Any]) -> Rows:
     }
     lines = [", ".join(f"{label} = {number(one[()])}" for label, one in single.items())]
     vectors: dict[str, np.ndarray] = {}
+    grids: list[list[str]] = []
     for label, array in arrays.items():
         if label in single:
             continue
+        if label == EXPECTED or array is None or array.ndim == 1:
+            lines += _beside(grids)
+            grids = []
         if array is not None and array.ndim == 1 and 0 < array.size <= MOST_NUMBERS:
             vectors[label] = array
             continue
-        lines += _side_by_side(vectors)
+        lines += _aligned(vectors)
         vectors = {}
         if array is None:
             lines.append(f"{label}  {values[label]!r}")
         elif array.size == 0:
             lines.append(f"{label}  (empty)")
         elif array.size <= MOST_NUMBERS:
-            lines += _grids(label, array)
-    lines = [*filter(None, lines), *_side_by_side(vectors)]
+            grids += _grids(label, array)
+    lines = [*filter(None, lines), *_aligned(vectors), *_beside(grids)]
     return Rows(title, tuple(lines))
 
 
 def number(value: Any) -> str:
     """A number as short as it can be: six digits of a float, hexadecimal for packed bits."""
+    if value is np.ma.masked:
+        return UNWRITTEN
     kind = np.asarray(value).dtype.kind
     if kind == "c":
         return f"{complex(value):.4g}"
@@ -76,14 +87,28 @@ def _array(value: Any) -> np.ndarray | None:
     if isinstance(value, (str, bytes)):
         return None
     try:
-        array = np.asarray(value)
+        array = np.asanyarray(value)
     except ValueError:  # lists of several lengths
         return None
     numeric = array.dtype.kind in "biufc" or array.dtype.name.startswith(("bfloat", "float"))
     return array if numeric else None
 
 
-def _side_by_side(vectors: Mapping[str, np.ndarray]) -> list[str]:
+def _beside(grids: list[list[str]]) -> list[str]:
+    """Grids from left to right, as many as a line has room for."""
+    lines: list[str] = []
+    while grids:
+        now = [grids.pop(0)]
+        while grids and sum(len(each[0]) + len(GAP) for each in [*now, grids[0]]) <= WIDEST:
+            now.append(grids.pop(0))
+        widths = [len(each[0]) for each in now]
+        for row in zip_longest(*now, fillvalue=""):
+            line = GAP.join(f"{text:{width}}" for text, width in zip(row, widths, strict=True))
+            lines.append(line.rstrip())
+    return lines
+
+
+def _aligned(vectors: Mapping[str, np.ndarray]) -> list[str]:
     """Rows below one line of indices, broken where they are too long."""
     if not vectors:
         return []
@@ -92,15 +117,15 @@ def _side_by_side(vectors: Mapping[str, np.ndarray]) -> list[str]:
     return _table("", [f"[{i}]" for i in range(most)], cells)
 
 
-def _grids(label: str, array: np.ndarray) -> list[str]:
+def _grids(label: str, array: np.ndarray) -> list[list[str]]:
     """One grid for each index of all axes but the last two."""
-    lines = []
+    grids = []
     for outer in np.ndindex(array.shape[:-2]):
         name = f"{label}[{', '.join(map(str, outer))}]" if outer else label
         matrix = array[outer]
         cells = {f"[{i}]": [number(value) for value in row] for i, row in enumerate(matrix)}
-        lines += _table(name, [f"[{i}]" for i in range(matrix.shape[1])], cells)
-    return lines
+        grids.append(_table(name, [f"[{i}]" for i in range(matrix.shape[1])], cells))
+    return grids
 
 
 def _table(corner: str, heads: list[str], cells: Mapping[str, list[str]]) -> list[str]:

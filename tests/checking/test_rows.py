@@ -23,11 +23,20 @@ def test_vectors_share_the_line_of_their_indices_and_scalars_come_first():
 
 def test_a_matrix_has_row_and_column_indices_and_a_batch_one_grid_each():
     shown = rows("", {"A": np.arange(6).reshape(2, 3), "z": np.arange(8).reshape(2, 2, 2)})
-    assert shown.lines[:3] == ("A    [0] [1] [2]", "[0]    0   1   2", "[1]    3   4   5")
-    assert [line.split()[0] for line in shown.lines[3:]] == ["z[0]", "[0]", "[1]"] + [
-        "z[1]",
-        "[0]",
-        "[1]",
+    assert shown.lines == (
+        "A    [0] [1] [2]    z[0]  [0] [1]    z[1]  [0] [1]",
+        "[0]    0   1   2    [0]     0   1    [0]     4   5",
+        "[1]    3   4   5    [1]     2   3    [1]     6   7",
+    )
+
+
+def test_what_came_out_is_beside_what_is_expected():
+    square = np.arange(4).reshape(2, 2)
+    shown = rows("", {"A": square, "expected": square, "got": np.ma.masked_equal(square, 3)})
+    assert [line.split() for line in shown.lines[3:]] == [
+        ["expected", "[0]", "[1]", "got", "[0]", "[1]"],
+        ["[0]", "0", "1", "[0]", "0", "1"],
+        ["[1]", "2", "3", "[1]", "2", "?"],
     ]
 
 

@@ -23,6 +23,7 @@ from course_utils.exercises.authoring.vectors import (
     one_thread_each,
     spare_blocks,
 )
+from course_utils.exercises.authoring.worked import Worked
 
 ODD_BLOCK = 80  # threads: two warps and a half
 MANY_BLOCKS = 21_847  # the last one's warps have numbers that 16 bits cannot hold
@@ -42,6 +43,7 @@ WARP_AND_LANE = KernelExercise(
     reference=warps_and_lanes,
     launch=lambda blocks: Launch((blocks,), (ODD_BLOCK,)),
     small=(5, 2, 1),
+    worked=Worked(why_not="a block has 80 threads, and each has an element"),
     full=100_000,
     contract=Domain(
         sizes=domain.shapes(blocks=domain.extents(1100)).with_outlier(blocks=MANY_BLOCKS)

@@ -20,6 +20,7 @@ from course_utils.exercises.authoring.vectors import (
     one_thread_each,
     spare_blocks,
 )
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import atomics_on
 
@@ -36,6 +37,7 @@ FIND_THE_RACE = KernelExercise(
     reference=lambda given: {"y": given["x"].reshape(-1, 256)[:, ::-1].reshape(-1)},
     launch=lambda blocks: Launch((blocks,), (256,)),
     small=(3, 1),
+    worked=Worked(why_not="a block shares out 256 elements"),
     full=1 << 16,
     exact=True,
     contract=Domain(
@@ -267,6 +269,7 @@ SWAP_NEIGHBOURS = KernelExercise(
     },
     launch=lambda warps: Launch((warps,), (32,)),
     small=(3, 1),
+    worked=Worked(why_not="a warp has 32 elements"),
     full=1 << 19,
     exact=True,
     contract=Domain(

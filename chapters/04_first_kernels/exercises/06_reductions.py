@@ -11,6 +11,7 @@ from course_utils.exercises.authoring.launches import Launch, empty, floats, int
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import orders, padded_rows
 
@@ -307,6 +308,7 @@ ARGMAX_ROWS = KernelExercise(
     reference=lambda given: {"index": given["x"].argmax(axis=1).astype(np.int32)},
     launch=lambda size: Launch((ceil_div(rows_and_columns(size)[0], 8),), (BLOCK,)),
     small=((11, 200), (9, 33), (3, 5), 1),
+    worked=Worked(size=(2, 3), values={"x": (1, 3, -2, 4, 2, 5)}),
     full=(1 << 16, 1000),
     contract=Domain(
         sizes=domain.shapes(

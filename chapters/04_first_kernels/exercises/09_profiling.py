@@ -15,6 +15,7 @@ from course_utils.exercises.authoring.vectors import (
     one_thread_each,
     spare_blocks,
 )
+from course_utils.exercises.authoring.worked import Worked
 
 PREDICT_COUNTERS = NumberExercise(
     source="04_first_kernels/exercises/shifted_axpy.cu",
@@ -96,6 +97,7 @@ FIND_THE_DOUBLES = KernelExercise(
     reference=gelu,
     launch=one_thread_each,
     small=(1000, 257, 31, 1),
+    worked=Worked(size=5, values={"x": (3, 1, 2, 4, 5)}),
     full=FULL,
     reduction=lambda n: 16,
     bug=kinds.TARGET_MISSED,

@@ -13,6 +13,7 @@ from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import orders
 
@@ -65,6 +66,7 @@ RELAY = KernelExercise(
     },
     launch=lambda n: Launch((2,), (256,)),
     small=(200, 256, 1),
+    worked=Worked(whole=("x",)),
     full=256,
     contract=Domain(
         sizes=domain.shapes(n=(1, 31, 33, 97, 200, 255, 256)),
@@ -157,6 +159,7 @@ CARRY = KernelExercise(
     },
     launch=lambda n: Launch((in_pieces(n, 128),), (128,)),
     small=(1000, 129, 128, 1),
+    worked=Worked(whole=("x",)),
     full=128 * 132,
     bug=kinds.DATA_RACE,
     contract=Domain(
@@ -206,6 +209,7 @@ TWO_WARPS = KernelExercise(
     reference=lambda given: {"y": given["x"] + np.append(np.int32(0), given["x"][:-1])},
     launch=lambda n: Launch((1,), (64,)),
     small=(100, 65, 32, 1),
+    worked=Worked(whole=("x",)),
     full=100_000,
     bug=kinds.DATA_RACE,
     contract=Domain(
@@ -356,6 +360,7 @@ SWING = KernelExercise(
     ),
     # 129 blocks: one more than the emulator begins at once; as many blocks as a block has threads.
     small=(33_001, 257, 65_536, 2),
+    worked=Worked(whole=("x",)),
     full=FULL,
     bug=kinds.DATA_RACE,
     contract=Domain(

@@ -9,6 +9,7 @@ from course_utils.exercises.authoring.domain import Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import empty, floats
 from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import padded_rows, words
 
@@ -100,6 +101,7 @@ SEGMENTED_SUM = KernelExercise(
     reference=segmented,
     launch=one_thread_each,
     small=(1000, 257, 256, 33, 1),
+    worked=Worked(size=6, values={"x": (3, 1, 4, 1, 5, 9), "head": (0, 0, 1, 0, 0, 1)}),
     full=FULL,
     contract=Domain(
         sizes=domain.lengths(),

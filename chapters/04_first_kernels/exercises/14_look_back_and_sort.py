@@ -11,6 +11,7 @@ from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import orders, padded_rows, words
 
@@ -45,6 +46,7 @@ FIND_THE_MISSING_RELEASE = KernelExercise(
     reference=ends,
     launch=lambda n: Launch((ceil_div(n, TILE),), (TILE,)),
     small=(1000, 65, 64, 1),
+    worked=Worked(whole=("x",)),
     full=1 << 20,
     contract=Domain(
         sizes=domain.lengths(most=1100),
@@ -108,6 +110,7 @@ DRAW_A_TICKET = KernelExercise(
     launch=lambda n: Launch((ceil_div(n, BLOCK),), (BLOCK,), 204_800),
     small=(66_001, 1000, 257, 256),
     budget=15_000,
+    worked=Worked(why_not="a tile has 256 elements"),
     full=1 << 20,
     exact=True,
     contract=Domain(
@@ -137,6 +140,7 @@ SPLIT_BY_BIT = KernelExercise(
     reference=lambda given: {"out": split(given["keys"], int(given["bit"]))},
     launch=one_thread_each,
     small=(1000, 257, 256, 33, 1),
+    worked=Worked(size=6, values={"keys": (5, 2, 7, 4, 1, 6), "bit": 0}),
     full=FULL,
     exact=True,
     contract=Domain(

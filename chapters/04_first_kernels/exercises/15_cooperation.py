@@ -10,6 +10,7 @@ from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import orders
 
@@ -41,6 +42,7 @@ SCALE_TILES = KernelExercise(
     reference=lambda given: {"y": scaled(given["x"])},
     launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
     small=(1000, 129, 17, 1),
+    worked=Worked(whole=("x",)),
     full=1 << 24,
     contract=Domain(
         sizes=domain.shapes(n=(1, 15, 16, 17, 31, 33, 127, 129, 1000, 4099, 65_543)),
@@ -110,6 +112,7 @@ DOUBLING_MAX = KernelExercise(
     launch=lambda n: Launch((4,), (64,)),
     small=(250, 150, 33, 2),
     budget=12_000,  # a loop that never ends polls with atomics, which are slow
+    worked=Worked(whole=("a",)),
     full=1 << 16,
     contract=Domain(
         sizes=domain.shapes(n=(2, 33, 101, 130, 200)),

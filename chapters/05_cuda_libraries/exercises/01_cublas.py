@@ -14,6 +14,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, I
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 
 # --- A status, and which argument it is about ---
 
@@ -242,6 +243,7 @@ SYRK_LOWER = KernelExercise(
         (7, 0, 1, 0, 1),
         (1, 1, 1, 1, 1),
     ),
+    worked=Worked(size=(3, 2, 0, 0, 0), whole=("C",)),
     full=(2048, 512, 0, 0, 2),
     reduction=lambda size: max(1, size[1]),
     contract=Domain(
@@ -395,6 +397,7 @@ POINTER_TABLES = KernelExercise(
     reference=of_experts,
     launch=tables_then_products,
     small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (1030, 2, 131), (5, 16_411, 1), (1, 1, 1)),
+    worked=Worked(size=(3, 1, 2), whole=("X",)),
     full=(4096, 256, 256),
     reduction=lambda size: size[2],
     contract=Domain(

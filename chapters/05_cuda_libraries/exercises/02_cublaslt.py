@@ -10,6 +10,7 @@ from course_utils.exercises.authoring.domain import Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
+from course_utils.exercises.authoring.worked import Worked
 
 # --- An epilogue that remembers ---
 
@@ -40,6 +41,7 @@ RELU_MASK = KernelExercise(
     reference=activated,
     launch=lambda size: Launch((ceil_div(size[1], 128), size[0]), (128,)),
     small=((3, 200), (2, 128), (1, 33), (5, 1), (1, 1)),
+    worked=Worked(whole=("bias",)),
     full=(8192, 8192),
     contract=Domain(
         sizes=domain.shapes(

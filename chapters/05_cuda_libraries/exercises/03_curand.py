@@ -11,6 +11,7 @@ from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 from course_utils.paths import KERNELS
 
 OURS = run_path(str(KERNELS / "07_pytorch_extensions/philox.py"))
@@ -46,6 +47,7 @@ SKIP_AHEAD = KernelExercise(
     reference=after_steps,
     launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
     small=(300, 33, 1),
+    worked=Worked(values={"seed": 1, "skip": 2}),
     full=1 << 16,
     exact=True,
     contract=Domain(
@@ -94,6 +96,7 @@ PHILOX_ROUNDS = KernelExercise(
     reference=after_rounds,
     launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
     small=(300, 33, 1),
+    worked=Worked(size=1, values={"counters": (1, 2, 3, 4), "key": 5, "rounds": 1}),
     full=1 << 22,
     exact=True,
     contract=Domain(
@@ -285,6 +288,7 @@ DICE = KernelExercise(
     reference=throws,
     launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
     small=(1000, 129, 31, 1),
+    worked=Worked(values={"sides": 6}),
     full=1 << 22,
     exact=True,
     contract=Domain(

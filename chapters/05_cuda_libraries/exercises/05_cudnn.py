@@ -12,6 +12,7 @@ from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 
 # --- A layout ---
 
@@ -177,6 +178,7 @@ GROUPED_CONV = KernelExercise(
         (1, 2, 2, 2, 13, 23, 5, 11),
         (1, 1, 1, 1, 1, 1, 1, 1),
     ),
+    worked=Worked(size=(1, 1, 1, 1, 2, 3, 1, 1)),
     full=(64, 4, 16, 16, 56, 56, 1, 1),
     reduction=lambda size: 9 * size[2],
     contract=Domain(

@@ -11,6 +11,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 
 # --- two collective calls ---
 
@@ -28,6 +29,7 @@ TILE_VARIANCE = KernelExercise(
     reference=of_tiles,
     launch=lambda n: Launch((n // 256,), (256,)),
     small=(768, 256),
+    worked=Worked(why_not="a block has a tile of 256 elements"),
     full=1 << 24,
     reduction=lambda n: 256,
     contract=Domain(
@@ -101,6 +103,7 @@ LARGEST_EIGHT = KernelExercise(
     reference=first_eight,
     launch=lambda n: Launch((n // 256,), (64,)),
     small=(512, 256),
+    worked=Worked(why_not="a block has a tile of 256 elements"),
     full=1 << 22,
     exact=True,
     contract=Domain(

@@ -8,6 +8,7 @@ from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, Target
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import FEW_OPERANDS, chosen, matrices, no_more_arithmetic, product, tiles_read_once
 from .in_flight import ANY_STEPS, ONE_BLOCK, PAIR, barriers_a_step, prefetched
@@ -17,6 +18,7 @@ TWO_BUFFERS = KernelExercise(
     reference=product,
     launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0], 64)), (64,)),
     small=((69, 70, 19), (33, 5, 16), (1, 1, 1)),
+    worked=Worked(whole=("A",)),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
     target=Target(

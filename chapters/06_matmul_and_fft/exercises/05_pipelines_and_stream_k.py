@@ -16,6 +16,7 @@ from course_utils.exercises.authoring.spec import (
     PythonExercise,
     Target,
 )
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import FEW_OPERANDS, chosen, matrices, no_more_arithmetic, product, tiles_read_once
 from .in_flight import ANY_STEPS, ONE_BLOCK, PAIR, barriers_a_step, steps_in_flight
@@ -25,6 +26,7 @@ ASYNC_STAGES = KernelExercise(
     reference=product,
     launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0], 64)), (64,)),
     small=((69, 70, 27), (33, 5, 16), (1, 1, 1)),
+    worked=Worked(whole=("A",)),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
     target=Target(
@@ -183,6 +185,7 @@ BEAT_CUBLAS = KernelExercise(
     reference=product,
     launch=lambda size: Launch((size[1] // 256, size[0] // 128), (256,), shared=65536),
     small=((128, 256, 24), (256, 512, 16), (128, 256, 8)),
+    worked=Worked(why_not="a tile has 128 x 256 elements"),
     full=(4096, 4096, 4096),
     reduction=lambda size: max(size[2], 1),
     target=Target(

@@ -10,6 +10,7 @@ from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import HALF_OPERANDS, chosen, half_matrices, on_tensor_cores, product_of_rows
 
@@ -33,6 +34,7 @@ WMMA_PRODUCT = KernelExercise(
     reference=product_of_rows,
     launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
     small=((48, 32, 80), (16, 64, 48), (16, 16, 16)),
+    worked=Worked(why_not="a fragment has 16 x 16 elements"),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
     contract=Domain(sizes=chosen(*TILES_OF_16), values=HALF_OPERANDS),
@@ -99,6 +101,7 @@ MMA_PRODUCT = KernelExercise(
     reference=product_of_rows,
     launch=lambda size: Launch((size[1] // 8, size[0] // 16), (32,)),
     small=((48, 40, 80), (16, 24, 48), (16, 8, 16)),
+    worked=Worked(why_not="one instruction multiplies 16 x 16 by 16 x 8 elements"),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
     contract=Domain(
@@ -120,6 +123,7 @@ SWIZZLED_ROWS = KernelExercise(
     reference=product_of_rows,
     launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
     small=((48, 32, 128), (16, 16, 64)),
+    worked=Worked(why_not="a fragment has 16 x 16 elements"),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
     target=Target(

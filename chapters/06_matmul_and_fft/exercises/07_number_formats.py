@@ -10,6 +10,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import (
     ANY_SHAPE,
@@ -25,6 +26,7 @@ HALF_SUMS = KernelExercise(
     reference=product_of_rows,
     launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
     small=((32, 48, 512), (32, 16, 64), (16, 16, 16)),
+    worked=Worked(why_not="a fragment has 16 x 16 elements"),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
     contract=Domain(
@@ -131,6 +133,7 @@ DP4A_PRODUCT = KernelExercise(
     reference=lambda given: {"C": given["A"].astype(np.int32) @ given["B"].astype(np.int32).T},
     launch=lambda size: Launch((ceil_div(size[1], 16), ceil_div(size[0], 16)), (16, 16)),
     small=((37, 21, 52), (16, 33, 64), (1, 1, 4), (5, 3, 2084)),
+    worked=Worked(whole=("A", "B")),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
     target=Target(

@@ -15,6 +15,7 @@ from course_utils.exercises.authoring.spec import (
     PythonExercise,
     Target,
 )
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import ORDINARY, together
 
@@ -93,6 +94,7 @@ BUTTERFLIES = KernelExercise(
     reference=one_stage,
     launch=lambda size: Launch((size[0], ceil_div(size[1], 512)), (256,)),
     small=((3, 64, 8), (2, 64, 1), (2, 8, 4), (1, 2, 1)),
+    worked=Worked(size=(1, 8, 2)),
     full=(2048, 4096, 64),
     within=2.0,
     contract=Domain(
@@ -112,6 +114,7 @@ EXCHANGED = KernelExercise(
     reference=lambda given: transformed(given, 256),
     launch=lambda rows: Launch((rows,), (64,)),
     small=(3, 2, 1),
+    worked=Worked(why_not="a row has 256 points"),
     full=1 << 15,
     reduction=lambda rows: 256,
     within=2.0,
@@ -198,6 +201,7 @@ PADDED_EXCHANGE = KernelExercise(
     reference=exchanged_points,
     launch=lambda rows: Launch((rows,), (32,)),
     small=(3, 2, 1),
+    worked=Worked(why_not="a row has 512 points"),
     full=1 << 14,
     exact=True,
     within=2.0,

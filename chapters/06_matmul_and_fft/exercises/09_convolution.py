@@ -10,6 +10,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, I
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import ORDINARY, chosen, together
 
@@ -143,6 +144,7 @@ ROW_OF_PIXELS = KernelExercise(
     reference=lambda given: {"y": convolved(given["x"], given["w"])},
     launch=lambda size: Launch((ceil_div(size[1] * size[2], 512),), (128,)),
     small=((3, 16, 32), (5, 7, 12), (1, 1, 4)),
+    worked=Worked(why_not="four pixels and their border are 18 numbers"),
     full=(64, 1024, 1024),
     reduction=lambda size: 9 * size[0],
     target=Target(

@@ -13,6 +13,7 @@ from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, Given, Inp
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, Target
+from course_utils.exercises.authoring.worked import Worked
 from course_utils.paths import KERNELS
 
 EPS = np.float32(1e-5)
@@ -132,6 +133,7 @@ ADD_RMS_NORM = KernelExercise(
     reference=added_and_normed,
     launch=lambda size: Launch((size[0],), (256,)),
     small=((3, 300), FULL, (2, 257), (3, 7), (1, 1)),
+    worked=Worked(whole=("residual",)),
     full=(1 << 14, MOST),
     reduction=lambda size: size[1],
     contract=Domain(

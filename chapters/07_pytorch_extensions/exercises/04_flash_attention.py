@@ -10,6 +10,7 @@ from course_utils.exercises.authoring.domain import Domain, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
+from course_utils.exercises.authoring.worked import Worked
 
 WIDTH = 32  # of every row of queries, keys, values and outputs here
 
@@ -79,6 +80,7 @@ ONLINE_SOFTMAX = KernelExercise(
     reference=weighted_values,
     launch=lambda size: a_warp_each(size[0]),
     small=((3, 100), (5, 64), (2, 33), (1, 31), (1, 1)),
+    worked=Worked(why_not="a value has 32 numbers, one for each lane"),
     full=(1 << 14, 4096),
     reduction=lambda size: size[1],
     contract=Domain(
@@ -149,6 +151,7 @@ CAUSAL_TILES = KernelExercise(
     reference=running_means,
     launch=lambda size: Launch((ceil_div(size[0], 32),), (WIDTH, 32)),
     small=((70, 0), (33, 45), (1, 100), (32, 32), (1, 0)),
+    worked=Worked(why_not="a value has 32 numbers, one for each lane"),
     full=(4096, 4096),
     reduction=lambda size: sum(size),
     contract=Domain(
@@ -201,6 +204,7 @@ GROUPED_HEADS = KernelExercise(
     reference=scores_of_groups,
     launch=lambda size: Launch((ceil_div(size[0], 4), size[1]), (128,)),
     small=((37, 2, 3), (5, 3, 1), (4, 1, 8), (1, 1, 1)),
+    worked=Worked(why_not="a query has 32 numbers, one for each lane"),
     full=(65536, 8, 8),
     reduction=lambda size: WIDTH,
     contract=Domain(
@@ -264,6 +268,7 @@ PACKED_SEQUENCES = KernelExercise(
     reference=attention_of_each,
     launch=lambda size: Launch((ceil_div(size[1], 64), size[0]), (64,)),
     small=((3, 100), (1, 64), (4, 65), (2, 1), (1, 1)),
+    worked=Worked(whole=("q",)),
     full=(64, 4096),
     reduction=lambda size: size[1] if size[0] <= 500 else 64,
     contract=Domain(
@@ -376,6 +381,7 @@ MERGE_PARTS = KernelExercise(
     reference=merged,
     launch=lambda size: a_warp_each(size[1]),
     small=((3, 6), (1, 5), (8, 3), (2, 1), (1, 1)),
+    worked=Worked(why_not="an output has 32 numbers, one for each lane"),
     full=(16, 1 << 14),
     reduction=lambda size: 1000 + size[0],  # exp2 of a rounded lse of some hundred is as good
     contract=Domain(
@@ -459,6 +465,7 @@ SCORE_GRADIENT = KernelExercise(
     reference=gradient_of_scores,
     launch=lambda size: a_warp_each(size[0]),
     small=((5, 70), (3, 32), (4, 1), (1, 33), (1, 1)),
+    worked=Worked(why_not="an output has 32 numbers, one for each lane"),
     full=(8192, 4096),
     reduction=lambda size: 40 * WIDTH,  # exp2 of a rounded score of 100 is as good as exp
     contract=Domain(

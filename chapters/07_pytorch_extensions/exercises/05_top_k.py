@@ -11,6 +11,7 @@ from course_utils.exercises.authoring.launches import Launch, empty, floats, int
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.vectors import one_thread_each
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import most_read
 
@@ -127,6 +128,7 @@ KTH_LARGEST = KernelExercise(
     reference=kth_of_rows,
     launch=lambda size: Launch((size[0],), (256,)),
     small=((2, 300), (1, 256), (3, 9), (1, 1)),
+    worked=Worked(whole=("keys",)),
     full=(1 << 10, 1 << 16),
     exact=True,
     contract=Domain(
@@ -285,6 +287,7 @@ MERGE_LISTS = KernelExercise(
     reference=merged_lists,
     launch=lambda k: Launch((ceil_div(2 * k, 256),), (256,)),
     small=(300, 128, 33, 2, 1),
+    worked=Worked(size=4, values={"a": (9, 6, 5, 1), "b": (8, 7, 4, 3)}),
     full=1 << 22,
     exact=True,
     contract=Domain(
@@ -348,6 +351,7 @@ HALVE_THE_LIMIT = KernelExercise(
     reference=kth_of_rows,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 100), (8, 256), (3, 33), (1, 1)),
+    worked=Worked(whole=("keys",)),
     full=(1 << 16, 256),
     exact=True,
     contract=Domain(
@@ -573,6 +577,7 @@ FAIR_RACE = KernelExercise(
     reference=winners,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 100), (8, 64), (3, 33), (1, 1)),
+    worked=Worked(whole=("logits",)),
     full=(1 << 10, 1 << 14),
     exact=True,
     contract=Domain(

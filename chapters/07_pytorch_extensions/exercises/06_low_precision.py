@@ -11,6 +11,7 @@ from course_utils.exercises.authoring.launches import Launch, empty, floats, int
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import one_thread_each
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import most_read
 
@@ -256,6 +257,7 @@ MXFP4_BLOCKS = KernelExercise(
     reference=mxfp4_of,
     launch=lambda blocks: Launch((ceil_div(blocks, 8),), (256,)),
     small=(9, 24, 3, 1),
+    worked=Worked(why_not="a block of the format has 32 numbers"),
     full=1 << 18,
     exact=True,
     contract=Domain(
@@ -327,6 +329,7 @@ ZERO_POINT = KernelExercise(
     reference=product_past_zero,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 260), (24, 512), (3, 128), (1, 4)),
+    worked=Worked(whole=("w", "q")),
     full=(1 << 13, 1 << 13),
     contract=Domain(
         sizes=domain.shapes(rows=(1, 3, 8, 17, 65), K=(4, 64, 132, 260, 1028)).with_outlier(
@@ -478,6 +481,7 @@ NIBBLE_PRODUCT = KernelExercise(
     reference=product_of_nibbles,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 288), (24, 512), (3, 64), (1, 32)),
+    worked=Worked(why_not="a scale goes with 32 weights"),
     full=(1 << 13, 1 << 13),
     reduction=lambda size: size[1],
     contract=Domain(

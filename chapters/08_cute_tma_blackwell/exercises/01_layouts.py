@@ -14,6 +14,7 @@ from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import by_cute
 
@@ -121,6 +122,7 @@ TILE_BY_TILE = KernelExercise(
     reference=tiles_reference,
     launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 8)), (32, 8)),
     small=((24, 40), (8, 8), (16, 64)),
+    worked=Worked(why_not="a tile has 8 x 8 elements"),
     full=(8192, 8192),
     contract=Domain(
         sizes=domain.shapes(

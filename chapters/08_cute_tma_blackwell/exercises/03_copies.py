@@ -15,6 +15,7 @@ from course_utils.exercises.authoring.spec import (
     NumberExercise,
     PythonExercise,
 )
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import bytes_a_copy
 
@@ -175,6 +176,7 @@ PLANES_OF_PIXELS = KernelExercise(
     reference=lambda given: {"planes": given["pixels"].reshape(-1, 3).T.ravel()},
     launch=lambda n: Launch((n // 256,), (192,)),
     small=(1024, 256, 768),
+    worked=Worked(why_not="a tile has 256 pixels"),
     full=1 << 24,
     contract=Domain(
         sizes=domain.lengths(of=256).with_outlier(n=66_048),

@@ -14,6 +14,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 from course_utils.layouts import Layout, raked_product, right_inverse
 
 from .common import by_cute, bytes_a_copy
@@ -161,6 +162,7 @@ COLUMNS_COPIED = KernelExercise(
     reference=lambda given: {"y": given["x"]},
     launch=lambda size: Launch((size[0] // 64, size[1] // 32), (128,)),
     small=((128, 64), (64, 32), (192, 96)),
+    worked=Worked(why_not="a tile has 64 x 32 elements"),
     full=(8192, 8192),
     contract=Domain(
         sizes=domain.shapes(rows=(64, 128, 192, 320), columns=(32, 64, 160)).with_outlier(

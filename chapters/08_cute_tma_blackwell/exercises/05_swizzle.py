@@ -21,6 +21,7 @@ from course_utils.exercises.authoring.spec import (
     PythonExercise,
     Target,
 )
+from course_utils.exercises.authoring.worked import Worked
 
 # --- The function itself ---
 
@@ -191,6 +192,7 @@ TRANSPOSED_TILE = KernelExercise(
     reference=lambda given: {"y": given["x"].T},
     launch=lambda size: Launch((size[1] // 32, size[0] // 32), (32,)),
     small=((32, 64), (32, 32)),
+    worked=Worked(why_not="a tile has 32 x 32 elements"),
     full=(8192, 8192),
     exact=True,
     contract=Domain(

@@ -11,6 +11,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 
 # --- Which thread holds a sum? ---
 
@@ -129,6 +130,7 @@ TRANSPOSED_OPERAND = KernelExercise(
     reference=lambda given: exact(given["A"], given["B"]),
     launch=lambda size: Launch((size[1] // 8, size[0] // 16), (32,)),
     small=((32, 24, 48), (16, 8, 16)),
+    worked=Worked(why_not="one instruction multiplies 16 x 16 by 16 x 8 elements"),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
     contract=Domain(
@@ -171,6 +173,7 @@ WARPS_APART = KernelExercise(
     reference=lambda given: exact(given["A"], given["B"].T),
     launch=lambda size: Launch((size[1] // 32, size[0] // 32), (128,)),
     small=((32, 32, 16), (64, 96, 48)),
+    worked=Worked(why_not="the warps of a block have 32 x 32 elements"),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
     bug=kinds.PARTLY_WRITTEN,

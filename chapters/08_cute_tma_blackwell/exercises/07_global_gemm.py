@@ -12,6 +12,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 
 # --- The order of stages ---
 
@@ -113,6 +114,7 @@ BIAS_AND_RELU = KernelExercise(
     reference=biased,
     launch=lambda size: Launch((size[1] // 32, size[0] // 32), (128,)),
     small=((64, 96, 48), (32, 32, 16)),
+    worked=Worked(why_not="the warps of a block have 32 x 32 elements"),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2] + 1,
     contract=Domain(
@@ -161,6 +163,7 @@ RING_OF_STAGES = KernelExercise(
     reference=summed_up,
     launch=lambda size: Launch((size[1] // 128,), (128,)),
     small=((7, 256), (1, 128), (2, 128)),
+    worked=Worked(why_not="a stage has 128 elements"),
     full=(4096, 1 << 14),
     reduction=lambda size: size[0],
     bug=kinds.DATA_RACE,

@@ -11,6 +11,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 from course_utils.layouts import Layout
 
 BOX = {"box": (8, 32)}
@@ -269,6 +270,7 @@ BANDS_ADDED = KernelExercise(
     reference=added,
     launch=lambda size: Launch((ceil_div(size[1], 32), size[0]), (32,)),
     small=((3, 36), (2, 32), (1, 4)),
+    worked=Worked(why_not="a band has 8 rows"),
     full=(1024, 8192),
     reduction=lambda size: size[0] + 1,
     contract=Domain(
@@ -307,6 +309,7 @@ HANDED_ROUND = KernelExercise(
     reference=lambda given: {"y": np.roll(given["x"].reshape(-1, 4, 32), 1, axis=1).ravel()},
     launch=lambda clusters: Launch((clusters * 4,), (32,)),
     small=(2, 1),
+    worked=Worked(why_not="a block has 128 elements"),
     full=1 << 14,
     exact=True,
     contract=Domain(
@@ -350,6 +353,7 @@ TABLE_FOR_BOTH = KernelExercise(
     reference=multiplied,
     launch=lambda blocks: Launch((blocks,), (128,)),
     small=(6, 2),
+    worked=Worked(why_not="the table has 16 x 32 elements"),
     full=1 << 16,
     contract=Domain(
         sizes=domain.lengths(most=14, of=2).with_outlier(n=34),

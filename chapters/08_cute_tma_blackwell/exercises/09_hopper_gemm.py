@@ -11,6 +11,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 from course_utils.layouts import Layout
 
 FEW = domain.POSITIVE, domain.TIES, domain.MIDDLING, domain.SMALL  # a launch costs 0.1 s
@@ -230,6 +231,7 @@ EARLY_SUMS = KernelExercise(
     },
     launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 64)), (128,)),
     small=((70, 40), (64, 32), (1, 1)),
+    worked=Worked(why_not="a tile of an operand is 64 elements deep"),
     full=(4096, 4096),
     reduction=lambda size: 128,
     bug=kinds.DATA_RACE,

@@ -12,6 +12,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 
 ARCH = "sm_100a"
 
@@ -187,6 +188,7 @@ FETCHED_SUMS = KernelExercise(
     reference=lambda given: {"Y": np.maximum(product(given) + given["bias"], 0)},
     launch=lambda tiles: Launch((tiles,), (128,)),
     small=(2, 1),
+    worked=Worked(why_not="one instruction multiplies 128 x 64 by 64 x 32 elements"),
     full=4096,
     reduction=lambda tiles: 65,
     contract=Domain(
@@ -222,6 +224,7 @@ MULTIPLYING_THREAD = KernelExercise(
     reference=lambda given: {"D": product(given)},
     launch=lambda steps: Launch((1,), (192,)),
     small=(3, 1),
+    worked=Worked(why_not="one instruction multiplies 128 x 16 by 16 x 32 elements"),
     full=256,
     reduction=lambda steps: 64 * steps,
     contract=Domain(
@@ -249,6 +252,7 @@ TWO_HALVES = KernelExercise(
     reference=lambda given: {"D": product(given)},
     launch=lambda tiles: Launch((2 * tiles,), (128,)),
     small=(2, 1),
+    worked=Worked(why_not="the two blocks share 256 x 64 elements"),
     full=4096,
     reduction=lambda tiles: 64,
     contract=Domain(
@@ -282,6 +286,7 @@ EARLY_REUSE = KernelExercise(
     reference=lambda given: {"D": product(given)},
     launch=lambda tiles: Launch((1,), (160,)),
     small=(5, 1),
+    worked=Worked(why_not="one instruction multiplies 128 x 16 by 16 x 32 elements"),
     full=64,
     bug=kinds.DATA_RACE,
     reduction=lambda tiles: 64,

@@ -13,6 +13,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 
 ARCH = "sm_100a"
 InputClass = domain.InputClass
@@ -324,6 +325,7 @@ ROWS_OF_SCALES = KernelExercise(
     reference=scaled_rows,
     launch=lambda tiles: Launch((tiles,), (128,)),
     small=(2, 1),
+    worked=Worked(why_not="a tile has 128 x 128 elements"),
     full=4096,
     reduction=lambda tiles: 1024,
     contract=Domain(
@@ -378,6 +380,7 @@ EARLY_SCALES = KernelExercise(
     reference=product_of_fours,
     launch=lambda steps: Launch((1,), (192,)),
     small=(2, 1),
+    worked=Worked(why_not="a tile has 128 x 128 elements"),
     full=64,
     bug=kinds.DATA_RACE,
     reduction=lambda steps: 4096 * steps,

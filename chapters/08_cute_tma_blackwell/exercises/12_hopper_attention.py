@@ -11,6 +11,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 
 # --- Weights as factors ---
 
@@ -64,6 +65,7 @@ WEIGHTS_BY_VALUES = KernelExercise(
     reference=twice_multiplied,
     launch=lambda size: Launch((ceil_div(size[0], 64),), (128,)),
     small=((70, 40), (65, 32), (1, 1)),
+    worked=Worked(why_not="a row of an operand has 64 elements"),
     full=(8192, 8192),
     exact=True,
     contract=Domain(sizes=domain.shapes(M=(1, 64, 65), N=(1, 17, 33, 70)).with_outlier(N=167)),
@@ -105,6 +107,7 @@ ROWS_OF_FOUR = KernelExercise(
     reference=weights_of,
     launch=lambda m: Launch((ceil_div(m, 64),), (128,)),
     small=(70, 64, 1),
+    worked=Worked(why_not="a row has 32 elements"),
     full=1 << 20,
     reduction=lambda m: 32,
     contract=Domain(

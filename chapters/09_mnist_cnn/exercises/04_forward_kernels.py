@@ -10,6 +10,7 @@ from course_utils.exercises.authoring.domain import Domain, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import (
     CORNERS_INFINITE,
@@ -48,6 +49,7 @@ CONV_FORWARD = KernelExercise(
     reference=convolved,
     launch=lambda size: Launch((blocks(size[0] * size[2] * size[3]), size[4]), (THREADS,)),
     small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 257, 257, 1), (1, 1, 1, 1, 1)),
+    worked=Worked(size=(1, 1, 2, 3, 1)),
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: 9 * size[1],
     contract=Domain(
@@ -110,6 +112,7 @@ NORM_STATISTICS = KernelExercise(
     reference=moments,
     launch=lambda size: Launch((size[1],), (THREADS,)),
     small=((3, 2, 49), (5, 3, 131), (2, 1, 40_009), (2, 1, 1), (1, 2, 1), (1, 1, 1)),
+    worked=Worked(whole=("x",)),
     full=(1024, 16, 784),
     reduction=lambda size: size[0] * size[2],
     contract=Domain(

@@ -8,6 +8,7 @@ from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import (
     CORNERS_INFINITE,
@@ -207,6 +208,7 @@ CONV_BACKWARD_INPUT = KernelExercise(
     reference=of_pixels,
     launch=lambda size: Launch((blocks(size[0] * size[2] * size[3]), size[1]), (THREADS,)),
     small=((3, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 257, 257, 1), (1, 1, 1, 1, 1)),
+    worked=Worked(size=(1, 1, 2, 3, 1)),
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: 9 * size[4],
     contract=Domain(
@@ -248,6 +250,7 @@ CONV_BACKWARD_WEIGHT = KernelExercise(
     launch=lambda size: Launch((size[1], size[4]), (64,)),
     small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1)),
     budget=500_000,  # more than 65,535 pixels for 64 threads
+    worked=Worked(size=(1, 1, 2, 3, 1)),
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: size[0] * size[2] * size[3],
     contract=Domain(

@@ -12,6 +12,7 @@ from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import taps
 
@@ -33,6 +34,7 @@ PATCH_MOMENTS = KernelExercise(
     reference=lambda given: {name: a.ravel() for name, a in of_patches(given).items()},
     launch=lambda size: Launch((TAPS,), (64,)),
     small=((5, 7), (14, 9), (1, 6), (6, 1), (1, 1)),
+    worked=Worked(why_not="the moments of a patch are a matrix of 9 x 9"),
     full=(4096, 4096),
     reduction=lambda size: size[0] * size[1],
     contract=Domain(

@@ -26,11 +26,14 @@ class InputClass:
     """One alternative for the inputs.
 
     ``change(given, rng)`` returns the inputs to replace, by name. They are converted to the dtypes
-    that they had.
+    that they had. ``whole`` are the inputs that it fills with numbers as good as any others, of
+    both signs or ``positive``: small whole ones are as good.
     """
 
     label: str
     change: Callable[[Given, np.random.Generator], Mapping[str, Any]]
+    whole: tuple[str, ...] = ()
+    positive: bool = False
 
     def applied(self, given: Given, rng: np.random.Generator) -> Given:
         """``given`` with the values that ``change`` answers, in the dtypes that they had."""
@@ -203,7 +206,8 @@ def _these(label: str, values: Mapping[str, Any]) -> InputClass:
 
 def scalars(name: str, *values: Any) -> tuple[InputClass, ...]:
     """The scalar ``name`` takes each of these values, beside those that the inputs give it."""
-    return AS_GIVEN, *(_these(f"{name} = {v:g}", {name: v}) for v in values)
+    whole = (name,) if min(values) < 0 else ()  # of a factor that may be negative any will do
+    return AS_GIVEN, *(replace(_these(f"{name} = {v:g}", {name: v}), whole=whole) for v in values)
 
 
 def together(*alternatives: Mapping[str, Any]) -> tuple[InputClass, ...]:
@@ -290,13 +294,18 @@ ANY_FLOAT = *ANY_ORDERED, *STRANGE, HUGE
 def data(names: str, *classes: ArrayChange) -> tuple[InputClass, ...]:
     """The arrays ``names`` (one name, or several separated by spaces) take each class of values."""
 
-    def alternative(label: str, change: Callable[..., np.ndarray]) -> InputClass:
+    arrays = tuple(names.split())
+
+    def alternative(one: ArrayChange) -> InputClass:
+        label, change = one
         return InputClass(
-            f"{' and '.join(names.split())} {label}",
-            lambda given, rng: {name: change(given[name], rng) for name in names.split()},
+            f"{' and '.join(arrays)} {label}",
+            lambda given, rng: {name: change(given[name], rng) for name in arrays},
+            arrays if one in (TIES, POSITIVE) else (),
+            one is POSITIVE,
         )
 
-    return AS_GIVEN, *(alternative(label, change) for label, change in classes)
+    return AS_GIVEN, *map(alternative, classes)
 
 
 def zero_times_infinity(zero: str, infinite: str) -> InputClass:

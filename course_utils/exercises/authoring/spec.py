@@ -24,6 +24,7 @@ from .markers import solution_of, starter_of
 if TYPE_CHECKING:
     from .domain import Domain, DrawnCases
     from .method import Requirement
+    from .worked import Worked
 
 
 PROBE = "test_of_the_cell"  # the name of a probe's file in the compiler's messages
@@ -184,6 +185,9 @@ class KernelExercise(LaunchedExercise):
 
     ``probe`` is compiled behind the cell's code: kernels of the course that call what the cell
     defines, for launches that name them.
+
+    ``worked`` is a case to work by hand, where another than the one that follows from ``contract``
+    is better, or says why there is none.
     """
 
     reference: Callable[[Mapping[str, Any]], dict[str, np.ndarray]]
@@ -197,6 +201,7 @@ class KernelExercise(LaunchedExercise):
     contract: Domain | None = None
     method: tuple[Requirement, ...] = ()
     probe: str = ""
+    worked: Worked | None = None
 
     def expected(self, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """What the reference makes of ``given``. That it overflows or meets NaN is no news: inputs

@@ -46,6 +46,7 @@ from .outcome import (
 )
 from .patience import exceeded_budget, slow_or_endless
 from .trials import Trial
+from .worked_case import case_rows, worked_trial
 
 SEEDS = (1, 2)
 MOST_WARNINGS = 3
@@ -154,21 +155,25 @@ def _try_small_sizes(
     attempt: Callable[..., Tried],
     looked_into: Callable[[Verdict, emulated_runs.Run, Trial], Verdict],
 ) -> Verdict:
-    """The most telling verdict: a fault at once, then a race, then the first wrong result."""
+    """The most telling verdict: a fault at once, then a race, then the first wrong result. The case
+    that can be worked by hand comes last: the larger sizes say more about the kind of mistake, and
+    its numbers show it."""
     wrong: Verdict | None = None
     printed = ""
-    for size in exercise.small:
-        for seed in SEEDS:
-            trial = Trial(size, seed)
-            verdict, run = attempt(trial, zeros=False)
-            printed = printed or clip_printed(run.printed)
-            if verdict is None or (wrong and not _first_cause(run)):
-                continue
-            if _first_cause(run):
-                verdict = looked_into(verdict, run, trial)
-                return with_context(verdict, trial.label(exercise), run.printed)
-            verdict = with_context(verdict, trial.label(exercise), run.printed)
-            wrong = verdict
+    by_hand = worked_trial(exercise)
+    trials = [Trial(size, seed) for size in exercise.small for seed in SEEDS]
+    for trial in [*trials, *([by_hand] if by_hand else [])]:
+        verdict, run = attempt(trial, zeros=trial is by_hand)
+        printed = printed or clip_printed(run.printed)
+        if verdict is None:
+            continue
+        if _first_cause(run):
+            verdict = looked_into(verdict, run, trial)
+            return with_context(verdict, trial.label(exercise), run.printed)
+        found = wrong or with_context(verdict, trial.label(exercise), run.printed)
+        if trial is by_hand:
+            found = replace(found, case=case_rows(exercise, trial, run, verdict))
+        wrong = found
     return wrong or replace(right(exercise.id, "at every size"), printed=printed)
 
 

@@ -1,0 +1,79 @@
+"""The case that a learner can work by hand: its launch, and its numbers as rows of a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...checking import raw_bytes
+from ...checking.rows import Rows, number, rows
+from ...checking.verdict import Verdict
+from ..authoring import emulated_runs, kinds
+from ..authoring.launches import Empty
+from ..authoring.spec import KernelExercise
+from ..authoring.worked import worked_change, worked_size
+from .trials import Trial
+
+SEED = 1
+UNWRITTEN_MARK = " (? was never written)"
+
+_trials: dict[str, Trial | None] = {}
+
+
+def worked_trial(exercise: KernelExercise) -> Trial | None:
+    """The launch of the case, found once a session; None for an exercise without one."""
+    if exercise.id not in _trials:
+        size = worked_size(exercise)
+        change = worked_change(exercise)
+        _trials[exercise.id] = None if size is None else Trial(size, SEED, changes=(change,))
+    return _trials[exercise.id]
+
+
+def case_rows(
+    exercise: KernelExercise, trial: Trial, run: emulated_runs.Run, wrong: Verdict
+) -> Rows | None:
+    """What goes into the launch, what should come out and what did, of the array that the verdict
+    on it, ``wrong``, names. None where they would show nothing."""
+    if wrong.first is None or wrong.kind == kinds.NOTHING_WRITTEN:
+        return None
+    if number(wrong.first.expected) == number(wrong.first.got):
+        return None  # no row would show the difference
+    given = trial.given(exercise)
+    name = wrong.name
+    expected = np.asarray(exercise.expected(given)[name])
+    got = run.arrays[name].reshape(expected.shape)
+    hidden = np.zeros(got.shape, bool)
+    if isinstance(given[name], Empty):
+        before = run.before[name].reshape(got.shape)
+        hidden = (raw_bytes(got) == raw_bytes(before)).all(axis=-1)
+    values = _inputs(exercise, given, name)
+    values["expected"] = expected
+    values["got"] = np.ma.masked_array(got, hidden)
+    return rows(_title(exercise, trial, wrong, bool(hidden.any())), values)
+
+
+def _inputs(exercise: KernelExercise, given: Mapping[str, Any], output: str) -> dict[str, Any]:
+    """The inputs that a row has room for. The extents are in the title."""
+    sizes = exercise.contract.sizes if exercise.contract else None
+    left_out = {
+        *(sizes.names if sizes else ()),
+        *(exercise.worked.hidden if exercise.worked else ()),
+    }
+    return {
+        f"{name} before" if name == output else name: value
+        for name, value in given.items()
+        if not isinstance(value, Empty) and name not in left_out
+    }
+
+
+def _title(exercise: KernelExercise, trial: Trial, wrong: Verdict, unwritten: bool) -> str:
+    assert wrong.first is not None, "case_rows has looked"
+    sizes = exercise.contract.sizes if exercise.contract else None
+    where = f" with {sizes.label(trial.size)}" if sizes else ""
+    index = f"[{', '.join(map(str, wrong.first.index))}]" if np.ndim(wrong.first.index) else ""
+    element = wrong.first.member or f"{wrong.name}{index}"
+    expected, got = number(wrong.first.expected), number(wrong.first.got)
+    mark = UNWRITTEN_MARK if unwritten else ""
+    return f"Work it by hand{where}: {element} should be {expected} and is {got}{mark}."

@@ -1,0 +1,69 @@
+"""Every kernel exercise has a case that can be worked by hand, or says why it has none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from course_utils.checking.rows import MOST_NUMBERS
+from course_utils.exercises.authoring.registry import all_exercises, find
+from course_utils.exercises.authoring.spec import KernelExercise
+from course_utils.exercises.authoring.worked import FEWEST, shown
+from course_utils.exercises.judging.runner import check_source
+from course_utils.exercises.judging.worked_case import worked_trial
+
+KERNELS = [each for each in all_exercises() if isinstance(each, KernelExercise)]
+LEAST_WITH_A_CASE = 136  # of 180; the others' tiles, warps and fragments have more numbers
+
+
+def test_most_exercises_have_a_case(capsys):
+    have = sum(worked_trial(each) is not None for each in KERNELS)
+    with capsys.disabled():
+        print(f"\n{have} of {len(KERNELS)} kernel exercises have a case to work by hand")
+    assert have >= LEAST_WITH_A_CASE
+
+
+@pytest.mark.parametrize("exercise", KERNELS, ids=lambda each: each.id)
+def test_a_case_has_four_to_sixteen_numbers_an_array_or_a_reason_why_not(exercise):
+    trial = worked_trial(exercise)
+    if trial is None:
+        assert exercise.worked and exercise.worked.why_not, "say what makes its inputs too many"
+        assert exercise.worked.size is None
+        return
+    given = trial.given(exercise)
+    shapes = shown(exercise, given)
+    sizes = {name: int(np.prod(shape)) for name, shape in shapes.items()}
+    assert FEWEST <= max(sizes.values()) <= MOST_NUMBERS, sizes
+    expected = exercise.expected(given)
+    assert any(np.any(np.nan_to_num(np.asarray(one, float))) for one in expected.values())
+    own = exercise.worked
+    assert own is None or {*own.values, *own.whole, *own.hidden} <= given.keys()
+
+
+def wrong(id: str, name: str) -> str:
+    exercise = find(id)
+    return next(m for m in exercise.mutants if m.name == name).apply(exercise.solution)
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "lines"),
+    [
+        ("00.double_it", "not doubled", ("x           3   1  -2   4   2", "expected    6   2  -4")),
+        ("09.linear_backward_weight", "transposed", ("dy   [0] [1] [2]    x    [0] [1]",)),
+    ],
+)
+def test_a_wrong_result_shows_its_case(id, name, lines):
+    verdict = check_source(find(id), wrong(id, name)).verdict
+    assert verdict.case is not None
+    for line in lines:
+        assert any(each.startswith(line) for each in verdict.case.lines), verdict.case
+
+
+def test_what_is_wrong_in_the_case_alone_does_not_pass():
+    exercise = find("00.double_it")
+    source = exercise.solution.replace("2.0f * x[i]", "(n == 5 ? 3.0f : 2.0f) * x[i]")
+    assert source != exercise.solution
+    outcome = check_source(exercise, source)
+    assert not outcome.passed
+    assert outcome.verdict.case is not None
+    assert outcome.verdict.first.index == (0,)
