@@ -11,6 +11,11 @@ class Cause(Enum):
 
     # memory
     OUTSIDE_ARRAY = "an access before the start or past the end of an array"
+    OUTSIDE_ARRAY_GUARDED = "an access outside an array, which a condition lets through"
+    INDEX_OVERFLOW = "an index that passed 2^31 in an int"
+    INDEX_BELOW_ZERO = "an index below 0 in an unsigned variable"
+    NUMBERS_AS_ADDRESS = "numbers that are used as an address"
+    HOST_ADDRESS = "an address of the host's memory"
     OUTSIDE_SURFACE = "an access outside a surface"
     OUTSIDE_ALLOCATED_COLUMNS = "an access to columns of tensor memory that were not allocated"
     READ_ONLY_MEMORY = "a write to memory that can only be read"
@@ -100,6 +105,7 @@ class Cause(Enum):
 
     # ends
     STEP_BUDGET_EXCEEDED = "a launch that ran more instructions than it may"
+    CONDITION_NEVER_CHANGES = "a loop in which nothing changes its condition"
     ENDLESS_RECURSION = "a function that calls itself until the stack is full"
     ASSERTION_FAILED = "an assert that does not hold"
     TRAP = "a trap"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..isa import ptx
 from .causes import Cause
+from .origins import never_changes, read_before
+from .outside import explain
 from .report import (
     EMULATOR_ERROR,
     ENDLESS_LOOP,
@@ -19,7 +21,6 @@ from .report import (
 from .reported_state import (
     ReportedAccess,
     ReportedArray,
-    ReportedArrays,
     ReportedBatch,
     ReportedCode,
     ReportedGroup,
@@ -27,8 +28,6 @@ from .reported_state import (
 from .wording import at_line, plural, where
 
 ONLY_SLOW = " If it does, let the emulator do less: try a smaller size."
-UNSIGNED = 2**32  # values of an unsigned index
-MOST_BELOW = 2**20
 
 
 def access_fault(
@@ -46,7 +45,6 @@ def access_fault(
     who = where(thread, block)
     at = at_line(i.location)
     size = plural(site.bytes, "byte")
-    space = site.space if site.space in ("shared", "local") else "global"
     name: str | None
     index: int | None
     if region is not None and address % site.bytes:
@@ -55,10 +53,10 @@ def access_fault(
             f"Misaligned access: {who} {verb} {size} at once{at}, {address - region.start} bytes "
             f"into {region.name}. An access of {size} must start at a multiple of {site.bytes}."
         )
-        kind, name, past = MISALIGNED, region.name, 0
+        kind, name = MISALIGNED, region.name
         cause = Cause.ADDRESS_MISALIGNED
     elif region is not None and address + site.bytes <= region.end:
-        index, past = (address - region.start) // site.width, 0
+        index = (address - region.start) // site.width
         text = f"Write to read-only memory: {who} writes {size} to {region.name}{at}."
         kind, name, cause = OUT_OF_BOUNDS, region.name, Cause.READ_ONLY_MEMORY
     elif 0 <= address < 4096 or address >= 2**64 - 4096:
@@ -66,16 +64,30 @@ def access_fault(
             f"Null pointer: {who} {verb} {size} through a pointer that is NULL{at}. Was the "
             "array passed to the kernel, and has it any elements?"
         )
-        kind, name, index, past = NULL_POINTER, None, None, 0
+        kind, name, index = NULL_POINTER, None, None
         cause = Cause.NULL_POINTER
     elif region is None and (freed := batch.freed_at(address)) is not None:
-        index, name, past = (address - freed[0]) // site.width, freed[1], 0
+        index, name = (address - freed[0]) // site.width, freed[1]
         text = f"Use after free: {who} {verb} {name}[{index}]{at}, which was freed before."
         kind, cause = USE_AFTER_FREE, Cause.ARRAY_FREED
     else:
-        text, name, index, past = _outside(batch, site, address, region, who, verb, at, space)
-        kind, cause = OUT_OF_BOUNDS, Cause.OUTSIDE_ARRAY
-    finding = Finding(kind, text, i.location, thread, block, name, index, past, cause=cause)
+        miss = explain(batch, site, group, address, region, at)
+        return KernelFault(
+            Finding(
+                OUT_OF_BOUNDS,
+                f"Out of bounds: {who} {verb} {miss.text}",
+                i.location,
+                thread,
+                block,
+                miss.array,
+                miss.index,
+                miss.past,
+                cause=miss.cause,
+                meant=miss.meant,
+                condition=miss.condition,
+            )
+        )
+    finding = Finding(kind, text, i.location, thread, block, name, index, cause=cause)
     return KernelFault(finding)
 
 
@@ -94,78 +106,31 @@ def free_fault(
     )
 
 
-def _outside(
-    batch: ReportedBatch,
-    site: ReportedAccess,
-    address: int,
-    region: ReportedArray | None,
-    who: str,
-    verb: str,
-    at: str,
-    space: str,
-) -> tuple[str, str | None, int | None, int]:
-    """(text, the nearest array, the index in it, elements past its end)."""
-    regions = batch.regions_of(address)
-    near = _nearest(regions, address, region)
-    # An index below 0 that has become unsigned: meant is the array that it lies just before.
-    meant = _nearest(regions, address - UNSIGNED * site.width)
-    if meant is not None and _is_wrapped((address - meant.start) // site.width):
-        near = meant
-    if near is None or min(abs(address - near.end), abs(near.start - address)) > 1 << 40:
-        text = f"Out of bounds: {who} {verb} address {address:#x}{at}, where no array lies."
-        return text, None, None, 0
-    width = site.width
-    index = (address - near.start) // width
-    count = near.size // width
-    past = max(0, index - count + 1)
-    if index < 0:
-        distance = f"{plural(-index, 'element')} before its start"
-    elif past:
-        distance = f"{plural(past, 'element')} past its end"
-    else:
-        distance = "across its end"
-    kind = f" in {space} memory" if space != "global" else ""
-    unit = f" of {plural(width, 'byte')}" if site.bytes > width else ""
-    text = (
-        f"Out of bounds: {who} {verb} {near.name}[{index}]{kind}{at}, {distance}: "
-        f"{near.name} has {plural(count, 'element')}{unit}."
-    )
-    if _is_wrapped(index):
-        text += f" ({index} is what becomes of {index - UNSIGNED} in an unsigned index.)"
-    return text, near.name, index, past
-
-
-def _nearest(
-    regions: ReportedArrays | None, address: int, inside: ReportedArray | None = None
-) -> ReportedArray | None:
-    """The region that ends or begins nearest to an address; ``inside``: one that it lies in."""
-    below = inside or (regions.below(address) if regions else None)
-    above = regions.above(address) if regions else None
-    if above is not None and (below is None or above.start - address < address - below.end):
-        return above
-    return below
-
-
-def _is_wrapped(index: int) -> bool:
-    return -MOST_BELOW <= index - UNSIGNED < 0
-
-
 def endless_loop(
     batch: ReportedBatch, group: ReportedGroup, *, recursion: bool = False
 ) -> KernelFault:
     """A launch that has run its budget of instructions, or a function that calls itself."""
     location = group.code.blocks[group.block].instructions[0].location
     thread, block = batch.who(group.lanes[0])
-    cause, what, more = Cause.STEP_BUDGET_EXCEEDED, "is still running after", ONLY_SLOW
-    what += f" {batch.budget:,} instructions"
+    cause, array = Cause.STEP_BUDGET_EXCEEDED, None
+    what = f"is still running after {batch.budget:,} instructions"
+    why = f"Does the condition of that loop ever become false?{ONLY_SLOW}"
     if recursion:
-        cause, more = Cause.ENDLESS_RECURSION, ""
+        cause, why = Cause.ENDLESS_RECURSION, "Does every path through it end?"
         what = "calls itself without end: the stack is full"
+    elif never_changes(group.code, group.block):
+        cause, array = Cause.CONDITION_NEVER_CHANGES, read_before(group.code, group.block) or None
+        variable, name = (array, array) if array else ("its variable", "it")
+        why = (
+            "Nothing in that loop changes its condition.\n  If it waits for another thread, the "
+            f"compiler has read {variable} once, before the loop: declare {name} volatile,\n"
+            "  or read it with an atomic."
+        )
     text = (
-        f"Endless loop: the kernel {what}; {where(thread, block)} is{at_line(location)}. "
-        f"Does the condition of that loop ever become false?{more}"
+        f"Endless loop: the kernel {what}. {where(thread, block).capitalize()} "
+        f"is{at_line(location)}. {why}"
     )
-    return KernelFault(Finding(ENDLESS_LOOP, text, location, thread, block, cause=cause))
+    return KernelFault(Finding(ENDLESS_LOOP, text, location, thread, block, array, cause=cause))
 
 
 def unknown_register(code: ReportedCode, name: str) -> KernelFault:

@@ -27,7 +27,8 @@ class Finding:
     ``thread`` and ``block`` are (x, y, z). ``index`` counts elements of the access's type
     from the start of ``array``; ``past`` is how many elements lie between the array's last element
     and the one accessed (1 for the first one past the end, 0 when inside). ``repeats`` says how
-    often more the same was met at the same lines.
+    often more the same was met at the same lines. ``meant``: the index before it lost its upper
+    bits. ``condition``: the line of the condition that let an access out of bounds through.
     """
 
     kind: str
@@ -43,6 +44,8 @@ class Finding:
     repeats: int = 0
     level: str = ERROR
     cause: Cause = field(kw_only=True)
+    meant: int | None = field(kw_only=True, default=None)
+    condition: Location | None = field(kw_only=True, default=None)
 
 
 OUT_OF_BOUNDS = "out of bounds"

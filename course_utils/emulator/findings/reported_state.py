@@ -5,7 +5,7 @@ The machine is above this room, so these are protocols.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -16,7 +16,8 @@ Index = tuple[int, int, int]  # x, y, z of a thread in its block, or of a block 
 
 
 class ReportedArray(Protocol):
-    """An array of the kernel: ``size`` bytes from the generic address ``start``."""
+    """An array of the kernel: ``size`` bytes from the generic address ``start``. ``dtype``: as the
+    host passes it, None where it doesn't; ``storage``: its bytes, uint8."""
 
     @property
     def name(self) -> str: ...
@@ -26,6 +27,10 @@ class ReportedArray(Protocol):
     def size(self) -> int: ...
     @property
     def end(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype | None: ...
+    @property
+    def storage(self) -> np.ndarray: ...
 
 
 class ReportedArrays(Protocol):
@@ -52,11 +57,26 @@ class ReportedAccess(Protocol):
     def is_atomic(self) -> bool: ...
 
 
+class ReportedStep(Protocol):
+    """A decoded instruction, and the registers that it reads and writes."""
+
+    @property
+    def instruction(self) -> Instruction: ...
+    @property
+    def reads(self) -> frozenset[int]: ...
+    @property
+    def writes(self) -> frozenset[int]: ...
+
+
 class ReportedBlock(Protocol):
-    """A basic block."""
+    """A basic block. ``successors``: the numbers of those that may come next."""
 
     @property
     def instructions(self) -> Sequence[Instruction]: ...
+    @property
+    def decoded(self) -> Sequence[ReportedStep]: ...
+    @property
+    def successors(self) -> Sequence[int]: ...
 
 
 class ReportedCode(Protocol):
@@ -74,6 +94,7 @@ class ReportedBatch(Protocol):
     def who(self, lane: int) -> tuple[Index, Index]: ...
     def freed_at(self, address: int) -> tuple[int, str] | None: ...
     def regions_of(self, address: int) -> ReportedArrays | None: ...
+    def arguments(self) -> Iterator[ReportedArray]: ...
 
 
 class ReportedGroup(Protocol):

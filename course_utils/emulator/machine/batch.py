@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
 N = TypeVar("N", int, np.ndarray)
 
+BEFORE = 2**40  # bytes before a memory that an access is said to miss it by
 TURN = 64  # basic blocks that a group may run before others get theirs
 BUDGET_LANES = 8192  # for so many lanes a batch has the launch's budget once
 
@@ -118,10 +120,17 @@ class Batch:
         return GLOBAL.freed_at(address)
 
     def regions_of(self, address: int) -> Regions | None:
-        """The arrays of the memory that a generic address points into; None outside all."""
-        if address >= GLOBAL_WINDOW:
+        """The arrays of the memory that a generic address points into, or just before; None outside
+        all."""
+        if address >= GLOBAL_WINDOW - BEFORE:
             return GLOBAL.regions
-        return self.windows.get(address // WINDOW_SIZE * WINDOW_SIZE)
+        return self.windows.get((address + BEFORE) // WINDOW_SIZE * WINDOW_SIZE)
+
+    def arguments(self) -> Iterator[Region]:
+        """The arrays whose addresses were passed to the kernel."""
+        for data in self.launch.parameters.values():
+            if len(data) == 8 and (region := self.region_at(int.from_bytes(data, "little"))):
+                yield region
 
     def check(self, site: Site, group: Group, addresses: np.ndarray) -> np.ndarray:
         """The start of each lane's region; raises the fault of the first lane that has none."""

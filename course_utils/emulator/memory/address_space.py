@@ -49,6 +49,7 @@ class Region:
     zeroed: bool = False  # all 0 before anything is written to it, and so initialised
     unwritten: Unwritten | None = None  # for an array that was never filled on the host
     heap: DeviceHeap | None = None  # where a kernel's malloc took it from
+    dtype: np.dtype | None = None  # of the array that the host passed last
     views: dict[np.dtype, np.ndarray] = field(default_factory=dict)
     end: int = 0
 
@@ -148,7 +149,7 @@ class GlobalMemory:
         if region is None:
             region = self._adopt(root)
         if name:
-            region.name = name
+            region.name, region.dtype = name, array.dtype
         return region.start + address_of(array) - address_of(region.storage)
 
     def never_written(self, array: np.ndarray) -> None:
@@ -157,6 +158,10 @@ class GlobalMemory:
         if root.size:
             self._unwritten[id(root)] = Unwritten(root)
             weakref.finalize(root, self._unwritten.pop, id(root), None).atexit = False
+
+    def made_without_values(self, array: np.ndarray) -> bool:
+        """True for an array of :meth:`never_written`, and for a view of one."""
+        return id(_root(array)) in self._unwritten
 
     def untouched(self, array: np.ndarray) -> bool:
         """True when no kernel that was checked has written to an array made without values."""

@@ -1,7 +1,7 @@
 // Programs that do not end as they should
 
 // # a loop without an end — endless loop
-// cause: STEP_BUDGET_EXCEEDED
+// cause: CONDITION_NEVER_CHANGES
 // thread: any
 // budget: 20_000
 int i = 0;
@@ -9,6 +9,16 @@ while (i < n) { // !
     x[threadIdx.x] += 1.0f;
     «→++i;»
 }
+
+// # a spin on a variable that the compiler reads once — endless loop
+// cause: CONDITION_NEVER_CHANGES
+// thread: any
+// budget: 20_000
+__shared__ int turn;
+turn = 0;
+__syncthreads();
+«while (turn < threadIdx.x) { } // !→»
+y[threadIdx.x] = turn;
 
 // # a spin on a flag that nobody raises — endless loop
 // cause: STEP_BUDGET_EXCEEDED

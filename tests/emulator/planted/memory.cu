@@ -18,6 +18,27 @@ x[(int)threadIdx.x - «1→0»] = 2; // !
 x[threadIdx.x + «n→0»] = 1; // !
 y[threadIdx.x] = 2;
 
+// # a guard that compares another index — out of bounds
+// cause: OUTSIDE_ARRAY_GUARDED
+// thread: 63
+int i = threadIdx.x + 1;
+if («threadIdx.x→i» < 64) x[i] = 2; // !
+
+// # an index below 0 in an unsigned variable — out of bounds
+// cause: INDEX_BELOW_ZERO
+x[threadIdx.x - «1→0»] = 2; // !
+
+// # an array of numbers that is read as a table of pointers — out of bounds
+// cause: NUMBERS_AS_ADDRESS
+// parameters: float** x, float* y, int n
+// args: ones(64), zeros(64), 0
+y[threadIdx.x] = «x[n]→((float*)x)»[threadIdx.x]; // !
+
+// # an address of the host — out of bounds
+// cause: HOST_ADDRESS
+float* p = «(float*)0x7f1234567000→x»;
+p[threadIdx.x] = 1; // !
+
 // # a pointer from nowhere — out of bounds
 // cause: OUTSIDE_ARRAY
 float* p = «(float*)0x123456789000→x»;
@@ -41,7 +62,7 @@ s[threadIdx.x« + 4→»] = 1; // !
 y[threadIdx.x] = s[threadIdx.x« + 4→»];
 
 // # an overflow of a local array — out of bounds
-// cause: OUTSIDE_ARRAY
+// cause: OUTSIDE_ARRAY_GUARDED
 // args: zeros(64), zeros(64), 4
 float a[4] = {1, 2, 3, 4};
 for (int i = 0; i < n; ++i) a[«2 * i→i»] += x[i]; // !
