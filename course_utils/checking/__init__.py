@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import error_kinds
-from .classification import Evidence, classify
+from .evidence import Diagnosis, Evidence
+from .heat_maps import map_of
+from .hypotheses import classify
+from .indices import at_index
+from .never_written import raw_bytes, unset
 from .on_device import difference
 from .tolerance import BFLOAT16_ROUNDOFF, is_inexact, tolerance_for, unit_roundoff
-from .verdict import CheckFailed, FirstWrong, Verdict, heat_map
+from .verdict import CheckFailed, FirstWrong, Verdict
 
-__all__ = ["CheckFailed", "Verdict", "check", "difference", "judge", "to_numpy"]
+__all__ = ["CheckFailed", "Verdict", "check", "difference", "judge", "raw_bytes", "to_numpy"]
 
 
 def check(
@@ -32,7 +37,8 @@ def check(
     many terms each element sums (K for a matrix product); it widens the tolerance as
     :mod:`course_utils.checking.tolerance` explains, unless ``rtol`` or ``atol`` say otherwise.
     ``initial`` is what ``actual`` held before the launch (an array or one value): elements that
-    still hold it count as never written. Without it, that is NaN as an empty array holds it.
+    still hold it count as never written. Without it, that is what ``cp.empty`` puts into an array
+    on the emulator, or the NaN of NumPy.
 
     The line of a passing verdict is the same on every device and carries no measured number.
     Raises :class:`CheckFailed`, which shows the verdict and no traceback, unless ``raising`` is
@@ -59,11 +65,21 @@ def judge(
     zeros: bool = False,
     poisoned: bool = False,
     exact: bool = False,
+    axes: Sequence[str] = (),
+    order: str = "C",
+    inputs: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """As :func:`check`, but always returns the verdict. With ``zeros`` all zeros may be expected,
     where ``initial`` tells them from what was never written. ``poisoned``: ``initial`` is no value
     that is ever computed, so what still holds it is wrong, be NaN expected there or not. ``exact``:
-    the numbers must be equal, zeros down to their sign."""
+    the numbers must be equal, zeros down to their sign.
+
+    ``axes`` names the axes, such as ``("query", "key")``; without it the last two are rows and
+    columns. ``order="F"`` is for a matrix stored by columns, whose array has the shape (columns,
+    rows): the verdict then speaks of (row, column), and ``axes`` are in that order. ``inputs`` are
+    the kernel's by name: the verdict shows those at the first wrong index, and looks for the terms
+    that a sum left out. Raises ValueError where ``axes`` are as many as no array's.
+    """
     got, got_roundoff = to_numpy(actual)
     want, want_roundoff = to_numpy(expected)
     if not zeros:
@@ -72,54 +88,90 @@ def judge(
         return _wrong_shape(got, want, name)
     if (got.dtype.kind in "fc") != (want.dtype.kind in "fc") or "c" in _one_complex(got, want):
         message = f"{name} has dtype {got.dtype}, expected {want.dtype}."
-        return Verdict(
-            error_kinds.WRONG_DTYPE, message, error_kinds.NEXT_STEP[error_kinds.WRONG_DTYPE], name
-        )
+        return _without_numbers(error_kinds.WRONG_DTYPE, message, name)
+    got, want = np.atleast_1d(got), np.atleast_1d(want)
+    if axes and len(axes) != got.ndim:
+        raise ValueError(f"axes={tuple(axes)} for an array of {got.ndim} dimensions")
     if exact:
         rtol = atol = 0.0
     tolerance = tolerance_for(want, max(got_roundoff, want_roundoff), reduction, rtol, atol)
-    got, want = np.atleast_1d(got), np.atleast_1d(want)
     wrong = tolerance.wrong(got, want)
     if exact and got.dtype.kind == "f":
         wrong |= (got == 0) & (np.signbit(got) != np.signbit(want))
-    unwritten, strange = _never_written(got, want, initial)
+    if not wrong.any() and not poisoned:
+        return Verdict(error_kinds.PASS, f"{name} is right.", name=name, total=got.size)
+    before = None if initial is None else _on_host(initial)
+    masks = unset(actual, np.atleast_1d(_on_host(actual)), want, before)
     if poisoned and is_inexact(got):
-        wrong |= unwritten
+        wrong |= masks.unwritten
     if not wrong.any():
         return Verdict(error_kinds.PASS, f"{name} is right.", name=name, total=got.size)
-    unwritten &= wrong
-    if tolerance.wrong(got, want).any() or unwritten.any():
-        kind, message = classify(Evidence(got, want, wrong, unwritten, strange, tolerance, name))
-    else:
-        kind, message = error_kinds.WRONG, f"a zero of {name} has the wrong sign: -0 is no 0."
-    first = tuple(int(i) for i in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
-    return Verdict(
-        kind,
-        message,
-        error_kinds.NEXT_STEP[kind],
+
+    def seen(array: np.ndarray) -> np.ndarray:
+        """As the verdict speaks of it: a matrix stored by columns is seen by rows."""
+        return array.swapaxes(-1, -2) if order == "F" and array.ndim > 1 else array
+
+    got, want, wrong = seen(got), seen(want), seen(wrong)
+    first = int(np.argmax(wrong))
+    unwritten = seen(masks.unwritten) & wrong
+    given = {} if inputs is None or order == "F" else inputs
+    evidence = Evidence(
+        got,
+        want,
+        wrong,
+        unwritten,
+        seen(masks.strange),
+        seen(masks.carried),
+        tolerance,
         name,
-        FirstWrong(first, want[first], got[first]),
+        tuple(axes),
+        given,
+    )
+    if tolerance.wrong(got, want).any() or unwritten.any():
+        found = classify(evidence)
+    else:
+        found = Diagnosis(error_kinds.WRONG, f"a zero of {name} has the wrong sign: -0 is no 0.")
+    index = tuple(int(i) for i in np.unravel_index(first, wrong.shape))
+    return Verdict(
+        found.kind,
+        found.message,
+        error_kinds.next_step(found.kind, found.slip),
+        name,
+        FirstWrong(
+            index,
+            want[index],
+            got[index],
+            axes=tuple(axes),
+            inputs=at_index(index, wrong.shape, given),
+        ),
         int(wrong.sum()),
         wrong.size,
-        heat_map(wrong, unwritten) if wrong.size > 1 else None,
+        map_of(wrong, unwritten, tuple(axes)),
+        slip=found.slip,
     )
 
 
 def to_numpy(array: Any) -> tuple[np.ndarray, float]:
     """Any array as a NumPy array, and the unit roundoff of its dtype (bfloat16 becomes float32)."""
-    if hasattr(array, "detach"):  # torch
-        array = array.detach().cpu()
-        if str(array.dtype) == "torch.bfloat16":
-            return array.float().numpy(), BFLOAT16_ROUNDOFF
-        array = array.numpy()
-    elif hasattr(array, "get") and hasattr(array, "dtype"):  # CuPy's, or the emulator's
-        array = array.get()
-    array = np.asarray(array)
+    if str(getattr(array, "dtype", "")) == "torch.bfloat16":
+        return array.detach().cpu().float().numpy(), BFLOAT16_ROUNDOFF
+    array = _on_host(array)
     if array.dtype.name == "bfloat16":
         return array.astype(np.float32), BFLOAT16_ROUNDOFF
     if array.dtype.kind not in "biufc":
         raise TypeError(f"check compares arrays of numbers, not of dtype {array.dtype}")
     return array, unit_roundoff(array.dtype)
+
+
+def _on_host(array: Any) -> np.ndarray:
+    """Any array as a NumPy array of its own dtype; torch's bfloat16, which NumPy lacks, as
+    float32."""
+    if hasattr(array, "detach"):  # torch
+        array = array.detach().cpu()
+        array = (array.float() if str(array.dtype) == "torch.bfloat16" else array).numpy()
+    elif hasattr(array, "get") and hasattr(array, "dtype"):  # CuPy's, or the emulator's
+        array = array.get()
+    return np.asarray(array)
 
 
 def _refuse_empty_checks(expected: np.ndarray, name: str) -> None:
@@ -136,34 +188,14 @@ def _wrong_shape(got: np.ndarray, want: np.ndarray, name: str) -> Verdict:
     message = f"{name} has shape {got.shape}, expected {want.shape}."
     if got.ndim == 2 and got.shape == want.shape[::-1]:
         message += " It may be transposed."
-    return Verdict(
-        error_kinds.WRONG_SHAPE, message, error_kinds.NEXT_STEP[error_kinds.WRONG_SHAPE], name
-    )
+    return _without_numbers(error_kinds.WRONG_SHAPE, message, name)
+
+
+def _without_numbers(kind: str, message: str, name: str) -> Verdict:
+    return Verdict(kind, message, error_kinds.NEXT_STEP[kind], name)
 
 
 def _one_complex(got: np.ndarray, want: np.ndarray) -> str:
     """The dtype kinds when exactly one of the two is complex, otherwise nothing."""
     pair = got.dtype.kind + want.dtype.kind
     return pair if pair.count("c") == 1 else ""
-
-
-def _never_written(
-    got: np.ndarray, want: np.ndarray, initial: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Masks: still as before the launch; turned into NaN by the kernel."""
-    if not is_inexact(got):
-        nan = np.zeros(got.shape, bool)
-    else:
-        nan = np.isnan(got) & ~np.isnan(want)
-    if initial is None:  # an array that was just made holds NumPy's own NaN, computed ones differ
-        if not is_inexact(got) or got.dtype.kind == "c":
-            return nan, np.zeros(got.shape, bool)
-        initial = np.array(np.nan, got.dtype)
-    before = np.broadcast_to(np.asarray(to_numpy(initial)[0], got.dtype), got.shape)
-    same = (raw_bytes(got) == raw_bytes(before)).all(axis=-1)
-    return same, nan & ~same
-
-
-def raw_bytes(array: np.ndarray) -> np.ndarray:
-    """The raw bytes along a new last axis, so that one NaN can be told from another."""
-    return np.ascontiguousarray(array)[..., None].view(np.uint8)

@@ -1,6 +1,8 @@
-"""The kinds of verdict, and the next step each one suggests."""
+"""The kinds of verdict, the slips that explain one, and the next step each one suggests."""
 
 from __future__ import annotations
+
+from enum import Enum
 
 from ..emulator import UNINITIALISED as UNINITIALISED  # exported: a kind of verdict, too
 
@@ -22,30 +24,93 @@ SCALED = "scaled"
 PRECISION = "precision only"
 WRONG = "wrong values"
 
+
+class Slip(Enum):
+    """What all wrong elements have in common, where that is more than the verdict's kind says."""
+
+    EXPONENT_SIGN = "conjugated, or reversed but for the first: the exponent's sign"
+    ROLLED = "rolled along an axis"
+    COUNT_AS_FACTOR = "n times too large, or too small"
+    UNWRITTEN_MEMORY = "NaN that comes from memory never written"
+    NEUTRAL = "0 as the start of a minimum or a maximum"
+    ZEROS = "each wrong element is 0"
+    WRAPPED = "the remainder of a value too large for its type"
+    INFINITE = "each wrong element is infinite"
+    SAME_FACTOR = "each wrong element is off by one factor"
+    EDGES_COUNTED_TWICE = "the edges are off by one factor"
+    OFFSET = "each wrong element is off by one number"
+    SAME_VALUE = "each wrong element holds the same value"
+    ELSEWHERE = "each wrong element holds another's value"
+    TERMS_MISSING = "the sum of some terms only"
+
+
+MISSING_ELEMENT = (
+    "which value stands for an element that isn't there? 0 is neutral for a sum, not for a "
+    "minimum, a maximum or a product"
+)
+
 NEXT_STEP: dict[str, str] = {
     WRONG_SHAPE: "Print both shapes and compare them with the sizes you meant.",
-    WRONG_DTYPE: "Give the output the dtype that is expected when you create it.",
+    WRONG_DTYPE: "Create the output with the dtype that is expected.",
     NOTHING_WRITTEN: "Look for the line that stores the result: does any thread reach it?",
     PARTLY_WRITTEN: "Write down which index each thread computes: some index belongs to no thread.",
-    UNINITIALISED: "Give every variable and every shared element a value before it is read; "
-    "an output array holds nothing useful before you write it.",
-    NOT_A_NUMBER: "NaN comes from 0 / 0, from inf - inf, from the root or logarithm of a negative "
-    "number, in a kernel from past the end of a thread's own array, and from every operation on "
-    "another NaN: find the first of them.",
-    ALL_ZEROS: "Check that the inputs are read at all, that the sum is stored after it is "
-    "complete, and that no factor of it has become 0.",
-    EDGES: "Only elements at the edge are wrong: look at the bounds guard, at whether the grid is "
-    "rounded up, and at what a thread at the edge reads.",
+    UNINITIALISED: "Give every variable and every shared element a value before you read it. "
+    "An output array holds nothing useful before you write it.",
+    NOT_A_NUMBER: "Find the first NaN. Only a few operations make one: 0 * inf, 0 / 0, "
+    "inf - inf, the square root or logarithm of a negative number, and a read of memory that "
+    "hasn't been written. Every operation on a NaN passes it on.",
+    ALL_ZEROS: "Are the inputs read at all, is the sum stored after it is complete, and has no "
+    f"factor of it become 0? And {MISSING_ELEMENT}.",
+    EDGES: "Look at the bounds guard, at whether the grid is rounded up, and at the values that a "
+    f"thread at the edge reads: {MISSING_ELEMENT}.",
     FIRST_BLOCK: "Is blockIdx in every index that needs it, and is the grid large enough? In a "
-    "loop, is the stride the number of all threads? Does anything end at that number? Where later "
+    "loop, is the stride the number of all threads? Does anything end at that number? If later "
     "elements are made from earlier ones, look at what the second takes from the first.",
-    TRANSPOSED: "Rows and columns are swapped: x goes along a row (columns), y down the rows; "
-    "element (row, column) lies at row * width + column.",
+    TRANSPOSED: "x goes along a row (over the columns), y down the rows, and element (row, column) "
+    "is at index row * width + column.",
     OFF_BY_ONE: "Count from 0: check the first index, the last index, and < against <=.",
     REVERSED: "Check which end the index starts from.",
     SCALED: "One factor is missing or applied twice.",
     PRECISION: "Nearly right. Look for a narrower type, an integer division, a divisor that is one "
-    "off, a rounding step that does not belong, a constant with too few digits, or a small term "
-    "left out.",
+    "off, a rounding step too many, a constant with too few digits, or a small term left out.",
     WRONG: "Work out the first wrong element by hand and follow its thread through the kernel.",
 }
+
+SLIP_STEP: dict[Slip, str] = {
+    Slip.EXPONENT_SIGN: "Check the sign of the exponent. A forward transform has "
+    "exp(-2 pi i k j / n), the inverse has +; or a conjugate is missing, or one too many.",
+    Slip.ROLLED: "Compare where each order starts. A transform gives frequency 0 first, fftshift "
+    "puts it in the middle and ifftshift back; elsewhere an offset is missing, or added twice.",
+    Slip.COUNT_AS_FACTOR: "Divide by n once. cuFFT's inverse transform isn't divided by n, "
+    "numpy.fft.ifft is; a mean divides its sum by n.",
+    Slip.UNWRITTEN_MEMORY: "Find the read that comes before any write: an input that was never "
+    "filled, an element of shared memory without a value, an accumulator that isn't set to 0. "
+    "sanitize(kernel, grid, block, args) names it.",
+    Slip.NEUTRAL: "Start a minimum or a maximum with the first element, or with INFINITY and "
+    "-INFINITY: 0 is neutral for a sum only.",
+    Slip.ZEROS: "Does any thread store there? If the output was made with zeros, make it with "
+    f"cp.empty: an element that isn't written then shows as NaN. If one does, {MISSING_ELEMENT}.",
+    Slip.WRAPPED: "Calculate in a wider type and clip before you store: "
+    "min(max(value, 0), 255) for an unsigned char.",
+    Slip.INFINITE: "Look for a division by 0 and for an overflow: a half ends at 65,504, and expf "
+    "overflows beyond 88.7, so subtract the maximum before it.",
+    Slip.SAME_FACTOR: "Which factor or weight do these elements have that the right ones don't? Is "
+    "it missing, or applied twice?",
+    Slip.EDGES_COUNTED_TWICE: "An element at the edge has no partner: it's added once, where an "
+    "inner one is added twice. Compare the weights of the two.",
+    Slip.OFFSET: "Does the sum start at 0, and is each element added once? An output that still "
+    "holds the result of an earlier launch shifts everything, too.",
+    Slip.SAME_VALUE: "Does the index depend on the thread? Look for a value that every thread "
+    "reads or writes at one address.",
+    Slip.ELSEWHERE: "The values are right and their indices aren't: compare the index of the load "
+    "with the index of the store, for the thread of the first wrong element.",
+    Slip.TERMS_MISSING: "Count the terms that each thread adds. For a tree, round the size up to a "
+    "power of two and add only what exists: if (i + distance < n).",
+}
+
+
+def next_step(kind: str, slip: Slip | None = None) -> str:
+    """What to do about a verdict: that of its slip, unless its place says more."""
+    if slip is None or (kind in (EDGES, FIRST_BLOCK) and slip in (Slip.ZEROS, Slip.SAME_VALUE)):
+        return NEXT_STEP[kind]
+    return SLIP_STEP[slip]

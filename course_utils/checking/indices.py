@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-AXES = {2: ("row", "column"), 3: ("matrix", "row", "column")}  # an array's own names
-
 
 def at_index(
     index: Sequence[int], shape: Sequence[int], inputs: Mapping[str, Any]
@@ -43,5 +41,21 @@ def element(name: str, index: Sequence[int]) -> str:
 def named_index(index: Sequence[int], axes: Sequence[str] = ()) -> str:
     """An index by its axes' names: ``row 3, column 7``; of one dimension nothing, unless ``axes``
     has its name."""
-    names = axes or AXES.get(len(index), ())
+    names = axes or (axis_names(len(index)) if 1 < len(index) < 4 else ())
     return ", ".join(f"{name} {i}" for name, i in zip(names, index, strict=False))
+
+
+def axis_names(ndim: int) -> tuple[str, ...]:
+    """What is along each axis of an array: matrices, their rows and columns."""
+    if ndim == 1:
+        return ("element",)
+    return (*("matrix",) * (ndim - 2), "row", "column")
+
+
+def plural(name: str) -> str:
+    """``rows`` for ``row``, ``queries`` for ``query``, ``matrices`` for ``matrix``."""
+    if name.endswith("ix"):
+        return f"{name[:-2]}ices"
+    if name.endswith("y") and name[-2:-1] not in "aeiou":
+        return f"{name[:-1]}ies"
+    return f"{name}es" if name.endswith(("s", "x", "ch", "sh")) else f"{name}s"

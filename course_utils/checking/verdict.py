@@ -3,66 +3,40 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..emulator import Cause
-from ..integers import ceil_div
-from .error_kinds import PASS
+from .error_kinds import PASS, Slip
+from .heat_maps import COLOURS, WORDS, HeatMap
+from .indices import element, named_index
 from .rows import Rows
 
-RIGHT, PARTLY, ALL_WRONG, UNWRITTEN = ".", "x", "#", "?"
 PACKED = 1 << 12  # from here on an unsigned number is shown in hexadecimal, too
-LEGEND = ". right   x some wrong   # all wrong   ? never written"
-COLOURS = {RIGHT: "#e8eef4", PARTLY: "#f0c36d", ALL_WRONG: "#d55e00", UNWRITTEN: "#b9b9b9"}
 PASS_COLOUR, FAIL_COLOUR, NEUTRAL_COLOUR = "#009e73", "#d55e00", "#0072b2"
-WORDS = {PASS_COLOUR: "#006b4e", FAIL_COLOUR: "#a84a00"}  # of those that are too light for words
-
-
-@dataclass(frozen=True)
-class HeatMap:
-    """Where the errors lie: one mark for ``step`` = (rows, columns) elements."""
-
-    rows: tuple[str, ...]
-    step: tuple[int, int]
-
-    def __str__(self) -> str:
-        return "\n".join(self.rows)
-
-    @property
-    def caption(self) -> str:
-        """The number of elements per mark, and the legend."""
-        down, across = self.step
-        if len(self.rows) == 1:
-            each = "1 element" if across == 1 else f"{across} elements"
-        else:
-            each = "1 element" if down == across == 1 else f"{down} x {across} elements"
-        return f"each mark is {each}: {LEGEND}"
-
-    def to_html(self) -> str:
-        """The map as HTML, with the number of right marks as its text alternative."""
-        lines = ["".join(_span(mark, count) for mark, count in _runs(row)) for row in self.rows]
-        marks = "".join(self.rows)
-        words = f"map of the elements: {marks.count(RIGHT)} of {len(marks)} marks are right"
-        return (
-            f"<pre role='img' aria-label='{words}' "
-            "style='line-height:1.05;margin:4px 0;color:#333;background:none'>"
-            + "\n".join(lines)
-            + "</pre>"
-        )
+SHARE = 60  # per cent of a headline's colour; the rest is the text's, so that it has contrast
 
 
 @dataclass(frozen=True)
 class FirstWrong:
-    """The first wrong element in memory order; ``member`` is how a kernel writes it where its
-    array is one of vectors, ``y[41].x``."""
+    """The first wrong element; ``member`` is how a kernel writes it where its array is one of
+    vectors, ``y[41].x``, ``axes`` name its axes, and ``inputs`` are the kernel's inputs at the same
+    index (:func:`~course_utils.checking.indices.at_index`)."""
 
     index: tuple[int, ...]
     expected: Any
     got: Any
     member: str = ""
+    axes: tuple[str, ...] = ()
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+    def named(self, name: str) -> str:
+        """The element of the array ``name``: ``c[3, 7] (row 3, column 7)``."""
+        apart = self.member or named_index(self.index, self.axes)
+        return element(name, self.index) + (f" ({apart})" if apart else "")
 
 
 @dataclass(frozen=True)
@@ -71,9 +45,10 @@ class Verdict:
 
     ``kind`` is one of :mod:`course_utils.checking.error_kinds` (exercises add theirs);
     ``message`` says what is wrong in one or two sentences, ``hint`` one next step, ``excerpt`` the
-    source lines it is about. ``cause`` is that of a finding of the emulator, None without one.
-    ``wrong`` counts wrong elements out of ``total``. ``case`` is a case worked by hand: its inputs,
-    what is expected and what the answer makes of them.
+    source lines it is about. ``cause`` is that of a finding of the emulator, ``slip`` what all
+    wrong elements have in common, None without one. ``wrong`` counts wrong elements out of
+    ``total``. ``case`` is a case worked by hand: its inputs, what is expected and what the answer
+    makes of them.
     """
 
     kind: str
@@ -87,6 +62,7 @@ class Verdict:
     excerpt: str = ""
     printed: str = ""
     cause: Cause | None = None
+    slip: Slip | None = None
     case: Rows | None = None
 
     @property
@@ -104,10 +80,12 @@ class Verdict:
         """The lines of numbers below the headline."""
         lines = []
         if self.first is not None:
-            where = f"{self.name}[{', '.join(map(str, self.first.index))}]"
-            where += f" ({self.first.member})" if self.first.member else ""
+            where = self.first.named(self.name)
             expected, got = format_value(self.first.expected), format_value(self.first.got)
             lines.append(f"first wrong: {where}, expected {expected}, got {got}")
+            if self.first.inputs:
+                values = (f"{key} = {format_value(v)}" for key, v in self.first.inputs.items())
+                lines.append(f"inputs there: {', '.join(values)}")
         if self.wrong:
             lines.append(f"wrong: {self.wrong} of {self.total} elements")
         return lines
@@ -141,7 +119,7 @@ class Verdict:
         if self.excerpt:
             parts.append(code_block(self.excerpt))
         if self.heat is not None:
-            parts.append(f"<div style='color:#555'>{html.escape(self.heat.caption)}</div>")
+            parts.append(f"<div style='opacity:.8'>{html.escape(self.heat.caption)}</div>")
             parts.append(self.heat.to_html())
         if self.printed:
             parts += [paragraph("It printed:"), code_block(self.printed)]
@@ -163,9 +141,10 @@ class Verdict:
         figure, axes = plt.subplots(figsize=(6, max(1.4, min(5.0, 6 * high / wide + 0.8))))
         colours = ListedColormap([COLOURS[mark] for mark in marks])
         axes.imshow(grid, cmap=colours, vmin=0, vmax=len(marks) - 1, aspect="auto")
-        axes.set(title=f"{self.name}: {self.kind}", xlabel="column", ylabel="row")
-        names = ("right", "some wrong", "all wrong", "never written")
-        handles = [Patch(color=COLOURS[m], label=n) for m, n in zip(marks, names, strict=True)]
+        names = self.heat.axes
+        down = names[-2] if len(names) > 1 else ""
+        axes.set(title=f"{self.name}: {self.kind}", xlabel=names[-1], ylabel=down)
+        handles = [Patch(color=COLOURS[mark], label=WORDS[mark]) for mark in marks]
         axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
         figure.tight_layout()
         plt.close(figure)
@@ -196,34 +175,26 @@ def format_value(value: Any) -> str:
     return str(value)
 
 
-def heat_map(
-    wrong: np.ndarray, unwritten: np.ndarray, rows: int = 16, columns: int = 64
-) -> HeatMap:
-    """Summarise two boolean arrays of any shape in at most ``rows`` x ``columns`` marks."""
-    flat = wrong.reshape(-1, wrong.shape[-1]) if wrong.ndim > 1 else wrong.reshape(1, -1)
-    bare = unwritten.reshape(flat.shape)
-    high, wide = flat.shape
-    step = ceil_div(high, rows), ceil_div(wide, columns)
-    number = _pool(np.ones(flat.shape, int), step)
-    bad, empty = _pool(flat.astype(int), step), _pool(bare.astype(int), step)
-    marks = np.where(bad == 0, RIGHT, np.where(bad < number, PARTLY, ALL_WRONG))
-    marks = np.where((empty == number), UNWRITTEN, marks)
-    return HeatMap(tuple("".join(line) for line in marks), step)
-
-
 def panel(headline: str, body: str, colour: str) -> str:
     """A box with a coloured bar: the frame of every verdict. The first line stands out.
 
-    Screen readers announce it when it appears, and its words do without the colour.
+    Its text has the page's own colour, and the other colours are mixed with that: it follows the
+    theme of JupyterLab, VS Code and Colab, light or dark. Screen readers announce it when it
+    appears, and its words do without the colour.
     """
     first, _, rest = headline.partition("\n")
     more = f"<div style='white-space:pre-wrap'>{html.escape(rest)}</div>" if rest else ""
     return (
-        f"<div role='status' style='border-left:6px solid {colour};background:#fafafa;color:#222;"
+        f"<div role='status' style='border-left:6px solid {colour};background:{tint(5)};"
         "padding:8px 12px;margin:4px 0'>"
-        f"<div style='font-weight:bold;color:{WORDS.get(colour, colour)}'>{html.escape(first)}"
-        f"</div>{more}{body}</div>"
+        f"<div style='font-weight:bold;color:color-mix(in srgb, {colour} {SHARE}%, currentColor)'>"
+        f"{html.escape(first)}</div>{more}{body}</div>"
     )
+
+
+def tint(percent: int) -> str:
+    """A background: so much of the text's colour over what is below it."""
+    return f"color-mix(in srgb, currentColor {percent}%, transparent)"
 
 
 def paragraph(text: str) -> str:
@@ -233,27 +204,4 @@ def paragraph(text: str) -> str:
 
 def code_block(text: str) -> str:
     """``text`` as a block of code in HTML, escaped."""
-    return (
-        "<pre style='background:#f0f0f0;color:#222;padding:6px;margin:4px 0'>"
-        f"{html.escape(text)}</pre>"
-    )
-
-
-def _pool(array: np.ndarray, step: tuple[int, int]) -> np.ndarray:
-    for axis, width in enumerate(step):
-        array = np.add.reduceat(array, np.arange(0, array.shape[axis], width), axis=axis)
-    return array
-
-
-def _runs(row: str) -> list[tuple[str, int]]:
-    runs: list[tuple[str, int]] = []
-    for mark in row:
-        if runs and runs[-1][0] == mark:
-            runs[-1] = (mark, runs[-1][1] + 1)
-        else:
-            runs.append((mark, 1))
-    return runs
-
-
-def _span(mark: str, count: int) -> str:
-    return f"<span style='background:{COLOURS[mark]}'>{mark * count}</span>"
+    return f"<pre style='background:{tint(7)};padding:6px;margin:4px 0'>{html.escape(text)}</pre>"

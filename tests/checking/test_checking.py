@@ -128,7 +128,7 @@ def test_a_wrong_result_raises_and_shows_the_verdict_without_a_traceback():
         check(VECTOR + 100, VECTOR, name="c")
     assert caught.value.verdict.first.index == (0,)
     lines = caught.value._render_traceback_()
-    assert lines[0].startswith("WRONG VALUES: every element of c is wrong.")
+    assert lines[0].startswith("WRONG VALUES: every element of c is 100 too large.")
     assert not any("Traceback" in line for line in lines)
     assert isinstance(check(VECTOR + 100, VECTOR, raising=False), Verdict)
 
@@ -254,7 +254,7 @@ def test_the_message_counts_the_rows_and_columns_at_the_edge():
 
 def test_the_report_names_the_first_wrong_element_and_draws_where_the_errors_lie():
     text = str(judge(changed(MATRIX, (slice(32, None), slice(2, None)), 5), MATRIX, name="c"))
-    assert f"first wrong: c[32, 2], expected {MATRIX[32, 2]:.7g}, got 5" in text
+    assert f"first wrong: c[32, 2] (row 32, column 2), expected {MATRIX[32, 2]:.7g}, got 5" in text
     assert "wrong: 255 of 1961 elements" in text
     assert ". right" in text and "next:" in text
     drawing = [line.strip() for line in text.splitlines() if set(line.strip()) <= set(".x#?")]

@@ -9,14 +9,13 @@ from matplotlib.colors import to_hex
 
 from course_utils.checking import error_kinds as kinds
 from course_utils.checking import judge
+from course_utils.checking.heat_maps import COLOURS, heat_map
 from course_utils.checking.verdict import (
-    COLOURS,
     FAIL_COLOUR,
     NEUTRAL_COLOUR,
     PASS_COLOUR,
     Verdict,
     format_value,
-    heat_map,
     panel,
 )
 
@@ -66,23 +65,43 @@ def test_a_verdict_shows_its_parts_in_order_and_escaped():
 def test_the_first_line_of_a_panel_stands_out_and_the_others_follow_only_where_there_are_some():
     assert "pre-wrap" not in panel("one line", "", "red")
     two = panel("one <line>\nand another", "<p>body</p>", "red")
-    assert "font-weight:bold;color:red'>one &lt;line&gt;</div>" in two
+    assert "currentColor)'>one &lt;line&gt;</div>" in two
     assert "pre-wrap'>and another</div><p>body</p></div>" in two
 
 
-def luminance(colour: str) -> float:
-    """The relative luminance of a colour "#rrggbb", as WCAG 2 defines it."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+def mixed(share: int, colour: str, other: str) -> list[float]:
+    """``share`` per cent of one colour "#rrggbb" and the rest of another, as color-mix has it."""
+    pairs = ((int(colour[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5))
+    return [(a * share + b * (100 - share)) / 25500 for a, b in pairs]
+
+
+def luminance(parts: list[float]) -> float:
+    """The relative luminance of a colour, as WCAG 2 defines it."""
     linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
     return float(np.dot((0.2126, 0.7152, 0.0722), linear))
 
 
 @pytest.mark.parametrize("colour", (PASS_COLOUR, FAIL_COLOUR, NEUTRAL_COLOUR))
-def test_the_words_of_a_panel_have_contrast_and_are_announced(colour):
+@pytest.mark.parametrize(
+    ("words", "page"), [("#212121", "#ffffff"), ("#e1e1e1", "#111111"), ("#cccccc", "#1f1f1f")]
+)
+def test_the_words_of_a_panel_have_contrast_in_light_and_dark(colour, words, page):
+    """JupyterLab's light and dark theme, and the dark one of VS Code."""
     html = panel("one line", "", colour)
-    (words,) = re.findall("font-weight:bold;color:(#[0-9a-f]{6})", html)
-    assert (luminance("#fafafa") + 0.05) / (luminance(words) + 0.05) >= 4.5
-    assert html.startswith("<div role='status'")
+    (share,) = re.findall(rf"color-mix\(in srgb, {colour} (\d+)%, currentColor\)", html)
+    (tint,) = re.findall(r"background:color-mix\(in srgb, currentColor (\d+)%, transparent", html)
+    headline, body, ground = (
+        luminance(mixed(*parts))
+        for parts in ((int(share), colour, words), (100, words, words), (int(tint), words, page))
+    )
+    for shown in (headline, body):
+        light, dark = max(shown, ground), min(shown, ground)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_a_panel_is_announced_and_takes_its_text_colour_from_the_page():
+    html = panel("one line", "", FAIL_COLOUR)
+    assert html.startswith("<div role='status'") and not re.findall(r"[;']color:#", html)
 
 
 def test_a_map_of_errors_has_words_for_who_cannot_see_it():
@@ -144,7 +163,7 @@ def test_a_map_of_a_vector_is_one_row_and_of_a_stack_all_rows_one_below_the_othe
         ((100,), "2 elements:"),
         ((4, 6), "1 element:"),
         ((20, 6), "2 x 1 elements:"),
-        ((1, 100), "2 elements:"),
+        ((1, 100), "1 x 2 elements:"),
     ],
 )
 def test_a_map_says_how_many_elements_a_mark_stands_for(shape, words):

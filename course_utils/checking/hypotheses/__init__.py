@@ -1,0 +1,53 @@
+"""From a wrong array to the mistake that most likely made it.
+
+Each function of the modules here tests one hypothesis and answers with a
+:class:`~course_utils.checking.evidence.Diagnosis`, or None. One that explains more comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from .. import error_kinds as kinds
+from ..error_kinds import Slip
+from ..evidence import Diagnosis, Evidence
+from . import arrangement, in_common, partial_sums, where_wrong, whole
+
+HYPOTHESES: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
+    whole.untouched,
+    whole.zero,
+    whole.not_a_number,
+    arrangement.conjugated,
+    arrangement.transposed,
+    arrangement.reversed_,
+    arrangement.shifted,
+    arrangement.rolled,
+    whole.scaled,
+    whole.imprecise,
+    where_wrong.edges,
+    where_wrong.short_index,
+    where_wrong.first_block,
+    where_wrong.partly_written,
+    partial_sums.terms_missing,
+)
+
+
+def classify(e: Evidence) -> Diagnosis:
+    """The kind of mistake and a sentence about it; something must be wrong."""
+    found = next(filter(None, (test(e) for test in HYPOTHESES)), None)
+    if found is not None and not in_common.is_located(found.kind):
+        return found
+    if found is not None and (found.slip is not None or e.unwritten[e.wrong].all()):
+        return found
+    shared = in_common.shared(e)
+    if found is None:
+        found = Diagnosis(kinds.WRONG, in_common.describe_wrong(e))
+        return found if shared is None else replace(found, message=shared[0], slip=shared[1])
+    if shared is None:
+        return found
+    sentence, slip = shared
+    if found.kind == kinds.EDGES and slip is Slip.SAME_FACTOR:
+        slip = Slip.EDGES_COUNTED_TWICE
+    message = f"{found.message} {sentence[0].upper()}{sentence[1:]}"
+    return replace(found, message=message, slip=slip)

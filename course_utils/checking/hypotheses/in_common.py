@@ -1,0 +1,194 @@
+"""What all wrong elements have in common, wherever they are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import error_kinds as kinds
+from ..error_kinds import Slip
+from ..evidence import UNLIKELY, Evidence
+from ..indices import element
+from ..tolerance import wide
+from ..verdict import format_value
+
+ENOUGH = 3  # wrong elements: of fewer, much is in common by chance
+WIDTHS = (8, 16, 32)  # bits in which an integer may have been kept
+HARDLY = 0.2  # of a value that fewer of the expected elements have, a wrong one is no accident
+SEARCHED = 1 << 16  # wrong elements whose values are looked for elsewhere, at most
+
+
+def zeros(e: Evidence) -> tuple[str, Slip] | None:
+    """0, as it was before or as a neutral element that isn't one."""
+    found, wanted = e.actual[e.wrong], e.expected[e.wrong]
+    if e.actual.dtype.kind == "b" or found.any() or (e.expected == 0).mean() > HARDLY:
+        return None
+    right = e.expected[~e.wrong]
+    if e.actual.dtype.kind in "if" and len(found) >= ENOUGH <= len(right):
+        for sign, which, rest, name in (
+            (1, "positive", "negative", "minimum"),
+            (-1, "negative", "positive", "maximum"),
+        ):
+            signs = bool((wanted * sign > 0).all()) and bool((right * sign <= 0).all())
+            if signs and (right * sign < 0).sum() >= ENOUGH:
+                return (
+                    f"{e.wrong_ones} is 0 where a {which} number is expected, and every {rest} one "
+                    f"is right: a {name} that starts at 0 gives that.",
+                    Slip.NEUTRAL,
+                )
+    return f"{e.wrong_ones} is 0.", Slip.ZEROS
+
+
+def wrapped(e: Evidence) -> tuple[str, Slip] | None:
+    """Too large for the type, or for one on the way."""
+    if e.actual.dtype.kind not in "iu" or e.expected.dtype.kind not in "iu":
+        return None
+    found, wanted = e.actual[e.wrong].astype(object), e.expected[e.wrong].astype(object)
+    for bits in WIDTHS:
+        if len(found) < 2 and bits == 8:
+            continue
+        size = 1 << bits
+        outside = bool(((wanted < -size // 2) | (wanted >= size // 2)).all())
+        beyond = bool(((wanted < 0) | (wanted >= size)).all())
+        unsigned = beyond and bool(((found >= 0) & (found < size)).all())
+        signed = outside and bool(((found >= -size // 2) & (found < size // 2)).all())
+        if (unsigned or signed) and not ((wanted - found) % size).any() and found.any():
+            return (
+                f"{e.wrong_ones} is what {bits} bits keep of it: the remainder after a division "
+                f"by {size:,}.",
+                Slip.WRAPPED,
+            )
+    limits = np.iinfo(e.actual.dtype)
+    for limit in (limits.max, limits.min):
+        share = float((e.expected == limit).mean())
+        if limit and (wanted == limit).all() and share ** len(found) < UNLIKELY:
+            return (
+                f"{e.wrong_ones} should be {limit}, the limit of {e.actual.dtype}, and all others "
+                "are right: a value beyond the limit isn't clipped, it wraps around.",
+                Slip.WRAPPED,
+            )
+    return None
+
+
+def infinite(e: Evidence) -> tuple[str, Slip] | None:
+    """Infinite where a finite number is expected."""
+    if e.actual.dtype.kind not in "fc" or not np.isinf(e.actual[e.wrong]).all():
+        return None
+    if not np.isfinite(e.expected[e.wrong]).all():
+        return None
+    return f"{e.wrong_ones} is infinite.", Slip.INFINITE
+
+
+def same_factor(e: Evidence) -> tuple[str, Slip] | None:
+    """One factor off."""
+    found, wanted = wide(e.actual[e.wrong]), wide(e.expected[e.wrong])
+    least = ENOUGH if e.wrong.size > 2 * ENOUGH else ENOUGH + 1
+    if not wanted.all() or e.actual.dtype.kind == "b" or len(found) < least - 1:
+        return None
+    with np.errstate(all="ignore"):
+        ratio = found / wanted
+        factor = complex(np.median(ratio.real)).real
+        if not np.isfinite(factor) or not factor or not e.close(found, wanted * factor).all():
+            return None
+    plain = {2.0: "twice", 0.5: "half"}.get(round(factor, 6))
+    if len(found) < least and not plain:
+        return None
+    if e.alike(e.expected[e.wrong]):
+        return None
+    if factor == -1:
+        return f"{e.wrong_ones} has the wrong sign.", Slip.SAME_FACTOR
+    much = f"{plain} what" if plain else f"{factor:.4g} times what"
+    return f"{e.wrong_ones} is {much} it should be.", Slip.SAME_FACTOR
+
+
+def offset(e: Evidence) -> tuple[str, Slip] | None:
+    """One number too many, the same everywhere."""
+    if e.actual.dtype.kind not in "iuf" or e.wrong.sum() <= ENOUGH or e.alike(e.expected[e.wrong]):
+        return None
+    found, wanted = wide(e.actual[e.wrong]), wide(e.expected[e.wrong])
+    if len(np.unique(wanted)) <= ENOUGH or not np.isfinite(found - wanted).all():
+        return None
+    by = float(np.median(found - wanted))
+    if not by or not e.close(found, wanted + by).all():
+        return None
+    return f"{e.wrong_ones} is {abs(by):.4g} too {'large' if by > 0 else 'small'}.", Slip.OFFSET
+
+
+def same_value(e: Evidence) -> tuple[str, Slip] | None:
+    """One value, which hardly any element should have."""
+    found = e.actual[e.wrong]
+    if len(found) < ENOUGH or e.actual.dtype.kind == "b" or not (found == found[0]).all():
+        return None
+    if e.alike(e.expected) or float((e.expected == found[0]).mean()) > HARDLY:
+        return None
+    if e.wrong.mean() < 1 and len(found) <= ENOUGH:
+        return None
+    return f"{e.wrong_ones} holds the same value, {format_value(found[0])}.", Slip.SAME_VALUE
+
+
+def elsewhere(e: Evidence) -> tuple[str, Slip] | None:
+    """Values that belong to other elements."""
+    count = int(e.wrong.sum())
+    if not ENOUGH <= count <= SEARCHED or e.actual.dtype.kind not in "iuf":
+        return None
+    flat = e.expected.reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    values = flat[order]
+    found = e.actual[e.wrong]
+
+    def among(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Whether each is an expected value, and where that belongs."""
+        at = np.clip(np.searchsorted(values, numbers), 1, len(values) - 1)
+        left, right = (np.abs(wide(numbers) - wide(values[near])) for near in (at - 1, at))
+        at -= left <= right
+        return e.close(numbers, values[at]), order[at]
+
+    inside, where = among(found)
+    if not np.isfinite(wide(found)).all() or not inside.all():
+        return None
+    rng = np.random.default_rng(0)
+    span = rng.uniform(float(values[0]), float(values[-1]), 1000)
+    chance = float(among(span.astype(e.expected.dtype))[0].mean())
+    if len(np.unique(found)) <= ENOUGH or chance ** len(np.unique(found)) > UNLIKELY:
+        return None
+    first = np.unravel_index(int(np.argmax(e.wrong)), e.wrong.shape)
+    origin = np.unravel_index(int(where[0]), e.wrong.shape)
+    here, there = (element(e.name, [int(i) for i in index]) for index in (first, origin))
+    return (
+        f"{e.wrong_ones} holds what belongs at another index: {here} holds the value of {there}.",
+        Slip.ELSEWHERE,
+    )
+
+
+SHARED = (zeros, wrapped, infinite, same_factor, offset, same_value, elsewhere)
+
+
+def shared(e: Evidence) -> tuple[str, Slip] | None:
+    """What all wrong elements have in common, as a sentence, or None."""
+    return next(filter(None, (test(e) for test in SHARED)), None)
+
+
+def describe_wrong(e: Evidence) -> str:
+    """A sentence about wrong elements that have nothing in common."""
+    if e.actual.size == 1 and (off := _share(e)):
+        return f"{e.all_of} is {off}: more than rounding explains."
+    if e.wrong.all():
+        return f"{e.all_of} is wrong."
+    return f"some elements of {e.name} are wrong."
+
+
+def _share(e: Evidence) -> str:
+    """By how much a single number is off, where that is little; nothing where it is much."""
+    got, wanted = wide(e.actual).item(), wide(e.expected).item()
+    if e.expected.dtype.kind not in "fc":
+        return ""  # of a count or an index a little is as wrong as much
+    if not np.isfinite(got) or not np.isfinite(wanted) or not wanted:
+        return ""
+    off = abs(got - wanted) / abs(wanted)
+    if off > 0.1:
+        return ""
+    return f"{100 * off:.2g} % {'larger' if abs(got) > abs(wanted) else 'smaller'} than expected"
+
+
+def is_located(kind: str) -> bool:
+    """Whether ``kind`` says where the wrong elements are, and not yet what is wrong with them."""
+    return kind in (kinds.WRONG, kinds.EDGES, kinds.FIRST_BLOCK)

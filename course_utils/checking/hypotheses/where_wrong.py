@@ -1,0 +1,135 @@
+"""Where the wrong elements are: at the edges, after the first block, or here and there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+
+from .. import error_kinds as kinds
+from ..evidence import Diagnosis, Evidence
+from ..indices import element
+
+BLOCK_SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
+MOST_OF_A_TAIL = 0.25  # the share of it that is wrong at least; fewer are mistakes here and there
+FEW = 6  # elements: of fewer than these, one may be called the edge, and of 2 or 3 none
+SHORT_COUNTS = {2**15: "short", 2**16: "unsigned short"}  # numbers that 16 bits count from 0 on
+ENOUGH = 0.9  # share of elements a hypothesis must explain
+
+
+def edges(e: Evidence) -> Diagnosis | None:
+    """The last few along one axis or several, or the border all around."""
+    if e.actual.size < FEW and (e.actual.size < 4 or e.wrong.sum() > 1):
+        return None
+    tails = [tails_of(size) for size in e.actual.shape]
+    tails[:-2] = [[t for t in found if t <= 2] for found in tails[:-2]]  # blocks are not cubes
+    best: tuple[int, ...] | None = None
+    for cut in product(*tails):
+        inner = _without_tails(e, cut)
+        if inner.size * 2 < e.wrong.size or inner.any():
+            continue
+        if best is None or inner.size > best[0]:
+            best = (inner.size, *cut)
+    if best is not None:
+        cut = _shrunk(e, list(best[1:]))
+        tail = e.wrong.size - _without_tails(e, cut).size
+        return _of_tails(e, cut) if e.wrong.sum() >= MOST_OF_A_TAIL * tail else None
+    for width in (1, 2, 3):
+        core = tuple(slice(width, size - width) for size in e.actual.shape)
+        inner = e.wrong[core]
+        if inner.size * 2 >= e.wrong.size and not inner.any():
+            message = f"the inside of {e.name} is right; only the border is wrong."
+            return Diagnosis(kinds.EDGES, message)
+    return None
+
+
+def short_index(e: Evidence) -> Diagnosis | None:
+    """Right as far as an index of 16 bits counts."""
+    first = _leading(~e.wrong.reshape(-1))
+    if first not in SHORT_COUNTS or e.wrong.reshape(-1)[first:].mean() < ENOUGH:
+        return None
+    return Diagnosis(
+        kinds.WRONG,
+        f"the first {first} elements of {e.name} are right, as many as an index of 16 bits "
+        f"({SHORT_COUNTS[first]}) can count, and no others. Or does the grid end there?",
+    )
+
+
+def first_block(e: Evidence) -> Diagnosis | None:
+    """Right in one block, or up to a limit."""
+    right = ~e.wrong
+    lengths = [_leading(right[_through_origin(axis, right.ndim)]) for axis in range(right.ndim)]
+    inside = right[tuple(slice(0, length) for length in lengths)]
+    if not 1 < inside.size <= right.size // 2 or not inside.all():
+        return None
+    if right.ndim == 1 and lengths[0] % 32:
+        return None
+    if lengths[-1] == 1 < right.shape[-1]:  # no block is one column wide
+        return None
+    if (right.sum() - inside.size) > (1 - ENOUGH) * (right.size - inside.size):
+        return None
+    region = " x ".join(map(str, lengths))
+    text = f"only the first {region} elements of {e.name} are right"
+    if e.unwritten[e.wrong].all():
+        reasons = "too few blocks, no blockIdx, a wrong stride, or a limit"
+        text += f", and the others were never written: {reasons}"
+    return Diagnosis(kinds.FIRST_BLOCK, f"{text}.")
+
+
+def partly_written(e: Evidence) -> Diagnosis | None:
+    """Some elements still hold what they held before the launch."""
+    count = int(e.unwritten.sum())
+    by_chance = e.actual.itemsize == 1 and count * 2 < e.wrong.sum()  # a byte in 256 holds it
+    if by_chance or not count:
+        return None
+    first = np.unravel_index(int(np.argmax(e.unwritten)), e.unwritten.shape)
+    where = element(e.name, [int(i) for i in first])
+    were = f"{count} of {e.actual.size} elements " + ("were" if count > 1 else "was")
+    return Diagnosis(kinds.PARTLY_WRITTEN, f"{were} never written, the first is {where}.")
+
+
+def tails_of(size: int) -> list[int]:
+    """Numbers of trailing elements that a rounding mistake could miss, 0 included; one of two
+    elements is no edge."""
+    tails = {0, 1, 2} | {size % block for block in BLOCK_SIZES}
+    return sorted(tail for tail in tails if tail < size) if size > 2 else [0]
+
+
+def _without_tails(e: Evidence, cut: Sequence[int]) -> np.ndarray:
+    """What is wrong where the last ``cut`` of each axis are left out."""
+    return e.wrong[tuple(slice(0, n - t) for n, t in zip(e.actual.shape, cut, strict=True))]
+
+
+def _shrunk(e: Evidence, cut: list[int]) -> tuple[int, ...]:
+    """``cut`` with every tail reduced to what is really wrong."""
+    for axis in range(len(cut)):
+        while cut[axis] > 0:
+            less = [tail - (a == axis) for a, tail in enumerate(cut)]
+            if _without_tails(e, less).any():
+                break
+            cut = less
+    return tuple(cut)
+
+
+def _of_tails(e: Evidence, cut: tuple[int, ...]) -> Diagnosis:
+    parts = []
+    for axis, tail in enumerate(cut):
+        if tail:
+            what = e.axis_name(axis, several=tail > 1)
+            parts.append(f"the last {tail} {what}" if tail > 1 else f"the last {what}")
+    unwritten = bool(e.unwritten[e.wrong].all())
+    state = "were never written" if unwritten else "are wrong"
+    if sum(cut) == 1:
+        state = state.replace("are", "is").replace("were", "was")
+    message = f"{' and '.join(parts)} of {e.name} {state}; everything else is right."
+    return Diagnosis(kinds.EDGES, message)
+
+
+def _through_origin(axis: int, ndim: int) -> tuple[slice | int, ...]:
+    return tuple(slice(None) if i == axis else 0 for i in range(ndim))
+
+
+def _leading(right: np.ndarray) -> int:
+    """How many elements are right before the first wrong one."""
+    return int(right.size if right.all() else np.argmin(right))

@@ -1,0 +1,98 @@
+"""Which elements were never written: they hold what their array held before the launch.
+
+``cp.empty`` fills an array on the emulator with values that hardly any kernel computes: a NaN of
+its own, or 0xCD in every byte of an integer. A NaN keeps its bits through arithmetic on most
+machines, so a result with those bits that is in another array was made from unwritten memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..devices import emulated_cupy
+from ..devices.emulated_arrays import CANARY, NAN_BITS, plain
+from ..emulator import GLOBAL
+from .tolerance import is_inexact
+
+
+@dataclass(frozen=True)
+class Unset:
+    """Masks of the result's shape: ``unwritten`` elements, those that are NaN for another reason
+    (``strange``), and those of the latter that come from unwritten memory (``carried``)."""
+
+    unwritten: np.ndarray
+    strange: np.ndarray
+    carried: np.ndarray
+
+
+def unset(actual: Any, got: np.ndarray, want: np.ndarray, initial: Any = None) -> Unset:
+    """What was never written in ``got``, the host's copy of ``actual`` in its own dtype.
+
+    ``initial`` is what it held before: an array of its shape, or one value. Without it, that is the
+    NaN of NumPy or of ``cp.empty``, or an integer of ``cp.empty``. A NaN that ``want`` expects is
+    not strange.
+    """
+    nan = np.isnan(got) & ~np.isnan(want) if _has_nan(got) else np.zeros(got.shape, bool)
+    emulated = isinstance(actual, emulated_cupy.ndarray)
+    foreign = _holds(got, _empty_bits(got.dtype), either_sign=True)
+    if initial is not None:
+        before = np.broadcast_to(np.asarray(initial).astype(got.dtype), got.shape)
+        same = _equal(got, before)
+    elif emulated and GLOBAL.made_without_values(plain(actual)):
+        same = _holds(got, _empty_bits(got.dtype))
+    elif emulated:
+        same = _holds(got, _nan_bits(got.dtype))
+    else:
+        same = _holds(got, _empty_bits(got.dtype)) | _holds(got, _nan_bits(got.dtype))
+    carried = foreign | _holds(got, -1) if emulated else foreign
+    return Unset(same, nan & ~same, nan & ~same & carried & _has_nan(got))
+
+
+def raw_bytes(array: np.ndarray) -> np.ndarray:
+    """The raw bytes along a new last axis, so that one NaN can be told from another."""
+    return np.ascontiguousarray(array)[..., None].view(np.uint8)
+
+
+def _has_nan(array: np.ndarray) -> bool:
+    return is_inexact(array) or array.dtype.name == "bfloat16"
+
+
+def _equal(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    same: np.ndarray = (raw_bytes(left) == raw_bytes(right)).all(axis=-1)
+    return same
+
+
+def _empty_bits(dtype: np.dtype) -> int | None:
+    """What ``cp.empty`` puts into an element, or into each part of a complex one."""
+    if dtype.kind in "iu":
+        return int.from_bytes(bytes([CANARY]) * dtype.itemsize, "little")
+    return NAN_BITS.get(_part(dtype).name)
+
+
+def _nan_bits(dtype: np.dtype) -> int | None:
+    if dtype.kind in "iub":
+        return None
+    return int(np.array(np.nan, _part(dtype)).view(f"u{_part(dtype).itemsize}"))
+
+
+def _part(dtype: np.dtype) -> np.dtype:
+    """The dtype of the real part of a complex number."""
+    return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
+
+
+def _holds(array: np.ndarray, bits: int | None, either_sign: bool = False) -> np.ndarray:
+    """Where the element, or a complex one's real part, is made of these ``bits``."""
+    part = _part(array.dtype)
+    if bits is None or part.itemsize > 8:
+        return np.zeros(array.shape, bool)
+    unit = np.dtype(f"u{part.itemsize}")
+    words = np.ascontiguousarray(array)[..., None].view(unit)[..., 0]
+    mask = (1 << 8 * part.itemsize) - 1
+    sign = 1 << 8 * part.itemsize - 1
+    found: np.ndarray = words == unit.type(bits & mask)
+    if either_sign and array.dtype.kind not in "iu":
+        found |= words == unit.type(bits ^ sign)
+    return found
