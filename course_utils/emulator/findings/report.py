@@ -29,6 +29,7 @@ class Finding:
     and the one accessed (1 for the first one past the end, 0 when inside). ``repeats`` says how
     often more the same was met at the same lines. ``meant``: the index before it lost its upper
     bits. ``condition``: the line of the condition that let an access out of bounds through.
+    ``symptom`` is the part of ``message`` that says only what happened, "" if no part is more.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class Finding:
     cause: Cause = field(kw_only=True)
     meant: int | None = field(kw_only=True, default=None)
     condition: Location | None = field(kw_only=True, default=None)
+    symptom: str = field(kw_only=True, default="")
 
 
 OUT_OF_BOUNDS = "out of bounds"

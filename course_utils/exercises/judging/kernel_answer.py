@@ -40,6 +40,7 @@ from .outcome import (
     clip_printed,
     from_compile_error,
     from_finding,
+    is_hunted,
     right,
     simple,
     with_context,
@@ -93,9 +94,10 @@ def _try_everything(
         given = trial.given(exercise)
         launches = trial.launches(exercise)
         run = emulated_runs.run(exercise, module, given, trial.size, trial.seed, launches=launches)
-        finding = _first_cause(run)
+        finding = first_cause(run)
         if finding:
-            verdict = from_finding(finding, source, filename)
+            hunted = is_hunted(exercise, source, finding.kind)
+            verdict = from_finding(finding, source, filename, hunted=hunted)
         else:
             verdict = compared(exercise, run.arrays, run.before, given, trial.size, zeros)
         return (None if verdict.passed else verdict), run

@@ -12,13 +12,14 @@ from ... import figures
 from ...checking.excerpts import clip, source_excerpt
 from ...checking.verdict import FAIL_COLOUR, NEUTRAL_COLOUR, PASS_COLOUR, Verdict, panel, paragraph
 from ...compiling.diagnostics import CompileError
-from ...emulator import Cause, Counts, Finding, Location, next_step
+from ...emulator import KINDS, Cause, Counts, Finding, Location, next_step
 from ..authoring import kinds
 from ..authoring.spec import BaseExercise
 
 MOST_LINES = 12  # of what a kernel printed
 MOST_CHARACTERS = 1200
 MOST_MESSAGE = 1500
+HUNT = "Why can this happen? Answer that before you change a line. The hints below go on from here."
 
 
 @dataclass(frozen=True)
@@ -176,11 +177,20 @@ def from_compile_error(error: CompileError) -> Verdict:
     )
 
 
-def from_finding(finding: Finding, source: str, filename: str, *, atomics: bool = True) -> Verdict:
+def is_hunted(exercise: BaseExercise, source: str, kind: str) -> bool:
+    """Whether ``source`` is the starter of a hunt for a fault of this kind: then the remedy is the
+    answer, and a verdict tells the symptom alone."""
+    return kind == exercise.bug and kind in KINDS and exercise.is_untouched(source)
+
+
+def from_finding(
+    finding: Finding, source: str, filename: str, *, atomics: bool = True, hunted: bool = False
+) -> Verdict:
     """A fault the emulator saw, with the student's source lines. ``atomics``: whether the exercise
-    allows them."""
+    allows them; ``hunted``: as :func:`is_hunted` has it."""
     lines = _own_lines((finding.location, finding.other_location), filename)
-    message = clip(finding.message, 7, MOST_MESSAGE, MOST_MESSAGE)
+    told = finding.symptom if hunted and finding.symptom else finding.message
+    message = clip(told, 7, MOST_MESSAGE, MOST_MESSAGE)
     if message.lower().startswith(finding.kind):  # the headline says it already
         message = message[len(finding.kind) :].lstrip(": ")
     hint = next_step(finding, atomics=atomics)

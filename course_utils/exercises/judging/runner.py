@@ -23,7 +23,7 @@ from ..authoring.spec import (
     PythonExercise,
 )
 from . import kernel_answer, number_answer
-from .outcome import Outcome, simple
+from .outcome import HUNT, Outcome, is_hunted, simple
 from .python_habits import python_habits
 
 
@@ -85,7 +85,7 @@ def _is_text(source: str) -> bool:
 def check_source(exercise: BaseExercise, source: str) -> Outcome:
     """Run ``source`` on the emulator, be it the starter or not; never raises."""
     try:
-        return _run(exercise, source)
+        outcome = _run(exercise, source)
     except CompilerMissing as error:
         message, _, hint = str(error).partition("\n")
         return Outcome.of(exercise, simple(kinds.NO_COMPILER, message, hint=hint))
@@ -93,6 +93,9 @@ def check_source(exercise: BaseExercise, source: str) -> Outcome:
         lines = traceback.format_exception(error)[-4:]
         verdict = simple(kinds.OUR_FAULT, f"the checker failed: {error}", excerpt="".join(lines))
         return Outcome.of(exercise, verdict)
+    if is_hunted(exercise, source, outcome.kind):
+        outcome = replace(outcome, verdict=replace(outcome.verdict, hint=HUNT))
+    return outcome
 
 
 @singledispatch

@@ -114,13 +114,17 @@ def _finding(use: ptx.Instruction, filler: ptx.Instruction) -> Finding:
     else:
         name, why = "tcgen05.ld", "is loaded asynchronously"
         cure = "tcgen05.wait::ld comes first"
+    symptom = (
+        f"Result used too early: {use.location} uses a result of the {name} at {filler.location}, "
+        f"which {why}."
+    )
     return Finding(
         DATA_RACE,
-        f"Result used too early: {use.location} uses a result of the {name} at {filler.location}, "
-        f"which {why}. {cure}.",
+        f"{symptom} {cure}.",
         use.location,
         other_location=filler.location,
         cause=Cause.REGISTER_READ_BEFORE_WAIT,
+        symptom=symptom,
     )
 
 

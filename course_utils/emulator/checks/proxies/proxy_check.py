@@ -227,13 +227,25 @@ class ProxyCheck(Observer):
             f"Missing fence: byte {place} of {region.name} in shared memory, block {block}, may "
             f"not yet be visible to the async proxy:\n"
             f"  {where(other, block)} writes it at {there}\n"
-            f"  thread {thread} starts a `{_short(instruction)}` that reads it at {here}\n"
-            f"  with no fence.proxy.async in between. Every thread that wrote executes it, then "
-            f"all meet at a barrier."
+            f"  thread {thread} starts a `{_short(instruction)}` that reads it at {here}"
         )
-        cause, name = Cause.PROXY_FENCE_MISSING, region.name
+        why = (
+            "\n  with no fence.proxy.async in between. Every thread that wrote executes it, then "
+            "all meet at a barrier."
+        )
+        cause, name, last = Cause.PROXY_FENCE_MISSING, region.name, (there, other)
         finding = Finding(
-            DATA_RACE, text, here, thread, block, name, None, 0, there, other, cause=cause
+            DATA_RACE,
+            text + why,
+            here,
+            thread,
+            block,
+            name,
+            None,
+            0,
+            *last,
+            cause=cause,
+            symptom=text,
         )
         self.findings.add(("proxy", there, here), finding)
 

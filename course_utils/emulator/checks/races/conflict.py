@@ -258,6 +258,8 @@ class AccessCheck:
             f"Data race ({verb} after {kind}) on {region.name}[{index}]{where}:\n"
             f"  thread {other}{of_other} {did}\n"
             f"  thread {thread}{of} {verb}s it at {here}"
+        )
+        why = (
             f"{missing}"
             f"{passed_by(self.races.paths, self.group, self.site.instruction, earlier, lane)}"
         )
@@ -266,7 +268,7 @@ class AccessCheck:
         times = len(bad) - 1
         finding = Finding(
             DATA_RACE,
-            text,
+            text + why,
             here,
             thread,
             block,
@@ -277,6 +279,7 @@ class AccessCheck:
             repeats=times,
             level=level,
             cause=cause,
+            symptom=f"{text}\n  and nothing orders the two.",
         )
         findings.add(key, finding, note)
 

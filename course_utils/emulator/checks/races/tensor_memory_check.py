@@ -297,12 +297,11 @@ class TensorUse:
             f"{self.batch.block_index(self.batch.first + block)}:\n"
             f"  thread {other_thread} of block {other_block} {earlier}s it at {there} "
             f"({_name(other)})\n"
-            f"  thread {thread} of block {own} {verb} at {here} ({_name(site)})\n"
-            f"  with no {lacks}."
+            f"  thread {thread} of block {own} {verb} at {here} ({_name(site)})"
         )
         finding = Finding(
             DATA_RACE,
-            text,
+            f"{text}\n  with no {lacks}.",
             here,
             thread,
             own,
@@ -311,6 +310,7 @@ class TensorUse:
             other_location=there,
             other_thread=other_thread,
             cause=cause,
+            symptom=text,
         )
         self.findings.add(("tensor", here, there, lacks), finding)
 
