@@ -94,7 +94,7 @@ def _try_everything(
         given = trial.given(exercise)
         launches = trial.launches(exercise)
         run = emulated_runs.run(exercise, module, given, trial.size, trial.seed, launches=launches)
-        finding = first_cause(run)
+        finding = _first_cause(run)
         if finding:
             hunted = is_hunted(exercise, source, finding.kind)
             verdict = from_finding(finding, source, filename, hunted=hunted)
