@@ -281,17 +281,36 @@ def test_a_barrier_that_part_of_a_warp_skips():
         64,
         (np.zeros(64, F32), np.int32(0)),
     )
-    assert (found.kind, found.location.line) == (BARRIER, 3)
-    assert found.message == (
-        "Barrier misuse: __syncthreads() stands where only some threads of a warp come by. Every "
-        "thread of the block must reach the same barrier.\n"
-        "  warp 0 of block (0, 0, 0): 16 threads waiting at kernel.cu:3, first thread (0, 0, 0) of "
-        "block (0, 0, 0)\n"
-        "  warp 0 of block (0, 0, 0): 16 threads waiting at kernel.cu:5, first thread (16, 0, 0) "
-        "of block (0, 0, 0)\n"
-        "  warp 1 of block (0, 0, 0): 32 threads waiting at kernel.cu:5, first thread (32, 0, 0) "
-        "of block (0, 0, 0)"
+    assert (found.kind, found.cause) == (BARRIER, Cause.BARRIER_NOT_REACHED)
+    assert (found.location.line, found.thread) == (3, (0, 0, 0))
+    assert (found.other_location.line, found.other_thread) == (5, (16, 0, 0))
+    assert "Lanes 16-31 wait at the __syncthreads() at kernel.cu:5" in found.message
+
+
+@pytest.mark.parametrize(
+    "call, name",
+    [
+        ("__shfl_down_sync(n, i, 1)", "__shfl_down_sync()"),
+        ("__shfl_xor_sync(n, i, 1)", "__shfl_xor_sync()"),
+        ("__shfl_sync(n, i, 1)", "__shfl_sync()"),
+        ("__ballot_sync(n, i)", "__ballot_sync()"),
+        ("__reduce_add_sync(n, i)", "__reduce_add_sync()"),
+        ("__match_any_sync(n, i)", "__match_any_sync()"),
+    ],
+)
+def test_a_shuffle_whose_mask_names_lanes_that_wait_elsewhere_names_both(call, name):
+    found = fault(
+        f"int i = threadIdx.x;\nif (i < 16)\n    i = {call};\n__syncthreads();\nx[0] = i;",
+        1,
+        32,
+        (np.zeros(64, F32), np.uint32(0xFF00FF)),
+        parameters="float* x, unsigned n",
     )
+    assert (found.kind, found.cause) == (DEADLOCK, Cause.SHUFFLE_NOT_REACHED)
+    assert (found.location.line, found.other_location.line) == (4, 5)
+    assert (found.thread, found.other_thread) == ((0, 0, 0), (16, 0, 0))
+    for part in (name, "lanes 16-23", "0x00ff00ff", "the __syncthreads() at kernel.cu:5"):
+        assert part in found.message
 
 
 def test_threads_that_returned_before_a_barrier_are_missed():
@@ -302,11 +321,9 @@ def test_threads_that_returned_before_a_barrier_are_missed():
         (np.zeros(64, F32), np.int32(0)),
         checks=ALL_CHECKS,
     )
-    assert [f.kind for f in result.findings] == [BARRIER]
-    assert result.findings[0].message == (
-        "Barrier misuse: 14 of the 64 threads of block (0, 0, 0) exited before "
-        "__syncthreads() at kernel.cu:3. Every thread must reach it."
-    )
+    (found,) = result.findings
+    assert (found.kind, found.cause) == (BARRIER, Cause.THREADS_RETURNED)
+    assert found.location.line == 3 and "14 of the 64 threads" in found.message
 
 
 def test_a_deadlock_names_every_waiting_warp():

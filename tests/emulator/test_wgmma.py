@@ -391,7 +391,7 @@ def test_a_wgmma_is_over_for_all_warps_at_once_so_one_may_write_over_the_tiles(s
     "act, words",
     [
         ("return", "needs all 128 threads of a warpgroup, but 32 of them have ended"),
-        ("__syncthreads()", "a wgmma is for the four warps of a warpgroup together"),
+        ("__syncthreads()", "the four warps of a warpgroup execute a wgmma together"),
     ],
 )
 def test_a_wgmma_to_which_a_warp_does_not_come_is_reported(act, words):

@@ -60,6 +60,7 @@ class Cause(Enum):
     # barriers
     BARRIER_NOT_REACHED = "only some threads of a warp reach __syncthreads()"
     SYNCWARP_NOT_REACHED = "only some of the lanes of its mask reach __syncwarp()"
+    SHUFFLE_NOT_REACHED = "only some of the lanes of its mask reach a shuffle or a vote"
     WARP_INCOMPLETE = "an instruction of a whole warp, executed by some of its threads"
     WARPGROUP_INCOMPLETE = "a wgmma without all threads of a warpgroup"
     LANE_NOT_IN_MASK = "a lane at an instruction whose mask does not name it"

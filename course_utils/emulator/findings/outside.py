@@ -22,6 +22,7 @@ RANGE = 2**32  # values of an int, or of an unsigned
 MOST_BELOW = 2**20
 MOST_WRAPS = 8  # times that an index is taken to have passed the range of an int
 NEAR = 2**40  # bytes from an array within which an access is said to miss it
+NEAR_ON_HOST = 2**20  # the same among addresses of the host, where other things are, too
 IN_TABLE = 2**20  # bytes from an address in a table of addresses to the access
 SEARCHED = 2**26  # bytes of an argument that is searched for an address
 SMALL_INTEGER = 2**20
@@ -68,7 +69,8 @@ def explain(
     meant_array = nearest(regions, address - RANGE * width)
     if meant_array is not None and _is_wrapped((address - meant_array.start) // width):
         near = meant_array
-    if near is None or min(abs(address - near.end), abs(near.start - address)) > NEAR:
+    within = NEAR_ON_HOST if _of_host(address) else NEAR
+    if near is None or min(abs(address - near.end), abs(near.start - address)) > within:
         return _nowhere(batch, address, at)
     index = (address - near.start) // width
     past = max(0, index - near.size // width + 1)

@@ -19,7 +19,6 @@ from .lanes import Group
 from .observer import nobody
 
 if TYPE_CHECKING:
-    from ..isa.location import Location
     from .batch import Batch
     from .operands import Put
 
@@ -57,9 +56,9 @@ class Barriers:
         """Every group that waits: at these barriers, for its cluster, for an mbarrier."""
         return (group for group, _ in self._waiting())
 
-    def site_of(self, group: Group) -> Location | None:
-        """The source line of the barrier that a parked group waits at."""
-        return next((i.location for other, i in self._waiting() if other is group), None)
+    def waits_at(self, group: Group) -> Instruction | None:
+        """The barrier at which a group is parked; None for a group that isn't."""
+        return next((i for other, i in self._waiting() if other is group), None)
 
     def ahead_of(self, lane: int) -> Instruction | None:
         """The barrier of the whole block at which a lane waits, or to which it comes with no branch

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ..findings.causes import Cause
 from ..findings.report import BARRIER, DEADLOCK, TENSOR_MEMORY, Finding, KernelFault
 from ..findings.wording import at_line, plural, where, xyz
 from ..isa.instruction_set import traits_of
+from ..isa.location import Location
+from ..isa.ptx import Instruction
+from .missing_lanes import WARP_CALLS, call_of, lanes_in_words, missing
 
 if TYPE_CHECKING:
     from .async_proxy import AsyncEngine
@@ -16,66 +21,126 @@ if TYPE_CHECKING:
     from .lanes import Group
 
 MOST_ACCOUNTS = 4  # mbarriers whose bytes a report lists
-BARRIER_MISSED = {
-    "block": "Barrier misuse: __syncthreads() stands where only some threads of a warp come by. "
-    "Every thread of the block must reach the same barrier.",
-    "warp": "Barrier misuse: __syncwarp() stands where only some of the threads that its mask "
-    "names come by. Each of them must reach it.",
-}
+NO_RELEASE = "Deadlock: every thread waits, and none is left to release them."
+OF_WARPGROUP = (
+    "Barrier misuse: the four warps of a warpgroup execute a wgmma together, and some of them wait "
+    "elsewhere."
+)
+
+
+@dataclass(frozen=True)
+class _Head:
+    """The first line of a report: ``group`` is the one that it is about."""
+
+    kind: str
+    cause: Cause
+    text: str
+    group: Group
+    absent: tuple[Location | None, int] | None = None  # where a lane waits that it waits for
 
 
 def deadlock(batch: Batch) -> KernelFault:
     """Every lane waits: at a barrier that cannot complete, or for other lanes of its warp."""
-    stalled = list(batch.groups)
+    stalled = sorted(batch.groups, key=attrgetter("place"))
     parked = list(batch.barriers.parked())
     others = {number for group in stalled for number in group.warps.tolist()}
     # Lanes that wait for an mbarrier have not missed the barrier of their warp: they are the cause.
     held = [g for g in parked if _why(batch.engine, g) and others & {*g.warps.tolist()}]
-    lines = []
+    head = _head_of_warp(batch, stalled, parked) if stalled and not held else None
+    if head is None:
+        causes = (_cause(batch.engine, g) for g in parked)
+        cause = next(filter(None, causes), Cause.NEVER_RELEASED)
+        head = _Head(DEADLOCK, cause, NO_RELEASE, (held or stalled or parked)[0])
+    lines = [head.text]
     for group in [*held, *stalled, *(g for g in parked if g not in held)]:
-        at_barrier = group in parked
-        block = group.code.blocks[group.block]
-        location = batch.barriers.site_of(group) if at_barrier else block.instructions[0].location
-        for number in group.warps[:8].tolist():
-            lane = int(group.lanes[group.lanes >> 5 == number][0])
-            count = int((group.lanes >> 5 == number).sum())
-            slot, rest = divmod(number, batch.lanes_per_block // 32)
-            why = _why(batch.engine, group) if at_barrier else ""
-            lines.append(
-                f"  warp {rest} of block {xyz(batch.block_index(batch.first + slot))}: "
-                f"{plural(count, 'thread')} waiting{at_line(location)}"
-                f"{why}, first {where(*batch.who(lane))}"
-            )
-        if len(group.warps) > 8:
-            lines.append(f"  and {len(group.warps) - 8} more warps at the same line")
+        lines += _waiting(batch, group)
     lines += [f"  {account}" for account in _accounts(batch.engine)]
-    first = (held or stalled or parked)[0]
-    thread, block_index = batch.who(first.lanes[0])
-    location = (
-        batch.barriers.site_of(first)
-        if first in parked
-        else first.code.blocks[first.block].instructions[0].location
+    thread, block = batch.who(head.group.lanes[0])
+    there, other = head.absent or (None, None)
+    return KernelFault(
+        Finding(
+            head.kind,
+            "\n".join(lines),
+            _waits_at(batch, head.group).location,
+            thread,
+            block,
+            other_location=there,
+            other_thread=None if other is None else batch.who(other)[0],
+            cause=head.cause,
+        )
     )
-    first_stalled = stalled[0].code.blocks[stalled[0].block].instructions[0] if stalled else None
-    split = traits_of(first_stalled).barrier if first_stalled is not None else ""
-    if split and not held:
-        kind = BARRIER
-        head = BARRIER_MISSED["warp" if split == "warp" else "block"]
-        warp = split == "warp"
-        cause = Cause.SYNCWARP_NOT_REACHED if warp else Cause.BARRIER_NOT_REACHED
-    elif first_stalled is not None and first_stalled.opcode == "tcgen05" and not held:
-        kind, cause = TENSOR_MEMORY, Cause.WARP_INCOMPLETE
-        head = f"Tensor memory misuse: tcgen05.{first_stalled.modifiers[0]} stands where only some "
-        head += "threads of a warp come by. It is .sync.aligned: all of them execute it together."
-    elif any(group.code.blocks[group.block].warpgroup for group in stalled) and not held:
-        kind, cause = BARRIER, Cause.WARPGROUP_INCOMPLETE
-        head = "Barrier misuse: a wgmma is for the four warps of a warpgroup together, at one "
-        head += "place in the code, and some of them wait elsewhere."
-    else:
-        kind, head = DEADLOCK, "Deadlock: every thread waits, and none is left to release them."
-        cause = next(filter(None, (_cause(batch.engine, g) for g in parked)), Cause.NEVER_RELEASED)
-    text = "\n".join([head, *lines])
-    return KernelFault(Finding(kind, text, location, thread, block_index, cause=cause))
+
+
+def _waits_at(batch: Batch, group: Group) -> Instruction:
+    """The instruction at which a group waits: a barrier, or one of a whole warp."""
+    return batch.barriers.waits_at(group) or group.code.blocks[group.block].instructions[0]
+
+
+def _waiting(batch: Batch, group: Group) -> list[str]:
+    """A line for each of the first warps of a group that waits."""
+    at, lines = at_line(_waits_at(batch, group).location), []
+    why = _why(batch.engine, group) if batch.barriers.waits_at(group) else ""
+    for number in group.warps[:8].tolist():
+        lane = int(group.lanes[group.lanes >> 5 == number][0])
+        count = int((group.lanes >> 5 == number).sum())
+        slot, rest = divmod(number, batch.lanes_per_block // 32)
+        lines.append(
+            f"  warp {rest} of block {xyz(batch.block_index(batch.first + slot))}: "
+            f"{plural(count, 'thread')} waiting{at}{why}, first {where(*batch.who(lane))}"
+        )
+    if len(group.warps) > 8:
+        lines.append(f"  and {len(group.warps) - 8} more warps at the same line")
+    return lines
+
+
+def _head_of_warp(batch: Batch, stalled: list[Group], parked: list[Group]) -> _Head | None:
+    """Of lanes that wait for others of their warp, or of their warpgroup."""
+    for group in stalled:
+        if group.code.blocks[group.block].warpgroup:
+            return _Head(BARRIER, Cause.WARPGROUP_INCOMPLETE, OF_WARPGROUP, group)
+    group = stalled[0]
+    i = _waits_at(batch, group)
+    mask, bits = missing(batch, group, int(group.warps[0]))
+    lanes, call, at = lanes_in_words(bits), call_of(i), at_line(i.location)
+    absent = _absent(batch, [*stalled, *parked], int(group.warps[0]), bits)
+    rest = ""
+    if absent is not None:
+        there, lane = absent
+        what = call_of(there)
+        verb = "waits" if bits.bit_count() == 1 else "wait"
+        rest = f" {lanes.capitalize()} {verb} at the {what}{at_line(there.location)}."
+    place = None if absent is None else (absent[0].location, absent[1])
+    barrier = traits_of(i).barrier
+    if barrier and barrier != "warp":
+        text = (
+            f"Barrier misuse: only some threads of a warp reach the {call}{at}.{rest} Every thread "
+            "of the block must reach the same barrier."
+        )
+        return _Head(BARRIER, Cause.BARRIER_NOT_REACHED, text, group, place)
+    if i.opcode == "tcgen05":
+        text = (
+            f"Tensor memory misuse: only some threads of a warp reach tcgen05.{i.modifiers[0]}{at}."
+            f"{rest} It is .sync.aligned: all of them execute it together."
+        )
+        return _Head(TENSOR_MEMORY, Cause.WARP_INCOMPLETE, text, group, place)
+    text = f"the {call}{at} waits for {lanes} of its warp, which its mask {mask:#010x} names.{rest}"
+    if barrier:
+        return _Head(BARRIER, Cause.SYNCWARP_NOT_REACHED, f"Barrier misuse: {text}", group, place)
+    if i.opcode in WARP_CALLS:
+        return _Head(DEADLOCK, Cause.SHUFFLE_NOT_REACHED, f"Deadlock: {text}", group, place)
+    return None
+
+
+def _absent(
+    batch: Batch, waiting: list[Group], warp: int, bits: int
+) -> tuple[Instruction, int] | None:
+    """(instruction, lane): where the first of some lanes of a warp waits."""
+    for group in waiting:
+        lanes = group.lanes[group.lanes >> 5 == warp]
+        here = lanes[bits >> (lanes & 31) & 1 == 1]
+        if len(here):
+            return _waits_at(batch, group), int(here[0])
+    return None
 
 
 def _why(engine: AsyncEngine, group: Group) -> str:

@@ -87,6 +87,14 @@ y[threadIdx.x] = v;
 if (threadIdx.x % 32 < 8) __syncwarp(«0xf→0xff»); // !
 y[threadIdx.x] = 1;
 
+// # a shuffle whose mask names lanes that skip it — deadlock
+// cause: SHUFFLE_NOT_REACHED
+float v = x[threadIdx.x];
+if (threadIdx.x % 32 < 16)
+    v += __shfl_xor_sync(«~0u→0xffff», v, 8); // !
+__syncthreads(); // ?
+y[threadIdx.x] = v;
+
 // # __syncwarp() for lanes that went another way — barrier misuse
 // cause: SYNCWARP_NOT_REACHED
 if (threadIdx.x < 16)
