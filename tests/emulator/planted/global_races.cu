@@ -81,3 +81,17 @@ int i = blockIdx.x * blockDim.x + threadIdx.x;
 // thread: any
 // args: zeros(1), numbers(64), 3
 «if (y[threadIdx.x] > x[0]) x[0] = y[threadIdx.x];→atomicMax((int*)x, __float_as_int(y[threadIdx.x]));» // !
+
+// # bins to which several threads add — data race
+// cause: UPDATE_NOT_ATOMIC
+// thread: any
+// args: zeros(8), numbers(64), 3
+«x[threadIdx.x % 8] += y[threadIdx.x];→atomicAdd(&x[threadIdx.x % 8], y[threadIdx.x]);» // !
+
+// # a stencil in place — data race
+// cause: NO_ORDER_IN_GRID
+// thread: any
+// args: numbers(129), numbers(129), 3
+// grid: 2
+int i = blockIdx.x * blockDim.x + threadIdx.x;
+«x→y»[i] = x[i] + x[i + 1] * x[i + 1]; // !

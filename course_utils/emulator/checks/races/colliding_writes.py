@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...findings.causes import Cause
+from ...isa.location import Location
 from ...isa.ptx import Address, Instruction
 from .severity import Paths
 
@@ -12,21 +13,43 @@ LOST = "Both read it, change it and write it back: one of the two changes can ge
 SAME_INDEX = "Both compute the same index, and only one of the two values stays."
 
 
-def collision(
-    paths: Paths, there: Instruction, here: Instruction, together: bool
-) -> tuple[Cause, str] | None:
-    """The cause of a race that no barrier removes, and a sentence that explains it.
+def lost_update(
+    paths: Paths, there: Instruction, here: Instruction, stores_too: bool | None
+) -> bool:
+    """Whether each of two racing threads loads an element, changes it and stores it.
 
-    ``there`` and ``here`` are the two racing instructions, ``paths`` those of their function.
-    ``together``: several threads executed one store at once. None for a race that needs an order
-    between the two.
+    ``here`` is the later thread's instruction, and ``there`` is one of the earlier thread's line.
+    ``stores_too``: whether the earlier thread stores that element by ``here`` as well; None if
+    that isn't known. ``paths``: of their function.
     """
-    store = next((i for i in (here, there) if i.opcode in STORES), None)
-    if store is None or not {there.opcode, here.opcode} <= LOADS | STORES:
-        return None
-    if _place(there) == _place(here) and _updates(paths, store):
+    if here.opcode in LOADS and there.opcode in STORES:
+        stores = _alike(STORES, here, there.location)
+        return any(_place(s) == _place(here) and _leads(paths, here, s) for s in stores)
+    if here.opcode not in STORES or there.opcode not in LOADS | STORES or stores_too is False:
+        return False
+    if stores_too is None and there.opcode in LOADS:
+        loads = _alike(LOADS, here, there.location)
+        if any(_place(load) != _place(here) for load in loads):
+            return False
+    return any(_place(i) == _place(here) and _leads(paths, i, here) for i in _alike(LOADS, here))
+
+
+def explained(
+    paths: Paths, pair: tuple[Instruction, Instruction], stores_too: bool | None, together: bool
+) -> tuple[Cause, str] | None:
+    """The cause of a race that no barrier removes, and a sentence that says it; None for a race of
+    two accesses that lack an order. ``together``: both threads execute one store at once."""
+    if lost_update(paths, *pair, stores_too):
         return Cause.UPDATE_NOT_ATOMIC, LOST
     return (Cause.SAME_ELEMENT_WRITTEN, SAME_INDEX) if together else None
+
+
+def _alike(
+    opcodes: set[str], i: Instruction, location: Location | None = None
+) -> list[Instruction]:
+    """The instructions with these opcodes in the function of ``i``, or those at one location."""
+    found = [other for other in i.scope.function.instructions if other.opcode in opcodes]
+    return [other for other in found if location in (None, other.location)]
 
 
 def _place(i: Instruction) -> tuple[object, int] | None:
@@ -35,13 +58,13 @@ def _place(i: Instruction) -> tuple[object, int] | None:
     return (found.base, found.offset) if found else None
 
 
-def _updates(paths: Paths, store: Instruction) -> bool:
-    """Whether each thread loads the element before it stores it, with no barrier in between."""
-    instructions = store.scope.function.instructions
-    at = next(n for n, i in enumerate(instructions) if i is store)
-    for i in reversed(instructions[:at]):
-        if i.opcode in BARRIERS:
-            return False
-        if i.opcode in LOADS and _place(i) == _place(store):
-            return paths.connected(i, store)
-    return False
+def _leads(paths: Paths, load: Instruction, store: Instruction) -> bool:
+    """Whether the store comes after the load, with no barrier in between."""
+    instructions = load.scope.function.instructions
+    first, last = (next(n for n, i in enumerate(instructions) if i is one) for one in (load, store))
+    between = instructions[first:last]
+    return (
+        bool(between)
+        and paths.connected(load, store)
+        and not any(i.opcode in BARRIERS for i in between)
+    )

@@ -10,7 +10,7 @@ from ...isa.instruction_set import DTYPES
 from ...machine.accesses import Site, WatchedAccess
 from ...machine.lanes import Group
 from ...memory.address_space import Region
-from .colliding_writes import collision
+from .colliding_writes import explained
 from .copy_reports import NOT_READ, TWO_BLOCKS, copied_by, copy_at, landed, named, remedy, told
 from .copy_sides import CopySide
 from .happens_before import BLOCK, CLUSTER, GPU, reach
@@ -248,7 +248,7 @@ class AccessCheck:
             did, rule = copied_by(there_site.instruction, waited)
         elif landed_copy:  # a copy that has landed, as this thread cannot know
             did, rule = landed(there_site.instruction, kind)
-        cause, missing = self._cause(there_site, number, entry, lane, kind, verb, together)
+        cause, missing = self._cause(there_site, entries, cells, at, kind, verb, together)
         if cause != Cause.TILE_STILL_READ:
             missing += rule
         of, of_other = f" of block {block}", f" of block {other_block}"
@@ -296,9 +296,9 @@ class AccessCheck:
     def _cause(
         self,
         there: WatchedAccess,
-        number: int,
-        entry: int,
-        lane: int,
+        entries: np.ndarray,
+        cells: np.ndarray,
+        at: int,
         kind: str,
         verb: str,
         together: bool,
@@ -307,17 +307,26 @@ class AccessCheck:
         if late := until(self.site):
             return Cause.TILE_STILL_READ, late
         batch, here = self.group.batch, self.site.instruction.location
+        entry, lane = int(entries[at]), int(self.group.lanes[at])
         if relaxed := self.races.relaxed_between(batch, entry, lane):
             return Cause.ARRIVAL_RELAXED, f"\n  {relaxed}"
-        if narrow := self._too_narrow(there, number):
+        if narrow := self._too_narrow(there, int(number_of(entry))):
             return Cause.SCOPE_TOO_NARROW, f"\n  {narrow}"
         before = there.instruction.location
         cause, missing = missing_order(batch, self.clocks, entry, lane, before, here, kind, verb)
         if cause != Cause.FLAG_NOT_FENCED:
             paths = self.races.paths(self.group.code)
             pair = there.instruction, self.site.instruction
-            cause, missing = collision(paths, *pair, together) or (cause, missing)
+            stores_too = self._stores_too(entry, cells, at)
+            cause, missing = explained(paths, pair, stores_too, together) or (cause, missing)
         return cause, f"\n  {missing}"
+
+    def _stores_too(self, entry: int, cells: np.ndarray, at: int) -> bool | None:
+        """Whether the thread of an earlier access accesses the same cell as the lane at position
+        ``at`` by this very instruction; None where it doesn't execute it now."""
+        earlier = (entry & THREAD) - self.clocks.first
+        found = np.flatnonzero(self.group.lanes == earlier)
+        return bool((cells[found] == cells[at]).any()) if len(found) else None
 
     def _too_narrow(self, there: WatchedAccess, number: int) -> str:
         """What two strong accesses that race are told: the scope of one is too narrow."""
