@@ -18,7 +18,6 @@ from ...compiling.compiler_process import CompilerStopped
 from ...compiling.diagnostics import CompileError
 from ...compiling.missing_compiler import CompilerMissing
 from ...devices.limits import LaunchError
-from ...emulator import ERROR, GLOBAL, Finding
 from ...errors import LessonError
 from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
@@ -35,6 +34,7 @@ from .behaviour_checks import (
 )
 from .comparison import compared
 from .entry_points import entry_problem
+from .first_cause import first_cause
 from .outcome import (
     Outcome,
     clip_printed,
@@ -94,7 +94,7 @@ def _try_everything(
         given = trial.given(exercise)
         launches = trial.launches(exercise)
         run = emulated_runs.run(exercise, module, given, trial.size, trial.seed, launches=launches)
-        finding = _first_cause(run)
+        finding = first_cause(run)
         if finding:
             hunted = is_hunted(exercise, source, finding.kind)
             verdict = from_finding(finding, source, filename, hunted=hunted)
@@ -103,7 +103,7 @@ def _try_everything(
         return (None if verdict.passed else verdict), run
 
     def looked_into(verdict: Verdict, run: emulated_runs.Run, trial: Trial) -> Verdict:
-        if run.fault is None or not exceeded_budget(run.fault):
+        if run.fault is None or not exceeded_budget(run.fault) or first_cause(run) != run.fault:
             return verdict
         return slow_or_endless(exercise, module, trial, run, source, filename)
 
@@ -169,7 +169,7 @@ def _try_small_sizes(
         printed = printed or clip_printed(run.printed)
         if verdict is None:
             continue
-        if _first_cause(run):
+        if first_cause(run):
             verdict = looked_into(verdict, run, trial)
             return with_context(verdict, trial.label(exercise), run.printed)
         found = wrong or with_context(verdict, trial.label(exercise), run.printed)
@@ -177,24 +177,6 @@ def _try_small_sizes(
             found = replace(found, case=case_rows(exercise, trial, run, verdict))
         wrong = found
     return wrong or replace(right(exercise.id, "at every size"), printed=printed)
-
-
-def _first_cause(run: emulated_runs.Run) -> Finding | None:
-    """The fault, unless that very line computed with uninitialised values; or the first error; or
-    the first warning: what comes out right by luck is no answer.
-
-    An output that a later kernel reads and none has written is left out: `compared` reports it,
-    more precisely.
-    """
-    found = [f for f in run.findings if f.kind != kinds.UNINITIALISED or _touched(run, f.array)]
-    if run.fault is None:
-        return next((f for f in found if f.level == ERROR), found[0] if found else None)
-    causes = (f for f in found if f.kind == kinds.UNINITIALISED)
-    return next((f for f in causes if f.location == run.fault.location), run.fault)
-
-
-def _touched(run: emulated_runs.Run, name: str | None) -> bool:
-    return name not in run.arrays or not GLOBAL.untouched(run.arrays[name])
 
 
 def _try_target(

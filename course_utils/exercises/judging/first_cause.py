@@ -1,0 +1,49 @@
+"""Which of a launch's findings is the mistake, and which only comes of it."""
+
+from __future__ import annotations
+
+from ...emulator import ERROR, GLOBAL, Cause, Finding
+from ..authoring import emulated_runs, kinds
+
+HANGS = (kinds.ENDLESS_LOOP, kinds.DEADLOCK)  # threads wait for a value that another spoiled
+WRONG_ADDRESSES = (kinds.OUT_OF_BOUNDS, kinds.MISALIGNED, kinds.NULL_POINTER)
+UNORDERED = (
+    Cause.NO_ORDER_IN_WARP,
+    Cause.NO_ORDER_IN_BLOCK,
+    Cause.NO_ORDER_IN_CLUSTER,
+    Cause.NO_ORDER_IN_GRID,
+)
+SPOILED = (*UNORDERED, Cause.UPDATE_NOT_ATOMIC, Cause.SAME_ELEMENT_WRITTEN)
+
+
+def first_cause(run: emulated_runs.Run) -> Finding | None:
+    """The fault, unless an earlier finding explains it; or the first error; or the first warning:
+    a result that's right by luck is no answer.
+
+    An endless loop or a deadlock follows from an earlier data race, a wrong address from an
+    uninitialised value, and any fault from one that its own line computed with. An element that a
+    thread reads before another writes it is a race, and no uninitialised one. An output that a
+    later kernel reads and none has written is left out: `compared` reports it, more precisely.
+    """
+    found = [f for f in run.findings if f.kind != kinds.UNINITIALISED or _touched(run, f.array)]
+    if run.fault is None:
+        cause = next((f for f in found if f.level == ERROR), found[0] if found else None)
+    else:
+        cause = next((f for f in found if _explains(f, run.fault)), run.fault)
+    if cause is None or cause.kind != kinds.UNINITIALISED or cause.array is None:
+        return cause
+    element = cause.array, cause.index
+    races = (f for f in found if f.cause in UNORDERED and (f.array, f.index) == element)
+    return next(races, cause)
+
+
+def _explains(one: Finding, fault: Finding) -> bool:
+    if one.kind == kinds.UNINITIALISED and one.location == fault.location:
+        return True
+    if one.level != ERROR or fault.kind not in (*HANGS, *WRONG_ADDRESSES):
+        return False
+    return one.kind == kinds.UNINITIALISED or (fault.kind in HANGS and one.cause in SPOILED)
+
+
+def _touched(run: emulated_runs.Run, name: str | None) -> bool:
+    return name not in run.arrays or not GLOBAL.untouched(run.arrays[name])

@@ -1,0 +1,48 @@
+"""A verdict names the mistake, and not what came of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from course_utils.emulator import Cause, Finding, Location
+from course_utils.exercises.authoring import emulated_runs, kinds
+from course_utils.exercises.judging.first_cause import first_cause
+
+
+def found(cause: Cause, line: int = 5, array: str | None = "room", index: int = 1) -> Finding:
+    kind = {
+        Cause.MEMORY_NOT_INITIALISED: kinds.UNINITIALISED,
+        Cause.STEP_BUDGET_EXCEEDED: kinds.ENDLESS_LOOP,
+        Cause.OUTSIDE_ARRAY: kinds.OUT_OF_BOUNDS,
+    }.get(cause, kinds.DATA_RACE)
+    location = Location("t.cu", line, 1)
+    return Finding(kind, "", location=location, array=array, index=index, cause=cause)
+
+
+RACE = found(Cause.NO_ORDER_IN_BLOCK)
+SAME = found(Cause.SAME_ELEMENT_WRITTEN)
+COPY = found(Cause.COPY_NOT_AWAITED)
+UNINITIALISED = found(Cause.MEMORY_NOT_INITIALISED)
+ELSEWHERE = found(Cause.MEMORY_NOT_INITIALISED, array="list", index=0)
+ENDLESS = found(Cause.STEP_BUDGET_EXCEEDED, line=9, array=None)
+OUTSIDE = found(Cause.OUTSIDE_ARRAY, line=9, array="x")
+
+
+@pytest.mark.parametrize(
+    ("findings", "fault", "cause"),
+    [
+        ((SAME,), ENDLESS, SAME),  # a ticket drawn by every thread
+        ((COPY,), ENDLESS, ENDLESS),  # of a hang the phase waited for is the cause
+        ((UNINITIALISED,), OUTSIDE, UNINITIALISED),  # an index of a counter never set to 0
+        ((RACE,), OUTSIDE, OUTSIDE),
+        ((UNINITIALISED, RACE), OUTSIDE, RACE),  # another thread writes the element too late
+        ((ELSEWHERE, RACE), None, ELSEWHERE),
+        ((UNINITIALISED, RACE), None, RACE),
+        ((), OUTSIDE, OUTSIDE),
+        ((), None, None),
+    ],
+)
+def test_the_first_cause_of_a_run(findings, fault, cause):
+    run = emulated_runs.Run({"x": np.zeros(1)}, {}, findings=list(findings), fault=fault)
+    assert first_cause(run) is cause
