@@ -11,6 +11,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.spec import HostExercise, KernelExercise
 from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import LARGEST, listed, values_of, whole
 
@@ -165,22 +166,23 @@ extern "C" __global__ void other_degrees(const float* c, const float* near, floa
 }}
 """
 
-A_PAIR = """
-extern "C" __global__ void sort_pair(const float* x, float* pair)
+ONE_CALL = """
+extern "C" __global__ void sort_once(const float* x, float* sorted)
 {
-    float a = x[0], b = x[1];
-    (put_in_order)(a, b); // in parentheses no macro is replaced
-    pair[0] = a;
-    pair[1] = b;
+    float a = x[0], b = x[1], c = x[2];
+    (sort)(a, b, c); // in parentheses no macro is replaced
+    sorted[0] = a;
+    sorted[1] = b;
+    sorted[2] = c;
 }
 """
 
 
-def with_a_pair(launch: Launch) -> tuple[Launch, Launch]:
-    """The launch of the cell's kernel, and one that calls the function for two numbers."""
+def with_one_call(launch: Launch) -> tuple[Launch, Launch]:
+    """The launch of the cell's kernel, and one that calls the function for the first row."""
     return (
         replace(launch, arguments=("x", "y", "n")),
-        Launch((1,), (1,), kernel="sort_pair", arguments=("x", "pair")),
+        Launch((1,), (1,), kernel="sort_once", arguments=("x", "sorted")),
     )
 
 
@@ -189,20 +191,21 @@ SORT_THREE = KernelExercise(
         "x": floats(rng, 3 * n),
         "y": empty(3 * n),
         "n": np.int32(n),
-        "pair": empty(2),
+        "sorted": empty(3),
     },
     reference=lambda given: {
         "y": np.sort(given["x"].reshape(-1, 3)).ravel(),
-        "pair": np.sort(given["x"][:2]),
+        "sorted": np.sort(given["x"][:3]),
     },
-    launch=lambda n: with_a_pair(one_thread_each(n)),
-    probe=A_PAIR,
+    launch=lambda n: with_one_call(one_thread_each(n)),
+    probe=ONE_CALL,
     small=SMALL,
+    worked=Worked(hidden=("sorted",)),
     full=FULL,
     exact=True,
     contract=Domain(
         sizes=domain.lengths(),
-        launches=lambda n: [with_a_pair(launch) for launch in spare_blocks(n)],
+        launches=lambda n: [with_one_call(launch) for launch in spare_blocks(n)],
         values=(domain.data("x", *domain.ANY_ORDERED),),
     ),
     method=(method.one_store_per_result(), method.balanced_work()),
@@ -232,6 +235,7 @@ HORNER = KernelExercise(
     launch=lambda n: degrees_of(one_thread_each(n)),
     probe=POLYNOMIALS,
     small=SMALL,
+    worked=Worked(why_not="the highest degree that is tried has 22 coefficients"),
     full=FULL,
     contract=Domain(
         sizes=domain.lengths(),
@@ -290,6 +294,7 @@ EACH_INDEX = KernelExercise(
     launch=lambda n: with_another_body(Launch((4,), (96,))),
     probe=ANOTHER_BODY,
     small=SMALL,
+    worked=Worked(hidden=("indices",)),
     full=FULL,
     contract=Domain(
         sizes=domain.lengths(),
