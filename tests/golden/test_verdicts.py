@@ -3,9 +3,10 @@
 import pytest
 from verdicts import FILE, GROUPS, render
 
-from course_utils.emulator import CAUSE_STEPS, KIND_STEPS
+from course_utils.emulator import CAUSE_STEPS, KIND_STEPS, Cause
 from course_utils.exercises.judging.outcome import Outcome, from_finding
 
+TOO_LARGE = {Cause.INDEX_OVERFLOW, Cause.ENDLESS_RECURSION}  # to plant: tested in tests/emulator
 BUGS = [bug for bugs in GROUPS.values() for bug in bugs]
 
 
@@ -21,7 +22,7 @@ def test_a_planted_bug_gets_the_advice_of_its_cause(bug):
 
 
 def test_each_cause_with_advice_of_its_own_has_a_planted_bug():
-    assert CAUSE_STEPS.keys() <= {bug.cause for bug in BUGS}
+    assert CAUSE_STEPS.keys() - TOO_LARGE <= {bug.cause for bug in BUGS}
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from .report import (
 
 KIND_STEPS: dict[str, str] = {
     OUT_OF_BOUNDS: "Does this thread own an element? If not, guard the access: if (i < n). If it "
-    "does, or a guard is there already, compare the index with the size of this very array.",
+    "does, work out its index by hand for the thread that the report names.",
     MISALIGNED: "A vector access needs an address that is a multiple of its size, and a TMA copy "
     "one that is a multiple of 16 bytes.",
     NULL_POINTER: "Follow the pointer back to where it gets its address: does every path give it "
@@ -57,6 +57,25 @@ _FIRST_READ = "If one line does both, read into a variable first, then the barri
 
 # The next step for a cause, if it differs from the step for its kind.
 CAUSE_STEPS: dict[Cause, str] = {
+    Cause.OUTSIDE_ARRAY_GUARDED: "A comparison lets this access through. Does it compare the very "
+    "index that is used, with the length of this very array?",
+    Cause.INDEX_OVERFLOW: "Compute the index in 64 bits: make the first factor long long or size_t "
+    "before it is multiplied.",
+    Cause.INDEX_BELOW_ZERO: "An unsigned index is never below 0: compare before you subtract, such "
+    "as i >= 1 before x[i - 1].",
+    Cause.NUMBERS_AS_ADDRESS: "Take float* instead of float**, and m[i * columns + j]. A table of "
+    "pointers to rows is what pointers(...) makes.",
+    Cause.HOST_ADDRESS: "Pass an array of the device, which cp.asarray(...) makes. A pointer of "
+    "the host's own memory means nothing there.",
+    Cause.OUTSIDE_ARRAY_GUARDED: "A condition guards this access already: compare its limit with "
+    "the size of this very array, and the index it tests with the index that is used.",
+    Cause.INDEX_OVERFLOW: "Make one factor 64 bits wide before you multiply: "
+    "static_cast<size_t>(row) * width + column.",
+    Cause.INDEX_BELOW_ZERO: "An unsigned index never falls below 0: test it before you subtract, "
+    "or use an int.",
+    Cause.NUMBERS_AS_ADDRESS: "Take one flat array, float *, with the index row * width + column. "
+    "A float ** needs a table of device pointers.",
+    Cause.HOST_ADDRESS: "Copy the data to the device first, and pass the device's array.",
     Cause.MEMORY_NOT_INITIALISED: "Which line should have written this element, and does it run "
     "before the read? Shared memory and cp.empty(...) hold nothing useful before you write them.",
     Cause.VARIABLE_NOT_INITIALISED: "Give the variable a value where you declare it, 0 for a sum.",
@@ -81,6 +100,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
     "tells them apart, such as threadIdx and blockIdx? If the value is the same for all, let one "
     "thread write it.",
+    Cause.LOOP_WAITS_FOR_WRITE: "Let both sides use atomics: atomicExch to write and atomicAdd(p, "
+    "0) to read, or cuda::atomic_ref. Lanes of one warp need no loop: a shuffle hands a value over.",
     Cause.FLAG_NOT_FENCED: "The writer stores its data, executes __threadfence(), then sets the "
     "flag. The reader reads the flag, executes __threadfence(), then loads the data.",
     Cause.SCOPE_TOO_NARROW: "Threads of several blocks need an atomic of the device's scope: "
@@ -105,10 +126,31 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.TENSOR_MEMORY_WAIT_MISSING: "The report lists the two accesses in execution order. If "
     "that's the order you want, its last line names the missing wait. If you want the reverse, the "
     "first access needs a wait for the second.",
+    **dict.fromkeys(
+        (Cause.SYNCWARP_NOT_REACHED, Cause.SHUFFLE_NOT_REACHED),
+        "Let every lane that the mask names reach this line: move it out of the if. Or take the "
+        "mask from __ballot_sync before the branch.",
+    ),
+    Cause.BARRIERS_DIFFER: "All threads of a block wait at the same barrier: take both out of the "
+    "branches, and put one after them.",
+    Cause.THREADS_RETURNED: "Put the if around the work before the barrier and around the work "
+    "after it, never around the barrier, and let no thread return before it.",
+    **dict.fromkeys(
+        (Cause.BARRIER_TOO_MANY_THREADS, Cause.BARRIER_NOT_COMPLETED),
+        "Give the barrier the number of threads that arrive at it, or let as many arrive as it "
+        "counts.",
+    ),
+    Cause.BARRIER_NUMBER_INVALID: "Choose a number from 1 to 15: barrier 0 is __syncthreads().",
+    Cause.CONDITION_NEVER_CHANGES: "Change the loop's variable inside the loop. If it waits for "
+    "another thread, let it read a volatile variable.",
+    Cause.ENDLESS_RECURSION: "Give the recursion a case in which the function doesn't call itself.",
     Cause.BLOCK_NOT_STARTED: "A block reaches into another after a barrier of the cluster: "
     "cluster_arrive() and then cluster_wait().",
     Cause.CLUSTER_WAIT_WITHOUT_ARRIVAL: "Each thread arrives before it waits: cluster_arrive() and "
     "then cluster_wait(), in every thread of the cluster.",
+    Cause.SHUFFLE_NOT_REACHED: "Move it out of the if, so that all lanes of its mask reach it, and "
+    "put the if around what is done with the result. Or take the mask from __ballot_sync before "
+    "the branch.",
     Cause.WARP_INCOMPLETE: "All threads of the warp must execute it converged: move it out of any "
     "if that leaves some of them out, and put __syncwarp() after the single-thread part.",
     Cause.WARPGROUP_INCOMPLETE: "A wgmma is executed by the four warps of a warpgroup together: "
@@ -145,6 +187,8 @@ CAUSE_STEPS: dict[Cause, str] = {
         "Compare the bytes that expect_tx expects with the bytes of the copies: they must be "
         "equal in each phase.",
     ),
+    Cause.CONDITION_NEVER_CHANGES: "Does the loop change a variable of its condition? If another "
+    "thread changes it, each round must read it from memory: volatile, or an atomic.",
     Cause.COPY_SIGNALS_OTHER_BLOCK: "A copy signals an mbarrier of the block that it fills. With "
     ".cta_group::2 (tma_load_pair) it may also signal an mbarrier of the other block of the pair.",
 }
