@@ -37,6 +37,7 @@ class Slip(Enum):
     WRAPPED = "the remainder of a value too large for its type"
     INFINITE = "each wrong element is infinite"
     SAME_FACTOR = "each wrong element is off by one factor"
+    EDGES_UNWRITTEN = "the edges were never written"
     EDGES_COUNTED_TWICE = "the edges are off by one factor"
     OFFSET = "each wrong element is off by one number"
     SAME_VALUE = "each wrong element holds the same value"
@@ -52,7 +53,8 @@ MISSING_ELEMENT = (
 NEXT_STEP: dict[str, str] = {
     WRONG_SHAPE: "Print both shapes and compare them with the sizes you meant.",
     WRONG_DTYPE: "Create the output with the dtype that is expected.",
-    NOTHING_WRITTEN: "Look for the line that stores the result: does any thread reach it?",
+    NOTHING_WRITTEN: "Look for the line that stores the result: does any thread reach it? If one "
+    "does, it stored what an input held that was never filled.",
     PARTLY_WRITTEN: "Write down which index each thread computes: some index belongs to no thread.",
     UNINITIALISED: "Give every variable and every shared element a value before you read it. "
     "An output array holds nothing useful before you write it.",
@@ -96,6 +98,8 @@ SLIP_STEP: dict[Slip, str] = {
     "overflows beyond 88.7, so subtract the maximum before it.",
     Slip.SAME_FACTOR: "Which factor or weight do these elements have that the right ones don't? Is "
     "it missing, or applied twice?",
+    Slip.EDGES_UNWRITTEN: "Is the grid rounded up, (n + block - 1) / block, and does the bounds "
+    "guard let the last thread through?",
     Slip.EDGES_COUNTED_TWICE: "An element at the edge has no partner: it's added once, where an "
     "inner one is added twice. Compare the weights of the two.",
     Slip.OFFSET: "Does the sum start at 0, and is each element added once? An output that still "

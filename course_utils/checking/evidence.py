@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from .indices import axis_names, plural
 from .tolerance import Tolerance
 
 MUCH = 0.3  # share of the elements that another order leaves wrong at least
+ENOUGH = 0.9  # share of elements that another order explains at least
+HARDLY = 0.02  # a chance, small enough where little depends on it
 UNLIKELY = 1e-3  # what happens by chance less often than this is evidence
 PAIRS = 4096  # of expected elements, compared to see how often two of them agree
 
@@ -56,22 +59,35 @@ class Evidence:
         """Are all ``values`` the same, as far as the tolerance tells?"""
         return bool(self.close(values, np.full_like(values, values.reshape(-1)[0])).all())
 
-    def is_luck(self, explained: int, tries: int = 1) -> bool:
-        """Could ``explained`` elements agree with another arrangement by chance, in one of
-        ``tries``? Equal numbers agree anywhere."""
+    @cached_property
+    def agreement(self) -> float:
+        """How often two elements of the expected result are the same: 0 to 1."""
         flat = self.expected.reshape(-1)
-        if flat.size < 2:
-            return True
         pairs = np.random.default_rng(0).integers(0, flat.size, (2, PAIRS))
         left, right = pairs[:, pairs[0] != pairs[1]]
-        agree = max(float(self.close(flat[left], flat[right]).mean()), 1 / flat.size)
-        return bool(tries * agree**explained > UNLIKELY)
+        agree = float(self.close(flat[left], flat[right]).mean()) if len(left) else 1.0
+        return max(agree, 1 / PAIRS)
 
-    def explains(self, actual: np.ndarray, expected: np.ndarray, enough: float = 0.9) -> bool:
+    def is_luck(self, explained: int, tries: int = 1, unlikely: float = UNLIKELY) -> bool:
+        """Could ``explained`` elements agree with another order by chance, in one of ``tries``?
+        Equal numbers agree anywhere."""
+        return tries * self.agreement**explained > unlikely
+
+    def explains(self, actual: np.ndarray, expected: np.ndarray) -> bool:
         """A rearrangement explains the result when it makes nearly all right, and much was
         wrong."""
-        much = self.wrong.sum() > 1 and self.wrong.mean() > MUCH
-        return bool(much and self.close(actual, expected).mean() >= enough)
+        wrong = int(self.wrong.sum())
+        if wrong < 2 or self.wrong.mean() <= MUCH or self.is_luck(wrong, unlikely=HARDLY):
+            return False
+        return bool(self.close(actual, expected).mean() >= ENOUGH)
+
+    def is_whole(self) -> bool:
+        """Whether all expected numbers are integers, of whatever dtype."""
+        if self.expected.dtype.kind in "iub":
+            return True
+        if self.expected.dtype.kind == "c" or not np.isfinite(self.expected).all():
+            return False
+        return bool((self.expected == np.round(self.expected)).all())
 
     @property
     def all_of(self) -> str:

@@ -42,7 +42,7 @@ def classify(e: Evidence) -> Diagnosis:
         return found
     shared = in_common.shared(e)
     if found is None:
-        found = Diagnosis(kinds.WRONG, in_common.describe_wrong(e))
+        found = in_common.describe_wrong(e)
         return found if shared is None else replace(found, message=shared[0], slip=shared[1])
     if shared is None:
         return found

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from .. import error_kinds as kinds
 from ..error_kinds import Slip
-from ..evidence import UNLIKELY, Evidence
+from ..evidence import HARDLY, UNLIKELY, Diagnosis, Evidence
 from ..indices import element
 from ..tolerance import wide
 from ..verdict import format_value
 
 ENOUGH = 3  # wrong elements: of fewer, much is in common by chance
 WIDTHS = (8, 16, 32)  # bits in which an integer may have been kept
-HARDLY = 0.2  # of a value that fewer of the expected elements have, a wrong one is no accident
-SEARCHED = 1 << 16  # wrong elements whose values are looked for elsewhere, at most
+RARE = 0.2  # of a value that fewer of the expected elements have, a wrong one is no accident
+SMALL_SHARES = 16  # the largest denominator of a share that is no chance
+MANY = 100  # an integer from here on is no such share by chance
+SEARCHED = 1 << 18  # elements at most among which the values of the wrong ones are looked for
 
 
 def zeros(e: Evidence) -> tuple[str, Slip] | None:
     """0, as it was before or as a neutral element that isn't one."""
     found, wanted = e.actual[e.wrong], e.expected[e.wrong]
-    if e.actual.dtype.kind == "b" or found.any() or (e.expected == 0).mean() > HARDLY:
+    if e.actual.dtype.kind == "b" or found.any() or (e.expected == 0).mean() > RARE:
+        return None
+    if e.is_whole() and (1 + float(np.ptp(wide(e.expected)))) ** -len(found) > HARDLY:
+        return None  # of a few small numbers, some are 0 by chance
+    if len(found) < 2:
         return None
     right = e.expected[~e.wrong]
     if e.actual.dtype.kind in "if" and len(found) >= ENOUGH <= len(right):
@@ -90,7 +98,7 @@ def same_factor(e: Evidence) -> tuple[str, Slip] | None:
         if not np.isfinite(factor) or not factor or not e.close(found, wanted * factor).all():
             return None
     plain = {2.0: "twice", 0.5: "half"}.get(round(factor, 6))
-    if len(found) < least and not plain:
+    if len(found) < least and (not plain or e.is_whole()):
         return None
     if e.alike(e.expected[e.wrong]):
         return None
@@ -118,17 +126,19 @@ def same_value(e: Evidence) -> tuple[str, Slip] | None:
     found = e.actual[e.wrong]
     if len(found) < ENOUGH or e.actual.dtype.kind == "b" or not (found == found[0]).all():
         return None
-    if e.alike(e.expected) or float((e.expected == found[0]).mean()) > HARDLY:
+    if e.alike(e.expected) or float((e.expected == found[0]).mean()) > RARE:
         return None
-    if e.wrong.mean() < 1 and len(found) <= ENOUGH:
+    if not e.wrong.all() and len(found) <= ENOUGH:
+        return None
+    near = e.is_whole() and e.expected.min() <= found[0] <= e.expected.max()
+    if near and (1 + float(np.ptp(wide(e.expected)))) ** (1 - len(found)) > HARDLY:
         return None
     return f"{e.wrong_ones} holds the same value, {format_value(found[0])}.", Slip.SAME_VALUE
 
 
 def elsewhere(e: Evidence) -> tuple[str, Slip] | None:
     """Values that belong to other elements."""
-    count = int(e.wrong.sum())
-    if not ENOUGH <= count <= SEARCHED or e.actual.dtype.kind not in "iuf":
+    if e.actual.size > SEARCHED or e.wrong.sum() < ENOUGH or e.actual.dtype.kind not in "iuf":
         return None
     flat = e.expected.reshape(-1)
     order = np.argsort(flat, kind="stable")
@@ -147,6 +157,7 @@ def elsewhere(e: Evidence) -> tuple[str, Slip] | None:
         return None
     rng = np.random.default_rng(0)
     span = rng.uniform(float(values[0]), float(values[-1]), 1000)
+    span = np.round(span) if e.is_whole() else span
     chance = float(among(span.astype(e.expected.dtype))[0].mean())
     if len(np.unique(found)) <= ENOUGH or chance ** len(np.unique(found)) > UNLIKELY:
         return None
@@ -167,13 +178,33 @@ def shared(e: Evidence) -> tuple[str, Slip] | None:
     return next(filter(None, (test(e) for test in SHARED)), None)
 
 
-def describe_wrong(e: Evidence) -> str:
-    """A sentence about wrong elements that have nothing in common."""
-    if e.actual.size == 1 and (off := _share(e)):
-        return f"{e.all_of} is {off}: more than rounding explains."
-    if e.wrong.all():
-        return f"{e.all_of} is wrong."
-    return f"some elements of {e.name} are wrong."
+def describe_wrong(e: Evidence) -> Diagnosis:
+    """Wrong elements that have nothing in common."""
+    if e.actual.size > 1:
+        every = (
+            f"{e.all_of} is wrong." if e.wrong.all() else f"some elements of {e.name} are wrong."
+        )
+        return Diagnosis(kinds.WRONG, every)
+    if share := _fraction(e):
+        message = f"{e.all_of} is {share} of what it should be."
+        return Diagnosis(kinds.WRONG, message, Slip.TERMS_MISSING)
+    if off := _share(e):
+        return Diagnosis(kinds.WRONG, f"{e.all_of} is {off}: more than rounding explains.")
+    return Diagnosis(kinds.WRONG, f"{e.all_of} is wrong.")
+
+
+def _fraction(e: Evidence) -> str:
+    """``2/3`` where a single number is that share of another, and hardly by chance."""
+    got, wanted = e.actual.reshape(-1)[0], e.expected.reshape(-1)[0]
+    if e.actual.dtype.kind not in "iuf" or not np.isfinite([got, wanted]).all() or not got * wanted:
+        return ""
+    if e.is_whole() and min(abs(float(got)), abs(float(wanted))) < MANY:
+        return ""
+    share = Fraction(float(got) / float(wanted)).limit_denominator(SMALL_SHARES)
+    if not 0 < share < SMALL_SHARES or share.denominator == 1:
+        return ""
+    near = e.close(np.array([float(share) * float(wanted)]), wide(e.actual.reshape(-1)))
+    return str(share) if near.all() else ""
 
 
 def _share(e: Evidence) -> str:

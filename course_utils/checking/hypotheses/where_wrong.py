@@ -8,14 +8,14 @@ from itertools import product
 import numpy as np
 
 from .. import error_kinds as kinds
-from ..evidence import Diagnosis, Evidence
+from ..error_kinds import Slip
+from ..evidence import ENOUGH, Diagnosis, Evidence
 from ..indices import element
 
 BLOCK_SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 MOST_OF_A_TAIL = 0.25  # the share of it that is wrong at least; fewer are mistakes here and there
 FEW = 6  # elements: of fewer than these, one may be called the edge, and of 2 or 3 none
 SHORT_COUNTS = {2**15: "short", 2**16: "unsigned short"}  # numbers that 16 bits count from 0 on
-ENOUGH = 0.9  # share of elements a hypothesis must explain
 
 
 def edges(e: Evidence) -> Diagnosis | None:
@@ -123,7 +123,7 @@ def _of_tails(e: Evidence, cut: tuple[int, ...]) -> Diagnosis:
     if sum(cut) == 1:
         state = state.replace("are", "is").replace("were", "was")
     message = f"{' and '.join(parts)} of {e.name} {state}; everything else is right."
-    return Diagnosis(kinds.EDGES, message)
+    return Diagnosis(kinds.EDGES, message, Slip.EDGES_UNWRITTEN if unwritten else None)
 
 
 def _through_origin(axis: int, ndim: int) -> tuple[slice | int, ...]:

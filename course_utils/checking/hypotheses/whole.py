@@ -46,7 +46,7 @@ def not_a_number(e: Evidence) -> Diagnosis | None:
         made = "made from memory that hasn't been written"
         message = f"{which} {verb} NaN (not a number), {made}."
         return Diagnosis(kinds.NOT_A_NUMBER, message, Slip.UNWRITTEN_MEMORY)
-    return Diagnosis(kinds.NOT_A_NUMBER, f"{which} {verb} NaN (not a number): a result, not a gap.")
+    return Diagnosis(kinds.NOT_A_NUMBER, f"{which} {verb} NaN (not a number).")
 
 
 def scaled(e: Evidence) -> Diagnosis | None:

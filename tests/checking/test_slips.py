@@ -1,0 +1,256 @@
+"""What all wrong elements have in common: each slip where it is, and none by chance."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from course_utils.checking import error_kinds as kinds
+from course_utils.checking import judge
+from course_utils.checking.error_kinds import SLIP_STEP, Slip
+from course_utils.checking.hypotheses.partial_sums import tree_keeps
+from course_utils.devices import emulated_cupy
+
+RNG = np.random.default_rng(5)
+VECTOR = RNG.standard_normal(60).astype(np.float32)
+MATRIX = RNG.standard_normal((12, 10)).astype(np.float32)
+SIGNAL = (RNG.standard_normal(64) + 1j * RNG.standard_normal(64)).astype(np.complex64)
+SPECTRUM = np.fft.fft(SIGNAL).astype(np.complex64)
+REAL = np.fft.fft(VECTOR).astype(np.complex64)
+GREY = np.minimum(RNG.integers(0, 400, 300), 255).astype(np.uint8)
+SUMS = np.where(GREY == 255, RNG.integers(256, 400, 300), GREY)
+
+
+def edited(array, where, value):
+    copy = array.copy()
+    copy[where] = value
+    return copy
+
+
+EDGE = np.zeros(60, bool)
+EDGE[[0, -1]] = True
+CASES = {
+    "conjugated": (REAL.conj(), REAL, kinds.WRONG, Slip.EXPONENT_SIGN, "conjugate"),
+    "the other exponent": (
+        np.fft.ifft(SIGNAL, norm="forward").astype("c8"),
+        SPECTRUM,
+        kinds.REVERSED,
+        Slip.EXPONENT_SIGN,
+        "64 - k",
+    ),
+    "rolled by half": (np.roll(VECTOR, 30), VECTOR, kinds.WRONG, Slip.ROLLED, "half of all 60"),
+    "rolled by half, odd": (np.fft.fftshift(VECTOR[:7]), VECTOR[:7], kinds.WRONG, Slip.ROLLED, "3"),
+    "rolled in both axes": (
+        np.fft.fftshift(MATRIX),
+        MATRIX,
+        kinds.WRONG,
+        Slip.ROLLED,
+        "every axis",
+    ),
+    "rolled by 7 rows": (np.roll(MATRIX, 7, 0), MATRIX, kinds.WRONG, Slip.ROLLED, "5 rows"),
+    "n times": (60 * VECTOR, VECTOR, kinds.SCALED, Slip.COUNT_AS_FACTOR, "60 elements"),
+    "one of n": (MATRIX / 12, MATRIX, kinds.SCALED, Slip.COUNT_AS_FACTOR, "1 / 12"),
+    "wrapped at 256": (SUMS.astype(np.uint8), GREY, kinds.WRONG, Slip.WRAPPED, "255"),
+    "kept in 16 bits": (
+        np.array([1, 70_000 % 65536, 3, 65543 % 65536]),
+        np.array([1, 70_000, 3, 65543]),
+        kinds.WRONG,
+        Slip.WRAPPED,
+        "16 bits",
+    ),
+    "a maximum from 0": (np.maximum(VECTOR, 0), VECTOR, kinds.WRONG, Slip.NEUTRAL, "maximum"),
+    "a minimum from 0": (np.minimum(VECTOR, 0), VECTOR, kinds.WRONG, Slip.NEUTRAL, "minimum"),
+    "zeros": (edited(VECTOR, slice(3, 30, 4), 0), VECTOR, kinds.WRONG, Slip.ZEROS, "7 wrong"),
+    "overflow": (edited(VECTOR, slice(3, 30, 4), np.inf), VECTOR, kinds.WRONG, Slip.INFINITE, ""),
+    "edges doubled": (
+        np.where(EDGE, 2 * VECTOR, VECTOR),
+        VECTOR,
+        kinds.EDGES,
+        Slip.EDGES_COUNTED_TWICE,
+        "twice",
+    ),
+    "the inside halved": (
+        np.where(EDGE, VECTOR, VECTOR / 2),
+        VECTOR,
+        kinds.WRONG,
+        Slip.SAME_FACTOR,
+        "half",
+    ),
+    "one too many": (VECTOR + 1, VECTOR, kinds.WRONG, Slip.OFFSET, "1 too large"),
+    "one value": (
+        edited(VECTOR, slice(3, 30, 4), 8.5),
+        VECTOR,
+        kinds.WRONG,
+        Slip.SAME_VALUE,
+        "8.5",
+    ),
+    "permuted": (
+        VECTOR.reshape(3, 4, 5).swapaxes(0, 1).reshape(60),
+        VECTOR,
+        kinds.WRONG,
+        Slip.ELSEWHERE,
+        "output[5] holds the value of output[20]",
+    ),
+    "two thirds": (np.array([128]), np.array([192]), kinds.WRONG, Slip.TERMS_MISSING, "2/3"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_slip_is_named_with_its_data_and_its_own_step(case):
+    actual, expected, kind, slip, data = CASES[case]
+    verdict = judge(actual, expected)
+    assert (verdict.kind, verdict.slip) == (kind, slip) and data in verdict.message
+    assert verdict.hint == SLIP_STEP[slip]
+
+
+def test_every_slip_has_a_step():
+    assert {*SLIP_STEP} == {*Slip}
+
+
+def test_random_mistakes_have_nothing_in_common():
+    found = []
+    for draw in (
+        lambda n: RNG.standard_normal(n).astype(np.float32),
+        lambda n: RNG.integers(0, 10, n),
+        lambda n: RNG.integers(0, 256, n).astype(np.uint8),
+        lambda n: RNG.integers(-4, 5, n).astype(np.float32),
+        lambda n: (RNG.standard_normal(n) + 1j * RNG.standard_normal(n)).astype(np.complex64),
+    ):
+        for size in (5, 8, 33, 100) * 5:
+            right, other = draw(size) + 1, draw(size) + 1
+            wrong = np.where(RNG.random(size) < RNG.choice([0.1, 0.5, 1]), other, right)
+            verdict = judge(wrong, right, inputs={"x": draw(4 * size)})
+            found += [verdict.message] if verdict.slip and verdict.slip is not Slip.ZEROS else []
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        ([2, 2, 2, 2, 2], [2, 3, 2, 1, 0]),  # two of five are right: they hold it by chance
+        ([0, 4, 8], [3, 4, 8]),
+        ([0, 1, 0, 0, 1], [1, 1, 1, 1, 1]),
+        ([1, 2, 6, 2], [1, 2, 3, 1]),
+        ([50], [75]),
+    ],
+)
+def test_a_few_small_numbers_have_nothing_in_common_that_counts(actual, expected):
+    assert judge(np.array(actual), np.array(expected)).slip is None
+
+
+def test_zeros_at_the_edges_keep_the_step_of_the_edges():
+    verdict = judge(edited(VECTOR, slice(-3, None), 0), VECTOR)
+    assert (verdict.kind, verdict.slip) == (kinds.EDGES, Slip.ZEROS)
+    assert verdict.hint == kinds.NEXT_STEP[kinds.EDGES]
+
+
+@pytest.mark.parametrize(("size", "lost"), [(6, [2, 5]), (7, [2, 5, 6]), (8, [])])
+def test_a_tree_over_a_size_that_is_no_power_of_two_loses_elements(size, lost):
+    assert [*np.flatnonzero(~tree_keeps(size))] == lost
+
+
+@pytest.mark.parametrize(
+    ("kept", "data"),
+    [
+        (tree_keeps(48), ("no power of two", "x[2]")),
+        (np.arange(48) < 32, ("32 of 48 terms", "x[32]")),
+        (np.arange(48) != 7, ("without x[7]", "47 of 48")),
+    ],
+)
+def test_the_terms_that_a_sum_left_out_are_named(kept, data):
+    x = RNG.standard_normal(48).astype(np.float32)
+    rows = RNG.standard_normal((5, 48)).astype(np.float32)
+    for inputs, got, expected in (
+        (x, x[kept].sum(keepdims=True), x.sum(keepdims=True)),
+        (rows, rows[:, kept].sum(axis=1), rows.sum(axis=1)),
+    ):
+        verdict = judge(got, expected, inputs={"n": np.int32(48), "x": inputs}, reduction=48)
+        assert verdict.slip is Slip.TERMS_MISSING
+        for words in data if inputs.ndim == 1 else data[:1] * (len(got) == 1):
+            assert words in verdict.message
+
+
+# --- what was never written ---
+
+DTYPES = [np.float16, np.float32, np.float64, np.complex64, np.int8, np.int32, np.uint64]
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, ml_dtypes.bfloat16], ids=lambda d: np.dtype(d).name)
+def test_what_cp_empty_made_counts_as_never_written_whatever_its_dtype(dtype):
+    right = np.arange(1, 41).astype(dtype)
+    bare = emulated_cupy.empty(40, dtype)
+    assert judge(bare, right).kind == kinds.NOTHING_WRITTEN
+    bare[:20] = emulated_cupy.asarray(right[:20])
+    assert judge(bare, right).kind in (kinds.EDGES, kinds.PARTLY_WRITTEN, kinds.FIRST_BLOCK)
+    assert "never written" in judge(bare, right).message
+    assert "never written" in judge(bare.get(), right).message
+
+
+def test_a_nan_that_carries_the_bits_of_unwritten_memory_was_made_from_it():
+    right = np.arange(1, 9, dtype=np.float32)
+    bare, out = emulated_cupy.empty(8, np.float32), emulated_cupy.zeros(8, np.float32)
+    out[...] = bare * 2 + 1
+    verdict = judge(out, right)
+    assert (verdict.kind, verdict.slip) == (kinds.NOT_A_NUMBER, Slip.UNWRITTEN_MEMORY)
+    assert judge(out, right, initial=0).slip is Slip.UNWRITTEN_MEMORY
+    shared = emulated_cupy.zeros(8, np.float32)  # filled with ones, as unwritten shared memory is
+    shared[...] = emulated_cupy.asarray(np.full(8, -1, np.int32).view(np.float32))
+    assert judge(shared, right).slip is Slip.UNWRITTEN_MEMORY
+
+
+def test_a_computed_nan_in_an_array_of_cp_empty_is_no_gap():
+    right = np.arange(1, 9, dtype=np.float32)
+    out = emulated_cupy.empty(8, np.float32)
+    with np.errstate(invalid="ignore"):
+        out[...] = emulated_cupy.zeros(8, np.float32) / 0
+    verdict = judge(out, right)
+    assert (verdict.kind, verdict.slip) == (kinds.NOT_A_NUMBER, None)
+    assert "0 * inf" in verdict.hint
+
+
+# --- names of axes ---
+
+
+def test_a_matrix_that_is_stored_by_columns_is_spoken_of_by_row_and_column():
+    right = RNG.standard_normal((9, 7)).astype(np.float32)
+    wrong = edited(right, (4, slice(2, None)), 5)  # what belongs to row 4
+    verdict = judge(wrong.T.copy(), right.T.copy(), order="F", name="C")
+    assert verdict.first.index == (4, 2) and "(row 4, column 2)" in str(verdict)
+    assert verdict.heat.rows[4] == "..#####" and "rows down, columns across" in str(verdict)
+
+
+def test_axes_have_the_names_that_the_caller_gives_them():
+    right = RNG.standard_normal((2, 9, 7)).astype(np.float32)
+    wrong = edited(right, (slice(None), slice(None), -1), 5)
+    verdict = judge(wrong, right, axes=("head", "query", "key"), name="S")
+    assert verdict.message.startswith("the last key of S is wrong")
+    assert "(head 0, query 0, key 6)" in str(verdict)
+    assert "one head below another, queries down, keys across" in verdict.heat.caption
+    with pytest.raises(ValueError, match="3 dimensions"):
+        judge(wrong, right, axes=("query", "key"))
+
+
+def test_the_inputs_at_the_first_wrong_index_are_shown():
+    wrong = edited(MATRIX, (3, 4), 5)
+    verdict = judge(wrong, MATRIX, inputs={"a": MATRIX * 2, "n": 10, "row": MATRIX[0]})
+    assert f"inputs there: a[3, 4] = {MATRIX[3, 4] * 2:.7g}, n = 10\n" in str(verdict)
+
+
+# --- maps ---
+
+
+def test_there_is_no_map_where_nothing_is_right():
+    assert judge(VECTOR + RNG.standard_normal(60).astype("f4") + 9, VECTOR).heat is None
+
+
+def test_a_map_explains_the_marks_that_it_has():
+    verdict = judge(edited(VECTOR, slice(3, 30, 4), 8.5), VECTOR)
+    assert verdict.heat.legend == ". right   # wrong"
+    verdict = judge(edited(VECTOR, slice(30, None), np.nan), VECTOR)
+    assert verdict.heat.legend == ". right   ? never written"
+    assert "the first element is at the left" in str(verdict)
+
+
+def test_errors_that_are_even_are_drawn_from_the_first_element_on():
+    many = RNG.standard_normal(5000).astype(np.float32)
+    verdict = judge(edited(many, slice(1, None, 3), 9), many)
+    assert verdict.heat.rows == (".#." * 21 + ".",) and verdict.heat.corner
