@@ -35,6 +35,7 @@ class Cause(Enum):
     NO_ORDER_IN_BLOCK = "two warps of a block, and no barrier between their accesses"
     NO_ORDER_IN_CLUSTER = "two blocks of a cluster, and no cluster.sync() between their accesses"
     NO_ORDER_IN_GRID = "two blocks of a grid, and nothing between their accesses"
+    LOOP_WAITS_FOR_WRITE = "a loop that waits for a write, and no atomic on either side"
     UPDATE_NOT_ATOMIC = "several threads read, change and write one element"
     SAME_ELEMENT_WRITTEN = "several threads that write one element by one store"
     FLAG_NOT_FENCED = "a flag between two blocks, and no fence before it or after it"

@@ -101,7 +101,7 @@ CAUSE_STEPS: dict[Cause, str] = {
     "tells them apart, such as threadIdx and blockIdx? If the value is the same for all, let one "
     "thread write it.",
     Cause.LOOP_WAITS_FOR_WRITE: "Let both sides use atomics: atomicExch to write and atomicAdd(p, "
-    "0) to read, or cuda::atomic_ref. Lanes of one warp need no loop: a shuffle hands a value over.",
+    "0) to read, or cuda::atomic_ref. Lanes of one warp need no loop: a shuffle passes a value on.",
     Cause.FLAG_NOT_FENCED: "The writer stores its data, executes __threadfence(), then sets the "
     "flag. The reader reads the flag, executes __threadfence(), then loads the data.",
     Cause.SCOPE_TOO_NARROW: "Threads of several blocks need an atomic of the device's scope: "
@@ -195,6 +195,10 @@ CAUSE_STEPS: dict[Cause, str] = {
 
 # The same where a task forbids atomics.
 WITHOUT_ATOMICS: dict[Cause, str] = {
+    Cause.LOOP_WAITS_FOR_WRITE: "Replace the loop that waits: a barrier that all threads reach, or "
+    "a shuffle, passes the value on.",
+    Cause.CONDITION_NEVER_CHANGES: "Does the loop change a variable of its condition? If another "
+    "thread changes it, each round must read it from memory: declare it volatile.",
     Cause.UPDATE_NOT_ATOMIC: "No barrier helps here. Give each thread its own element, and combine "
     "the elements after a barrier, by a reduction or a scan.",
 }

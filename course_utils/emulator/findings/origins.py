@@ -112,10 +112,16 @@ def _reached(code: ReportedCode, first: int, without: int) -> set[int]:
     return seen
 
 
+def in_loop(code: ReportedCode, number: int) -> set[int]:
+    """The basic blocks of the loops around basic block ``number``; none for one outside a loop."""
+    after = set().union(*(_reached(code, s, -1) for s in code.blocks[number].successors))
+    return {n for n in after if number in _reached(code, n, -1)}
+
+
 def never_changes(code: ReportedCode, number: int) -> bool:
     """Whether basic block ``number`` is in a loop that can't end: it reads no memory, and nothing
     that its conditions depend on changes in it."""
-    loop = {n for n in _reached(code, number, -1) if number in _reached(code, n, -1)}
+    loop = in_loop(code, number)
     steps = [step for n in loop for step in code.blocks[n].decoded]
     for step in steps:
         traits = traits_of(step.instruction)
@@ -146,7 +152,7 @@ def _varying(steps: list[ReportedStep]) -> set[int]:
 def read_before(code: ReportedCode, number: int) -> str:
     """The variable that the condition of the loop around basic block ``number`` was computed from,
     by a single read before the loop; "" where there is none with a name."""
-    loop = {n for n in _reached(code, number, -1) if number in _reached(code, n, -1)}
+    loop = in_loop(code, number)
     guards = [
         guard
         for n, block in enumerate(code.blocks)

@@ -109,3 +109,26 @@ __shared__ float s[64];
 s[threadIdx.x] = x[threadIdx.x]; // ?
 ASM("bar.sync %0, «32→64»;" :: "r"(«1 + threadIdx.x / 32→1») : "memory");
 y[threadIdx.x] = s[63 - threadIdx.x]; // !
+
+// # lanes that take turns by a loop — data race
+// cause: LOOP_WAITS_FOR_WRITE
+// level: warning
+// thread: any
+__shared__ «volatile int turn→int turns[64]»;
+«turn→turns[threadIdx.x]» = 0;
+__syncthreads();
+«if (threadIdx.x < 4) {
+    while (turn < threadIdx.x) { } // ?
+    y[threadIdx.x] = turn;
+    turn = threadIdx.x + 1; // !
+}→y[threadIdx.x] = threadIdx.x;»
+
+// # a warp that waits for another in a loop — data race
+// cause: LOOP_WAITS_FOR_WRITE
+// thread: any
+__shared__ int ready;
+if (threadIdx.x == 0) ready = 0;
+__syncthreads();
+if (threadIdx.x == 32) «*(volatile int*)&ready = 1→atomicExch(&ready, 1)»; // ?
+if (threadIdx.x == 0) while («*(volatile int*)&ready→atomicAdd(&ready, 0)» == 0) { } // !
+y[threadIdx.x] = 1;

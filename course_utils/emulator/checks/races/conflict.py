@@ -7,6 +7,7 @@ import numpy as np
 from ...findings.causes import Cause
 from ...findings.report import DATA_RACE, ERROR, WARNING, Finding
 from ...isa.instruction_set import DTYPES
+from ...isa.location import Location
 from ...machine.accesses import Site, WatchedAccess
 from ...machine.lanes import Group
 from ...memory.address_space import Region
@@ -19,8 +20,18 @@ from .ordering import Ordering
 from .race_entries import CLOCK_SHIFT, THREAD, number_of, pack
 from .race_reports import Races
 from .race_shadow import RaceShadow, meets
-from .severity import IN_STEP, NO_ACQUIRE, TOGETHER, WITH_SHUFFLE, counts, in_step, passed_by
+from .severity import (
+    IN_LOOP,
+    IN_STEP,
+    NO_ACQUIRE,
+    TOGETHER,
+    WITH_SHUFFLE,
+    counts,
+    in_step,
+    passed_by,
+)
 from .tile_reads import until
+from .waiting_loops import LOOP_WAITS, waits_for
 
 Span = tuple[int, int]
 SCOPES = "block", "cluster"
@@ -314,12 +325,18 @@ class AccessCheck:
             return Cause.SCOPE_TOO_NARROW, f"\n  {narrow}"
         before = there.instruction.location
         cause, missing = missing_order(batch, self.clocks, entry, lane, before, here, kind, verb)
+        if cause in (Cause.NO_ORDER_IN_WARP, Cause.NO_ORDER_IN_BLOCK) and (loop := self._loop()):
+            return Cause.LOOP_WAITS_FOR_WRITE, f"\n  {LOOP_WAITS.format(loop=loop)}"
         if cause != Cause.FLAG_NOT_FENCED:
             paths = self.races.paths(self.group.code)
             pair = there.instruction, self.site.instruction
             stores_too = self._stores_too(entry, cells, at)
             cause, missing = explained(paths, pair, stores_too, together) or (cause, missing)
         return cause, f"\n  {missing}"
+
+    def _loop(self) -> Location | None:
+        """The line of a loop that waits for the array of this access to change."""
+        return waits_for(self.group.code, self.site.instruction) if self.group.R else None
 
     def _stores_too(self, entry: int, cells: np.ndarray, at: int) -> bool | None:
         """Whether the thread of an earlier access accesses the same cell as the lane at position
@@ -360,6 +377,8 @@ class AccessCheck:
                 return ""  # lanes have met in parts of their warp
             if self.site.is_store and len(np.unique(cells)) < len(cells):
                 return ""  # lanes overwrite each other's results
+            if self._loop():
+                return IN_LOOP
             meeting = paths.meeting(a, b)
             what = meeting and WITH_SHUFFLE.format(
                 what=TOGETHER[meeting.opcode], where=meeting.location

@@ -25,6 +25,10 @@ IN_STEP = (
     "Warning: lanes of a warp are mostly converged, so this often works. Neither the compiler nor\n"
     "  a GPU since Volta guarantees it: put __syncwarp() between the two."
 )
+IN_LOOP = (
+    "Warning: this works on a GPU that lets diverged lanes take turns, as those since Volta do,\n"
+    "  if the compiler reads memory each time. Nothing promises either: make both accesses atomic."
+)
 WITH_SHUFFLE = (
     "Warning: the warp is converged at the {what} at {where}, so this usually works. But\n"
     "  a {what} doesn't order accesses to memory: put __syncwarp() next to it."
