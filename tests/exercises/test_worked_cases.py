@@ -67,3 +67,28 @@ def test_what_is_wrong_in_the_case_alone_does_not_pass():
     assert not outcome.passed
     assert outcome.verdict.case is not None
     assert outcome.verdict.first.index == (0,)
+
+
+def test_a_matrix_stored_by_columns_is_spoken_of_by_rows():
+    exercise = find("05.syrk_lower")
+    upper = exercise.solution.replace("i >= n || j > i", "j >= n || i > j")
+    assert upper != exercise.solution
+    verdict = check_source(exercise, upper).verdict
+    assert verdict.first.index == (0, 1)
+    assert verdict.heat.rows[1].startswith("?.")  # below the diagonal nothing is written
+    assert verdict.case.lines[-2].split()[:4] == ["[1]", "37", "21", "4"]
+
+
+def test_a_large_case_has_the_inputs_at_its_first_wrong_element():
+    source = find("04.saxpy").solution.replace("y[i] = a * x[i] + y[i];\n", "y[i] = a * x[i];\n")
+    first = check_source(find("04.saxpy"), source).verdict.first
+    assert {"x[0]", "old y[0]"} <= first.inputs.keys()
+
+
+@pytest.mark.parametrize("exercise", KERNELS, ids=lambda each: each.id)
+def test_axes_and_columns_are_those_of_arrays(exercise):
+    given = exercise.inputs(np.random.default_rng(1), exercise.small[0])
+    shapes = {name: value.shape for name, value in given.items()}
+    assert {*exercise.by_columns} <= shapes.keys()
+    for name, axes in exercise.axes.items():
+        assert len(axes) == len(shapes[name])

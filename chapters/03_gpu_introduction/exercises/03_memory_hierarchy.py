@@ -111,6 +111,7 @@ COUNT_KINDS = KernelExercise(
     launch=lambda size: Launch((ceil_div(size[1], 128),), (128,)),
     small=((9, 300), (10, 128), (5, 1), (1501, 2), (1, 1)),  # 1501: past ten bits
     budget=200_000,
+    axes={"counts": ("kind", "thread")},
     full=(1000, 1 << 17),
     contract=Domain(
         sizes=domain.shapes(

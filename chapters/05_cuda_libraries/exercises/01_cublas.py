@@ -243,6 +243,7 @@ SYRK_LOWER = KernelExercise(
         (7, 0, 1, 0, 1),
         (1, 1, 1, 1, 1),
     ),
+    by_columns=("A", "C"),
     worked=Worked(size=(3, 2, 0, 0, 0), whole=("C",)),
     full=(2048, 512, 0, 0, 2),
     reduction=lambda size: max(1, size[1]),

@@ -97,6 +97,7 @@ PHILOX_ROUNDS = KernelExercise(
     launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
     small=(300, 33, 1),
     worked=Worked(size=1, values={"counters": (1, 2, 3, 4), "key": 5, "rounds": 1}),
+    axes={"out": ("counter", "word")},
     full=1 << 22,
     exact=True,
     contract=Domain(

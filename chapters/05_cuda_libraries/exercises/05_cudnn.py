@@ -179,6 +179,7 @@ GROUPED_CONV = KernelExercise(
         (1, 1, 1, 1, 1, 1, 1, 1),
     ),
     worked=Worked(size=(1, 1, 1, 1, 2, 3, 1, 1)),
+    axes={"y": ("image", "channel", "row", "column")},
     full=(64, 4, 16, 16, 56, 56, 1, 1),
     reduction=lambda size: 9 * size[2],
     contract=Domain(

@@ -65,6 +65,7 @@ FOUR_VECTORS = KernelExercise(
     launch=lambda size: Launch((ceil_div(size[0], 64),), (64,)),
     small=((150, 37), (64, 16), (5, 1), (33_000, 2), (1, 1)),  # 33,000: past short indices
     budget=200_000,
+    axes={"Y": ("vector", "row")},
     full=(65536, 1024),
     reduction=lambda size: size[1],
     contract=Domain(

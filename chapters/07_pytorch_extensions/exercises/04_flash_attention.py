@@ -205,6 +205,7 @@ GROUPED_HEADS = KernelExercise(
     launch=lambda size: Launch((ceil_div(size[0], 4), size[1]), (128,)),
     small=((37, 2, 3), (5, 3, 1), (4, 1, 8), (1, 1, 1)),
     worked=Worked(why_not="a query has 32 numbers, one for each lane"),
+    axes={"S": ("head", "key")},
     full=(65536, 8, 8),
     reduction=lambda size: WIDTH,
     contract=Domain(
@@ -466,6 +467,7 @@ SCORE_GRADIENT = KernelExercise(
     launch=lambda size: a_warp_each(size[0]),
     small=((5, 70), (3, 32), (4, 1), (1, 33), (1, 1)),
     worked=Worked(why_not="an output has 32 numbers, one for each lane"),
+    axes={"dS": ("query", "key")},
     full=(8192, 4096),
     reduction=lambda size: 40 * WIDTH,  # exp2 of a rounded score of 100 is as good as exp
     contract=Domain(

@@ -354,6 +354,7 @@ TABLE_FOR_BOTH = KernelExercise(
     launch=lambda blocks: Launch((blocks,), (128,)),
     small=(6, 2),
     worked=Worked(why_not="the table has 16 x 32 elements"),
+    axes={"y": ("tile", "row", "column")},
     full=1 << 16,
     contract=Domain(
         sizes=domain.lengths(most=14, of=2).with_outlier(n=34),

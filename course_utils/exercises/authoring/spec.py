@@ -187,7 +187,10 @@ class KernelExercise(LaunchedExercise):
     defines, for launches that name them.
 
     ``worked`` is a case to work by hand, where another than the one that follows from ``contract``
-    is better, or says why there is none.
+    is better, or says why there is none. ``axes`` names the axes of an output in the verdicts,
+    where they aren't rows and columns: ``{"dx": ("image", "channel", "row", "column")}``.
+    ``by_columns`` are the arrays of matrices that are stored by columns, so that an array's first
+    axis is the column: verdicts speak of (row, column) all the same.
     """
 
     reference: Callable[[Mapping[str, Any]], dict[str, np.ndarray]]
@@ -202,6 +205,8 @@ class KernelExercise(LaunchedExercise):
     method: tuple[Requirement, ...] = ()
     probe: str = ""
     worked: Worked | None = None
+    axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by_columns: tuple[str, ...] = ()
 
     def expected(self, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """What the reference makes of ``given``. That it overflows or meets NaN is no news: inputs

@@ -49,6 +49,9 @@ def compared(
             zeros=zeros,
             poisoned=poisoned and isinstance(given[name], Empty),
             exact=exercise.exact,
+            axes=exercise.axes.get(name, ()),
+            order="F" if name in exercise.by_columns else "C",
+            inputs=inputs_beside(exercise, given, name),
         )
         for name, want in expected.items()
         if np.size(want)
@@ -59,6 +62,24 @@ def compared(
     if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
         return replace(wrong, message=f"{wrong.name} is as it was before the launch.")
     return _with_member(exercise, wrong)
+
+
+def inputs_beside(
+    exercise: KernelExercise, given: Mapping[str, Any], output: str
+) -> dict[str, Any]:
+    """The inputs by the name that a verdict on ``output`` gives them, without the extents, which
+    the trial's label has. What ``output`` held before the launch is ``old y``. A matrix stored by
+    columns is here by rows."""
+    sizes = exercise.contract.sizes if exercise.contract else None
+    left_out = {
+        *(sizes.names if sizes else ()),
+        *(exercise.worked.hidden if exercise.worked else ()),
+    }
+    return {
+        f"old {name}" if name == output else name: value.T if name in exercise.by_columns else value
+        for name, value in given.items()
+        if not isinstance(value, Empty) and name not in left_out
+    }
 
 
 def _bytes(array: Any) -> bytes:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from ...checking import raw_bytes
@@ -14,6 +11,7 @@ from ..authoring import emulated_runs, kinds
 from ..authoring.launches import Empty
 from ..authoring.spec import KernelExercise
 from ..authoring.worked import worked_change, worked_size
+from .comparison import inputs_beside
 from .trials import Trial
 
 SEED = 1
@@ -48,32 +46,18 @@ def case_rows(
     if isinstance(given[name], Empty):
         before = run.before[name].reshape(got.shape)
         hidden = (raw_bytes(got) == raw_bytes(before)).all(axis=-1)
-    values = _inputs(exercise, given, name)
-    values["expected"] = expected
-    values["got"] = np.ma.masked_array(got, hidden)
+    out = {"expected": expected, "got": np.ma.masked_array(got, hidden)}
+    if name in exercise.by_columns:
+        out = {label: array.T for label, array in out.items()}
+    values = inputs_beside(exercise, given, name) | out
     return rows(_title(exercise, trial, wrong, bool(hidden.any())), values)
-
-
-def _inputs(exercise: KernelExercise, given: Mapping[str, Any], output: str) -> dict[str, Any]:
-    """The inputs that a row has room for. The extents are in the title."""
-    sizes = exercise.contract.sizes if exercise.contract else None
-    left_out = {
-        *(sizes.names if sizes else ()),
-        *(exercise.worked.hidden if exercise.worked else ()),
-    }
-    return {
-        f"{name} before" if name == output else name: value
-        for name, value in given.items()
-        if not isinstance(value, Empty) and name not in left_out
-    }
 
 
 def _title(exercise: KernelExercise, trial: Trial, wrong: Verdict, unwritten: bool) -> str:
     assert wrong.first is not None, "case_rows has looked"
     sizes = exercise.contract.sizes if exercise.contract else None
     where = f" with {sizes.label(trial.size)}" if sizes else ""
-    index = f"[{', '.join(map(str, wrong.first.index))}]" if np.ndim(wrong.first.index) else ""
-    element = wrong.first.member or f"{wrong.name}{index}"
     expected, got = number(wrong.first.expected), number(wrong.first.got)
     mark = UNWRITTEN_MARK if unwritten else ""
+    element = wrong.first.named(wrong.name)
     return f"Work it by hand{where}: {element} should be {expected} and is {got}{mark}."
