@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import LessonError
 from ..paths import ROOT
 from ..remedies import set_up_command
+from .compiler_hints import UNDEFINED, candidates, hint_for
 from .headers import cuda_header_paths, cute_header_paths
+from .known_errors import CUTE, HOST_CODE, Hint
 from .source_text import DOTS, WIDEST, shortened
 from .template_errors import cause, outermost
 
 MAX_ERRORS_SHOWN = 3
 MAX_LINES_PER_ERROR = 9
+ONE_FOR_ALL = (HOST_CODE.name, "namespace")  # hints that hold for all such errors
 
 
 class CompileError(LessonError):
     """The compiler refused the source.
 
     ``log`` is the compiler's whole answer; ``file``, ``line`` and ``column`` (1-based, 0 when
-    unknown) say where the first error is. ``str(error)`` is what a reader needs: the first few
-    errors, each with its source line, a caret and, for common mistakes, the remedy.
+    unknown) say where the first error is. ``hints`` are the names of the mistakes that were
+    recognised. ``str(error)`` is what a reader needs: the first few errors, each with its source
+    line, a caret and, for common mistakes, the remedy.
+
+    ``source`` is what was compiled, if it is at hand: a misspelled name is looked for in it.
     """
 
-    def __init__(self, log: str):
+    def __init__(self, log: str, source: str = ""):
         self.log = _shorten_paths(log.strip("\0 \n"))
-        diagnostics = told_once(parse_log(self.log))
+        diagnostics = causes(told_once(parse_log(self.log)))
         first = diagnostics[0] if diagnostics else Diagnostic("", 0, 0, self.log, ())
         self.file, self.line, self.column = first.file, first.line, first.column
-        super().__init__(_render(diagnostics) if diagnostics else self.log)
+        explained = [(item, _hint(item, source)) for item in diagnostics]
+        explained = _each_once(explained)
+        self.hints = tuple(hint.name for _, hint in explained[:MAX_ERRORS_SHOWN] if hint.name)
+        super().__init__(_render(explained) if explained else self.log)
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,48 @@ def told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     return found
 
 
+def causes(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """``diagnostics`` without those that follow from another one.
+
+    After a name that is not known the compiler misreads its line, and may say so first. What a
+    wrong declaration leaves without a type fits no function.
+    """
+    unknown = {(item.file, item.line) for item in diagnostics if UNKNOWN.search(item.message)}
+    found: list[Diagnostic] = []
+    seen: set[tuple[str, int] | str] = set()
+    for item in diagnostics:
+        place = item.file, item.line
+        misread = place in unknown and MISREAD.match(item.message)
+        follows = UNDECLARED in item.message and (
+            place in seen or item.message in seen or _has_unknown_type(item, diagnostics)
+        )
+        untyped = found and any("<error-type>" in row for row in item.excerpt)
+        if "namespace name" in item.message:
+            seen.add(place)  # what its header would have declared
+        seen.add(item.message)
+        if not (misread or follows or untyped):
+            found.append(replace(item, excerpt=candidates(item.excerpt)))
+    return found
+
+
+def _has_unknown_type(item: Diagnostic, diagnostics: list[Diagnostic]) -> bool:
+    """Whether ``item`` misses a name that is declared, with a type that isn't known."""
+    rows = item.excerpt[:1]
+    undeclared = [UNDEFINED.search(other.message) for other in diagnostics]
+    types = [found[1] for found in undeclared if found]
+    name = UNDEFINED.search(item.message)
+    return name is not None and any(
+        re.search(rf"\b{known}[\s*&]+{name[1]}\b", row) for known in types for row in rows
+    )
+
+
+UNDECLARED = "is undefined"
+UNKNOWN = re.compile(f"{UNDECLARED}|namespace name")
+MISREAD = re.compile(
+    r'attribute "__global__" does not apply|incomplete type "void"|expected a "[);\]]"'
+    r"|expected an? (?:identifier|expression|declaration)|variable .* has already been defined"
+    r"|type name is not allowed"
+)
 # A note that follows an error ("note: to match this '{'") belongs to it, so it is no head.
 _HEAD = re.compile(
     r"(?:(?P<file>\S.*?)\((?P<line>\d+)\): |At end of source: |nvrtc: )"
@@ -102,74 +153,6 @@ _HEAD = re.compile(
 _NOTE = re.compile(r"(?P<file>\S.*?)\((?P<line>\d+)\): note")
 _TAIL = re.compile(r"Remark: |\d+ (catastrophic )?errors? detected|Compilation terminated")
 
-CUTE = "for CuTe's headers"  # stands for what depends on this machine
-_REMEDIES = {
-    r'source file "iostream"': "Remove it: a kernel prints with printf, which needs no #include.",
-    r'source file "(vector|string|memory|map|set|deque|list|thread|fstream)"': (
-        "Only a host program has it. Of C++'s own headers kernels have those in "
-        "course_utils/compiling/standard_headers, and those under <cuda/std/...>."
-    ),
-    r'source file "cuda(_runtime)?\.h"': "Remove it: what a kernel needs from it is built in.",
-    r'source file "(cute|cutlass)/': CUTE,
-    r"cannot open source file": "Check the name's spelling; shared headers live in kernels/common.",
-    r'expected a ";"': "The semicolon is often missing at the end of the line before.",
-    r'expected a "}"': "A closing brace is missing: count the { and } of the kernel.",
-    r'expected a "\)"': "A closing parenthesis is missing.",
-    r'"u?int(8|16|32|64)_t" is undefined': (
-        "Write `unsigned`, `long long`..., or add #include <cuda/std/cstdint>."
-    ),
-    r'"(__)?half2?" is undefined': "Add #include <cuda_fp16.h>.",
-    r'"__nv_bfloat162?" is undefined': "Add #include <cuda_bf16.h>.",
-    r'"(INFINITY|HUGE_VALF?|NAN)" is undefined': (
-        "nvcc has it from the host's headers, which do not exist here: write CUDART_INF_F or "
-        "CUDART_NAN_F, and add #include <math_constants.h>."
-    ),
-    r'"M_PI" is undefined': "Write CUDART_PI_F, and add #include <math_constants.h>.",
-    r'"FLT_MAX" is undefined': (
-        "Write CUDART_MAX_NORMAL_F, and add #include <math_constants.h>; to begin a maximum, "
-        "-CUDART_INF_F is smaller still."
-    ),
-    r'"(FLT|DBL)_\w+" is undefined': (
-        "Write cuda::std::numeric_limits<float>::min(), epsilon()..., and add "
-        "#include <cuda/std/limits>."
-    ),
-    r'"(U?(CHAR|SHRT|INT|LONG|LLONG)_(MAX|MIN)|CHAR_BIT)" is undefined': (
-        "Add #include <cuda/std/climits>."
-    ),
-    r'identifier ".+" is undefined': (
-        "Declare it before this line, or check its spelling: capitals count in C++."
-    ),
-    r'namespace "std" has no member': (
-        "Device code has no host library: use the plain function (min, max, sqrtf) or cuda::std."
-    ),
-    r"must have a void return type": "A kernel returns nothing: results go through a pointer.",
-    r"required runtime APIs are not declared": (
-        "Only device code is compiled here: leave main and its launches out, or put them in a file "
-        "of their own."
-    ),
-    r"not allowed in JIT mode": "Only device code is compiled here: remove the host function.",
-    r"excessive recursion": (
-        "The template never stops: end it with `if constexpr (...) ... else ...` (after a plain "
-        "`if`, or without the `else`, the rest is compiled too), or with a specialisation."
-    ),
-    r"must be a modifiable lvalue": "It cannot be written to: is it declared const?",
-    r"too (few|many) arguments in function call": "Compare with the function's parameter list.",
-    r"(Shape|Stride) Divisibility Condition": (
-        "One layout does not divide the other, so their composition has no strides: compare the "
-        "numbers of both shapes. `layouts.composition` in Python says which."
-    ),
-    r"Mismatched Ranks|Mismatched ranks": (
-        "A coordinate, shape or stride has more or fewer parts than the layout it is used with."
-    ),
-    r"Non-injective Layout detected": (
-        "Two coordinates have one offset, so nothing is left out in a way that strides can tell."
-    ),
-    r"Dynamic owning tensors not supported": (
-        "A tensor in registers has a shape that the compiler knows: Int<8>{} instead of 8."
-    ),
-    r"Too many modes in tiler": "The tiler has more parts than the layout has modes.",
-}
-
 
 def _cute_remedy() -> str:
     if cute_header_paths():
@@ -177,19 +160,34 @@ def _cute_remedy() -> str:
     return f"The package nvidia-cutlass has it, and `{set_up_command()}` installs that."
 
 
-def _render(diagnostics: list[Diagnostic]) -> str:
+def _hint(item: Diagnostic, source: str) -> Hint:
+    hint = hint_for(item.message, item.excerpt, source, item.line)
+    return hint._replace(text=_cute_remedy()) if hint.text == CUTE else hint
+
+
+def _each_once(explained: list[tuple[Diagnostic, Hint]]) -> list[tuple[Diagnostic, Hint]]:
+    """Errors without those that the same change removes as one before."""
+    told: set[str] = set()
+    found = []
+    for item, hint in explained:
+        if hint.name not in ONE_FOR_ALL or hint.text not in told:
+            found.append((item, hint))
+        told.add(hint.text)
+    return found
+
+
+def _render(explained: list[tuple[Diagnostic, Hint]]) -> str:
     parts = []
-    for item in diagnostics[:MAX_ERRORS_SHOWN]:
+    for item, hint in explained[:MAX_ERRORS_SHOWN]:
         where = f"{item.file}:{item.line}: " if item.file else ""
         rows = [f"{where}error: {shortened(item.message)}", *_shown(item)]
         hidden = len(item.excerpt) - MAX_LINES_PER_ERROR
         if hidden > 0:
             rows.append(f"  ({hidden} more lines in error.log)")
-        matches = (_REMEDIES[p] for p in _REMEDIES if re.search(p, item.message))
-        if remedy := next(matches, None):
-            rows.append(f"  -> {_cute_remedy() if remedy == CUTE else remedy}")
+        if hint.text:
+            rows.append(f"  -> {hint.text}")
         parts.append("\n".join(rows))
-    rest = len(diagnostics) - MAX_ERRORS_SHOWN
+    rest = len(explained) - MAX_ERRORS_SHOWN
     if rest > 0:
         parts.append(f"and {rest} more. The first error often causes the others: fix it first.")
     return "\n\n".join(parts)

@@ -7,16 +7,19 @@ kernels, so a kernel means the same thing on both devices.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
 from .bindings import CODE, LOG, MANGLED, REFUSED
 from .compiler_process import COMPILER
-from .diagnostics import CompileError
+from .device_functions import WITHOUT_ATTRIBUTE, functions_without_attribute
+from .diagnostics import CompileError, parse_log
 from .headers import include_paths
 
 COMMON_OPTIONS = ("-std=c++17", "-lineinfo")  # for CuPy as well as for us
-CUPY_OPTIONS = ("-ftz=true", "--device-as-default-execution-space")  # those CuPy adds by itself
+DEVICE_IS_DEFAULT = "--device-as-default-execution-space"
+CUPY_OPTIONS = ("-ftz=true", DEVICE_IS_DEFAULT)  # those CuPy adds by itself
 
 
 @dataclass(frozen=True)
@@ -94,11 +97,38 @@ def _compile(
         cubin=arch.startswith("sm_"),
     )
     if answer[REFUSED]:
-        raise CompileError(answer[LOG])
+        raise CompileError(answer[LOG], source)
+    log = "\n".join(filter(None, [answer[LOG], _for_nvcc(source, filename, flags)]))
     code = answer[CODE]
     if not arch.startswith("sm_"):
         code = code.decode("utf-8", "replace").replace("\0", "")
-    return Compiled(code, answer[MANGLED], answer[LOG])
+    return Compiled(code, answer[MANGLED], log)
+
+
+def _for_nvcc(source: str, filename: str, flags: list[str]) -> str:
+    """Warnings about functions that nvcc takes for the host's, which no kernel can call there."""
+    named = re.match(r'#line 1 "(.*)"\n', source)
+    name, text = (named[1], source[named.end() :]) if named else (filename, source)
+    if not (suspects := functions_without_attribute(text)):
+        return ""
+    answer = COMPILER.compile(
+        text=with_line_directive(source, filename),
+        filename=filename,
+        flags=[flag for flag in flags if flag != DEVICE_IS_DEFAULT],
+        names=[],
+        cubin=False,
+    )
+    refused = {
+        error.line
+        for error in parse_log(answer[LOG])
+        if error.file == name and error.message.startswith(WITHOUT_ATTRIBUTE)
+    }
+    return "\n".join(
+        f"{name}({line}): warning #nvcc: {function} has no __device__. The course compiles it all "
+        "the same, nvcc doesn't: put __device__ before it."
+        for function, line in suspects.items()
+        if line in refused
+    )
 
 
 def each_once(*options: str) -> tuple[str, ...]:

@@ -94,6 +94,18 @@ class Signature:
     def __str__(self) -> str:
         return f"{self.name}({', '.join(map(str, self.parameters))})"
 
+    def refused_reference(self) -> str:
+        """Why it can't be launched, if a parameter is a reference; nothing if none is."""
+        found = next((p for p in self.parameters if p.c_type.endswith("&")), None)
+        if found is None:
+            return ""
+        plain = found.c_type.rstrip("& ")
+        return (
+            f"{self.name}: a kernel takes no references, and {found.name} is one ({found}). Its "
+            f"variable would be in the host's memory. Write {plain} {found.name} for a value, or "
+            f"{plain} *{found.name} for an array (02/03)."
+        )
+
     def specialise(self, expression: str) -> Signature:
         """This template's signature for a name expression such as ``"scale<float, 4>"``."""
         if not self.template or "<" not in expression:
@@ -176,6 +188,8 @@ def _parameter(text: str, number: int, aliases: dict[str, str]) -> Parameter:
     text = text.split("=")[0]
     array = "[" in text
     text = re.sub(r"\[[^\]]*\]", " ", text)
+    references = text.count("&")
+    text = text.replace("&", " ")
     depth = text.count("*") + array
     before, _, after = text.partition("*")
     const = bool(re.search(r"\bconst\b", before))
@@ -187,7 +201,7 @@ def _parameter(text: str, number: int, aliases: dict[str, str]) -> Parameter:
     c_type = " ".join(words)
     for _ in range(4):  # an alias of an alias
         c_type = aliases.get(c_type, c_type)
-    if "&" in text or depth > 1:
-        c_type += "*" * (depth - 1) + "&" * text.count("&")
-    name = name.lstrip("& ") or f"argument {number}"
+    if references or depth > 1:
+        c_type += "*" * (depth - 1) + "&" * references
+    name = name.strip() or f"argument {number}"
     return Parameter(name, c_type, depth > 0, const, dtype_of(c_type))

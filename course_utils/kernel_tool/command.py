@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..compiling.device_functions import why_no_kernel
 from ..emulator import KernelFault
 from ..errors import LessonError
 from ..launching.kernels import Kernel
@@ -92,9 +93,7 @@ def kernel_in(
         if len(found) != 1:
             if found:
                 raise LessonError(f"{path.name} has the kernels {', '.join(found)}: say which.")
-            raise LessonError(
-                f"{path.name} has no kernel. A template's instance is named like 'scale<float>'."
-            )
+            raise LessonError(f"{path.name} has no kernel. {why_no_kernel(module.source)}")
         return module.kernel
     try:
         return module[name]

@@ -33,6 +33,8 @@ def arguments(words: Sequence[str], signature: Signature | None, seed: int = 0) 
     """
     if signature is None:
         raise LessonError("The kernel's parameters could not be read in its source.")
+    if refused := signature.refused_reference():
+        raise LessonError(refused)
     parameters = {parameter.name: parameter for parameter in signature.parameters}
     listed = ", ".join(map(str, signature.parameters)) or "none"
     found: dict[str, str] = {}

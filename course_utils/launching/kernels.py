@@ -205,6 +205,8 @@ class Kernel:
         if self.signature is None:
             return tuple(args)
         parameters = self.signature.parameters
+        if refused := self.signature.refused_reference():
+            raise LaunchError(refused)
         if len(args) != len(parameters):
             few = "few" if len(args) < len(parameters) else "many"
             listed = ", ".join(map(str, parameters))

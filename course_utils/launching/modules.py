@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..compiling import signature as _signature
+from ..compiling.device_functions import why_no_kernel
 from ..compiling.diagnostics import CompileError
 from ..compiling.headers import STANDARD, cuda_header_paths, cute_header_paths
 from ..compiling.includes import digest, included_files
@@ -210,9 +211,10 @@ class Module:
         if matches:
             known = ", ".join(repr(kernel.name) for kernel in matches)
             raise AttributeError(f"{name} has several instances: write module[...] with {known}")
-        if name in self._templates:
+        if (own := _own_name(name)) in self._templates:
+            instance = name if "<" in name else f"{name}<float>"
             raise AttributeError(
-                f'{name} is a template: name an instance, load(..., names=["{name}<float>"])'
+                f'{own} is a template: name an instance, load(..., names=["{instance}"])'
             )
         raise AttributeError(
             f"{self.filename} has no kernel {name!r}; it has {', '.join(self._kernels) or 'none'}"
@@ -248,8 +250,10 @@ class Module:
     @property
     def kernel(self) -> Kernel:
         """The module's one kernel."""
+        if not self._kernels:
+            raise LaunchError(f"{self.filename} has no kernel. {why_no_kernel(self.source)}")
         if len(self._kernels) != 1:
-            found = ", ".join(self._kernels) or "none"
+            found = ", ".join(self._kernels)
             raise LaunchError(
                 f"{self.filename} does not have exactly one kernel (it has {found}): "
                 f"call the one you mean, module.NAME(grid, block, args)."
@@ -402,5 +406,5 @@ def _compile(
         )
         module.compile()
     except cupy.cuda.compiler.CompileException as error:
-        raise CompileError(str(error)) from None
+        raise CompileError(str(error), code) from None
     return module

@@ -83,7 +83,7 @@ def test_an_error_in_an_included_file_names_it_whatever_letters_are_in_its_path(
         ("__host__ int f() { return 1; }", "remove the host function"),
         (
             "__global__ void f() {}\nint main() { f<<<1, 1>>>(); }",
-            "leave main and its launches out",
+            "Remove main and every <<<...>>>",
         ),
     ],
 )

@@ -1,0 +1,188 @@
+"""Common errors of NVRTC, by their message, and what to do about each: one sentence."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Hint(NamedTuple):
+    """What to do about an error; ``name`` says which mistake it is. In the table below ``text`` may
+    refer to what ``pattern`` found in the message, as ``\\1``."""
+
+    name: str
+    pattern: str
+    text: str
+
+
+CUTE = "for CuTe's headers"  # stands for what depends on this machine
+NO_HINT = Hint("", "", "")
+HOST_CODE = Hint(
+    "host code",
+    r'identifier "cuda[A-Z]\w*" is undefined|required runtime APIs are not declared',
+    "That is host code, and only kernels are compiled here. Remove main and every <<<...>>>, or "
+    "put them between #ifndef __CUDACC_RTC__ and #endif. Python makes the arrays and launches: "
+    "module.NAME(grid, block, args); on the command line --args does.",
+)
+TEXTURES = (
+    "CUDA 12 removed texture references. Pass a cudaTextureObject_t as a parameter, and read it "
+    "with tex1Dfetch<float>(t, i) or tex2D<float>(t, x, y)."
+)
+HINTS = (
+    Hint(
+        "iostream",
+        r'source file "iostream"',
+        "Remove it: a kernel prints with printf, which needs no #include.",
+    ),
+    Hint(
+        "host header",
+        r'source file "(vector|string|memory|map|set|deque|list|thread|fstream|chrono|random)"',
+        "Only a host program has it. Of C++'s own headers kernels have those in "
+        "course_utils/compiling/standard_headers, and those under <cuda/std/...>.",
+    ),
+    Hint(
+        "built in",
+        r'source file "(cuda(_runtime)?|device_launch_parameters)\.h"',
+        "Remove it: what a kernel needs from it is built in.",
+    ),
+    Hint(
+        "host function",
+        r"not allowed in JIT mode",
+        "Only device code is compiled here: remove the host function.",
+    ),
+    Hint("cute", r'source file "(cute|cutlass)/', CUTE),
+    Hint(
+        "header",
+        r"cannot open source file",
+        "Check the name's spelling; shared headers are in kernels/common.",
+    ),
+    Hint(
+        "old shuffle",
+        r'identifier "(__shfl(?:_up|_down|_xor)?)" is undefined',
+        "Since CUDA 9 it is \\1_sync(mask, ...): the mask names the lanes that take part, "
+        "0xffffffff for all 32.",
+    ),
+    Hint("old texture", r'texture is not a template|identifier "texture" is undefined', TEXTURES),
+    Hint(
+        "NumPy's type",
+        r'identifier "(?:np|numpy|cp|cupy)" is undefined',
+        "NumPy's names are Python's. In C++ write float, double, int, unsigned ...",
+    ),
+    Hint(
+        "semicolon",
+        r'expected a ";"',
+        "The semicolon is often missing at the end of the line before.",
+    ),
+    Hint(
+        "brace",
+        r'expected a "}"',
+        "A closing brace is missing: count the { and } of the kernel.",
+    ),
+    Hint("parenthesis", r'expected a "\)"', "A closing parenthesis is missing."),
+    Hint(
+        "parenthesis",
+        r'expected a "\("',
+        "`if`, `for` and `while` want their condition in parentheses.",
+    ),
+    Hint(
+        "comment",
+        r'unrecognized preprocessing directive|"#" not expected here',
+        "A comment begins with // in C++; # begins a directive, such as #include.",
+    ),
+    Hint(
+        "integer of fixed width",
+        r'"(u?int(?:8|16|32|64)_t)" is undefined',
+        "Write unsigned, long long..., or add #include <cuda/std/cstdint>.",
+    ),
+    Hint("half", r'"(__)?half2?" is undefined', "Add #include <cuda_fp16.h>."),
+    Hint("bfloat16", r'"__nv_bfloat162?" is undefined', "Add #include <cuda_bf16.h>."),
+    Hint(
+        "infinity",
+        r'"(INFINITY|HUGE_VALF?|NAN)" is undefined',
+        "nvcc takes it from the host's headers, which a kernel compiled here doesn't have: write "
+        "CUDART_INF_F or CUDART_NAN_F, and add #include <math_constants.h>.",
+    ),
+    Hint("pi", r'"M_PI" is undefined', "Write CUDART_PI_F, and add #include <math_constants.h>."),
+    Hint(
+        "largest float",
+        r'"FLT_MAX" is undefined',
+        "Write CUDART_MAX_NORMAL_F, and add #include <math_constants.h>; to begin a maximum, "
+        "-CUDART_INF_F is smaller still.",
+    ),
+    Hint(
+        "limits of a float",
+        r'"(FLT|DBL)_\w+" is undefined',
+        "Write cuda::std::numeric_limits<float>::min(), epsilon()..., and add "
+        "#include <cuda/std/limits>.",
+    ),
+    Hint(
+        "limits of an integer",
+        r'"(U?(CHAR|SHRT|INT|LONG|LLONG)_(MAX|MIN)|CHAR_BIT)" is undefined',
+        "Add #include <cuda/std/climits>.",
+    ),
+    Hint(
+        "undefined",
+        r'identifier ".+" is undefined',
+        "Declare it before this line, or check its spelling: capitals count in C++.",
+    ),
+    Hint(
+        "std",
+        r'namespace "std" has no member',
+        "Device code has no host library: use the plain function (min, max, sqrtf) or cuda::std.",
+    ),
+    Hint(
+        "return type",
+        r"must have a void return type",
+        "A kernel returns nothing: results go through a pointer.",
+    ),
+    Hint(
+        "endless template",
+        r"excessive recursion",
+        "The template never stops: end it with `if constexpr (...) ... else ...` (after a plain "
+        "`if`, or without the `else`, the rest is compiled too), or with a specialisation.",
+    ),
+    Hint(
+        "template in extern C",
+        r'this declaration may not have extern "C" linkage',
+        'A template can\'t be extern "C", which allows one function of a name: take it out of the '
+        "braces of extern \"C\", and name an instance, names=['scale<float>'].",
+    ),
+    Hint(
+        "no type",
+        r"this declaration has no storage class or type specifier",
+        "A declaration begins with its type: is a word missing before it, or is this no CUDA C++?",
+    ),
+    Hint(
+        "const",
+        r"must be a modifiable lvalue",
+        "It can't be written to: is it declared const?",
+    ),
+    Hint(
+        "arguments",
+        r"too (few|many) arguments in function call",
+        "Compare with the function's parameter list.",
+    ),
+    Hint(
+        "divisibility",
+        r"(Shape|Stride) Divisibility Condition",
+        "One layout does not divide the other, so their composition has no strides: compare the "
+        "numbers of both shapes. `layouts.composition` in Python says which.",
+    ),
+    Hint(
+        "ranks",
+        r"Mismatched Ranks|Mismatched ranks",
+        "A coordinate, shape or stride has more or fewer parts than the layout it is used with.",
+    ),
+    Hint(
+        "injective",
+        r"Non-injective Layout detected",
+        "Two coordinates have one offset, so no strides can describe what is left out.",
+    ),
+    Hint(
+        "dynamic tensor",
+        r"Dynamic owning tensors not supported",
+        "A tensor in registers has a shape that the compiler knows: Int<8>{} instead of 8.",
+    ),
+    Hint(
+        "modes", r"Too many modes in tiler", "The tiler has more parts than the layout has modes."
+    ),
+)
