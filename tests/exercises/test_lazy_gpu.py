@@ -86,13 +86,15 @@ def test_two_streams_that_do_not_wait_for_each_other_write_in_the_order_of_the_g
     assert x.values == [after]
 
 
-def test_only_where_others_come_first_a_wait_also_runs_the_other_streams():
+@pytest.mark.parametrize("by_event", [False, True])
+def test_only_where_others_come_first_a_wait_also_runs_the_other_streams(by_event):
     ran = {}
     for order in (LATE, OTHERS_FIRST):
         gpu = LazyGPU(order)
-        waited_for, other, x = gpu.Stream(), gpu.Stream(), gpu.empty(1)
+        waited_for, other, x, event = gpu.Stream(), gpu.Stream(), gpu.empty(1), gpu.Event()
         x.set([4.0], stream=other)
-        waited_for.synchronize()
+        event.record(waited_for)
+        (event if by_event else waited_for).synchronize()
         ran[order] = x.values == [4.0]
     assert ran == {LATE: False, OTHERS_FIRST: True}
 

@@ -32,6 +32,8 @@ class LazyEvent:
 
     def synchronize(self) -> None:
         """The host waits until the stream has got as far as the mark."""
+        if self.recorded is not None:
+            self.recorded[0].others_first()
         _reach(self.recorded)
 
 
@@ -58,11 +60,15 @@ class LazyStream:
 
     def synchronize(self) -> None:
         """The host waits until this stream has nothing left to do."""
+        self.others_first()
+        self.run_to(self.added)
+
+    def others_first(self) -> None:
+        """All the work of the other streams, if the GPU does that first while the host waits."""
         if self._gpu.order == OTHERS_FIRST:
             for other in self._gpu.streams:
                 if other is not self:
                     other.run_to(other.added)
-        self.run_to(self.added)
 
     def run_to(self, place: int) -> None:
         """Do the first ``place`` pieces of work that were ever added, as far as not done."""
