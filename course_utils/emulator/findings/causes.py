@@ -65,7 +65,7 @@ class Cause(Enum):
     WARP_INCOMPLETE = "an instruction of a whole warp, executed by some of its threads"
     WARPGROUP_INCOMPLETE = "a wgmma without all threads of a warpgroup"
     LANE_NOT_IN_MASK = "a lane at an instruction whose mask does not name it"
-    THREADS_RETURNED = "threads that returned while others wait at __syncthreads()"
+    THREADS_RETURNED = "threads that ended while others wait at __syncthreads()"
     BARRIERS_DIFFER = "threads of a block at two different __syncthreads()"
     BARRIER_NUMBER_INVALID = "a barrier that a block does not have"
     BARRIER_COUNT_INVALID = "a barrier for a number of threads that is no multiple of 32"

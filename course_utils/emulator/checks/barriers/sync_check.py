@@ -178,35 +178,38 @@ class SyncCheck(Observer):
         if not len(short):
             return
         slot = int(short[0])
-        gone = batch.threads - int(batch.alive[slot])
-        thread, block = batch.who(group.lanes[0])
-        text = (
-            f"Barrier misuse: {gone} of the {batch.threads} threads of block "
-            f"{batch.block_index(batch.first + slot)} exited before __syncthreads() at "
-            f"{instruction.location}. Every thread must reach it."
-        )
-        cause = Cause.THREADS_RETURNED
-        finding = Finding(BARRIER, text, instruction.location, thread, block, cause=cause)
-        self.findings.add(("exit", id(instruction)), finding)
+        thread, _ = batch.who(group.lanes[0])
+        self._left_out(batch, slot, instruction, thread)
 
     def barrier_let_go(self, batch: Batch, slots: np.ndarray, instruction: ptx.Instruction) -> None:
-        """Some returned while others waited: the same mistake, seen from the other side.
+        """Some ended while others waited: the same mistake, seen from the other side.
 
         The PTX manual lets the barrier go ("exit"), but the guide of CUDA C++ asks that a condition
         around ``__syncthreads()`` is the same for all threads of the block.
         """
         if instruction.opcode != "bar":
             return
-        slot = int(slots[0])
+        self._left_out(batch, int(slots[0]), instruction)
+
+    def _left_out(
+        self,
+        batch: Batch,
+        slot: int,
+        instruction: ptx.Instruction,
+        waiting: tuple[int, int, int] | None = None,
+    ) -> None:
+        """Report that threads of a block have ended and can't reach a barrier. ``waiting``: a
+        thread that waits there."""
         gone = batch.threads - int(batch.alive[slot])
         block = batch.block_index(batch.first + slot)
         text = (
-            f"Barrier misuse: {gone} of the {batch.threads} threads of block {block} returned "
-            f"while others waited at __syncthreads() at {instruction.location}. Every thread must "
-            "reach it."
+            f"Barrier misuse: {gone} of the {batch.threads} threads of block {block} ended without "
+            f"reaching the __syncthreads() at {instruction.location}:\n"
+            "  they returned before it, or they skipped the branch that it is in. Every thread "
+            "must reach it."
         )
         cause = Cause.THREADS_RETURNED
-        finding = Finding(BARRIER, text, instruction.location, None, block, cause=cause)
+        finding = Finding(BARRIER, text, instruction.location, waiting, block, cause=cause)
         self.findings.add(("exit", id(instruction)), finding)
 
     # --- what a block leaves behind ---
