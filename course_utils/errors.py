@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+SYMPTOMS = "00/03"  # the number of the page that has a heading for each message
+
+
+def more(*headings: str) -> str:
+    """The line that names headings of that page: ``more: 00/03, "Out of bounds"``; "" for none."""
+    named = [f'"{each}"' for each in dict.fromkeys(headings) if each]
+    return f"more: {SYMPTOMS}, {' and '.join(named)}" if named else ""
+
 
 class LessonError(Exception):
     """An error whose message says what was wrong, where, and what to do.
 
-    In a notebook it is shown as its message alone, with no traceback through the course's own code.
+    ``symptom``, if there is one, is its heading on the page of :mod:`course_utils.symptoms`, which
+    the error's note names. In a notebook an error is shown as its message and its note, with no
+    traceback through the course's own code.
     """
+
+    symptom = ""
+
+    def __init__(self, *arguments: object, symptom: str = ""):
+        super().__init__(*arguments)
+        if symptom:
+            self.symptom = symptom
+            self.add_note(more(symptom))
 
     def _render_traceback_(self) -> list[str]:
         """What IPython prints instead of a traceback."""
-        return str(self).splitlines()
+        return in_full(self).splitlines()
+
+
+def in_full(error: BaseException) -> str:
+    """The message of an error, and below it its notes."""
+    return "\n".join([str(error), *getattr(error, "__notes__", ())])

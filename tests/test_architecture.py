@@ -34,7 +34,7 @@ ROOMS = (
         "install",
         "before_first_cell",
     },
-    {"remedies"},
+    {"remedies", "symptoms"},
     {"compiling"},
     {"devices"},
     {"stored_outputs", "gpu_run", "fingerprints"},

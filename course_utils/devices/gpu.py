@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import LessonError
+from ..symptoms import CUDA_ERRORS
 
 
 class GpuFault(LessonError):
-    """The GPU stopped a kernel."""
+    """The GPU stopped a kernel, or CUDA refused to start one."""
 
 
 _waiting_suspended = 0
@@ -62,34 +63,50 @@ def _captured_output(call: Callable[[], Any]) -> str:
         return file.read().decode("utf-8", "replace")
 
 
-_GPU_FAULTS = {
-    "IllegalAddress": "it read or wrote memory that belongs to none of your arrays",
-    "ILLEGAL_ADDRESS": "it read or wrote memory that belongs to none of your arrays",
-    "Misaligned": "it used an address that is no multiple of the size it reads or writes",
-    "MISALIGNED": "it used an address that is no multiple of the size it reads or writes",
-    "Assert": "an assert failed in it",
-    "ASSERT": "an assert failed in it",
-    "Timeout": "it ran too long",
-    "TIMEOUT": "it ran too long",
+# By the numbers of CUDA's errors.
+_REASONS = {
+    700: "it read or wrote memory outside all your arrays",
+    702: "it ran too long",
+    710: "an assert in it failed",
+    715: "it executed an instruction that this GPU can't execute",
+    716: "it used an address that isn't a multiple of the size it reads or writes",
+    719: "CUDA doesn't say why. An access outside shared memory and a trap have this error",
 }
+# After these the process can't use the GPU any more.
+_STICKY = (700, 702, 710, 714, 715, 716, 717, 718, 719)
 
 
 @contextmanager
 def readable_faults(name: str) -> Iterator[None]:
-    """CUDA's errors inside become a :class:`GpuFault` that says what to do."""
+    """CUDA's errors inside become a :class:`GpuFault` that says what to do.
+
+    ``name`` is the kernel's, or another subject of "The GPU stopped ...".
+    """
     import cupy
 
     errors = (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError)
     try:
         yield
     except errors as error:
-        text = str(error)
-        why = next((_GPU_FAULTS[key] for key in _GPU_FAULTS if key in text), None)
-        reason = f"{why} ({text.split(':')[0]})" if why else text
-        raise GpuFault(
-            f"The GPU stopped {name}: {reason}.\n"
-            "A GPU does not say where. The emulator does, with array, index, thread and line: "
-            "set COURSE_DEVICE=emulator.\n"
-            "After such a fault this process cannot use the GPU any more: restart the kernel "
-            "of the notebook first."
-        ) from None
+        raise fault(name, error.status, str(error)) from None
+
+
+def fault(name: str, number: int, text: str) -> GpuFault:
+    """The error for CUDA's error ``number`` with CuPy's ``text``, ``cudaErrorAssert: device-...``.
+
+    It has the reason, and its note names the heading of the page for it.
+    """
+    known = CUDA_ERRORS.get(number)
+    symptom = known.heading if known else ""
+    if number not in _STICKY:
+        return GpuFault(f"CUDA refused {name}: {text}.", symptom=symptom)
+    why = _REASONS.get(number)
+    reason = f"{why} ({text.partition(':')[0]})" if why else text
+    return GpuFault(
+        f"The GPU stopped {name}: {reason}.\n"
+        "A GPU doesn't report the line. The emulator reports array, index, thread and line: "
+        "set COURSE_DEVICE=emulator.\n"
+        "After such a fault this process can't use the GPU any more, so restart the notebook's "
+        "kernel first.",
+        symptom=symptom,
+    )

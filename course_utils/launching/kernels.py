@@ -19,8 +19,9 @@ from ..devices.compute_capability import shared_limit
 from ..devices.emulated_kernels import recorder_options
 from ..devices.limits import LaunchError, Limits, check_residence, check_shape, dimensions
 from ..devices.selection import EMULATOR, cp
-from ..emulator import KernelFault, LaunchTooLong, Options
-from ..errors import LessonError
+from ..emulator import Finding, KernelFault, LaunchTooLong, Options
+from ..errors import LessonError, more
+from ..symptoms import heading
 from . import older_gpus
 from .arguments import bring_back, carry_over, converted
 
@@ -33,6 +34,11 @@ Grid = tuple[int, int, int]  # blocks of a grid, or threads of a block, along x,
 
 class LaunchFault(KernelFault, LessonError):
     """A kernel did something wrong on the emulator; ``finding`` says what, where and who."""
+
+    def __init__(self, finding: Finding, earlier: list[Finding] | None = None):
+        super().__init__(finding, earlier)
+        self.symptom = heading(finding.kind)
+        self.add_note(more(self.symptom))
 
 
 class KernelModule(Protocol):

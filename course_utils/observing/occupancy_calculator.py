@@ -13,7 +13,7 @@ from typing import Any
 
 from ..compiling.bindings import nvrtc_version
 from ..compiling.nvrtc import Compiled
-from ..devices.limits import LaunchError, dimensions
+from ..devices.limits import IMPOSSIBLE_SHAPE, LaunchError, dimensions
 from ..devices.multiprocessors import (
     MULTIPROCESSORS,
     PARTITIONS,
@@ -164,9 +164,12 @@ def occupancy(
         )
     threads = math.prod(dimensions(block, "block"))
     if threads > MAX_THREADS:
-        raise LaunchError(f"A block has at most {MAX_THREADS} threads, not {threads:,}.")
+        raise LaunchError(
+            f"A block has at most {MAX_THREADS} threads, not {threads:,}. Use a smaller block.",
+            symptom=IMPOSSIBLE_SHAPE,
+        )
     if shared_mem < 0:
-        raise LaunchError(f"shared_mem is {shared_mem}; it counts bytes, 0 or more.")
+        raise LaunchError(f"shared_mem is {shared_mem}. It counts bytes, so it must be 0 or more.")
     return Occupancy(
         kernel.name,
         arch,

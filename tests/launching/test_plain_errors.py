@@ -32,7 +32,7 @@ def test_load_says_what_it_takes(case):
 
 @pytest.mark.parametrize("shared", ["x", 1.5, None, -1])
 def test_shared_memory_counts_bytes(shared):
-    with pytest.raises(LessonError, match="it counts bytes, 0 or more"):
+    with pytest.raises(LessonError, match="It counts bytes, so it must be 0 or more"):
         load(source=ADD)((1,), (32,), (cp.zeros(32, cp.float32), 3), shared_mem=shared)
 
 

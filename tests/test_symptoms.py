@@ -1,0 +1,166 @@
+"""The page 00/03 has a heading for every message, and every link to it leads to one."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from importlib import metadata
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from course_utils import symptoms
+from course_utils.devices import gpu
+from course_utils.devices.limits import LaunchError, Limits, check_residence, check_shape
+from course_utils.emulator import KINDS, Cause, Finding
+from course_utils.errors import SYMPTOMS, LessonError, in_full, more
+from course_utils.exercises.authoring import kinds
+from course_utils.launching.kernels import LaunchFault
+from course_utils.notebooks.canonical import read_file
+from course_utils.paths import CHAPTERS, notebook_name
+from course_utils.symptoms import CUDA_ERRORS, LAUNCH, PAGE
+
+MARKDOWN = "\n\n".join(c.source for c in read_file(PAGE).cells if c.cell_type == "markdown")
+HEADINGS = re.findall(r"^### (.+)$", MARKDOWN, re.M)
+ENTRIES = dict(re.findall(r"^### (.+)\n\n((?:(?!^##).*\n?)*)", MARKDOWN, re.M))
+MOST_WORDS = 75
+LIMITS = Limits(threads=1024, static_shared=0, shared=232_448)
+
+
+def test_no_two_headings_are_the_same():
+    assert len({each.lower() for each in HEADINGS}) == len(HEADINGS)
+
+
+def test_each_kind_of_verdict_and_of_finding_has_a_heading():
+    every = {*kinds.KINDS, *KINDS}
+    assert {kind for kind in every if kind.capitalize() not in HEADINGS} == set()
+    assert {kind for kind in every if not symptoms.heading(kind)} == set(symptoms.UNDISTURBED)
+    assert {*map(symptoms.heading, every)} - {""} <= set(HEADINGS)
+
+
+@pytest.mark.parametrize("number", CUDA_ERRORS)
+def test_each_error_of_cuda_has_a_heading_with_its_name_and_number(number):
+    error = CUDA_ERRORS[number]
+    assert ENTRIES[error.heading].startswith(f"`{error.name}`, {number}")
+
+
+def test_each_number_on_the_page_is_one_of_the_table():
+    found = re.findall(r"^### (.+)\n\n`(cuda\w+)`, (\d+)", MARKDOWN, re.M)
+    assert {(int(n), name, text) for text, name, n in found} == {
+        (number, error.name, error.heading) for number, error in CUDA_ERRORS.items()
+    }
+
+
+def runtime() -> ctypes.CDLL | None:
+    """CUDA's runtime, which knows the names of its errors without a GPU."""
+    for package in ("nvidia-cuda-runtime-cu12", "nvidia-cuda-runtime"):
+        try:
+            files = metadata.files(package) or []
+        except metadata.PackageNotFoundError:
+            continue
+        for file in files:
+            if file.name.startswith("libcudart.so"):
+                return ctypes.CDLL(str(file.locate()))
+    return None
+
+
+def test_the_names_and_words_are_those_of_cuda():
+    library = runtime()
+    if library is None:
+        pytest.skip("CUDA's runtime isn't installed")
+    library.cudaGetErrorName.restype = library.cudaGetErrorString.restype = ctypes.c_char_p
+    for number, error in CUDA_ERRORS.items():
+        named = library.cudaGetErrorName(number), library.cudaGetErrorString(number)
+        assert named == (error.name.encode(), error.heading.encode())
+
+
+def test_an_entry_is_short_and_says_what_to_do_first():
+    assert ENTRIES.keys() == set(HEADINGS)
+    plain = {title: re.sub(r"\]\([^)]*\)", "]", text) for title, text in ENTRIES.items()}
+    assert [title for title, text in plain.items() if len(text.split()) > MOST_WORDS] == []
+    assert [title for title, text in plain.items() if "**First**" not in text] == ["Pass"]
+
+
+# --- where the links come from ---
+
+
+@pytest.mark.parametrize("folder", [CHAPTERS / "04_first_kernels", PAGE.parent, CHAPTERS.parent])
+def test_an_address_leads_from_a_notebook_s_folder_to_the_heading(folder):
+    path, _, fragment = symptoms.address("Out of bounds", folder).partition("#")
+    assert (folder / path).resolve() == PAGE and unquote(fragment) == "Out-of-bounds"
+
+
+def test_there_is_no_link_where_none_can_lead_there(tmp_path, monkeypatch):
+    assert symptoms.address("Out of bounds", tmp_path) == ""
+    monkeypatch.chdir(tmp_path)
+    assert symptoms.link("Out of bounds") == ""
+    monkeypatch.chdir(PAGE.parent)
+    assert symptoms.link("") == ""
+    assert "#Out-of-bounds" in symptoms.link("Out of bounds")
+
+
+def test_a_line_names_each_heading_once():
+    assert more() == more("") == ""
+    assert more("a", "b", "a") == 'more: 00/03, "a" and "b"'
+    assert "/".join(part[:2] for part in notebook_name(PAGE).split("/")) == SYMPTOMS
+
+
+SHAPES = {
+    "no blocks": ((0, 1, 1), (32, 1, 1), 0, LIMITS, 9),
+    "too large an axis": ((1, 1, 1), (2000, 1, 1), 0, LIMITS, 9),
+    "too many threads": ((1, 1, 1), (64, 32, 1), 0, LIMITS, 9),
+    "registers": ((1, 1, 1), (512, 1, 1), 0, Limits(256, 0, 232_448), 701),
+    "shared memory": ((1, 1, 1), (32, 1, 1), 300_000, LIMITS, 1),
+    "a negative size": ((1, 1, 1), (32, 1, 1), -1, LIMITS, None),
+}
+
+
+@pytest.mark.parametrize("case", SHAPES)
+def test_a_refused_launch_names_cuda_s_own_words(case):
+    grid, block, shared, limits, number = SHAPES[case]
+    with pytest.raises(LaunchError) as refused:
+        check_shape("k", grid, block, shared, limits)
+    assert refused.value.symptom == (CUDA_ERRORS[number].heading if number else LAUNCH)
+    assert in_full(refused.value).endswith(more(refused.value.symptom))
+
+
+def test_too_many_blocks_for_a_cooperative_launch_name_cuda_s_own_words():
+    with pytest.raises(LaunchError) as refused:
+        check_residence("k", (300, 1, 1), (1024, 1, 1), 264)
+    assert refused.value.symptom == CUDA_ERRORS[720].heading
+
+
+def test_a_fault_on_the_emulator_names_the_heading_of_its_finding():
+    fault = LaunchFault(Finding(KINDS[0], "why", cause=Cause.OUTSIDE_ARRAY))
+    assert fault.symptom in HEADINGS
+    assert fault._render_traceback_() == ["why", more(fault.symptom)]
+
+
+@pytest.mark.parametrize("number", CUDA_ERRORS)
+def test_a_fault_of_a_gpu_names_its_heading(number):
+    error = CUDA_ERRORS[number]
+    fault = gpu.fault("k", number, f"{error.name}: {error.heading}")
+    assert fault.symptom == error.heading and error.name in str(fault)
+    # Only after an error of the kernel itself is the process lost.
+    assert ("restart" in str(fault)) == ("sticky" in ENTRIES[error.heading].partition(".")[0])
+
+
+def test_an_error_that_the_page_does_not_have_is_shown_as_cuda_has_it():
+    fault = gpu.fault("k", 304, "cudaErrorOperatingSystem: OS call failed")
+    assert "OS call failed" in in_full(fault) and fault.symptom == ""
+
+
+def test_an_error_without_a_heading_has_no_note():
+    assert in_full(LessonError("why")) == "why"
+
+
+def test_every_error_of_cuda_that_a_module_names_is_in_the_table():
+    files = Path(symptoms.__file__).parent.rglob("*.py")
+    named = {
+        name
+        for file in files
+        for name in re.findall(r"\bcudaError[A-Z]\w+", file.read_text(encoding="utf-8"))
+    }
+    others = {"cudaErrorNotReady"}  # no reader meets it
+    assert named <= {error.name for error in CUDA_ERRORS.values()} | others
