@@ -126,7 +126,7 @@ def test_large_local_arrays_run_in_fewer_blocks_at_once(monkeypatch, checks):
 
 def test_more_local_memory_than_a_thread_may_have_is_told_before_the_launch():
     kernel = load(source=local(200_000), device=EMULATOR)
-    with pytest.raises(LaunchError, match="800,000 bytes of arrays of its own"):
+    with pytest.raises(LaunchError, match="own arrays take 800,000 bytes"):
         kernel((1,), (32,), (ecp.zeros(32, np.int32),))
 
 
