@@ -52,9 +52,19 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro"
     )
-    made.add_argument("--arch", help="such as sm_100a; sm_90a where nothing is said")
+    made.add_argument("--arch", help="such as sm_100a (sm_90a)")
+    made.add_argument(
+        "--cooperative", action="store_true", help="for a kernel that waits for its whole grid"
+    )
+    made.add_argument(
+        "--optimised-only",
+        action="store_true",
+        help="no second run with -G, which finds what the optimiser removed",
+    )
     made.add_argument("--seed", type=int, default=0, help="of random(...) (0)")
-    made.add_argument("--profile", action="store_true", help="count what the launch does, too")
+    made.add_argument(
+        "--profile", action="store_true", help="count what the launch does, and say what stands out"
+    )
     made.add_argument("--save", type=Path, metavar="FILE.npz", help="store the arrays afterwards")
     return made
 
@@ -77,17 +87,26 @@ def kernel_in(
     name: str | None = None,
     defines: dict[str, Any] | None = None,
     arch: str | None = None,
+    cooperative: bool = False,
 ) -> Kernel:
     """The kernel ``name`` of a file, or its only one, for the emulator.
 
-    ``name`` may be a template's instance. Raises LessonError where there is no such file or kernel
+    ``name`` may be a template's instance. ``cooperative``: its launches may wait for the whole
+    grid. Raises LessonError where there is no such file or kernel
     or the file is not UTF-8, and CompileError where NVRTC refuses the source.
     """
     path = Path(path)
     if not path.is_file():  # `load` would look in the course's own folder too
         raise LessonError(f"There is no file {str(path)!r}.")
     names = [name] if name and "<" in name else []
-    module = load(path.absolute(), names=names, defines=defines, arch=arch, device="emulator")
+    module = load(
+        path.absolute(),
+        names=names,
+        defines=defines,
+        arch=arch,
+        cooperative=cooperative,
+        device="emulator",
+    )
     if name is None:
         found = [kernel.name for kernel in module]
         if len(found) != 1:
@@ -107,11 +126,17 @@ def _run(asked: argparse.Namespace) -> int:
     if asked.save and not asked.save.parent.is_dir():  # said before the launch, which may take long
         raise LessonError(f"--save: there is no folder {str(asked.save.parent)!r}.")
     defines = dict((*word.split("=", 1), 1)[:2] for word in asked.define)
-    kernel = kernel_in(asked.file, asked.kernel, defines, asked.arch)
+    kernel = kernel_in(asked.file, asked.kernel, defines, asked.arch, asked.cooperative)
     launch = extents(asked.grid), extents(asked.block)
     values = arguments(asked.args, kernel.signature, asked.seed)
     given = {name: value.copy() for name, value in values.items() if hasattr(value, "copy")}
-    report = sanitize(kernel, *launch, tuple(values.values()), shared_mem=asked.shared)
+    report = sanitize(
+        kernel,
+        *launch,
+        tuple(values.values()),
+        shared_mem=asked.shared,
+        optimised_only=asked.optimised_only,
+    )
     if report.printed:
         print(report.printed, end="")
     print(report)
@@ -122,7 +147,8 @@ def _run(asked: argparse.Namespace) -> int:
         np.savez(asked.save, **{name: values[name].get() for name in given})
     if asked.profile and not report.errors:
         again = tuple(given.get(name, value) for name, value in values.items())
-        print(f"\n{profile(kernel, *launch, again, shared_mem=asked.shared)}")
+        counted = profile(kernel, *launch, again, shared_mem=asked.shared)
+        print("\n".join(["", str(counted), *counted.advice]))
     return 0 if report.clean else 1
 
 

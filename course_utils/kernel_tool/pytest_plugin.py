@@ -11,6 +11,7 @@ With the package installed, pytest finds the fixture by itself::
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,10 @@ if TYPE_CHECKING:  # a run of pytest that has no such test pays for none of it
     from ..launching.kernels import Kernel
     from ..observing.profile_report import Profile
     from ..observing.sanitizing import Report
+
+
+class CompilerWarning(UserWarning):
+    """The compiler accepts a kernel and warns of something in it."""
 
 
 class CheckedKernel:
@@ -63,12 +68,16 @@ class CheckedKernel:
 
 @pytest.fixture
 def cuda_kernel(request: pytest.FixtureRequest) -> Callable[..., CheckedKernel]:
-    """``cuda_kernel(path, name=None, *, defines=None, arch=None)`` compiles a kernel.
+    """``cuda_kernel(path, name=None, *, defines=None, arch=None, cooperative=False)`` compiles a
+    kernel.
 
     ``path`` is relative to the test's own folder, or to pytest's root. ``name`` may be left out
-    where the file has one kernel, and may be a template's instance, ``"scale<float>"``. Raises
-    LessonError where there is no such file or kernel, CompileError where NVRTC refuses the source.
+    where the file has one kernel, and may be a template's instance, ``"scale<float>"``. A
+    ``cooperative`` kernel may wait for its whole grid. pytest lists what the compiler warns of, as
+    :class:`CompilerWarning`. Raises LessonError where there is no such file or kernel, CompileError
+    where NVRTC refuses the source.
     """
+    from ..compiling.own_warnings import own_warnings
     from .command import kernel_in
 
     def compiled(
@@ -77,10 +86,14 @@ def cuda_kernel(request: pytest.FixtureRequest) -> Callable[..., CheckedKernel]:
         *,
         defines: dict[str, Any] | None = None,
         arch: str | None = None,
+        cooperative: bool = False,
     ) -> CheckedKernel:
         places = request.path.parent / path, request.config.rootpath / path
         file = next((place for place in places if place.is_file()), places[0])
-        return CheckedKernel(kernel_in(file, name, defines, arch))
+        kernel = kernel_in(file, name, defines, arch, cooperative)
+        for warning in own_warnings(getattr(kernel.module, "warnings", "")):
+            warnings.warn(warning, CompilerWarning, stacklevel=2)
+        return CheckedKernel(kernel)
 
     return compiled
 

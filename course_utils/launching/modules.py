@@ -42,6 +42,8 @@ from .cubins import CUBIN_TARGETS, CubinModule
 from .kernel_files import find_kernel_file
 from .kernels import Kernel, namespace
 
+DEBUG = "-G"  # NVRTC's option
+
 
 def load(
     path: str | os.PathLike[str] | None = None,
@@ -281,6 +283,12 @@ class Module:
         if self.device == EMULATOR:
             return self
         return Module(self.source, device=EMULATOR, **self._recipe)
+
+    @cached_property
+    def unoptimised(self) -> Module:
+        """The same module on the emulator, compiled with ``-G``: the optimiser removes nothing."""
+        options = (*self._recipe["options"], DEBUG)
+        return Module(self.source, device=EMULATOR, **{**self._recipe, "options": options})
 
 
 def _beyond_cupy(source: str) -> bool:

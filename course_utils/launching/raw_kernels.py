@@ -10,6 +10,7 @@ from ..devices.emulated_kernels import CODE_NAME, RawKernel, RawModule
 from ..devices.selection import EMULATOR
 from ..errors import LessonError
 from .kernels import Kernel
+from .modules import DEBUG
 
 KEPT_MODULES = 64  # of CuPy's that were compiled for the emulator, too
 
@@ -64,6 +65,20 @@ class RawSource:
     def emulated(self) -> RawSource:
         """Itself: it is the emulator's already."""
         return self
+
+    @property
+    def warnings(self) -> str:
+        """What the compiler had to say of the code."""
+        return str(getattr(self._kernel, "log", ""))
+
+    @property
+    def unoptimised(self) -> RawSource:
+        """The same code compiled with ``-G``: the optimiser removes nothing."""
+        kernel = self._kernel
+        options, names = (*kernel.options, DEBUG), kernel.name_expressions
+        together = bool(kernel.enable_cooperative_groups)
+        module = _emulated_module(self.source, options, names, together)
+        return RawSource(module.get_function(kernel.name))
 
 
 def _name_expressions(kernel: Any) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 from ..emulator import SECTOR, Counts, InstructionCounts, Tally, WarpAccess, add_up
 from ..errors import LessonError
 from ..text_tables import Table, pairs
+from .advice import advice_on
 from .counter_measures import MEASURES, NCU, ratio
 
 SOURCE_WIDTH = 48  # characters of a source line in a table
@@ -149,6 +150,12 @@ class Profile:
         return f"{self.kernel}, counted by the emulator\n{totals}"
 
     __repr__ = __str__
+
+    @cached_property
+    def advice(self) -> list[str]:
+        """What stands out, a sentence for each number that is bad, with the lesson about it: empty
+        where all are good. The thresholds are in :mod:`~course_utils.observing.advice`."""
+        return advice_on(self)
 
     # --- ratios ---
 

@@ -9,10 +9,15 @@ from __future__ import annotations
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from io import StringIO
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ..compiling.own_warnings import HEADING, own_warnings
 from ..compiling.source_text import shortened
 from ..devices.emulated_arrays import plain
+from ..devices.limits import dimensions
 from ..emulator import (
     ALL_CHECKS,
     ERROR,
@@ -22,9 +27,13 @@ from ..emulator import (
     KernelFault,
     Location,
     Options,
+    next_step,
 )
+from ..errors import more
 from ..launching.arguments import bring_back, carry_over
 from ..launching.emulation import on_emulator
+from ..symptoms import heading
+from .unoptimised import MOST_BYTES, SECONDS, removed
 
 if TYPE_CHECKING:
     from ..emulator import LaunchResult
@@ -37,8 +46,9 @@ OTHER_SEEDS = (1, 2)  # other moments for asynchronous copies to land
 class Report:
     """What :func:`sanitize` found: ``findings`` in the order met, and what the kernel printed.
 
-    As text: the first error of each kind, and a count of the rest; beside errors, a line for each
-    warning, which mostly comes out right though nothing promises it.
+    As text: the first error of each kind, a count of the rest, and what to do next; beside errors,
+    a line for each warning, which mostly comes out right though nothing promises it.
+    ``compiler_warnings`` are the compiler's own: they are no findings, and come at the end.
     """
 
     kernel: str
@@ -46,6 +56,7 @@ class Report:
     source: str
     filename: str
     printed: str = ""
+    compiler_warnings: tuple[str, ...] = ()
 
     @property
     def clean(self) -> bool:
@@ -63,6 +74,14 @@ class Report:
         return tuple(finding for finding in self.findings if finding.level == WARNING)
 
     def __str__(self) -> str:
+        told = [self._findings()]
+        if self.compiler_warnings:
+            told.append("\n".join([HEADING, *(f"  {w}" for w in self.compiler_warnings)]))
+        return "\n\n".join(told)
+
+    __repr__ = __str__
+
+    def _findings(self) -> str:
         if self.clean:
             checks = "bounds, alignment, uninitialised reads, races, barriers"
             return f"{self.kernel}: no fault found ({checks})."
@@ -74,17 +93,17 @@ class Report:
         if self.errors and self.warnings:
             lines = (f"  {f.kind}:{_in_a_line(f)[1:]}" for f in self.warnings)
             parts.append("\n".join(["Warnings:", *lines]))
-        return "\n\n".join(parts)
-
-    __repr__ = __str__
+        page = more(*(heading(finding.kind) for finding in shown))
+        return "\n".join(["\n\n".join(parts), page])
 
     def _first_and_rest(self, findings: list[Finding]) -> str:
-        """The first of some findings of a kind in full, and the others in a line each."""
+        """The first of some findings of a kind in full, the others in a line each, and the steps
+        that their causes ask for."""
         first, *rest = findings
         lines = [self._with_source(first)]
         if rest:
             lines.append(f"And {len(rest)} more of this kind ({first.kind}):")
-        return "\n".join([*lines, *map(_in_a_line, rest)])
+        return "\n".join([*lines, *map(_in_a_line, rest), *_steps(findings)])
 
     def _with_source(self, finding: Finding) -> str:
         lines = [finding.message + (f"\n  Seen{_times(finding)}." if finding.repeats else "")]
@@ -96,14 +115,27 @@ class Report:
         return "\n".join(lines)
 
 
+def _steps(findings: list[Finding]) -> list[str]:
+    """One line for each next step; where there are several, with the places that each is for."""
+    by_step: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_step.setdefault(next_step(finding), []).append(finding)
+    if len(by_step) == 1:
+        return [f"next: {step}" for step in by_step]
+    return [f"next, for {_in_words(alike[0])}: {step}" for step, alike in by_step.items()]
+
+
+def _in_words(finding: Finding) -> str:
+    return " and ".join(dict.fromkeys(map(str, filter(None, _places(finding)))))
+
+
 def _places(finding: Finding) -> tuple[Location | None, Location | None]:
     return finding.other_location, finding.location
 
 
 def _in_a_line(finding: Finding) -> str:
-    places = dict.fromkeys(map(str, filter(None, _places(finding))))
     array = f" on {finding.array}" if finding.array else ""
-    return f"  {' and '.join(places)}{array}{_times(finding)}"
+    return f"  {_in_words(finding)}{array}{_times(finding)}"
 
 
 def _times(finding: Finding) -> str:
@@ -117,6 +149,7 @@ def sanitize(
     args: tuple[Any, ...],
     *,
     shared_mem: int = 0,
+    optimised_only: bool = False,
 ) -> Report:
     """Run ``kernel`` on the emulator under every check and report what is wrong.
 
@@ -128,6 +161,10 @@ def sanitize(
     A kernel that starts asynchronous copies runs several times, from the same contents of memory:
     first with copies that land as late as they can, then at random moments. What the first run
     wrote is what stays.
+
+    A kernel without a finding runs once more, compiled with ``-G``, if that takes a second or two:
+    the optimiser removes some accesses out of bounds and uninitialised reads. ``optimised_only``
+    leaves this run out.
     """
     kernel = on_emulator(kernel)
     values, copies = carry_over(args)
@@ -140,10 +177,18 @@ def sanitize(
             return [*fault.earlier, fault.finding], None
         return result.findings, result
 
-    again = kernel.raw.entry.asynchronous and isinstance(values, tuple)
-    before = GLOBAL.contents(map(plain, values)) if again else []
+    again = kernel.raw.entry.asynchronous
+    before = None
+    if isinstance(values, tuple) and (again or not optimised_only):
+        shape = dimensions(grid, "grid"), dimensions(block, "block")
+        checked = kernel.check(*shape, values, shared_mem)
+        before = _contents(checked, unlimited=again)
+    start = perf_counter()
     findings, result = run(0)
-    if again and result is not None and _copied(result):
+    short = perf_counter() - start < SECONDS
+    if before is None or result is None:
+        pass
+    elif again and _copied(result):
         after = GLOBAL.contents()
         for seed in OTHER_SEEDS:
             GLOBAL.put_back(before)
@@ -151,9 +196,22 @@ def sanitize(
                 findings = _merge(findings, run(seed)[0])
         GLOBAL.put_back(after)
         kernel.raw.last_launch = result
+    if before is not None and short and not findings and not optimised_only:
+        after = GLOBAL.contents()
+        GLOBAL.put_back(before)
+        findings = removed(kernel, *shape, checked, shared_mem)
+        GLOBAL.put_back(after)
     bring_back(copies)
     printed = result.printed if result else ""
-    return Report(kernel.name, tuple(findings), kernel.source, kernel.filename, printed)
+    warned = tuple(own_warnings(getattr(kernel.module, "warnings", "")))
+    return Report(kernel.name, tuple(findings), kernel.source, kernel.filename, printed, warned)
+
+
+def _contents(values: tuple[Any, ...], unlimited: bool) -> list[Any] | None:
+    """What all arrays hold, those among ``values`` included; None where that is very much."""
+    arrays = [array for array in map(plain, values) if isinstance(array, np.ndarray)]
+    size = sum(array.nbytes for array in arrays) + sum(r.storage.nbytes for r in GLOBAL.regions)
+    return GLOBAL.contents(arrays) if unlimited or size <= MOST_BYTES else None
 
 
 def _copied(result: LaunchResult) -> bool:

@@ -3,7 +3,17 @@
 import pytest
 
 from course_utils import cp, load, sanitize
-from course_utils.emulator import DATA_RACE, ERROR, OUT_OF_BOUNDS, WARNING, Cause, Entry
+from course_utils.emulator import (
+    CAUSE_STEPS,
+    DATA_RACE,
+    ERROR,
+    OUT_OF_BOUNDS,
+    UNINITIALISED,
+    WARNING,
+    Cause,
+    Entry,
+    next_step,
+)
 
 # Lines 3 to 9 of a kernel that starts one copy, counts to PATIENCE and asks once whether it landed.
 COPY = """extern "C" __global__ void f(float *x, float *y, int patience) {
@@ -80,7 +90,7 @@ def test_a_kernel_runs_once_when_it_starts_no_copy(kernel, seeds):
     ):
         seeds.clear()
         x, y = cp.ones(64, cp.float32), cp.zeros(1, cp.float32)
-        assert sanitize(kernel(source), 1, 1, (x, y, 3)).clean
+        assert sanitize(kernel(source), 1, 1, (x, y, 3), optimised_only=True).clean
         assert seeds == [0]
 
 
@@ -146,3 +156,69 @@ def test_a_race_within_warps_first_and_between_them_later_is_an_error(kernel):
 }"""
     (found,) = sanitize(kernel(source), 1, 64, (cp.zeros(64, dtype=cp.float32), 1)).findings
     assert found.level == ERROR and "Warning" not in found.message
+
+
+REMOVED = """__device__ int calls = 7;
+extern "C" __global__ void f(const float *x, float *y, int n) {
+    float sum[2] = {0.0f};
+    int at;
+    if (n < 0) at = n;
+    for (int j = 0; j < TURNS; ++j) sum[j] += x[j];
+    for (int j = 0; j < TURNS; ++j) y[j] += sum[j];
+    if (calls != 7) y[9] = 0;
+    calls += 1;
+    if (LOOK) y[0] = x[at];
+}"""
+
+
+@pytest.mark.parametrize(
+    "turns, look, kinds",
+    [("4", "false", [OUT_OF_BOUNDS]), ("2", "true", [UNINITIALISED]), ("2", "false", [])],
+)
+def test_what_the_optimiser_removed_is_found_and_nothing_runs_twice(kernel, turns, look, kinds):
+    faulty = kernel(REMOVED.replace("TURNS", turns).replace("LOOK", look))
+    assert sanitize(faulty, 1, 1, launch := ones_and_zeros(4), optimised_only=True).clean
+    y = launch[1].get()
+    again = kernel(REMOVED.replace("TURNS", turns).replace("LOOK", look))
+    report = sanitize(again, 1, 1, launch := ones_and_zeros(4))
+    assert [f.kind for f in report.findings] == kinds
+    assert all("Found with -G" in f.message for f in report.findings)
+    assert launch[1].get().tobytes() == y.tobytes()
+
+
+def ones_and_zeros(n):
+    return cp.ones(n, cp.float32), cp.zeros(n, cp.float32), 3
+
+
+def test_a_kernel_of_rawmodule_is_compiled_without_the_optimiser_too():
+    code = REMOVED.replace("TURNS", "4").replace("LOOK", "false")
+    raw = cp.RawModule(code=code).get_function("f")
+    x, y, n = ones_and_zeros(4)
+    report = sanitize(raw, 1, 1, (x, y, cp.int32(n)))
+    assert [f.kind for f in report.findings] == [OUT_OF_BOUNDS]
+
+
+def test_the_next_step_comes_once_for_each_cause(kernel):
+    source = """extern "C" __global__ void f(float *x, int n) {
+    __shared__ float s[64], t[64];
+    t[threadIdx.x % 8] += 1;
+    s[threadIdx.x] = x[threadIdx.x];
+    float a = s[63 - threadIdx.x];
+    float b = s[(threadIdx.x + 40) % 64];
+    x[threadIdx.x] = a + b;
+}"""
+    report = sanitize(kernel(source), 1, 64, (cp.arange(64, dtype=cp.float32), 1))
+    steps = [line.partition(": ")[2] for line in str(report).splitlines() if line[:4] == "next"]
+    assert sorted(steps) == sorted({next_step(f) for f in report.errors})
+    assert CAUSE_STEPS[Cause.UPDATE_NOT_ATOMIC] in steps
+
+
+def test_a_report_ends_with_the_compiler_s_warnings(kernel):
+    source = """extern "C" __global__ void f(float *x, int n) {
+    int unused;
+    if (n = 3) x[threadIdx.x] = n;
+}"""
+    report = sanitize(kernel(source), 1, 32, (cp.zeros(32, cp.float32), 5))
+    (warning,) = report.compiler_warnings
+    assert report.clean and "kernel.cu(3): warning #187-D" in warning
+    assert str(report).endswith(warning)

@@ -1,0 +1,89 @@
+"""What the optimiser hides: a second run of a kernel that seems clean, compiled with ``-G``.
+
+The compiler may leave out an access past the end of a thread's own array, or a use of a variable
+that was never set, and so the emulator never meets it. Without the optimiser it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import redirect_stdout
+from dataclasses import replace
+from io import StringIO
+from typing import Any
+
+from ..compiling.compiler_process import compile_limit
+from ..compiling.diagnostics import CompileError
+from ..emulator import (
+    MISALIGNED,
+    NULL_POINTER,
+    OUT_OF_BOUNDS,
+    UNINITIALISED,
+    Finding,
+    KernelFault,
+    LaunchTooLong,
+    Options,
+    PtxError,
+)
+from ..errors import LessonError
+from ..launching.kernels import Kernel
+
+SECONDS = 1.0  # of a first run, from which on a second one takes too long
+COMPILING = 4.0  # seconds that the compiler gets
+PATIENCE = 5.0  # seconds that the second run gets
+MOST_BYTES = 1 << 28  # of all arrays, which are put back after the second run
+REMOVABLE = (OUT_OF_BOUNDS, UNINITIALISED, MISALIGNED, NULL_POINTER)
+NOTE = "\n  Found with -G: the optimiser had removed it, and may leave it in another time."
+
+CHECKS = frozenset({"uninitialised"})  # bounds and alignment are checked in every launch
+
+
+def as_removed(findings: Iterable[Finding]) -> list[Finding]:
+    """Those ``findings`` of a run without the optimiser that it can have removed; they say so.
+
+    A race isn't among them: the optimiser neither makes nor removes an order of threads.
+    """
+    return [replace(f, message=f.message + NOTE) for f in findings if f.kind in REMOVABLE]
+
+
+def unoptimised(kernel: Kernel) -> Kernel | None:
+    """The same kernel compiled with ``-G``; None for one of a PTX file, and where the compiler
+    takes too long."""
+    try:
+        with compile_limit(COMPILING):
+            module = getattr(kernel.module, "unoptimised", None)
+            return None if module is None else module[kernel.name]
+    except (CompileError, AttributeError):
+        return None
+
+
+def removed(
+    kernel: Kernel, grid: Any, block: Any, values: tuple[Any, ...], shared_mem: int
+) -> list[Finding]:
+    """What ``kernel`` does wrong in a run without the optimiser; nothing where that takes too long.
+
+    ``values`` are as :meth:`Kernel.check` returns them. The kernel writes to the arrays.
+    """
+    twin = unoptimised(kernel)
+    if twin is None:
+        return []
+    _copy_variables(kernel, twin)
+    options = Options(checks=CHECKS, patience=PATIENCE, quiet=True)
+    try:
+        with redirect_stdout(StringIO()):
+            result = twin.raw.launch(grid, block, values, shared_mem=shared_mem, options=options)
+    except KernelFault as fault:
+        return as_removed([*fault.earlier, fault.finding])
+    except (LaunchTooLong, LessonError, PtxError, LookupError, ValueError):
+        return []  # it takes too long, or more than a launch may have
+    return as_removed(result.findings)
+
+
+def _copy_variables(kernel: Kernel, twin: Kernel) -> None:
+    """Give the ``__device__`` and ``__constant__`` variables of ``twin`` what those of ``kernel``
+    hold."""
+    theirs, ours = kernel.raw.entry.module, twin.raw.entry.module
+    for name, variable in ours.variables.items():
+        known = theirs.variables.get(name)
+        if known and variable.space in ("global", "const") and known.size == variable.size:
+            ours.region_of(name).storage[:] = theirs.region_of(name).storage
