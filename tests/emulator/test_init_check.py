@@ -11,6 +11,7 @@ from course_utils.emulator import (
     ALL_CHECKS,
     OUT_OF_BOUNDS,
     UNINITIALISED,
+    Cause,
     EmulatedModule,
     KernelFault,
     Options,
@@ -70,6 +71,16 @@ def test_the_part_that_the_host_left_out_is_not():
     x[:20] = 1
     (found,) = findings(COPY, (x, cp.empty(32, F32)))
     assert (found.array, found.index, found.thread) == ("x", 20, (20, 0, 0))
+
+
+def test_a_read_that_races_with_the_write_of_its_element_says_who_writes_it():
+    body = """__shared__ int first;
+if (threadIdx.x == 0) first = (int)x[0];
+y[threadIdx.x] = first;"""
+    found = findings(body, (cp.zeros(64, F32), cp.zeros(64, F32)), block=64)
+    (read, *_) = [f for f in found if f.kind == UNINITIALISED]
+    assert (read.cause, read.array) == (Cause.READ_BEFORE_WRITE, "first")
+    assert "Thread (0, 0, 0) writes first[0] at kernel.cu:2" in read.message
 
 
 @pytest.mark.parametrize("watched", [True, False])

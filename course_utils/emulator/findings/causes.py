@@ -27,6 +27,7 @@ class Cause(Enum):
 
     # values
     MEMORY_NOT_INITIALISED = "a value of memory that was never written"
+    READ_BEFORE_WRITE = "a value that another thread writes, and nothing orders the two"
     VARIABLE_NOT_INITIALISED = "a value of a variable that was never set"
     LANE_NOT_IN_SHUFFLE = "a value of a lane that takes no part in the shuffle"
 

@@ -78,6 +78,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.HOST_ADDRESS: "Copy the data to the device first, and pass the device's array.",
     Cause.MEMORY_NOT_INITIALISED: "Which line should have written this element, and does it run "
     "before the read? Shared memory and cp.empty(...) hold nothing useful before you write them.",
+    Cause.READ_BEFORE_WRITE: "Put a barrier after the write and before the read, where every "
+    "thread that takes part reaches it.",
     Cause.VARIABLE_NOT_INITIALISED: "Give the variable a value where you declare it, 0 for a sum.",
     Cause.LANE_NOT_IN_SHUFFLE: "A shuffle brings a value only from a lane that executes it, too: "
     "let all the lanes that its mask names reach it together, and put the if around what is done "

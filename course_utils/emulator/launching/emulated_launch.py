@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..findings.connected import connected
 from ..findings.fault_messages import emulator_error
 from ..findings.finding_log import FindingLog
 from ..findings.options import LOCKSTEP, Options
@@ -157,7 +158,7 @@ class EmulatedLaunch:
         try:
             self._run_batches()
         except KernelFault as fault:
-            fault.earlier = self.findings.collected()
+            fault.earlier = connected(self.findings.collected())
             raise
         except LaunchTooLong:
             raise
@@ -230,4 +231,5 @@ class EmulatedLaunch:
                 counts.flops += times * (lanes * flops // threads)
         recorded: dict[str, Any] = {}
         self.observers.launch_ends(counts, recorded)
-        return LaunchResult(counts, self.findings.collected(), self._text(), **recorded)
+        found = connected(self.findings.collected())
+        return LaunchResult(counts, found, self._text(), **recorded)
