@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,28 +44,41 @@ class HeatMap:
         return f"{above}{names[-2]} down, {names[-1]} across{corner}"
 
     @property
-    def legend(self) -> str:
-        """The marks that occur, and the meaning of each."""
+    def meanings(self) -> dict[str, str]:
+        """The marks that occur, and what each says."""
         words = WORDS if self.step != (1, 1) else {**WORDS, ALL_WRONG: "wrong"}
         shown = "".join(self.rows)
-        return "   ".join(f"{mark} {words[mark]}" for mark in WORDS if mark in shown)
+        return {mark: words[mark] for mark in WORDS if mark in shown}
+
+    @property
+    def legend(self) -> str:
+        """The marks that occur and what each says, in a line."""
+        return "   ".join(f"{mark} {words}" for mark, words in self.meanings.items())
 
     @property
     def caption(self) -> str:
         """The axes, the number of elements per mark, and the legend."""
+        return f"{self.scale}: {self.legend}"
+
+    @property
+    def scale(self) -> str:
+        """The axes, and the number of elements per mark."""
         down, across = self.step
         if len(self.axes) == 1:
             each = "1 element" if across == 1 else f"{across} elements"
         else:
             each = "1 element" if down == across == 1 else f"{down} x {across} elements"
-        return f"{self.directions}; each mark is {each}: {self.legend}"
+        return f"{self.directions}; each mark is {each}"
 
     def to_html(self) -> str:
-        """The map as HTML, with the number of right marks as its text alternative."""
+        """The map and its legend as HTML, with the number of right marks as its text
+        alternative."""
+        legend = " &ensp; ".join(f"{_span(m, 1)} {words}" for m, words in self.meanings.items())
         lines = ["".join(_span(mark, count) for mark, count in _runs(row)) for row in self.rows]
         marks = "".join(self.rows)
         words = f"map of the elements: {marks.count(RIGHT)} of {len(marks)} marks are right"
         return (
+            f"<div style='opacity:.8'>{html.escape(self.scale)}: {legend}</div>"
             f"<pre role='img' aria-label='{words}' "
             "style='line-height:1.05;margin:4px 0;background:none'>" + "\n".join(lines) + "</pre>"
         )
@@ -123,5 +137,9 @@ def _runs(row: str) -> list[tuple[str, int]]:
 
 
 def _span(mark: str, count: int) -> str:
-    """Marks in a row. The colours are light, so the marks on them are dark under any theme."""
-    return f"<span style='background:{COLOURS[mark]};color:#222'>{mark * count}</span>"
+    """Marks in a row. The colours are light, so the marks on them are dark under any theme; right
+    ones have the page's own."""
+    colours = f"background:{COLOURS[mark]};color:#222"
+    if mark == RIGHT:
+        colours = "background:color-mix(in srgb, currentColor 8%, transparent)"
+    return f"<span style='{colours}'>{mark * count}</span>"

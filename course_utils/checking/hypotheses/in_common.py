@@ -102,7 +102,7 @@ def same_factor(e: Evidence) -> tuple[str, Slip] | None:
         return None
     if e.alike(e.expected[e.wrong]):
         return None
-    if factor == -1:
+    if abs(factor + 1) < 1e-6:
         return f"{e.wrong_ones} has the wrong sign.", Slip.SAME_FACTOR
     much = f"{plain} what" if plain else f"{factor:.4g} times what"
     return f"{e.wrong_ones} is {much} it should be.", Slip.SAME_FACTOR
@@ -196,7 +196,9 @@ def describe_wrong(e: Evidence) -> Diagnosis:
 def _fraction(e: Evidence) -> str:
     """``2/3`` where a single number is that share of another, and hardly by chance."""
     got, wanted = e.actual.reshape(-1)[0], e.expected.reshape(-1)[0]
-    if e.actual.dtype.kind not in "iuf" or not np.isfinite([got, wanted]).all() or not got * wanted:
+    if e.actual.dtype.kind not in "iuf" or not np.isfinite([got, wanted]).all():
+        return ""
+    if not got or not wanted:
         return ""
     if e.is_whole() and min(abs(float(got)), abs(float(wanted))) < MANY:
         return ""

@@ -65,7 +65,7 @@ def scaled(e: Evidence) -> Diagnosis | None:
             return None
         if not e.close(e.actual / factor, e.expected).all():
             return None
-    if factor == -1:
+    if abs(factor + 1) < 1e-6:
         return Diagnosis(kinds.SCALED, f"every element of {e.name} has the wrong sign.")
     message = f"every element of {e.name} is {factor:.4g} times what it should be"
     if counted := _count_like(e, factor):
