@@ -33,6 +33,7 @@ CUDA_ERRORS = {
     3: CudaError("cudaErrorInitializationError", "initialization error"),
     9: CudaError("cudaErrorInvalidConfiguration", "invalid configuration argument"),
     13: CudaError("cudaErrorInvalidSymbol", "invalid device symbol"),
+    21: CudaError("cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"),
     35: CudaError(
         "cudaErrorInsufficientDriver",
         "CUDA driver version is insufficient for CUDA runtime version",
@@ -66,6 +67,14 @@ CUDA_ERRORS = {
     704: CudaError("cudaErrorPeerAccessAlreadyEnabled", "peer access is already enabled"),
     705: CudaError("cudaErrorPeerAccessNotEnabled", "peer access has not been enabled"),
     710: CudaError("cudaErrorAssert", "device-side assert triggered"),
+    712: CudaError(
+        "cudaErrorHostMemoryAlreadyRegistered",
+        "part or all of the requested memory range is already mapped",
+    ),
+    713: CudaError(
+        "cudaErrorHostMemoryNotRegistered",
+        "pointer does not correspond to a registered memory region",
+    ),
     714: CudaError("cudaErrorHardwareStackError", "hardware stack error"),
     715: CudaError("cudaErrorIllegalInstruction", "an illegal instruction was encountered"),
     716: CudaError("cudaErrorMisalignedAddress", "misaligned address"),
@@ -73,6 +82,7 @@ CUDA_ERRORS = {
     719: CudaError("cudaErrorLaunchFailure", "unspecified launch failure"),
     720: CudaError("cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"),
     721: CudaError("cudaErrorTensorMemoryLeak", "tensor memory not completely freed"),
+    801: CudaError("cudaErrorNotSupported", "operation not supported"),
     803: CudaError(
         "cudaErrorSystemDriverMismatch",
         "system has unsupported display driver / cuda driver combination",

@@ -8,9 +8,11 @@ from importlib import metadata
 from pathlib import Path
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 
-from course_utils import symptoms
+from course_utils import cp, load, sanitize, symptoms
+from course_utils.checking.verdict import CheckFailed, Verdict
 from course_utils.devices import gpu
 from course_utils.devices.limits import LaunchError, Limits, check_residence, check_shape
 from course_utils.emulator import KINDS, Cause, Finding
@@ -164,3 +166,19 @@ def test_every_error_of_cuda_that_a_module_names_is_in_the_table():
     }
     others = {"cudaErrorNotReady"}  # no reader meets it
     assert named <= {error.name for error in CUDA_ERRORS.values()} | others
+
+
+def test_a_verdict_links_to_its_heading_and_a_failed_check_names_it(monkeypatch):
+    monkeypatch.chdir(CHAPTERS / "04_first_kernels")
+    wrong = Verdict("all zeros", "every element of output is 0.")
+    assert f'href="{symptoms.address("All zeros")}"' in wrong._repr_html_()
+    assert symptoms.address("All zeros").startswith("../00_start_here/")
+    assert CheckFailed(wrong)._render_traceback_()[-1].strip() == more("All zeros")
+    assert "href" not in Verdict("pass", "output is right.")._repr_html_()
+
+
+@pytest.mark.emulator
+def test_a_report_names_the_heading_of_each_kind_it_shows():
+    source = 'extern "C" __global__ void f(int *x) { x[threadIdx.x] = 1; }'
+    report = sanitize(load(source=source).f, 1, 64, (cp.zeros(33, np.int32),))
+    assert str(report).splitlines()[-1] == more("Out of bounds")

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..emulator import Cause
+from ..errors import more
+from ..symptoms import heading, link
 from .error_kinds import PASS, Slip
 from .heat_maps import COLOURS, WORDS, HeatMap
 from .indices import element, named_index
@@ -109,7 +111,7 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         colour = PASS_COLOUR if self.passed else FAIL_COLOUR
-        return panel(self.headline, self.body_html(), colour)
+        return panel(self.headline, self.body_html() + link(heading(self.kind)), colour)
 
     def body_html(self) -> str:
         """Everything below the headline."""
@@ -119,7 +121,6 @@ class Verdict:
         if self.excerpt:
             parts.append(code_block(self.excerpt))
         if self.heat is not None:
-            parts.append(f"<div style='opacity:.8'>{html.escape(self.heat.caption)}</div>")
             parts.append(self.heat.to_html())
         if self.printed:
             parts += [paragraph("It printed:"), code_block(self.printed)]
@@ -159,7 +160,7 @@ class CheckFailed(AssertionError):
         self.verdict = verdict
 
     def _render_traceback_(self) -> list[str]:
-        return str(self.verdict).splitlines()
+        return [*str(self.verdict).splitlines(), f"  {more(heading(self.verdict.kind))}"]
 
 
 def format_value(value: Any) -> str:
@@ -183,12 +184,12 @@ def panel(headline: str, body: str, colour: str) -> str:
     appears, and its words do without the colour.
     """
     first, _, rest = headline.partition("\n")
-    more = f"<div style='white-space:pre-wrap'>{html.escape(rest)}</div>" if rest else ""
+    others = f"<div style='white-space:pre-wrap'>{html.escape(rest)}</div>" if rest else ""
     return (
         f"<div role='status' style='border-left:6px solid {colour};background:{tint(5)};"
         "padding:8px 12px;margin:4px 0'>"
         f"<div style='font-weight:bold;color:color-mix(in srgb, {colour} {SHARE}%, currentColor)'>"
-        f"{html.escape(first)}</div>{more}{body}</div>"
+        f"{html.escape(first)}</div>{others}{body}</div>"
     )
 
 

@@ -129,9 +129,8 @@ def test_a_warning_is_shown_alone_in_full_and_beside_an_error_in_a_line(kernel, 
     text = str(report)
     if errors:
         assert text.startswith("Data race (read after write) on t[")
-        assert text.endswith(
-            "\n\nWarnings:\n  data race: kernel.cu:3 and kernel.cu:6 on s 64 times"
-        )
+        warnings = "Warnings:\n  data race: kernel.cu:3 and kernel.cu:6 on s 64 times"
+        assert text.endswith(f'\n\n{warnings}\nmore: 00/03, "Data race"')
     else:
         assert "put __syncwarp() between the two.\n  Seen 64 times.\n     3 |" in text
         assert "Warnings:" not in text
