@@ -80,7 +80,8 @@ class Parameter:
 
     def __str__(self) -> str:
         const = "const " if self.const and self.pointer else ""
-        return f"{const}{self.c_type} {'*' if self.pointer else ''}{self.name}"
+        stars = "*" * (self.c_type.count("*") + self.pointer)
+        return f"{const}{self.c_type.rstrip('*')} {stars}{self.name}"
 
 
 @dataclass(frozen=True)

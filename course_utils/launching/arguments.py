@@ -23,19 +23,23 @@ from ..devices.limits import LaunchError
 from ..devices.raw_arguments import same_memory
 from ..devices.selection import cp
 from .pointer_tables import PointerTable
+from .struct_values import struct_value
 from .tensor_maps import TensorMap
 
 
-def converted(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
+def converted(
+    value: Any, parameter: Parameter, where: str, space: Any, size: int | None = None
+) -> Any:
     """``value`` for ``parameter``: an array for a pointer, a NumPy scalar of the C type's size.
 
-    ``space`` is the namespace of the kernel's device (CuPy or ``emulated_cupy``); ``where`` begins
-    the message of the LaunchError raised where the value cannot be meant.
+    ``space`` is the namespace of the kernel's device (CuPy or ``emulated_cupy``); ``size``: bytes
+    of the parameter, None where they aren't known. ``where`` begins the message of the LaunchError
+    raised where the value cannot be meant.
     """
     if parameter.pointer:
         return _pointer(value, parameter, where, space)
-    if parameter.dtype is None:  # a struct by value
-        return value
+    if parameter.dtype is None:
+        return struct_value(value, parameter, where, size)
     return _scalar(value, parameter, parameter.dtype, where)
 
 
@@ -141,13 +145,20 @@ def _pointer(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
             _check_torch(value, where, space)
             value = space.asarray(value)
         else:
-            raise LaunchError(_not_an_array(value, where))
+            raise LaunchError(_not_an_array(value, parameter, where))
     if not value.flags.c_contiguous:
         raise LaunchError(
             f"{where}: the array is not contiguous (a transpose, or a slice with steps), and a "
             f"kernel sees plain memory. Pass cp.ascontiguousarray(...) of it."
         )
     wanted = parameter.dtype
+    if _is_table(parameter) and (value.dtype.kind not in "iu" or value.dtype.itemsize != 8):
+        flat = f"{parameter.c_type} {parameter.name}"
+        raise LaunchError(
+            f"{where}: wants a table of addresses, the array holds {_dtype_name(value.dtype)}. "
+            f"Take {flat} and {parameter.name}[i * columns + j] in the kernel, or pass the "
+            "addresses of the rows: pointers(...)."
+        )
     if wanted is not None and not same_memory(value.dtype, wanted):
         dtype = f"{'ml_dtypes' if wanted in NARROW_FLOATS else 'cp'}.{wanted.name}"
         raise LaunchError(
@@ -163,7 +174,12 @@ def _dtype_name(dtype: np.dtype) -> str:
     return f"{dtype.name} with its bytes in the other order" if swapped else dtype.name
 
 
-def _not_an_array(value: Any, where: str) -> str:
+def _is_table(parameter: Parameter) -> bool:
+    """Whether it is a pointer to pointers."""
+    return parameter.c_type.endswith("*")
+
+
+def _not_an_array(value: Any, parameter: Parameter, where: str) -> str:
     if isinstance(value, np.ndarray):
         return (
             f"{where}: a NumPy array lies in the host's memory, where a kernel cannot reach it. "
@@ -171,6 +187,11 @@ def _not_an_array(value: Any, where: str) -> str:
         )
     if isinstance(value, emulated_cupy.ndarray):
         return f"{where}: the array belongs to the emulator, the kernel runs on a GPU."
+    if isinstance(value, (list, tuple)) and _is_table(parameter):
+        return (
+            f"{where}: wants a table of addresses, got {_describe(value)}. Make one of cp arrays: "
+            "pointers([...])."
+        )
     if isinstance(value, (list, tuple)):
         return f"{where}: wants an array, got {_describe(value)}. Make one: cp.array(...)."
     return f"{where}: wants an array, got {_describe(value)}. Are the arguments in order?"

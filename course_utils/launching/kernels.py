@@ -225,10 +225,17 @@ class Kernel:
                 f"({listed}).{missing}"
             )
         space = namespace(self.device)
+        given = zip(args, parameters, self._parameter_sizes(len(parameters)), strict=True)
         return tuple(
-            converted(value, parameter, f"{self.name}, argument {number} ({parameter})", space)
-            for number, (value, parameter) in enumerate(zip(args, parameters, strict=True), 1)
+            converted(value, one, f"{self.name}, argument {number} ({one})", space, size)
+            for number, (value, one, size) in enumerate(given, 1)
         )
+
+    def _parameter_sizes(self, count: int) -> list[int | None]:
+        """Bytes of each parameter, which a GPU's kernel doesn't tell: None for each of them there,
+        and where a macro makes some."""
+        sizes = [size for size, _ in self.raw.entry.parameters] if self.device == EMULATOR else []
+        return list(sizes) if len(sizes) == count else [None] * count
 
 
 @cache
