@@ -28,7 +28,7 @@ class Rows:
         return "\n".join([self.title, *(f"  {line}" for line in self.lines)])
 
 
-def rows(title: str, values: Mapping[str, Any]) -> Rows:
+def labelled_rows(title: str, values: Mapping[str, Any]) -> Rows:
     """``values`` by label, in their order: inputs first, then ``expected`` and ``got``.
 
     A value is an array (NumPy's, CuPy's, a list or a tuple of numbers), or anything else, which is

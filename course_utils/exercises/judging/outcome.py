@@ -15,6 +15,7 @@ from ...compiling.diagnostics import CompileError
 from ...emulator import KINDS, Cause, Counts, Finding, Location, next_step
 from ..authoring import kinds
 from ..authoring.spec import BaseExercise
+from .after_pass import AfterPass
 
 MOST_LINES = 12  # of what a kernel printed
 MOST_CHARACTERS = 1200
@@ -40,7 +41,8 @@ class Outcome:
     """The answer to one run of an exercise cell. It shows itself in a notebook and prints.
 
     ``counts`` are those of the launch that was measured against the target; ``before`` is what the
-    starter, if it is right, measures there. ``note`` says what could not be kept of it.
+    starter, if it is right, measures there. ``note`` says what could not be kept of it. ``after``
+    is what follows a pass.
     """
 
     exercise_id: str
@@ -51,6 +53,7 @@ class Outcome:
     before: float | None = None
     timing: Timing | None = None
     note: str = ""
+    after: AfterPass | None = None
 
     @classmethod
     def of(cls, exercise: BaseExercise, verdict: Verdict) -> Outcome:
@@ -87,7 +90,8 @@ class Outcome:
         return [*lines, *filter(None, [self.note])]
 
     def __str__(self) -> str:
-        return "\n".join([str(self.verdict), *(f"  {fact}" for fact in self.facts)])
+        parts = [str(self.verdict), *(f"  {fact}" for fact in self.facts)]
+        return "\n".join([*parts, str(self.after)] if self.after else parts)
 
     __repr__ = __str__
 
@@ -98,10 +102,11 @@ class Outcome:
         elif self.kind in (kinds.NOT_STARTED, *kinds.NOT_HERE):
             colour = NEUTRAL_COLOUR
         title = (
-            f"<div style='color:#555'>Exercise {self.exercise_id}: {html.escape(self.title)}</div>"
+            f"<div style='opacity:.8'>Exercise {self.exercise_id}: {html.escape(self.title)}</div>"
         )
         facts = "".join(paragraph(fact) for fact in self.facts)
-        body = title + self.verdict.body_html() + facts + _picture(self.figure())
+        after = self.after.to_html() if self.after else ""
+        body = title + self.verdict.body_html() + facts + _picture(self.figure()) + after
         return panel(self.verdict.headline, body, colour)
 
     def figure(self) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...checking import raw_bytes
-from ...checking.rows import Rows, number, rows
+from ...checking.rows import Rows, labelled_rows, number
 from ...checking.verdict import Verdict
 from ..authoring import emulated_runs, kinds
 from ..authoring.launches import Empty
@@ -50,7 +50,7 @@ def case_rows(
     if name in exercise.by_columns:
         out = {label: array.T for label, array in out.items()}
     values = inputs_beside(exercise, given, name) | out
-    return rows(_title(exercise, trial, wrong, bool(hidden.any())), values)
+    return labelled_rows(_title(exercise, trial, wrong, bool(hidden.any())), values)
 
 
 def _title(exercise: KernelExercise, trial: Trial, wrong: Verdict, unwritten: bool) -> str:

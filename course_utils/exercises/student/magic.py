@@ -11,6 +11,7 @@ from ...shell import running_shell
 from ..authoring.generate import starter_cell
 from ..authoring.registry import find
 from ..authoring.spec import BaseExercise
+from ..judging.after_pass import after_pass
 from ..judging.outcome import ExerciseFailed, Outcome
 from ..judging.runner import run_source
 from . import saved_answers
@@ -40,7 +41,8 @@ def exercise(line: str, cell: str) -> Outcome:
     with interruptible(f"{line.strip()} was not judged, and this try does not count."):
         chosen = _find(line)
         outcome = run_source(chosen, cell, first_line=CELL_LINE, gpu=_on_gpu())
-    outcome = replace(outcome, note=saved_answers.record(chosen, outcome, cell))
+    after = after_pass(chosen) if outcome.passed else None
+    outcome = replace(outcome, note=saved_answers.record(chosen, outcome, cell), after=after)
     if os.environ.get("COURSE_STRICT") == "1" and not outcome.passed:
         raise ExerciseFailed(outcome)
     return outcome
