@@ -7,6 +7,7 @@ import difflib
 import re
 
 from .known_errors import HINTS, HOST_CODE, NO_HINT, Hint
+from .python_habits import python_habits
 from .signature import strip_comments
 
 NUMPY_TYPES = {
@@ -62,6 +63,7 @@ HEADERS = {  # of names that a namespace gives
     "cub": "cub/cub.cuh",
     "cute": "cute/tensor.hpp",
 }
+UNREADABLE = r'expected |identifier ".+" is undefined|unrecognized|"#" not expected|too many char'
 UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
 MAIN = re.compile(r"\bmain\s*\(|<<<")
 CLOSE = 0.75  # of two spellings, as difflib measures
@@ -85,10 +87,21 @@ def hint_for(message: str, excerpt: tuple[str, ...] = (), source: str = "", line
     for special in (_undefined, _array_size, _overload, _namespace, _taken_name):
         if text := special(message, excerpt, source):
             return Hint(special.__name__.lstrip("_").replace("_", " "), "", text)
+    if text := _habit(message, source, line):
+        return Hint("habit of Python", "", text)
     for hint in HINTS:
         if found := re.search(hint.pattern, message):
             return hint._replace(text=found.expand(hint.text))
     return NO_HINT
+
+
+def _habit(message: str, source: str, line: int) -> str:
+    """What ``line`` has of Python, if that is why the compiler could not read it."""
+    if not re.match(UNREADABLE, message):
+        return ""
+    remarks = python_habits(source, refused=True) if source else []
+    text = next((remark.text for remark in remarks if remark.line == line), "")
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def candidates(excerpt: tuple[str, ...]) -> tuple[str, ...]:
@@ -122,11 +135,11 @@ def _undefined(message: str, excerpt: tuple[str, ...], source: str) -> str:
         return PYTHON_NAMES[name]
     if any(re.search(hint.pattern, message) for hint in HINTS if hint.name != "undefined"):
         return ""
+    if excerpt and re.match(rf"\s*{name}\s*=[^=]", excerpt[0]):
+        return ""  # a habit of Python's
     if near := _nearest(name, source):
         capitals = " Capitals count in C++." if near.lower() == name.lower() else ""
         return f"Did you mean {near}?{capitals}"
-    if excerpt and re.match(rf"\s*{name}\s*=[^=]", excerpt[0]):
-        return f"A variable gets its type where it is first set: int {name} = ..., or float."
     return ""
 
 

@@ -35,6 +35,7 @@ class CompileError(LessonError):
         diagnostics = causes(told_once(parse_log(self.log)))
         first = diagnostics[0] if diagnostics else Diagnostic("", 0, 0, self.log, ())
         self.file, self.line, self.column = first.file, first.line, first.column
+        source = _FIRST_LINE.sub("", source)
         explained = [(item, _hint(item, source)) for item in diagnostics]
         explained = _each_once(explained)
         self.hints = tuple(hint.name for _, hint in explained[:MAX_ERRORS_SHOWN] if hint.name)
@@ -146,6 +147,7 @@ MISREAD = re.compile(
     r"|type name is not allowed"
 )
 # A note that follows an error ("note: to match this '{'") belongs to it, so it is no head.
+_FIRST_LINE = re.compile(r'\A(?:#line 1 "[^\n]*"\n)+')  # a source is called by it
 _HEAD = re.compile(
     r"(?:(?P<file>\S.*?)\((?P<line>\d+)\): |At end of source: |nvrtc: )"
     r"(?P<kind>(?:catastrophic |internal )?error|warning)(?: #[\w-]+)?: (?P<text>.*)"

@@ -53,7 +53,7 @@ MISTAKES = {
     "NumPy's float": (KERNEL.replace("float*", "float32*") % "", "undefined", "C++ it is float"),
     "None": (KERNEL % "if (x == None) return;", "undefined", "nullptr"),
     "len": (KERNEL % "x[0] = len(x);", "undefined", "parameter"),
-    "no type": (KERNEL % "\nwhere = n;\n", "undefined", "int where"),
+    "no type": (KERNEL % "\nwhere = n;\n", "habit of Python", "int where"),
     "shared memory by the launch": (
         KERNEL % "__shared__ float s[blockDim.x]; s[0] = 1;",
         "array size",
@@ -81,8 +81,14 @@ MISTAKES = {
         "namespace",
         "<cooperative_groups.h>",
     ),
-    "Python's comment": (KERNEL % "\n# a comment\n", "comment", "//"),
-    "Python's if": (KERNEL % "\nif n > 2: x[0] = 1;\n", "parenthesis", "parentheses"),
+    "Python's comment": (KERNEL % "\n# a comment\n", "habit of Python", "//"),
+    "Python's conditional": (
+        KERNEL % "\nx[0] = 1 if n > 2 else 2;\n",
+        "habit of Python",
+        "c ? a : b",
+    ),
+    "Python's for": (KERNEL % "\nfor (d in [1, 2]) x[0] = d;\n", "habit of Python", "for (int"),
+    "Python's if": (KERNEL % "\nif n > 2: x[0] = 1;\n", "habit of Python", "parentheses"),
     "a template in extern C": (
         'extern "C" { template <class T> __global__ void f(T* x) {} }',
         "template in extern C",

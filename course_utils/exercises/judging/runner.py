@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import singledispatch
 
 from ...compiling.missing_compiler import CompilerMissing
+from ...compiling.python_habits import python_habits
 from ...compiling.source_text import without_marks
 from ...needs import lacking
 from ..authoring import kinds
@@ -24,7 +25,16 @@ from ..authoring.spec import (
 )
 from . import kernel_answer, number_answer
 from .outcome import HUNT, Outcome, is_hunted, simple
-from .python_habits import python_habits
+
+# Kinds of verdict on what is right or was never judged: nothing in the cell is its cause.
+NO_HABIT = (
+    *kinds.NOT_HERE,
+    kinds.COPIED,
+    kinds.METHOD_MISSING,
+    kinds.OUR_FAULT,
+    kinds.TARGET_MISSED,
+    kinds.TOO_SLOW,
+)
 
 
 def run_source(
@@ -51,7 +61,7 @@ def run_source(
         return Outcome.of(exercise, simple(kind, message, hint=hint))
     outcome = check_source(exercise, "\n" * (first_line - 1) + source)
     if not outcome.passed and isinstance(exercise, (KernelExercise, HostExercise)):
-        outcome = _with_habits(outcome, "\n" * (first_line - 1) + source)
+        outcome = _with_habits(outcome, "\n" * (first_line - 1) + source, exercise.language)
     if gpu and outcome.passed and isinstance(exercise, KernelExercise) and _runs_here(exercise):
         from .full_size import run_full
 
@@ -64,12 +74,16 @@ def _runs_here(exercise: KernelExercise) -> bool:
     return exercise.arch is None or lacking(exercise.arch) is None
 
 
-def _with_habits(outcome: Outcome, source: str) -> Outcome:
+def _with_habits(outcome: Outcome, source: str, language: str) -> Outcome:
     """The same outcome, with a word on what looks like Python in the cell."""
-    found = python_habits(source)
-    if not found:
+    if outcome.kind in NO_HABIT:
         return outcome
-    number, remark = found[0]
+    refused = outcome.kind == kinds.COMPILE_ERROR
+    found = python_habits(source, refused=refused, in_c=language == "c")
+    told = outcome.verdict.excerpt  # what the compiler refused may have its remark already
+    if not found or found[0].text[1:] in told:
+        return outcome
+    number, _, remark = found[0]
     hint = f"In line {number}, {remark}. {outcome.verdict.hint}".rstrip()
     return replace(outcome, verdict=replace(outcome.verdict, hint=hint))
 
