@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 from ..compiling import signature
 from ..compiling.assembly import has_assembly, refused_assembly
+from ..compiling.device_functions import missing_kernel
 from ..compiling.nvrtc import Compiled, compile_source
 from ..compiling.source_text import read_source
 from ..emulator import (
@@ -23,6 +24,7 @@ from ..emulator import (
 )
 from ..errors import LessonError
 from ..interrupts import interruptible
+from ..symptoms import CUDA_ERRORS
 from . import emulated_cuda as cuda
 from .emulated_arrays import MemoryPointer
 from .limits import LaunchError, Limits, check_shape, dimensions
@@ -50,6 +52,15 @@ def recorded_launches(options: Any = None) -> Iterator[list[LaunchResult]]:
 def recorder_options() -> Any:
     """The ``options`` of the :func:`recorded_launches` that is listening; None where none is."""
     return _recorders[-1][1] if _recorders else None
+
+
+class KernelNotFound(LessonError, KeyError):
+    """A module has no kernel of this name; C++ has changed it, or it names a template."""
+
+    __str__ = Exception.__str__
+
+    def __init__(self, name: str, source: str, symbols: Iterable[str]):
+        super().__init__(missing_kernel(name, source, symbols), symptom=CUDA_ERRORS[500].heading)
 
 
 class RawModule:
@@ -169,7 +180,10 @@ class RawKernel:
     def _bind(self, module: RawModule, name: str) -> None:
         symbol = module._mangled.get(name, name)
         self.name = next((n for n, its in module._mangled.items() if its == symbol), name)
-        self.entry = module._machine.entry(symbol)
+        try:
+            self.entry = module._machine.entry(symbol)
+        except KeyError:
+            raise KernelNotFound(name, module.code or "", module._machine.entries) from None
         known = module._signatures.get(self.name.partition("<")[0])
         self._arguments = RawArguments(
             self.name,

@@ -13,8 +13,10 @@ from course_utils.compiling.device_functions import (
 from course_utils.compiling.diagnostics import CompileError
 from course_utils.compiling.known_errors import HINTS
 from course_utils.compiling.nvrtc import compile_ptx, compile_source
+from course_utils.devices import emulated_cupy
 from course_utils.devices.limits import LaunchError
 from course_utils.devices.selection import EMULATOR, cp
+from course_utils.errors import LessonError
 from course_utils.paths import KERNELS
 
 KERNEL = 'extern "C" __global__ void k(float* x, int n) { %s }'
@@ -211,3 +213,10 @@ def test_a_reference_is_refused_and_shown_as_it_is_written():
     assert str(kernel.signature) == "k(float *x, int& n)"
     with pytest.raises(LaunchError, match=r"no references, and n is one \(int& n\)"):
         kernel(1, 1, (cp.zeros(1, cp.float32), 3))
+
+
+def test_the_raw_module_s_error_is_a_lesson_error_and_a_key_error():
+    module = emulated_cupy.RawModule(code="__global__ void f(int* x) {}")
+    with pytest.raises(KeyError) as caught:
+        module.get_function("f")
+    assert isinstance(caught.value, LessonError) and str(caught.value).startswith("no kernel is")
