@@ -1,5 +1,7 @@
 """What all wrong elements have in common: each slip where it is, and none by chance."""
 
+import warnings
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -121,6 +123,20 @@ def test_random_mistakes_have_nothing_in_common():
             verdict = judge(wrong, right, inputs={"x": draw(4 * size)})
             found += [verdict.message] if verdict.slip and verdict.slip is not Slip.ZEROS else []
     assert not found
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64, np.complex64, np.int64, np.uint8])
+def test_no_number_is_too_strange_for_a_verdict(dtype):
+    strange = [np.nan, np.inf, -np.inf, 0, -0.0, 1, 2.5, 3e38, -3e38, 1e-45, 1.79e308, -1.79e308]
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        numbers = np.array(strange).astype(dtype)
+    for _ in range(60):
+        right, other = RNG.choice(numbers, (2, 3, 4))
+        wrong = np.where(RNG.random((3, 4)) < 0.4, other, right)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert str(judge(wrong, right, zeros=True, inputs={"x": RNG.choice(numbers, (12, 4))}))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from .. import error_kinds as kinds
 from ..error_kinds import Slip
 from ..evidence import Diagnosis, Evidence
@@ -35,6 +37,11 @@ HYPOTHESES: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
 
 def classify(e: Evidence) -> Diagnosis:
     """The kind of mistake and a sentence about it; something must be wrong."""
+    with np.errstate(all="ignore"):  # of infinite, NaN and the largest numbers
+        return _first_that_holds(e)
+
+
+def _first_that_holds(e: Evidence) -> Diagnosis:
     found = next(filter(None, (test(e) for test in HYPOTHESES)), None)
     if found is not None and not in_common.is_located(found.kind):
         return found

@@ -16,6 +16,7 @@ from ..verdict import format_value
 ENOUGH = 3  # wrong elements: of fewer, much is in common by chance
 WIDTHS = (8, 16, 32)  # bits in which an integer may have been kept
 RARE = 0.2  # of a value that fewer of the expected elements have, a wrong one is no accident
+LARGEST = 1e300  # distance of two expected elements that numbers are drawn from
 SMALL_SHARES = 16  # the largest denominator of a share that is no chance
 MANY = 100  # an integer from here on is no such share by chance
 SEARCHED = 1 << 18  # elements at most among which the values of the wrong ones are looked for
@@ -142,8 +143,11 @@ def elsewhere(e: Evidence) -> tuple[str, Slip] | None:
         return None
     flat = e.expected.reshape(-1)
     order = np.argsort(flat, kind="stable")
+    order = order[np.isfinite(flat[order])]
     values = flat[order]
     found = e.actual[e.wrong]
+    if len(values) < 2 or not np.isfinite(found).all() or np.ptp(wide(values)) > LARGEST:
+        return None
 
     def among(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Whether each is an expected value, and where that belongs."""
@@ -153,7 +157,7 @@ def elsewhere(e: Evidence) -> tuple[str, Slip] | None:
         return e.close(numbers, values[at]), order[at]
 
     inside, where = among(found)
-    if not np.isfinite(wide(found)).all() or not inside.all():
+    if not inside.all():
         return None
     rng = np.random.default_rng(0)
     span = rng.uniform(float(values[0]), float(values[-1]), 1000)
