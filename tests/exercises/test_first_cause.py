@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from course_utils.emulator import Cause, Finding, Location
+from course_utils.emulator.findings.next_steps import WITHOUT_ATOMICS
 from course_utils.exercises.authoring import emulated_runs, kinds
+from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging.first_cause import first_cause
+from course_utils.exercises.judging.runner import check_source
 
 
 def found(cause: Cause, line: int = 5, array: str | None = "room", index: int = 1) -> Finding:
@@ -46,3 +49,20 @@ OUTSIDE = found(Cause.OUTSIDE_ARRAY, line=9, array="x")
 def test_the_first_cause_of_a_run(findings, fault, cause):
     run = emulated_runs.Run({"x": np.zeros(1)}, {}, findings=list(findings), fault=fault)
     assert first_cause(run) is cause
+
+
+def test_no_atomic_is_advised_where_the_task_forbids_it():
+    exercise = find("04.keep_in_order")
+    counted = """__shared__ int count;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    int to = first[blockIdx.x] + (kept ? count++ : 0);"""
+    start, end = (
+        exercise.solution.index("    if (lane == 0)"),
+        exercise.solution.index("    if (kept)"),
+    )
+    source = f"{exercise.solution[:start]}    {counted}\n{exercise.solution[end:]}"
+    verdict = check_source(exercise, source).verdict
+    assert (verdict.kind, verdict.cause) == (kinds.DATA_RACE, Cause.UPDATE_NOT_ATOMIC)
+    assert verdict.hint == WITHOUT_ATOMICS[Cause.UPDATE_NOT_ATOMIC]
+    assert find("04.dot").allows_atomics

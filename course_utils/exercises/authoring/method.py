@@ -56,7 +56,8 @@ class LaunchStats:
 @dataclass(frozen=True)
 class Requirement:
     """``measure(stats)`` must be from ``at_least`` to ``at_most`` at ``size`` (None: the first of
-    the small ones). ``label`` names the number; ``advice`` says what the task asks for."""
+    the small ones). ``label`` names the number; ``advice`` says what the task asks for.
+    ``no_atomics``: it forbids them."""
 
     label: str
     measure: Callable[[LaunchStats], float]
@@ -64,6 +65,7 @@ class Requirement:
     at_most: float = np.inf
     advice: str = ""
     size: Any = None
+    no_atomics: bool = False
 
     def missing(self, stats: LaunchStats) -> str:
         """What is wrong with the number; nothing where it is as it should be."""
@@ -192,6 +194,7 @@ def atomics(
         at_most,
         advice,
         size,
+        no_atomics=at_most == 0,
     )
 
 

@@ -214,6 +214,11 @@ class KernelExercise(LaunchedExercise):
         with np.errstate(all="ignore"):
             return self.reference(given)
 
+    @property
+    def allows_atomics(self) -> bool:
+        """Whether the task allows atomics: no verdict advises what a requirement forbids."""
+        return not any(requirement.no_atomics for requirement in self.method)
+
     def with_probe(self, source: str) -> str:
         """``source`` as it is compiled."""
         return f'{source}\n#line 1 "{PROBE}"{self.probe}' if self.probe else source

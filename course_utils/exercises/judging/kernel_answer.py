@@ -80,7 +80,7 @@ def outcome_of(exercise: KernelExercise, source: str) -> Outcome:
     except LaunchError as error:
         verdict = simple(kinds.LAUNCH_ERROR, str(error))
     except CountingFailed as error:
-        verdict = from_finding(error.finding, source, filename)
+        verdict = from_finding(error.finding, source, filename, atomics=exercise.allows_atomics)
     return Outcome.of(exercise, verdict)
 
 
@@ -97,7 +97,9 @@ def _try_everything(
         finding = first_cause(run)
         if finding:
             hunted = is_hunted(exercise, source, finding.kind)
-            verdict = from_finding(finding, source, filename, hunted=hunted)
+            verdict = from_finding(
+                finding, source, filename, atomics=exercise.allows_atomics, hunted=hunted
+            )
         else:
             verdict = compared(exercise, run.arrays, run.before, given, trial.size, zeros)
         return (None if verdict.passed else verdict), run

@@ -65,7 +65,7 @@ def slow_or_endless(
             "the course's solution."
         )
         return simple(kinds.TOO_SLOW, message)
-    verdict = from_finding(yours.fault, source, name)
+    verdict = from_finding(yours.fault, source, name, atomics=exercise.allows_atomics)
     if not exceeded_budget(yours.fault):
         return verdict
     if _changed(sooner) < (elements := _changed(yours)):
