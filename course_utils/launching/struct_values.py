@@ -14,8 +14,8 @@ INTEGERS = (1, 2, 4, 8)  # bytes
 
 
 def struct_value(value: Any, parameter: Parameter, where: str, size: int | None) -> Any:
-    """``value`` for a parameter of ``size`` bytes (None where they aren't known): host arrays and
-    ctypes structures as one element of raw bytes, the rest as it is.
+    """``value`` for a parameter of ``size`` bytes (None where they aren't known): ctypes structures
+    and several numbers as one element of raw bytes, the rest as it is, a tensor map too.
 
     ``where`` begins the message of the LaunchError raised for a value of another size, or for one
     that has no bytes.
@@ -28,7 +28,7 @@ def struct_value(value: Any, parameter: Parameter, where: str, size: int | None)
         )
     if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array)):
         return _checked(bytes(value), None, parameter, where, size)
-    if isinstance(value, np.ndarray) and value.ndim:
+    if isinstance(value, np.ndarray) and value.size != 1:
         return _checked(value.tobytes(), value.dtype, parameter, where, size)
     if size is None or not isinstance(value, (np.generic, np.ndarray, bool, int, float, complex)):
         return value
