@@ -68,3 +68,40 @@ def test_a_function_reaches_shared_arrays_of_the_file_in_each_kernel():
     assert np.array_equal(result(module.alone, 128), want)
     assert np.array_equal(result(module.beside_another, 128), want + 0.5)
     assert np.array_equal(result(module.alone, 128), want)
+
+
+APART = """
+__noinline__ __device__ float small(float x, int at, volatile int *turn)
+{
+    float room[4] = {x, x, x, x};
+    room[at & 3] = 2 * x;
+    turn[0] = 1;
+    while (turn[1] == 0) {}
+    return room[at & 3] + room[at + 1 & 3];
+}
+
+__noinline__ __device__ float large(float x, int at, volatile int *turn)
+{
+    float room[32];
+    for (int i = 0; i < 32; ++i) {
+        room[i] = x;
+    }
+    room[at & 31] = 3 * x;
+    while (turn[0] == 0) {}
+    turn[1] = 1;
+    return room[at & 31] + room[at + 1 & 31];
+}
+
+extern "C" __global__ void either(const float *x, float *y, int *turn, int at)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = blockIdx.x ? large(x[i], at, turn) : small(x[i], at, turn);
+}
+"""
+
+
+def test_threads_in_two_functions_at_once_keep_their_local_arrays():
+    x, y = cp.arange(64, dtype=cp.float32), cp.zeros(64, dtype=cp.float32)
+    turn = cp.zeros(2, dtype=cp.int32)
+    load(source=APART, options=["-G"])(2, 32, (x, y, turn, 3))
+    assert (y.get() == x.get() * np.repeat([3, 4], 32)).all()

@@ -23,6 +23,7 @@ from ..findings.fault_messages import (
 )
 from ..findings.report import KernelFault
 from ..isa.gpu_constants import LOCAL_LIMIT, WARP
+from ..isa.ptx import Variable
 from ..memory.address_space import (
     GLOBAL,
     GLOBAL_WINDOW,
@@ -71,6 +72,8 @@ class Batch:
         self.shared_stride = shared_size(launch)
         self.shared = shared_memory(launch, count, self.shared_stride)
         self.locals = Regions()
+        self._local_places: dict[tuple[int, int, str], int] = {}
+        self._local_end = 0
         self.windows = {
             SHARED_WINDOW: self.shared,
             LOCAL_WINDOW: self.locals,
@@ -161,9 +164,7 @@ class Batch:
                     raise unknown_register(code, name)
                 group.R[slot] = value
         for variable in code.locals:
-            align = max(variable.align, 16)
-            place = round_up(group.local_top, align)
-            group.local_top = place + variable.size + 128
+            place = self._local_place(group, variable)
             if group.local_top > LOCAL_LIMIT or len(group.stack) > 4096:
                 raise self._stack_is_full(group)
             if not make_local(self, place, variable.size):
@@ -172,6 +173,18 @@ class Batch:
             if own is not None:
                 group.R[own] = np.array([place], np.uint64)
         self.launch.observers.function_starts(group)
+
+    def _local_place(self, group: Group, variable: Variable) -> int:
+        """Where a local array of the function that begins is: for another depth of the stack and
+        another function it's elsewhere, because other lanes may be there now."""
+        key = group.local_top, id(group.code), variable.name
+        size, align = variable.size + 128, max(variable.align, 16)
+        group.local_top = round_up(group.local_top, align) + size
+        place = self._local_places.get(key)
+        if place is None:
+            place = self._local_places[key] = round_up(self._local_end, align)
+            self._local_end = place + size
+        return place
 
     def _stack_is_full(self, group: Group) -> KernelFault:
         return endless_loop(self, group, recursion=True)
