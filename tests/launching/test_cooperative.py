@@ -5,6 +5,7 @@ import pytest
 
 from course_utils import cp, load, sanitize
 from course_utils.devices.selection import ON_GPU
+from course_utils.emulator import Cause
 from course_utils.errors import LessonError
 
 pytestmark = pytest.mark.skipif(ON_GPU, reason="a fault would end this process's use of the GPU")
@@ -60,8 +61,10 @@ def test_cupys_own_cooperative_launch_makes_the_grid_smaller_and_warns():
 
 def test_an_ordinary_launch_that_waits_for_its_grid_is_told_what_it_lacks():
     kernel = cp.RawModule(code=SYNCHRONISED).get_function("reverse")
-    report = sanitize(kernel, (4,), (64,), arrays(256))
-    assert "needs a cooperative launch" in str(report)
+    (found,) = sanitize(kernel, (4,), (64,), arrays(256)).findings
+    assert found.cause == Cause.LAUNCH_NOT_COOPERATIVE
+    for way in ("cooperative=True for load", "--cooperative", "enable_cooperative_groups=True"):
+        assert way in found.message
 
 
 def test_more_than_48_kb_of_shared_memory_has_to_be_asked_for():

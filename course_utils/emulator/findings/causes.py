@@ -112,5 +112,6 @@ class Cause(Enum):
     ENDLESS_RECURSION = "a function that calls itself until the stack is full"
     ASSERTION_FAILED = "an assert that does not hold"
     TRAP = "a trap"
+    LAUNCH_NOT_COOPERATIVE = "a barrier of the whole grid in an ordinary launch"
     UNKNOWN_INSTRUCTION = "something in the PTX that the emulator does not know"
     EMULATOR_ERROR = "a mistake of the emulator"

@@ -191,6 +191,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     ),
     Cause.CONDITION_NEVER_CHANGES: "Does the loop change a variable of its condition? If another "
     "thread changes it, each round must read it from memory: volatile, or an atomic.",
+    Cause.LAUNCH_NOT_COOPERATIVE: "Make the launch cooperative, as the report says, or end the "
+    "kernel where the grid has to meet and launch a second one.",
     Cause.COPY_SIGNALS_OTHER_BLOCK: "A copy signals an mbarrier of the block that it fills. With "
     ".cta_group::2 (tma_load_pair) it may also signal an mbarrier of the other block of the pair.",
 }

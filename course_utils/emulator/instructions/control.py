@@ -215,8 +215,9 @@ def call(b: Builder, i: ptx.Instruction) -> Ending:
 
 
 _WHOLE_GRID = (
-    " A barrier of the whole grid needs a cooperative launch: cudaLaunchCooperativeKernel, and in "
-    "Python enable_cooperative_groups=True."
+    "\n  A barrier of the whole grid needs a cooperative launch: cooperative=True for load, "
+    "--cooperative on\n  the command line, enable_cooperative_groups=True for cp.RawModule, "
+    "cudaLaunchCooperativeKernel in C++."
 )
 
 
@@ -226,17 +227,13 @@ def trap(b: Builder, i: ptx.Instruction) -> Step:
 
     def act(group: Group) -> None:
         thread, block = group.batch.who(group.lanes[0])
-        raise KernelFault(
-            Finding(
-                TRAP,
-                f"The kernel stopped itself with a trap at {i.location} (thread {thread} of block "
-                f"{block}).{_WHOLE_GRID if group.batch.launch.wants_whole_grid else ''}",
-                i.location,
-                thread,
-                block,
-                cause=Cause.TRAP,
-            )
+        grid = group.batch.launch.wants_whole_grid
+        text = (
+            f"The kernel stopped itself with a trap at {i.location} (thread {thread} of block "
+            f"{block}).{_WHOLE_GRID if grid else ''}"
         )
+        cause = Cause.LAUNCH_NOT_COOPERATIVE if grid else Cause.TRAP
+        raise KernelFault(Finding(TRAP, text, i.location, thread, block, cause=cause))
 
     return act
 
