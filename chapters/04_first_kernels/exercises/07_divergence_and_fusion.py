@@ -12,6 +12,7 @@ from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, DrawnCases
 from course_utils.exercises.authoring.launches import empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
 from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
+from course_utils.exercises.authoring.worked import Worked
 
 
 def after_rounds(given) -> dict:
@@ -145,6 +146,14 @@ SILU_BACKWARD = KernelExercise(
     reference=silu_gradient,
     launch=one_thread_each,
     small=SMALL,
+    worked=Worked(
+        size=5,
+        values={
+            "x": (-2, 1, 0, -1, 2),
+            "s": (0.11920292, 0.73105858, 0.5, 0.26894142, 0.88079708),  # 1 / (1 + exp(-x))
+            "dy": (3, 1, -2, 4, 2),
+        },
+    ),
     full=FULL,
     reduction=lambda n: 16,
     contract=Domain(
