@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from time import perf_counter
 
 from .bindings import CODE, LOG, MANGLED, REFUSED
 from .compiler_process import COMPILER
@@ -25,11 +26,12 @@ CUPY_OPTIONS = ("-ftz=true", DEVICE_IS_DEFAULT)  # those CuPy adds by itself
 @dataclass(frozen=True)
 class Compiled:
     """PTX (str) or a cubin (bytes), the mangled name of each requested name expression, and what
-    the compiler had to say."""
+    the compiler had to say. ``seconds``: how long it took."""
 
     code: str | bytes
     mangled: dict[str, str]
     log: str = ""
+    seconds: float = 0.0
 
     @property
     def ptx(self) -> str:
@@ -89,6 +91,7 @@ def _compile(
         *each_once(*COMMON_OPTIONS, *CUPY_OPTIONS, *options),
         *(f"--include-path={path}" for path in include_paths()),
     ]
+    start = perf_counter()
     answer = COMPILER.compile(
         text=with_line_directive(source, filename),
         filename=filename,
@@ -96,13 +99,14 @@ def _compile(
         names=list(names),
         cubin=arch.startswith("sm_"),
     )
+    seconds = perf_counter() - start
     if answer[REFUSED]:
         raise CompileError(answer[LOG], source)
     log = "\n".join(filter(None, [answer[LOG], _for_nvcc(source, filename, flags)]))
     code = answer[CODE]
     if not arch.startswith("sm_"):
         code = code.decode("utf-8", "replace").replace("\0", "")
-    return Compiled(code, answer[MANGLED], log)
+    return Compiled(code, answer[MANGLED], log, seconds)
 
 
 def _for_nvcc(source: str, filename: str, flags: list[str]) -> str:

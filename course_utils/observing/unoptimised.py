@@ -15,8 +15,6 @@ from typing import Any
 from ..compiling.compiler_process import compile_limit
 from ..compiling.diagnostics import CompileError
 from ..emulator import (
-    MISALIGNED,
-    NULL_POINTER,
     OUT_OF_BOUNDS,
     UNINITIALISED,
     Finding,
@@ -28,11 +26,11 @@ from ..emulator import (
 from ..errors import LessonError
 from ..launching.kernels import Kernel
 
-SECONDS = 1.0  # of a first run, from which on a second one takes too long
+SECONDS = 1.0  # of a first run or of its compiler, from which on a second one takes too long
 COMPILING = 4.0  # seconds that the compiler gets
-PATIENCE = 5.0  # seconds that the second run gets
+PATIENCE = 3.0  # seconds that the second run gets
 MOST_BYTES = 1 << 28  # of all arrays, which are put back after the second run
-REMOVABLE = (OUT_OF_BOUNDS, UNINITIALISED, MISALIGNED, NULL_POINTER)
+REMOVABLE = (OUT_OF_BOUNDS, UNINITIALISED)
 NOTE = "\n  Found with -G: the optimiser had removed it, and may leave it in another time."
 
 CHECKS = frozenset({"uninitialised"})  # bounds and alignment are checked in every launch
@@ -41,14 +39,18 @@ CHECKS = frozenset({"uninitialised"})  # bounds and alignment are checked in eve
 def as_removed(findings: Iterable[Finding]) -> list[Finding]:
     """Those ``findings`` of a run without the optimiser that it can have removed; they say so.
 
-    A race isn't among them: the optimiser neither makes nor removes an order of threads.
+    A race isn't among them: the optimiser neither makes nor removes an order of threads. Nor is a
+    misaligned access: a thread's own array that is aligned for floats is in registers with the
+    optimiser, and a float4 in it needs no address.
     """
     return [replace(f, message=f.message + NOTE) for f in findings if f.kind in REMOVABLE]
 
 
 def unoptimised(kernel: Kernel) -> Kernel | None:
     """The same kernel compiled with ``-G``; None for one of a PTX file, and where the compiler
-    takes too long."""
+    takes too long or has done so before."""
+    if getattr(kernel.raw, "compile_seconds", 0.0) > SECONDS:
+        return None
     try:
         with compile_limit(COMPILING):
             module = getattr(kernel.module, "unoptimised", None)
