@@ -92,6 +92,7 @@ class RawModule:
         self.enable_cooperative_groups = enable_cooperative_groups
         self.name_expressions = tuple(name_expressions or ())
         self.log = ""  # what the compiler had to say
+        self.compile_seconds = 0.0
         self._mangled: dict[str, str] = {}
         self._signatures: dict[str, signature.Signature] = {}
         if code is None:
@@ -100,6 +101,7 @@ class RawModule:
         with interruptible("the code was not compiled."):
             compiled = self.compiled(_split_arch(self.options)[0])
         self._mangled, self.log = compiled.mangled, compiled.log
+        self.compile_seconds = compiled.seconds
         self._signatures = signature.kernels(code)
         self._machine = EmulatedModule(compiled.ptx)
 
@@ -195,7 +197,8 @@ class RawKernel:
         self.translate_cucomplex = module.translate_cucomplex
         self.enable_cooperative_groups = module.enable_cooperative_groups
         self.name_expressions = module.name_expressions
-        self.compiled = module.compiled
+        self.compiled, self.log = module.compiled, module.log
+        self.compile_seconds = module.compile_seconds
         most = cuda.ATTRIBUTES["MaxSharedMemoryPerBlock"]
         self.max_dynamic_shared_size_bytes = max(0, most - self.entry.static_shared)
         self.last_launch: LaunchResult | None = None
