@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..devices.last_launches import Launched, last_launch_on
 from . import error_kinds
 from .evidence import Diagnosis, Evidence
 from .heat_maps import map_of
@@ -40,7 +42,10 @@ def check(
     still hold it count as never written. Without it, that is what ``cp.empty`` puts into an array
     on the emulator, or the NaN of NumPy.
 
-    The line of a passing verdict is the same on every device and carries no measured number.
+    The verdict on a wrong result ends with the call of ``sanitize`` that examines the last kernel
+    that may have written it. The line of a passing verdict is the same on every device and carries
+    no measured number.
+
     Raises :class:`CheckFailed`, which shows the verdict and no traceback, unless ``raising`` is
     False; ValueError when ``expected`` is empty or all zeros, since every kernel that writes
     nothing would pass.
@@ -48,9 +53,21 @@ def check(
     verdict = judge(
         actual, expected, rtol=rtol, atol=atol, reduction=reduction, name=name, initial=initial
     )
+    verdict = _with_launch(verdict, last_launch_on(actual))
     if raising and not verdict.passed:
         raise CheckFailed(verdict)
     return verdict
+
+
+def _with_launch(verdict: Verdict, launched: Launched | None) -> Verdict:
+    """``verdict`` with the call that examines the kernel behind a wrong result."""
+    if launched is None or verdict.kind in error_kinds.OF_THE_FORMULA:
+        return verdict
+    call = launched.as_sanitized
+    if error_kinds.SANITIZE in verdict.hint:
+        return replace(verdict, hint=verdict.hint.replace(error_kinds.SANITIZE, call))
+    examined = f"{call} looks for a race or a read out of bounds."
+    return replace(verdict, hint=f"{verdict.hint} {examined}")
 
 
 def judge(

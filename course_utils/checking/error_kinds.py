@@ -45,6 +45,10 @@ class Slip(Enum):
     TERMS_MISSING = "the sum of some terms only"
 
 
+# Mistakes that no race and no access out of bounds makes.
+OF_THE_FORMULA = (PASS, WRONG_SHAPE, WRONG_DTYPE, TRANSPOSED, REVERSED, SCALED, PRECISION)
+
+SANITIZE = "sanitize(kernel, grid, block, args)"
 MISSING_ELEMENT = (
     "which value stands for an element that isn't there? 0 is neutral for a sum, not for a "
     "minimum, a maximum or a product"
@@ -87,7 +91,7 @@ SLIP_STEP: dict[Slip, str] = {
     "numpy.fft.ifft is; a mean divides its sum by n.",
     Slip.UNWRITTEN_MEMORY: "Find the read that comes before any write: an input that was never "
     "filled, an element of shared memory without a value, an accumulator that isn't set to 0. "
-    "sanitize(kernel, grid, block, args) names it.",
+    f"{SANITIZE} names it.",
     Slip.NEUTRAL: "Start a minimum or a maximum with the first element, or with INFINITY and "
     "-INFINITY: 0 is neutral for a sum only.",
     Slip.ZEROS: "Does any thread store there? If the output was made with zeros, make it with "

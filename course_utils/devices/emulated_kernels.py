@@ -27,7 +27,8 @@ from ..interrupts import interruptible
 from ..symptoms import CUDA_ERRORS
 from . import emulated_cuda as cuda
 from .emulated_arrays import MemoryPointer
-from .limits import LaunchError, Limits, check_shape, dimensions
+from .last_launches import Launched, remember
+from .limits import IMPOSSIBLE_VALUE, LaunchError, Limits, check_shape, dimensions
 from .raw_arguments import RawArguments
 
 CODE_NAME = "kernel.cu"  # what compiler and reports call the code of a RawModule
@@ -263,7 +264,8 @@ class RawKernel:
             raise LaunchError(
                 f"{self.name}: {shared_mem:,} bytes of dynamic shared memory, and the kernel may "
                 f"have {self.max_dynamic_shared_size_bytes:,} (CUDA's error: INVALID_VALUE). "
-                f"Set kernel.max_dynamic_shared_size_bytes = {shared_mem} before the launch."
+                f"Set kernel.max_dynamic_shared_size_bytes = {shared_mem} before the launch.",
+                symptom=IMPOSSIBLE_VALUE,
             )
         values = self._arguments.values(args)
         options = options or recorder_options()
@@ -287,6 +289,7 @@ class RawKernel:
                 raise LaunchError(str(error)) from None
             raise
         self.last_launch = result
+        remember(Launched(self.name, grid, block), args, self._arguments.parameters)
         for results, _ in _recorders:
             results.append(result)
         if result.printed:

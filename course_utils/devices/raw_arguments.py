@@ -35,7 +35,7 @@ class RawArguments:
     def __init__(self, kernel: str, sizes: Sequence[int], parameters: Sequence[Parameter]) -> None:
         known = len(parameters) == len(sizes)
         self._kernel, self._sizes = kernel, sizes
-        self._parameters: Sequence[Parameter | None] = parameters if known else [None] * len(sizes)
+        self.parameters: Sequence[Parameter | None] = parameters if known else [None] * len(sizes)
         self.names = tuple(parameter.name for parameter in parameters) if known else ()
         self._warned: set[int] = set()
 
@@ -51,7 +51,7 @@ class RawArguments:
             )
         found = []
         for number, (value, size) in enumerate(zip(args, self._sizes, strict=True)):
-            parameter = self._parameters[number]
+            parameter = self.parameters[number]
             where = f"{self._kernel}, argument {number + 1}"
             where += f" ({parameter})" if parameter else ""
             found.append(passed(value, size, where, parameter))

@@ -17,6 +17,7 @@ from ..compiling.signature import Signature
 from ..devices import emulated_cupy, gpu
 from ..devices.compute_capability import shared_limit
 from ..devices.emulated_kernels import recorder_options
+from ..devices.last_launches import Launched, remember
 from ..devices.limits import LaunchError, Limits, check_residence, check_shape, dimensions
 from ..devices.selection import EMULATOR, cp
 from ..emulator import Finding, KernelFault, LaunchTooLong, Options
@@ -145,6 +146,8 @@ class Kernel:
         with gpu.readable_faults(self.name):
             self.raw(*shape, values, shared_mem=shared_mem)
             gpu.wait(prints=self._prints)
+        parameters = self.signature.parameters if self.signature else ()
+        remember(Launched(self.name, *shape), args, parameters)
         return None
 
     def _emulate(
@@ -232,8 +235,8 @@ class Kernel:
         )
 
     def _parameter_sizes(self, count: int) -> list[int | None]:
-        """Bytes of each parameter, which a GPU's kernel doesn't tell: None for each of them there,
-        and where a macro makes some."""
+        """Bytes of each parameter, None where they aren't known: on a GPU, and where a macro
+        makes some."""
         sizes = [size for size, _ in self.raw.entry.parameters] if self.device == EMULATOR else []
         return list(sizes) if len(sizes) == count else [None] * count
 

@@ -1,0 +1,60 @@
+"""A failing check names the kernel that wrote the array."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_utils.checking import check
+from course_utils.devices import emulated_cupy as cp
+from course_utils.devices.emulated_kernels import RawModule
+from course_utils.devices.last_launches import Launched, last_launch_on, remember
+from course_utils.devices.selection import EMULATOR
+from course_utils.launching.modules import load
+
+SOURCE = """
+extern "C" __global__ void fill(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] + 1;
+}
+"""
+RIGHT = np.arange(8, dtype=np.float32) * 2 + 5
+
+
+@pytest.fixture(scope="module")
+def kernels():
+    raw = RawModule(code=SOURCE).get_function("fill")
+    return {"load": load(source=SOURCE, device=EMULATOR).fill, "raw": raw}
+
+
+@pytest.mark.parametrize("route", ["load", "raw"])
+def test_a_failing_check_names_the_call_that_examines_the_last_kernel(kernels, route):
+    x, y = cp.arange(8, dtype=cp.float32), cp.empty(8, cp.float32)
+    kernels[route]((2,), (4,), (x, y, np.int32(8)))
+    for array in (y, y[2:], y.reshape(2, 4)):
+        right = np.resize(RIGHT, array.shape)
+        assert "sanitize(fill, 2, 4, args)" in check(array, right, raising=False).hint
+    assert "sanitize" not in check(x, RIGHT, raising=False).hint  # const: an input
+    assert "sanitize" not in check(cp.zeros(8, cp.float32), RIGHT, raising=False).hint
+    assert "sanitize" not in check(2 * y, 4 * y, raising=False).hint  # scaled: no race does that
+
+
+def test_a_freed_array_is_forgotten_and_a_shape_is_written_as_short_as_it_can_be():
+    y = cp.zeros(8, cp.float32)
+    remember(Launched("k", (2, 3, 1), (32, 1, 1)), (y, 5))
+    assert last_launch_on(y).as_sanitized == "sanitize(k, (2, 3), 32, args)"
+    here = y[:]
+    del y
+    assert last_launch_on(here) is None
+
+
+def test_arrays_of_a_gpu_are_known_by_their_addresses():
+    class OnGpu(SimpleNamespace):
+        __cuda_array_interface__ = {}  # noqa: RUF012
+
+    whole, part, other = (
+        OnGpu(data=SimpleNamespace(ptr=start), nbytes=size)
+        for start, size in ((4096, 400), (4200, 40), (4496, 400))
+    )
+    remember(Launched("k", (1,), (32,)), (whole,))
+    assert last_launch_on(part).kernel == "k" and last_launch_on(other) is None
