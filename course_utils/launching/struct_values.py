@@ -45,7 +45,7 @@ def _checked(
 ) -> np.ndarray:
     """The bytes as one element. Raises LaunchError for another number of them than ``size``."""
     if size is not None and len(data) != size:
-        fix = "Compare the fields with those of the struct in the kernel's source."
+        fix = "The struct in the kernel's source has other fields."
         if dtype is not None and dtype.names:
             aligned = np.dtype(dtype.descr, align=True)
             if aligned.itemsize == size:

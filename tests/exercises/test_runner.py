@@ -298,7 +298,7 @@ def test_an_index_below_zero_that_became_unsigned_is_named():
     source = GOOD.replace("a * x[i]", "a * x[(unsigned)(i - 1)]")
     text = str(answer(source))
     assert "reads x[4294967295]" in text
-    assert "4294967295 is what becomes of -1 in an unsigned index" in text
+    assert "As an unsigned index, -1 is 4294967295." in text
 
 
 def test_an_access_of_several_elements_is_told_with_their_size():

@@ -1,4 +1,4 @@
-"""Words for what went wrong."""
+"""Faults as the reader sees them."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def access_fault(
 def free_fault(
     batch: ReportedBatch, lane: int, instruction: ptx.Instruction, address: int
 ) -> KernelFault:
-    """free() of what malloc() did not give, or no longer."""
+    """free() of an address that malloc() didn't return, or that was freed before."""
     thread, block = batch.who(lane)
     gone = batch.freed_at(address) is not None
     why = "has been freed already" if gone else "does not come from malloc"
@@ -148,7 +148,7 @@ def emulator_error(
     instruction: ptx.Instruction | None = None,
     group: ReportedGroup | None = None,
 ) -> KernelFault:
-    """Something that the machine itself did not expect; or PTX that it cannot make out."""
+    """An error of the machine itself, or PTX that it can't read."""
     location = None if instruction is None else instruction.location
     what = "" if instruction is None else f"\n  {instruction.text}"
     thread, block = (None, None) if group is None else group.batch.who(group.lanes[0])

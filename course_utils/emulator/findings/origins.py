@@ -1,4 +1,4 @@
-"""Looks back from an access through its program: how its address steps, what lets it through."""
+"""Looks back from an access: the steps of its address, and the condition that it comes after."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENDS = {"call", "ret", "exit", "trap"}
 
 
 def setter(code: ReportedCode, register: Register) -> Instruction | None:
-    """The instruction that sets a register; None where there are several, or none."""
+    """The instruction that sets a register, None where there are several, or none."""
     found = [
         step.instruction
         for block in code.blocks
@@ -113,7 +113,7 @@ def _reached(code: ReportedCode, first: int, without: int) -> set[int]:
 
 
 def in_loop(code: ReportedCode, number: int) -> set[int]:
-    """The basic blocks of the loops around basic block ``number``; none for one outside a loop."""
+    """The basic blocks of the loops around basic block ``number``, none for one outside a loop."""
     after = set().union(*(_reached(code, s, -1) for s in code.blocks[number].successors))
     return {n for n in after if number in _reached(code, n, -1)}
 
@@ -151,7 +151,7 @@ def _varying(steps: list[ReportedStep]) -> set[int]:
 
 def read_before(code: ReportedCode, number: int) -> str:
     """The variable that the condition of the loop around basic block ``number`` was computed from,
-    by a single read before the loop; "" where there is none with a name."""
+    by a single read before the loop, "" where there is none with a name."""
     loop = in_loop(code, number)
     guards = [
         guard

@@ -1,4 +1,4 @@
-"""Explains an access outside every array: which array it misses, or what its address really is."""
+"""Explains an access outside every array: the array that it misses, or its address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RANGE = 2**32  # values of an int, or of an unsigned
 MOST_BELOW = 2**20
 MOST_WRAPS = 8  # times that an index is taken to have passed the range of an int
 NEAR = 2**40  # bytes from an array within which an access is said to miss it
-NEAR_ON_HOST = 2**20  # the same among addresses of the host, where other things are, too
+NEAR_ON_HOST = 2**20  # the same among the many things at addresses of the host
 IN_TABLE = 2**20  # bytes from an address in a table of addresses to the access
 SEARCHED = 2**26  # bytes of an argument that is searched for an address
 SMALL_INTEGER = 2**20
@@ -56,8 +56,8 @@ def explain(
     inside: ReportedArray | None,
     at: str,
 ) -> Miss:
-    """What an access at a generic address misses. ``inside``: the array that it begins in; ``at``:
-    its line in words."""
+    """The array that an access at a generic address misses, or what the address is. ``inside``: the
+    array that it begins in. ``at``: its line in words."""
     regions, width = batch.regions_of(address), site.width
     near = nearest(regions, address, inside)
     if inside is None and (wrapped := _wrapped(regions, site, address)) is not None:
@@ -80,7 +80,7 @@ def explain(
         cause = Cause.OUTSIDE_ARRAY_GUARDED
     if _is_wrapped(index):
         cause = Cause.INDEX_BELOW_ZERO
-        text += f" ({index} is what becomes of {index - RANGE} in an unsigned index.)"
+        text += f" As an unsigned index, {index - RANGE} is {index}."
     elif -RANGE // 2 <= index < -RANGE // 4:
         text += MAYBE_PASSED
     return Miss(text, cause, near.name, index, past, condition=condition)
@@ -89,7 +89,7 @@ def explain(
 def nearest(
     regions: ReportedArrays | None, address: int, inside: ReportedArray | None = None
 ) -> ReportedArray | None:
-    """The array that ends or begins nearest to an address; ``inside``: one that it is in."""
+    """The array that ends or begins nearest to an address. ``inside``: one that it is in."""
     below = inside or (regions.below(address) if regions else None)
     above = regions.above(address) if regions else None
     if above is not None and (below is None or above.start - address < address - below.end):
@@ -168,7 +168,7 @@ def _miss_of_struct(
 
 
 def _nowhere(batch: ReportedBatch, address: int, at: str) -> Miss:
-    """What an address may be that is near no array."""
+    """An address that is near no array, as numbers or as an address of the host."""
     text = f"address {address:#x}{at}, where there is no array."
     numbers, found = _numbers(address), _found_in_table(batch, address)
     if found is not None:
@@ -177,7 +177,7 @@ def _nowhere(batch: ReportedBatch, address: int, at: str) -> Miss:
         name = f"{array.name}[{place}]"
         if numbers:
             text = (
-                f"address {address:#x}{at}, which is no address: {name} was read as a pointer "
+                f"address {address:#x}{at}, which isn't one: {name} was read as a pointer "
                 f"and holds {numbers}.\n  {array.name} is an array of numbers, not a table of "
                 "pointers."
             )
@@ -208,7 +208,7 @@ def _found_in_table(batch: ReportedBatch, address: int) -> tuple[ReportedArray, 
 
 
 def _numbers(value: int, dtype: np.dtype | None = None) -> str:
-    """Eight bytes as two floats, one double or two small integers; "" where none is likely.
+    """Eight bytes as two floats, one double or two small integers, "" where none is likely.
     ``dtype``: of the array that holds them, None where it isn't known."""
     data = np.array([value], np.uint64)
     if dtype == np.float64:

@@ -17,7 +17,7 @@ Index = tuple[int, int, int]  # x, y, z of a thread in its block, or of a block 
 
 class ReportedArray(Protocol):
     """An array of the kernel: ``size`` bytes from the generic address ``start``. ``dtype``: as the
-    host passes it, None where it doesn't; ``storage``: its bytes, uint8."""
+    host passes it, None where it doesn't. ``storage``: its bytes, uint8."""
 
     @property
     def name(self) -> str: ...

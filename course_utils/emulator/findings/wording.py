@@ -17,7 +17,7 @@ def xyz(index: Index) -> str:
 
 
 def at_line(location: Location | None) -> str:
-    """`` at file:line``, with a space before it; "" for an unknown line."""
+    """`` at file:line``, with a space before it, "" for an unknown line."""
     return f" at {location}" if location else ""
 
 

@@ -57,7 +57,7 @@ class Barriers:
         return (group for group, _ in self._waiting())
 
     def waits_at(self, group: Group) -> Instruction | None:
-        """The barrier at which a group is parked; None for a group that isn't."""
+        """The barrier at which a group is parked, None for a group that isn't."""
         return next((i for other, i in self._waiting() if other is group), None)
 
     def ahead_of(self, lane: int) -> Instruction | None:

@@ -157,7 +157,7 @@ def _why(engine: AsyncEngine, group: Group) -> str:
 
 
 def _cause(engine: AsyncEngine, group: Group) -> Cause | None:
-    """Why a parked group waits for ever, if it waits for an mbarrier."""
+    """Why a parked group waits without end, if it waits for an mbarrier."""
     if barrier := _awaited(engine, group):
         if barrier.pending:
             return Cause.MBARRIER_ARRIVALS_MISSING

@@ -18,7 +18,7 @@ _SHUFFLES = {"up": "up_", "down": "down_", "bfly": "xor_", "idx": ""}
 
 
 def call_of(i: Instruction) -> str:
-    """What an instruction is in CUDA C++, such as ``__shfl_down_sync()``; else its opcode."""
+    """The name of an instruction in CUDA C++, such as ``__shfl_down_sync()``, or its opcode."""
     kind = next((m for m in i.modifiers if m != "sync"), "")
     barrier = traits_of(i).barrier
     if barrier in ("block", "warp"):

@@ -15,7 +15,7 @@ MOST_STEPS = 32  # instructions from a variable or parameter to an address
 
 
 def waits_for(code: Code, access: Instruction) -> Location | None:
-    """The line of a loop that does nothing but read the array of ``access`` until it changes; None
+    """The line of a loop that does nothing but read the array of ``access`` until it changes, None
     for an array that no loop waits for."""
     wanted = _array_of(code, access)
     if not wanted:
@@ -40,7 +40,7 @@ def _spinning(code: Code) -> Iterator[Instruction]:
 
 
 def _decides(code: Code, loop: set[int], load: Instruction) -> bool:
-    """Whether the loop goes on or ends by what ``load`` reads."""
+    """Whether the value that ``load`` reads decides if the loop goes on."""
     wanted = {r.slot for r in load.operands[:1] if isinstance(r, Register)}
     guards = [code.blocks[n].instructions[-1].guard for n in loop]
     return any(g is not None and wanted & _sources(code, g, 4) for g in guards)
@@ -57,7 +57,7 @@ def _sources(code: Code, register: Register, left: int) -> set[int]:
 
 
 def _array_of(code: Code, access: Instruction) -> str:
-    """The variable or parameter that an address is computed from; "" where it isn't clear."""
+    """The variable or parameter that an address is computed from, "" where it isn't clear."""
     place = next((o for o in access.operands if isinstance(o, Address)), None)
     return _root(code, place.base, MOST_STEPS) if place is not None else ""
 
