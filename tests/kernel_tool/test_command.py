@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from course_utils.emulator import CAUSE_STEPS, Cause
 from course_utils.errors import LessonError
 from course_utils.kernel_tool.command import kernel_in, main
 from course_utils.kernel_tool.launch_values import arguments
@@ -45,6 +46,29 @@ def test_a_fault_is_named_with_its_line_and_told_by_the_status(file, capsys):
     assert main([file, *LAUNCH, "--define", "LIMIT=<=", *RIGHT]) == 1
     told = capsys.readouterr().out
     assert "x[1000]" in told and "if (i LIMIT n) y[i] += a * x[i];" in told
+    assert f"\nnext: {CAUSE_STEPS[Cause.OUTSIDE_ARRAY_GUARDED]}\n" in told
+
+
+WHOLE_GRID = """
+#include <cooperative_groups.h>
+extern "C" __global__ void meet(float *x, int n)
+{
+    if (n = 3) x[32 * threadIdx.x] = 1;
+    cooperative_groups::this_grid().sync();
+}
+"""
+
+
+def test_a_kernel_that_waits_for_its_grid_is_launched_cooperatively(tmp_path, capsys):
+    path = tmp_path / "meet.cu"
+    path.write_text(WHOLE_GRID)
+    asked = str(path), "--block", "32", "--args", "zeros(1024)", "5", "--optimised-only"
+    assert main([*asked]) == 1
+    capsys.readouterr()
+    assert main([*asked, "--cooperative", "--profile"]) == 0
+    told = capsys.readouterr().out
+    assert "meet.cu(5): warning #187-D" in told
+    assert "\nline 5: 32 sectors per store request" in told
 
 
 def test_counts_are_of_the_launch_from_the_same_contents(file, capsys):

@@ -32,6 +32,7 @@ def test_one_too_many_is_not_expected(cuda_kernel):
 KERNEL = """__global__ void scale(float *x, float a, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    x + i;
     if (i LIMIT n) x[i] *= a;
 }
 """
@@ -45,5 +46,12 @@ def test_a_project_tests_its_kernels(pytester, monkeypatch):
     pytester.makepyfile(PROJECT)
     pytester.mkdir("kernels").joinpath("scale.cu").write_text(KERNEL)
     done = pytester.runpytest_subprocess("-p", "course_utils.kernel_tool.pytest_plugin")
-    done.assert_outcomes(passed=4, failed=1)
-    done.stdout.fnmatch_lines(["*Out of bounds*x[[]10[]]*scale.cu:4*", "*if (i LIMIT n)*"])
+    done.assert_outcomes(passed=4, failed=1, warnings=5)
+    done.stdout.fnmatch_lines(
+        [
+            "*Out of bounds*x[[]10[]]*scale.cu:5*",
+            "*if (i LIMIT n)*",
+            "next: *",
+            "*scale.cu(4): warn*",
+        ]
+    )
