@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .findings.next_steps import next_step
 from .findings.options import ALL_CHECKS, Options
-from .findings.report import KernelFault
+from .findings.report import Finding, KernelFault
 from .isa.ptx import PtxError, Variable
 from .launching.emulated_module import EmulatedModule, Entry
 
@@ -63,12 +64,19 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         return _run(asked)
     except KernelFault as fault:
-        for finding in (*fault.earlier, fault.finding):
-            print(finding.message)
+        _print([*fault.earlier, fault.finding])
         return 1
     except (BadRequest, PtxError, OSError, UnicodeDecodeError) as error:
         print(error, file=sys.stderr)
         return 2
+
+
+def _print(findings: Sequence[Finding]) -> None:
+    """Each finding, and then the next step for each cause."""
+    for finding in findings:
+        print(finding.message)
+    for step in dict.fromkeys(map(next_step, findings)):
+        print(f"next: {step}")
 
 
 def _run(asked: argparse.Namespace) -> int:
@@ -90,8 +98,7 @@ def _run(asked: argparse.Namespace) -> int:
         raise BadRequest(str(error)) from None
     if result.printed:
         print(result.printed, end="")
-    for finding in result.findings:
-        print(finding.message)
+    _print(result.findings)
     print(f"{len(result.findings) or 'No'} finding{'' if len(result.findings) == 1 else 's'}.")
     for number, (old, new) in enumerate(zip(before, values, strict=True), 1):
         if isinstance(old, np.ndarray) and old.tobytes() != new.tobytes():
