@@ -6,7 +6,7 @@ from pathlib import Path
 
 MOST_WARNINGS = 3
 UNUSED = ("was declared but never referenced", "was set but never used")  # unfinished code has many
-HEADING = "The compiler warns:"
+HEADING = "the compiler warns:"
 
 
 def own_warnings(log: str) -> list[str]:
