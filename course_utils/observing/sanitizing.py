@@ -33,7 +33,7 @@ from ..errors import more
 from ..launching.arguments import bring_back, carry_over
 from ..launching.emulation import on_emulator
 from ..symptoms import heading
-from .unoptimised import MOST_BYTES, SECONDS, removed
+from .unoptimised import MOST_BYTES, is_short, removed
 
 if TYPE_CHECKING:
     from ..emulator import LaunchResult
@@ -185,7 +185,7 @@ def sanitize(
         before = _contents(checked, unlimited=again)
     start = perf_counter()
     findings, result = run(0)
-    short = perf_counter() - start < SECONDS
+    seconds = perf_counter() - start
     if before is None or result is None:
         pass
     elif again and _copied(result):
@@ -196,7 +196,7 @@ def sanitize(
                 findings = _merge(findings, run(seed)[0])
         GLOBAL.put_back(after)
         kernel.raw.last_launch = result
-    if before is not None and short and not findings and not optimised_only:
+    if before is not None and is_short(seconds) and not findings and not optimised_only:
         after = GLOBAL.contents()
         GLOBAL.put_back(before)
         findings = removed(kernel, *shape, checked, shared_mem)

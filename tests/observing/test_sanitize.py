@@ -14,6 +14,7 @@ from course_utils.emulator import (
     Entry,
     next_step,
 )
+from course_utils.observing import unoptimised
 
 # Lines 3 to 9 of a kernel that starts one copy, counts to PATIENCE and asks once whether it landed.
 COPY = """extern "C" __global__ void f(float *x, float *y, int patience) {
@@ -170,6 +171,14 @@ extern "C" __global__ void f(const float *x, float *y, int n) {
 }"""
 
 
+@pytest.fixture
+def patient(monkeypatch):
+    """However busy this machine is, a second run is worth the wait."""
+    for name in ("SECONDS", "COMPILING", "PATIENCE"):
+        monkeypatch.setattr(unoptimised, name, 600.0)
+
+
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize(
     "turns, look, kinds",
     [("4", "false", [OUT_OF_BOUNDS]), ("2", "true", [UNINITIALISED]), ("2", "false", [])],
@@ -189,6 +198,7 @@ def ones_and_zeros(n):
     return cp.ones(n, cp.float32), cp.zeros(n, cp.float32), 3
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_kernel_of_rawmodule_is_compiled_without_the_optimiser_too():
     code = REMOVED.replace("TURNS", "4").replace("LOOK", "false")
     raw = cp.RawModule(code=code).get_function("f")
@@ -221,3 +231,12 @@ def test_a_report_ends_with_the_compiler_s_warnings(kernel):
     (warning,) = report.compiler_warnings
     assert report.clean and "kernel.cu(3): warning #187-D" in warning
     assert str(report).endswith(warning)
+
+
+def test_what_takes_long_runs_once(kernel, seeds, monkeypatch):
+    monkeypatch.setattr(unoptimised, "SECONDS", 0.0)
+    assert sanitize(kernel(SCALE), 1, 1, (cp.ones(1, cp.float32), 3)).clean
+    assert seeds == [0]
+
+
+SCALE = 'extern "C" __global__ void f(float *x, int n) { x[0] *= n; }'
