@@ -58,9 +58,9 @@ def test_a_mutated_kernel_runs_or_is_reported():
     "statement, trouble",
     [
         ("add.f32 x, x;", "it has 1 sources where 2 are needed"),
-        ("add.f32 x, !y, x;", "y after ! is no predicate"),
+        ("add.f32 x, !y, x;", "y after ! isn't a predicate"),
         ("add.f32 x, x, [;", "an operand cannot be read"),
-        ("add.f32 x, x, (;", "a register is needed where another operand stands"),
+        ("add.f32 x, x, (;", "a register is needed, and there is another operand"),
         ("@p add.f32 x, x, x;", "unknown predicate"),
         ("bra elsewhere;", "unknown label elsewhere"),
         ("mov.u64 a, nowhere;", "unknown symbol nowhere"),

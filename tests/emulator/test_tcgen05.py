@@ -208,14 +208,14 @@ def test_only_what_was_allocated_can_be_given_back():
     body = "__shared__ u32 a;\nalloc(&a, 64);\ndealloc(a, 32);"
     found = fault("u32* out", body, 1, 32, (np.zeros(1, U32),))
     assert (found.kind, found.location.line) == (TENSOR_MEMORY, 3)
-    assert "gives back 32 columns from address 0x0, which is no allocation" in found.message
+    assert "frees 32 columns from address 0x0, which isn't an allocation" in found.message
 
 
 def test_nobody_allocates_after_the_permit_was_relinquished():
     body = "__shared__ u32 a;\nrelinquish();\nalloc(&a, 64);"
     found = fault("u32* out", body, 1, 32, (np.zeros(1, U32),))
     assert (found.kind, found.location.line) == (TENSOR_MEMORY, 3)
-    assert "has given up the right to do so" in found.message and "kernel.cu:2" in found.message
+    assert "relinquished the permit" in found.message and "kernel.cu:2" in found.message
 
 
 def test_a_pair_of_blocks_allocates_together():

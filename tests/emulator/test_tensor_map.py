@@ -149,7 +149,7 @@ def test_a_box_must_start_at_a_multiple_of_128_bytes():
     y = np.zeros((8, 8), F32)
     body = STORE.replace("INSTRUCTION", "store_2d(&map, 0, 0, tile + 4);")
     found = fault("const __grid_constant__ TensorMap map", body, 1, 32, (tensor_map(y, (4, 4)),))
-    assert "whose shared memory address is no multiple of 128 bytes" in found.message
+    assert "whose shared memory address isn't a multiple of 128 bytes" in found.message
 
 
 @pytest.mark.parametrize(("column", "of"), [(-6, 4), (2, 4), (4, 8)])

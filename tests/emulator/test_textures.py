@@ -261,7 +261,11 @@ extern "C" __global__ void f(cudaTextureObject_t t, cudaSurfaceObject_t s, float
         ("surf1Dwrite(1.0f, s, 0)", BAD_TEXTURE, "1D surface at kernel.cu:4"),
         ("out[x] = tex1D<float>(t, x)", BAD_TEXTURE, "is of a 2D array"),
         ("out[x] = tex2D<float>(s, x, 0)", BAD_TEXTURE, "but for a surface"),
-        ("out[x] = tex2D<float>((cudaTextureObject_t)out, x, 0)", BAD_TEXTURE, "stands for none"),
+        (
+            "out[x] = tex2D<float>((cudaTextureObject_t)out, x, 0)",
+            BAD_TEXTURE,
+            "isn't the handle of one",
+        ),
         ("out[x] = tex2D<float>(0, x, 0)", BAD_TEXTURE, "names a texture"),
     ],
 )

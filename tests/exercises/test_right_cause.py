@@ -26,7 +26,7 @@ MUTANTS = {  # what the verdict says of a mutant, and what it does not say
     "an atomic of the wrong scope": (
         "04.atomic_multiply",
         "atomic in a block alone",
-        "is its own block: for others it is no atomic",
+        "is its own block: for others it isn't atomic",
         "wrong values",
     ),
     "an mbarrier that a long report names in its end": (

@@ -19,7 +19,7 @@ class Cause(Enum):
     OUTSIDE_SURFACE = "an access outside a surface"
     OUTSIDE_ALLOCATED_COLUMNS = "an access to columns of tensor memory that were not allocated"
     READ_ONLY_MEMORY = "a write to memory that can only be read"
-    ADDRESS_MISALIGNED = "an address that is no multiple of the size of the access"
+    ADDRESS_MISALIGNED = "an address that isn't a multiple of the size of the access"
     NULL_POINTER = "an access through a null pointer"
     ARRAY_FREED = "an access to an array that was freed"
     FREED_TWICE = "memory is freed that was freed before"
@@ -69,7 +69,7 @@ class Cause(Enum):
     THREADS_RETURNED = "threads that ended while others wait at __syncthreads()"
     BARRIERS_DIFFER = "threads of a block at two different __syncthreads()"
     BARRIER_NUMBER_INVALID = "a barrier that a block does not have"
-    BARRIER_COUNT_INVALID = "a barrier for a number of threads that is no multiple of 32"
+    BARRIER_COUNT_INVALID = "a barrier for a number of threads that isn't a multiple of 32"
     BARRIER_COUNTS_DIFFER = "two numbers of threads at one barrier"
     BARRIER_TOO_MANY_THREADS = "more threads at a barrier than it is for"
     BARRIER_NOT_COMPLETED = "a block that ended with threads at a barrier"
@@ -90,7 +90,7 @@ class Cause(Enum):
     COPY_IN_FLIGHT_AT_END = "a block that ended before its copies"
 
     # tensor memory
-    COLUMN_COUNT_INVALID = "a number of columns that is no power of two from 32 to 512"
+    COLUMN_COUNT_INVALID = "a number of columns that isn't a power of two from 32 to 512"
     COLUMN_COUNTS_DIFFER = "two numbers of columns in the two blocks of a pair"
     COLUMNS_NOT_FREED = "columns that were not freed at the end of their block"
     COLUMNS_NOT_ALLOCATED = "columns are freed that no tcgen05.alloc allocated"

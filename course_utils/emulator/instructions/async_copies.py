@@ -71,7 +71,7 @@ def _cp_async(b: Builder, i: ptx.Instruction) -> Step:
     """4, 8 or 16 bytes for each thread; what lies beyond the source's size is filled with 0."""
     size = getattr(i.operands[2], "value", None)
     if size not in (4, 8, 16):
-        raise ptx.PtxError("it copies 4, 8 or 16 bytes, as a number says")
+        raise ptx.PtxError("it copies 4, 8 or 16 bytes, and says so by a literal")
     kind, count = ("b32", 1) if size == 4 else ("b64", size // 8)
     target = Site(b, i, i.operands[0], kind, count)
     source = Site(b, i, i.operands[1], kind, count)

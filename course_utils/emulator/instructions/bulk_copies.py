@@ -74,7 +74,7 @@ def _aligned(group: Group, n: int, i: ptx.Instruction, what: str, value: int, to
         thread, block = group.batch.who(group.lanes[n])
         text = (
             f"Misaligned copy: {where(thread, block)} starts a copy at {i.location} whose {what} "
-            f"is no multiple of {to} bytes: {value & 0xFFFFFFFF:#x}."
+            f"isn't a multiple of {to} bytes: {value & 0xFFFFFFFF:#x}."
         )
         cause = Cause.ADDRESS_MISALIGNED
         raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block, cause=cause))
@@ -105,7 +105,7 @@ def _barrier_beside(group: Group, n: int, i: ptx.Instruction, key: int, home: in
     into, of = batch.block_index(first + home), batch.block_index(first + told)
     text = (
         f"Barrier misuse: at {i.location} {where(thread, block)} starts a copy into block {into} "
-        f"that tells an mbarrier of block {of}. Only a copy with .cta_group::2 may tell one of "
+        f"that signals an mbarrier of block {of}. Only a copy with .cta_group::2 may signal one of "
         "another block, and that of its pair alone."
     )
     cause = Cause.COPY_SIGNALS_OTHER_BLOCK

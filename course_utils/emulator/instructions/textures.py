@@ -76,7 +76,7 @@ class Objects(Generic[Named]):
             if not isinstance(found, self.kind):
                 other = "" if found is None else f", but for a {type(found).__name__.lower()}"
                 text = (
-                    f"names a {self.name} @ by a number that stands for none{other}. "
+                    f"names a {self.name} @ by a number that isn't the handle of one{other}. "
                     "Pass the object itself as the argument, and keep it until the kernel has run."
                 )
                 raise fault(group, int(index[0]), self.instruction, Cause.TEXTURE_INVALID, text)

@@ -196,8 +196,8 @@ def _operand(
             raise KernelFault(
                 Finding(
                     UNKNOWN_INSTRUCTION,
-                    "The emulator knows no matrix descriptor with a base offset: start swizzled "
-                    f"tiles at multiples of 1024 bytes ({i.location}).",
+                    "The emulator doesn't support a matrix descriptor with a base offset: start "
+                    f"swizzled tiles at multiples of 1024 bytes ({i.location}).",
                     i.location,
                     cause=Cause.UNKNOWN_INSTRUCTION,
                 )

@@ -67,7 +67,7 @@ def parse_operand(text: str, scope: Scope) -> Operand:
     if text[0] == "!":
         register = scope.register(text[1:].strip())
         if register is None or register.type != "pred":
-            raise PtxError(f"{text[1:]} after ! is no predicate")
+            raise PtxError(f"{text[1:]} after ! isn't a predicate")
         return Register(register.slot, register.type, register.name, True)
     base, offset = _parse_sum(text, scope)
     if isinstance(base, Symbol) and offset:

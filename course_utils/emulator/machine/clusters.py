@@ -89,7 +89,7 @@ class Clusters:
             block = batch.block_index(batch.first + int(homes[at]))
             cause = Cause.BLOCK_HAS_ENDED
             why = (
-                f"of block {block}, which has ended. Let no block leave before all have finished "
+                f"of block {block}, which has ended. No block may end before all have finished "
                 "reading: cluster.sync() at the end"
             )
         verb = "writes" if site.is_store or site.is_atomic else "reads"

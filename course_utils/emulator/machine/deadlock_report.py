@@ -1,4 +1,4 @@
-"""Words for a deadlock: which lanes wait, and for which barrier."""
+"""Reports a deadlock: the lanes that wait, and the barrier or the lanes that they wait for."""
 
 from __future__ import annotations
 

@@ -51,9 +51,9 @@ class Observer:
     # --- instructions ---
 
     def follows(self, group: Group, block: Block) -> bool:
-        """Asked before a basic block runs: are the two events of each instruction wanted? Who says
-        no can still join in the middle of it, by way of ``Batch.joining``: he gets those of the
-        instructions after."""
+        """Asked before a basic block runs: are the two events of each instruction wanted? An
+        observer that declines may still subscribe in the middle of it, by ``Batch.joining``, and
+        gets the events of the instructions after."""
         return False
 
     def instruction_starts(self, group: Group, decoded: Decoded) -> None:

@@ -46,7 +46,7 @@ def unknown(instruction: Instruction) -> KernelFault:
     where = f" ({instruction.location})" if instruction.location else ""
     text = f"The emulator does not know the instruction `{instruction.full_opcode}`{where}.\n"
     if instruction.trouble:
-        text = f"The emulator cannot make out an instruction{where}: {instruction.trouble}.\n"
+        text = f"The emulator cannot read an instruction{where}: {instruction.trouble}.\n"
     text += f"  {instruction.text}"
     if instruction.trouble:
         text += f"\nIf an assembler takes it, {PLEASE_REPORT}."
@@ -131,7 +131,7 @@ class Builder:
             return self.special(operand.name)
         if isinstance(operand, Symbol):
             return self.special("local:" + operand.name)
-        raise ptx.PtxError("a register is needed where another operand stands")
+        raise ptx.PtxError("a register is needed, and there is another operand")
 
     def special(self, name: str) -> int:
         """The slot of a special register or of a local array (``local:`` and its name)."""

@@ -171,8 +171,8 @@ class TensorMemory:
                 i,
                 lane,
                 Cause.ALLOCATION_RELINQUISHED,
-                "allocates columns, but a thread of its block has given up the right to do so, by "
-                f"tcgen05.relinquish_alloc_permit at {given_up.location}.",
+                "allocates columns after a thread of its block relinquished the permit to do so, "
+                f"by tcgen05.relinquish_alloc_permit at {given_up.location}.",
             )
         self.blocks_of(i, lane, request.pair)
         self.waiting.append(request)
@@ -217,7 +217,7 @@ class TensorMemory:
         return None
 
     def release(self, i: Instruction, lane: int, address: int, columns: int) -> None:
-        """tcgen05.dealloc: exactly what one tcgen05.alloc has given."""
+        """tcgen05.dealloc frees exactly the columns of one tcgen05.alloc."""
         block = lane // self.batch.lanes_per_block
         allocation = self.allocated[block].get(address)
         if allocation is None or allocation.columns != columns:
@@ -226,7 +226,7 @@ class TensorMemory:
                 i,
                 lane,
                 Cause.COLUMNS_NOT_ALLOCATED,
-                f"gives back {columns} columns from address {address:#x}, which is no allocation: "
+                f"frees {columns} columns from address {address:#x}, which isn't an allocation: "
                 f"its block has {have or 'none'}.",
             )
         columns_of = slice(address, address + columns)
@@ -240,7 +240,7 @@ class TensorMemory:
         self.relinquished[block] = i
 
     def leave(self, group: Group) -> None:
-        """Lanes have ended. A block must have given everything back when its last one ends."""
+        """Lanes have ended. A block must have freed all its columns when its last lane ends."""
         for block in np.unique(group.slots).tolist():
             if self.batch.alive[block] or not self.allocated[block]:
                 continue
@@ -251,7 +251,7 @@ class TensorMemory:
                 lane,
                 Cause.COLUMNS_NOT_FREED,
                 f"was the last of its block to end, and the {allocation.columns} columns allocated "
-                f"there (address {start:#x}) were never given back: tcgen05.dealloc is missing.",
+                f"there (address {start:#x}) were never freed: tcgen05.dealloc is missing.",
             )
 
     def why(self, group: Group) -> str:

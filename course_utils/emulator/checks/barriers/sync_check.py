@@ -77,7 +77,7 @@ class SyncCheck(Observer):
     # --- warps ---
 
     def warps_gather(self, group: Group, block: Block) -> None:
-        """Does each lane that comes to an instruction of a whole warp stand in its member mask?"""
+        """Does the member mask of a warp's instruction name each lane that executes it?"""
         mask = block.member_mask(group)
         if len(mask) == 1 and mask[0] == EVERYONE:
             return
@@ -91,7 +91,7 @@ class SyncCheck(Observer):
                 i,
                 Cause.LANE_NOT_IN_MASK,
                 f"is lane {lane & 31} of its warp, which the mask {shown:#010x} at {i.location} "
-                "does not name. The threads of the mask, and no others, must come there.",
+                "doesn't name. Only the lanes of the mask may execute it, and all of them must.",
             )
 
     # --- the barriers of a block ---
@@ -111,7 +111,7 @@ class SyncCheck(Observer):
         sites = self._sites(batch, number)
         lane = int(group.lanes[0])
         if number > 15:
-            text = f"names barrier {number} at {i.location}. A block has 16, from 0 on."
+            text = f"names barrier {number} at {i.location}. A block has 16: 0 to 15."
             self._add(batch, lane, i, Cause.BARRIER_NUMBER_INVALID, text)
         if threads and threads % 32:
             self._add(
@@ -135,8 +135,8 @@ class SyncCheck(Observer):
                     lane,
                     i,
                     Cause.BARRIER_COUNTS_DIFFER,
-                    f"comes to barrier {number} at {i.location}, where it waits for "
-                    f"{threads or 'all'} threads; others wait there for {asked or 'all'}, at "
+                    f"arrives at barrier {number} at {i.location}, whose thread count is "
+                    f"{threads or 'all'}. Others wait there for {asked or 'all'} threads, at "
                     f"{first.location}.",
                     first.location,
                 )
@@ -162,8 +162,8 @@ class SyncCheck(Observer):
                     lane,
                     i,
                     Cause.BARRIER_TOO_MANY_THREADS,
-                    f"is one of {total[over[0]]} that come to barrier {number} at {i.location}, "
-                    f"whose thread count is {threads}.",
+                    f"is one of {total[over[0]]} threads that arrive at barrier {number} at "
+                    f"{i.location}, whose thread count is {threads}.",
                 )
 
     def _some_have_left(
@@ -246,7 +246,7 @@ class SyncCheck(Observer):
                     i,
                     Cause.BARRIER_NOT_COMPLETED,
                     f"arrived at barrier {number} at {i.location}, but its block ended before "
-                    f"{state.asked[slot] or 'all'} threads had: {state.arrived[slot]} came.",
+                    f"{state.asked[slot] or 'all'} threads had: {state.arrived[slot]} arrived.",
                 )
         coming = {t.complete[0] for t in batch.engine.flying.values() if t.complete is not None}
         for key, barrier in batch.engine.barriers.items():

@@ -1,4 +1,4 @@
-"""One access meets those before it: is there a race, and what is said of it."""
+"""Checks one access against earlier ones, and words the races that it finds."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class AccessCheck:
         if len(bad) and self.site.is_store and not local and self.elements is not None:
             bad = bad[
                 self._changes(piece, self.elements)[bad]
-            ]  # writing what is there already harms nobody
+            ]  # writing the value that is there already is harmless
         if len(bad) and self.clocks.order is not None:
             bad = self._without_order(self.clocks.order, bad, entries, cells)
         if not len(bad):
@@ -346,21 +346,21 @@ class AccessCheck:
         return bool((cells[found] == cells[at]).any()) if len(found) else None
 
     def _too_narrow(self, there: WatchedAccess, number: int) -> str:
-        """What two strong accesses that race are told: the scope of one is too narrow."""
+        """Of two strong accesses that race, that the scope of one is too narrow."""
         if not (self.strong and number & 1):
             return ""
         narrow = self.site if reach_of(self.site) <= reach_of(there) else there
         scope = SCOPES[reach_of(narrow)]
         return (
             f"and the scope of the one at {narrow.instruction.location} is its own {scope}: for "
-            f"others it is no atomic.\n  Give it the scope of the device "
+            f"others it isn't atomic.\n  Give it the scope of the device "
             f"(cuda::thread_scope_device, atomicAdd with no _block)."
         )
 
     def _note(
         self, there: WatchedAccess, entries: np.ndarray, cells: np.ndarray, bad: np.ndarray
     ) -> str:
-        """What a race is told to be if it is no more than a warning; see :mod:`.severity`."""
+        """The note of a race that is only a warning. See :mod:`.severity`."""
         if self.strong and int(number_of(entries[bad[0]])) & 1:
             return ""  # a scope is too narrow
         lanes, earlier = self.group.lanes[bad], (entries[bad] & THREAD) - self.clocks.first
@@ -387,7 +387,7 @@ class AccessCheck:
         return notes[-1]
 
     def _acquire_is_missing(self, entries: np.ndarray, at: int) -> bool:
-        """Whether nothing but a fence is missing behind an atomic that has counted the blocks."""
+        """Whether nothing but a fence is missing after an atomic that has counted the blocks."""
         order, entry = self.clocks.order, int(entries[at])
         lane, earlier = int(self.group.lanes[at]), (entry & THREAD) - self.clocks.first
         if order is None or same_block(self.group.batch, earlier, lane) or not order.flags.fences:

@@ -10,7 +10,7 @@ from .race_shadow import cells_of
 
 GROUP = "cp.async.bulk.commit_group and .wait_group, by the thread that started it"
 NOT_READ = (
-    " First come, by the thread that started it,\n  cp.async.bulk.commit_group and .wait_group, "
+    " The thread that started it needs\n  cp.async.bulk.commit_group and .wait_group, "
     "not .wait_group.read: that waits until the source has been read."
 )
 TWO_BLOCKS = " Two blocks run in any order, or at once."
@@ -67,7 +67,7 @@ def told(batch: Batch, transfer: Transfer) -> str:
 def remedy(batch: Batch, transfer: Transfer) -> str:
     """The wait that has to come before an access to its bytes."""
     if transfer.complete is None:
-        return f" First comes {GROUP}." if transfer.queue == "bulk" else ""
+        return f" It takes {GROUP}." if transfer.queue == "bulk" else ""
     engine, key = batch.engine, transfer.complete[0]
     barrier = engine.barriers.get(key)
     if barrier is None:
@@ -80,7 +80,7 @@ def remedy(batch: Batch, transfer: Transfer) -> str:
             f" But {engine.name(key)} expects {max(barrier.tx, 0)} bytes now, and {coming} are in "
             "flight: mbarrier.arrive.expect_tx must register them before the phase can end."
         )
-    return f" First comes a wait for {engine.name(key)}, its phase of parity {barrier.phase & 1}."
+    return f" Wait for {engine.name(key)}, its phase of parity {barrier.phase & 1}."
 
 
 def copied_by(copy: ptx.Instruction, waited: ptx.Instruction) -> tuple[str, str]:

@@ -221,7 +221,7 @@ class TensorUse:
         self.read[where] = entry
 
     def release(self, lane: int, i: ptx.Instruction, block: int, columns: slice) -> None:
-        """Columns are given back: all that used them must be done."""
+        """Columns are freed: all that used them must be done."""
         number, where = self._site(i, "dealloc"), (block, np.arange(128 // HALF), columns)
         for table, earlier in (
             (self.write, "write"),
