@@ -61,10 +61,12 @@ REMEDIES = {
     r"expected '?}": "A closing brace is missing: count the { and }.",
 }
 ERROR = r"(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)"
-USED_IN = re.compile(  # gcc says so before an error in a template, and clang behind it
-    r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: +"
-    r"(?:(?:recursively )?required |note: in instantiation )",
-    re.M,
+_AT = r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: +"
+# What gcc says before an error in a template, and clang after it.
+USED_IN = re.compile(rf"{_AT}(?:(?:recursively )?required |note: in instantiation )", re.M)
+REQUESTED = re.compile(rf"{_AT}note: in instantiation ", re.M)
+INSTANTIATION = re.compile(
+    r"[^\s:/]+: In (?:instantiation|substitution) of |[^\s:/]+:\d+:\d+: +(?:recursively )?required "
 )
 TOLD_AS_ERROR = re.compile(  # behind those of the warnings that are refused here
     r" \[-Werror[=,](?:-W)?(?:main|implicit-[a-z-]+|incompatible-[a-z-]+|int-conversion)\]"
@@ -148,7 +150,7 @@ def compile_error(built: Ended, names: Iterable[str]) -> Verdict:
         where = f"line {missing['line']}: " if missing["file"] in files else ""
         message = f"{where}the linker finds no definition of {wanted}."
         return _verdict(kinds.WRONG_NAME, message)
-    at = first
+    at, caller = first, _instantiated_from(output, first, files) if first else None
     if first is None and errors:  # inside of a library's template: which line asked for it?
         at = next((used for used in USED_IN.finditer(output) if used["file"] in files), None)
         first = errors[0]
@@ -156,13 +158,37 @@ def compile_error(built: Ended, names: Iterable[str]) -> Verdict:
         message = "the compiler does not accept this cell."
         return _verdict(kinds.COMPILE_ERROR, message, excerpt=clip(output, 16, 2000))
     begin = output.rfind("\n", 0, min(first.start(), at.start())) + 1
+    begin = _instantiation(output, begin)
     where = f"line {at['line']}" if len(files) == 1 else f"{at['file']}, line {at['line']}"
     remedy = next((REMEDIES[p] for p in REMEDIES if re.search(p, first["text"])), "")
     shown = output[begin:]
     if at is not first:  # how the library came to its later errors helps nobody
         shown = shown.partition("\nIn file included from ")[0]
-    excerpt = clip(shown, 16, 2000)
-    return _verdict(kinds.COMPILE_ERROR, f"{where}: {first['text']}", excerpt=excerpt, hint=remedy)
+    message = f"{where}: {first['text']}"
+    if caller and caller["line"] != at["line"]:
+        message += f", instantiated from line {caller['line']}"
+    return _verdict(kinds.COMPILE_ERROR, message, excerpt=clip(shown, 16, 2000), hint=remedy)
+
+
+def _instantiation(output: str, begin: int) -> int:
+    """Where the rows begin in which gcc says what instantiates the template that is wrong at
+    ``begin``; those about a library's own files are left out."""
+    while begin:
+        start = output.rfind("\n", 0, begin - 1) + 1
+        if not INSTANTIATION.match(output[start:begin]):
+            break
+        begin = start
+    return begin
+
+
+def _instantiated_from(output: str, error: re.Match[str], files: set[str]) -> re.Match[str] | None:
+    """The program's own line, the outermost, that instantiates what the ``error`` is in: gcc names
+    it before the error, and clang after."""
+    begin = output.rfind("\n", 0, error.start()) + 1
+    before = output[_instantiation(output, begin) : begin]
+    after = re.split(r": (?:error|warning): ", output[error.end() :])[0]
+    used = [*USED_IN.finditer(before), *REQUESTED.finditer(after)]
+    return next((found for found in reversed(used) if found["file"] in files), None)
 
 
 def _verdict(kind: str, message: str, *, excerpt: str = "", hint: str = "") -> Verdict:

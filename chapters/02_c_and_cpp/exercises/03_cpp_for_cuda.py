@@ -67,17 +67,24 @@ def polynomial(given: dict) -> dict:
 # The cell's main is the program's, and what follows the cell runs before it.
 OWN_MAIN = "#undef main\n"
 
+# After main, whose own call shows a mistake with the numbers of the case.
 CALLED_TWICE = """
 namespace {
-const bool called_twice = [] {
-    std::vector<int> many(100000, 4), again{1, 2, 3};
-    append_first(many);
-    append_first(again);
-    const bool right = again == std::vector<int>{1, 2, 3, 1, 1, 1};
-    if (!right) std::printf("in a second call 1 2 3 does not become 1 2 3 1 1 1\\n");
-    if (again.capacity() > 50000) std::printf("6 numbers have room for %zu\\n", again.capacity());
-    return right;
-}();
+struct CalledTwice {
+    ~CalledTwice()
+    {
+        std::vector<int> many(100000, 4), again{1, 2, 3};
+        append_first(many);
+        append_first(again);
+        if (again != std::vector<int>{1, 2, 3, 1, 1, 1}) {
+            std::printf(FINDS "append_first leaves 1 2 3 as");
+            for (const int number : again) std::printf(" %d", number);
+            std::printf(", expected 1 2 3 1 1 1\\n");
+        }
+        const std::size_t room = again.capacity();
+        if (room > 50000) std::printf(FINDS "6 numbers have a capacity of %zu\\n", room);
+    }
+} called_twice;
 } // namespace
 """
 
@@ -94,21 +101,21 @@ const bool moved_on = [] {
     const auto keep = [](double v) { return Box(v + 1); };
     const auto open = [](Box box) { return box.value; }; // takes it over
     const bool right = then(then(keep, open), keep)(3.0).value == 5.0;
-    if (!right) std::printf("what can be moved and not copied does not come through\\n");
+    if (!right) std::printf(FINDS "what can be moved and not copied does not come through\\n");
     int calls = 0;
     const auto counted = [&calls](double v) { return v + ++calls; };
     then(counted, counted)(1.0);
-    if (calls != 2) std::printf("one call of then(f, f) calls f %d times\\n", calls);
+    if (calls != 2) std::printf(FINDS "one call of then(f, f) calls f %d times\\n", calls);
     const auto same = [](auto v) { return v; };
     const auto size = [](auto v) { return sizeof v; };
     const auto sized = then(same, size); // each type comes through as it is
     const bool as_they_are = sized('c') == 1 && sized(short{1}) == sizeof(short) &&
                              sized(1.0f) == sizeof(float) && sized(1LL) == sizeof(long long) &&
                              then([](int) { return 'c'; }, size)(1) == 1;
-    if (!as_they_are) std::printf("a type changes on its way through f and g\\n");
+    if (!as_they_are) std::printf(FINDS "a type changes on its way through f and g\\n");
     double seen = 0;
     then(counted, [&seen](double v) { seen = v; })(1.0); // what comes last returns nothing
-    if (seen != 4.0) std::printf("a g that returns nothing gets %g and not 4\\n", seen);
+    if (seen != 4.0) std::printf(FINDS "a g that returns nothing gets %g and not 4\\n", seen);
     return right;
 }();
 } // namespace
@@ -123,15 +130,16 @@ const bool assigned = [] {
     constexpr bool copied = std::is_assignable_v<Buffer &, const Buffer &> ||
                             std::is_assignable_v<Buffer &, Buffer &> ||
                             std::is_assignable_v<Buffer &, const Buffer>;
-    if (made) std::printf("a Buffer can be made as a copy\\n");
-    if (copied) std::printf("a Buffer can be copied to another\\n");
+    if (made) std::printf(FINDS "a Buffer can be made as a copy\\n");
+    if (copied) std::printf(FINDS "a Buffer can be copied to another\\n");
     const auto move_to = [](auto &&one, auto &&other) {
         if constexpr (std::is_move_assignable_v<std::decay_t<decltype(one)>>) {
             const float *place = other.data();
             one = std::move(other); // where that is allowed, all is handed over, and nothing lost
-            if (one.data() != place) std::printf("an assignment that moves has copied\\n");
+            if (one.data() != place) std::printf(FINDS "an assignment that moves has copied\\n");
             const bool whole = (other.data() == nullptr) == (other.size() == 0);
-            if (one.size() != 5 || !whole) std::printf("an assignment leaves a wrong size\\n");
+            const bool right = one.size() == 5 && whole;
+            if (!right) std::printf(FINDS "an assignment leaves a wrong size\\n");
         }
     };
     move_to(Buffer(3), Buffer(5));
@@ -199,6 +207,7 @@ SORT_THREE = KernelExercise(
     },
     launch=lambda n: with_one_call(one_thread_each(n)),
     probe=ONE_CALL,
+    probed={"sorted": lambda k: f"sort(a, b, c) in another kernel, {'abc'[k]} after it"},
     small=SMALL,
     worked=Worked(hidden=("sorted",)),
     full=FULL,
@@ -234,6 +243,7 @@ HORNER = KernelExercise(
     reduction=lambda n: max(OTHER_DEGREES) + 1,
     launch=lambda n: degrees_of(one_thread_each(n)),
     probe=POLYNOMIALS,
+    probed={"others": lambda k: f"horner with kDegree = {OTHER_DEGREES[k]}"},
     small=SMALL,
     worked=Worked(why_not="the highest degree that is tried has 22 coefficients"),
     full=FULL,
@@ -293,6 +303,7 @@ EACH_INDEX = KernelExercise(
     },
     launch=lambda n: with_another_body(Launch((4,), (96,))),
     probe=ANOTHER_BODY,
+    probed={"indices": lambda k: f"each_index(400, body) in another kernel, body({k})"},
     small=SMALL,
     worked=Worked(hidden=("indices",)),
     full=FULL,

@@ -184,7 +184,8 @@ class KernelExercise(LaunchedExercise):
     AUTHORING.md explains both.
 
     ``probe`` is compiled behind the cell's code: kernels of the course that call what the cell
-    defines, for launches that name them.
+    defines, for launches that name them. ``probed`` says in the learner's words what an element of
+    such a kernel's output is, by its index: the cell doesn't know the output's name.
 
     ``worked`` is a case to work by hand, where another than the one that follows from ``contract``
     is better, or says why there is none. ``axes`` names the axes of an output in the verdicts,
@@ -204,6 +205,7 @@ class KernelExercise(LaunchedExercise):
     contract: Domain | None = None
     method: tuple[Requirement, ...] = ()
     probe: str = ""
+    probed: Mapping[str, Callable[[int], str]] = field(default_factory=dict)
     worked: Worked | None = None
     axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     by_columns: tuple[str, ...] = ()

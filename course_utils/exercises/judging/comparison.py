@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 
 from ...checking import judge
-from ...checking.verdict import Verdict
+from ...checking.verdict import Verdict, format_value
 from ...compiling import signature
 from ..authoring import kinds
 from ..authoring.launches import Empty
 from ..authoring.spec import KernelExercise
 from .outcome import simple
 
+OTHER_CALL = (
+    "The test calls what this cell defines in another way than the cell's own kernel does: which "
+    "part of it holds for that one call alone?"
+)
 VECTOR = re.compile("_*[a-z]+([234])")  # float2, __half2, int4
 
 
@@ -59,6 +63,8 @@ def compared(
     wrong = next((v for v in verdicts if not v.passed), None)
     if wrong is None:
         return simple(kinds.PASS, "every output is right.")
+    if wrong.name in exercise.probed:
+        return _of_probe(exercise, wrong)
     if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
         return replace(wrong, message=f"{wrong.name} is as it was before the launch.")
     return _with_member(exercise, wrong)
@@ -80,6 +86,16 @@ def inputs_beside(
         for name, value in given.items()
         if not isinstance(value, Empty) and name not in left_out
     }
+
+
+def _of_probe(exercise: KernelExercise, wrong: Verdict) -> Verdict:
+    """``wrong`` in the words of the cell: what the course's own kernel got from it."""
+    told = exercise.probed[wrong.name](*(wrong.first.index if wrong.first else (0,)))
+    if wrong.first is None or wrong.kind == kinds.NOTHING_WRITTEN:
+        return simple(wrong.kind, f"{told}: nothing comes of it.", hint=OTHER_CALL)
+    expected, got = format_value(wrong.first.expected), format_value(wrong.first.got)
+    message = f"{told}: expected {expected}, got {got}."
+    return simple(kinds.WRONG, message, hint=OTHER_CALL)
 
 
 def _bytes(array: Any) -> bytes:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...checking.excerpts import clip
+from ...checking.rows import Rows
 from ...checking.verdict import Verdict
 from ...compiling.host_compilers import HostCompiler, host_compiler
 from ...host_programs.building import build, compile_error, failed, warnings
@@ -29,9 +30,13 @@ from .trials import all_cases
 
 TEST_PROGRAM, OWN_PROGRAM = "the test program", "the program"
 BEFORE, PROBE = "before_the_cell.h", "test_of_the_cell.h"
+FINDS = "the test program finds: "  # begins what a probe prints, which calls the cell by itself
 FROM_A_FUNCTION = (
-    "The test program prints what it finds when it calls your code: work that case out by hand."
+    "The test program calls your code and compares the result: work that case out by hand."
 )
+HARNESS = re.compile(rf"(?:{re.escape(BEFORE)}|{re.escape(PROBE)}):\d+:\d+")
+ANONYMOUS = re.compile(r"\{anonymous\}::|\(anonymous namespace\)::")
+MOST_LINES = 6  # of an input that is shown
 SEALED = """\
 #ifdef __cplusplus
 #include <cstdio>
@@ -82,7 +87,8 @@ def _compile(
             return built
         files.append(f"{Path(exercise.driver).stem}.o")
     (folder / BEFORE).write_text(exercise.before, encoding="utf-8")
-    (folder / PROBE).write_text(exercise.probe, encoding="utf-8")
+    finds = f'#define FINDS "{FINDS}"\n'
+    (folder / PROBE).write_text(f"{finds}{exercise.probe}", encoding="utf-8")
     flags = ["-MD", *exercise.flags]
     if exercise.probe:
         source = f'{source}\n#include "{PROBE}"\n'
@@ -93,11 +99,13 @@ def _compile(
 
 def _not_built(built: Ended, name: str) -> Verdict:
     """Why there is no program: by the cell's first error, or by what the probe does not find."""
-    verdict = compile_error(built, [name])
+    shown = HARNESS.sub(TEST_PROGRAM, ANONYMOUS.sub("", built.output))
+    verdict = compile_error(replace(built, output=shown), [name])
     in_probe = re.search(rf"{PROBE}:\d+:\d+: (?:fatal )?error: (?P<text>[^\[\n]*)", built.output)
     if in_probe is None or re.search(rf"^{re.escape(name)}:\d+:\d+: error", built.output, re.M):
         return verdict
-    message = f"{TEST_PROGRAM} cannot use what this cell defines: {in_probe['text'].strip()}."
+    text = ANONYMOUS.sub("", in_probe["text"]).strip()
+    message = f"{TEST_PROGRAM} can't use what this cell defines: {text}."
     hint = "Leave the names, the parameters and the types as the starter has them."
     return simple(kinds.WRONG_NAME, message, hint=hint)
 
@@ -134,18 +142,32 @@ def _try_case(
     """What is wrong in this case; None when it is right."""
     ended = run_program(folder, exercise.seconds, given=case)
     answer, shown = _unsealed(ended.output, seal) if seal else (ended.output, ended.output)
+    found = re.findall(rf"^{FINDS}(.*)$", answer, re.M)  # by a probe, before or after main
+    answer, shown = (re.sub(rf"^{FINDS}.*\n?", "", x, flags=re.M) for x in (answer, shown))
     if fault := fault_of(ended, [name], exercise.seconds):
         verdict: Verdict | None = fault.verdict({name: source})
     else:
         verdict = _compare(answer, exercise.reference(case), by_driver=bool(exercise.driver))
+    if verdict is None and found:  # nothing of it comes from the case
+        message = f"{FINDS}{found[0]}."
+        return simple(kinds.WRONG_OUTPUT, message, hint=FROM_A_FUNCTION)
     if verdict is None:
         return None
+    verdict = replace(verdict, printed=clip_printed(shown))
+    given = case.strip().splitlines()
+    if len(given) > 1:
+        return replace(verdict, case=Rows("It was given this input:", _shortened(given)))
     message = verdict.message
-    if case.strip():
-        message += f"\n  (input {clip(case.strip(), 3, 120)!r})"
-    elif any(given.strip() for given in exercise.cases):
+    if given:
+        message += f"\n  (input {clip(given[0], 1, 120)!r})"
+    elif any(other.strip() for other in exercise.cases):
         message += "\n  (input: none at all)"
-    return replace(verdict, message=message, printed=clip_printed(shown))
+    return replace(verdict, message=message)
+
+
+def _shortened(lines: list[str]) -> tuple[str, ...]:
+    """The first lines of an input."""
+    return tuple(clip("\n".join(lines), MOST_LINES, 600, 120).splitlines())
 
 
 def _unsealed(output: str, seal: str) -> tuple[str, str]:
