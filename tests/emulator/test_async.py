@@ -306,7 +306,7 @@ commit(); wait_group<0>();
 __syncthreads();
 y[t] = tile[63 - t];"""
     (found,) = run("const float* x, float* y", body, 2, 64, (x, y), checks=ALL_CHECKS).findings
-    assert found.cause == Cause.NO_ORDER_IN_GRID
+    assert found.cause == Cause.SAME_ELEMENT_WRITTEN
 
 
 def test_many_copies_in_flight_cost_no_more_each_than_few():
