@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
 from ..compiling.signature import strip_comments
-from ..emulator import SECTOR, WARP, Counts, InstructionCounts
+from ..emulator import SECTOR, WARP, Counts
 from .counter_measures import ratio
 
 if TYPE_CHECKING:
@@ -112,42 +112,61 @@ LINE_RULES = (
 )
 AT_ONE_ADDRESS = (
     "{number} lanes of a warp update one element at a time: combine their values first, then let "
-    "one lane update it",
-    "04/06",
+    "one lane update it"
 )
 IN_FLOAT64 = (
-    "{number} operations in float64, and no array holds float64: does a literal lack its f?",
-    "04/09",
+    "{number} operations in float64, and no array holds float64: does a literal lack its f?"
 )
-ONE_THREAD = "one thread does all the work: a launch needs thousands", "03/02"
-NARROW_BLOCK = (
-    "a warp has {number} of 32 threads: give the block a multiple of 32",
-    "03/02",
-)
+ONE_THREAD = "one thread does all the work: a launch needs thousands"
+NARROW_BLOCK = "a warp has {number} of 32 threads: give the block a multiple of 32"
 DIVERGED = (
     "only {number} of {least} lanes are active in an average warp instruction: branches split the "
-    "warps, most of all {where}",
-    "04/07",
+    "warps, most of all at {where}"
 )
-BYTE_LOADS = (
-    "each lane loads 1 byte, 32 bytes per request: a uchar4 brings 4 at once",
-    "04/05",
-)
+BYTE_LOADS = "each lane loads 1 byte, 32 bytes per request: a uchar4 brings 4 at once"
 LANES_AT_ONE = 8  # lanes of a warp at one address, from which on an atomic is contended
-FEW_LANES = 16
-DIVERGING = 0.7  # of the threads that could be active
+FEW_LANES = 16  # of a block's warps, up to which it's too narrow
+DIVERGING = 0.7  # of the lanes that could be active
+
+
+@dataclass(frozen=True)
+class Found:
+    """A bad number: what is said of it, and its ``share`` of the kernel's cost."""
+
+    share: float
+    text: str
+    lesson: str
+    line: SourceLine | None = None
+
+    @property
+    def place(self) -> str:
+        """``line 3``, or the file and line of a helper; "" for a whole launch."""
+        if self.line is None:
+            return ""
+        return f"line {self.line.number}" if self.line.number else self.line.text.strip("()")
 
 
 def advice_on(profile: Profile) -> list[str]:
-    """A line for each number of ``profile`` that is bad, the costliest first, at most MOST."""
-    found = [*_of_launch(profile), *_of_lines(profile)]
-    return [text for _, text in sorted(found, key=lambda f: -f[0])][:MOST]
+    """A sentence for each number of ``profile`` that is bad, the costliest first, at most MOST."""
+    alike: dict[tuple[str, str], list[Found]] = {}
+    for found in (*_of_launch(profile), *_of_lines(profile)):
+        alike.setdefault((found.text, found.lesson), []).append(found)
+    by_cost = sorted(alike.items(), key=lambda item: -sum(found.share for found in item[1]))
+    return [_sentence(*said, places) for said, places in by_cost[:MOST]]
 
 
-Advice = tuple[float, str]  # a share of the kernel's cost, and a sentence
+def _sentence(text: str, lesson: str, found: list[Found]) -> str:
+    places = [each.place for each in found if each.place]
+    if len(places) > 1:
+        places = [
+            places[0].replace("line", "lines", 1),
+            *(p.removeprefix("line ") for p in places[1:]),
+        ]
+    where = f"{', '.join(places)}: " if places else ""
+    return f"{where}{text} ({lesson})"
 
 
-def _of_lines(profile: Profile) -> Iterator[Advice]:
+def _of_lines(profile: Profile) -> Iterator[Found]:
     for rule in LINE_RULES:
         whole = rule.cost(profile.counts)
         for line in profile.lines:
@@ -155,87 +174,70 @@ def _of_lines(profile: Profile) -> Iterator[Advice]:
             share = ratio(rule.cost(line.counts), whole)
             if number and number >= rule.times * least and share >= SHARE:
                 text = rule.text.format(number=_shown(number), least=_shown(least))
-                yield share, _with(f"{_place(line)}: {text}", rule.lesson)
+                yield Found(share, text, rule.lesson, line)
     yield from _at_one_address(profile)
     yield from _in_float64(profile)
 
 
-def _at_one_address(profile: Profile) -> Iterator[Advice]:
+def _at_one_address(profile: Profile) -> Iterator[Found]:
+    """Atomics by which many lanes of the first warp update one element."""
     first = profile.tally.first_accesses if profile.tally else {}
-    for line, items in _by_line(profile):
-        most = 0
-        for item in items:
-            if any(t.kind == "atomic" and t.space in ("global", "shared") for t in item.traffic):
-                seen = first.get((id(item.instruction), 0))
-                addresses = [] if seen is None else seen.addresses[seen.addresses >= 0].tolist()
-                most = max([most, *map(addresses.count, set(addresses))])
-        if most >= LANES_AT_ONE:
-            text, lesson = AT_ONE_ADDRESS
-            yield 1.0, _with(f"{_place(line)}: {text.format(number=most)}", lesson)
+    most: dict[int, int] = {}
+    for item in profile.instructions:
+        place = item.instruction.place_in(profile.filename)
+        seen = first.get((id(item.instruction), 0))
+        if place is None or place.file != profile.filename or seen is None:
+            continue
+        if any(traffic.kind == "atomic" for traffic in item.traffic):
+            addresses = seen.addresses[seen.addresses >= 0].tolist()
+            number = max(map(addresses.count, set(addresses)), default=0)
+            most[place.line] = max(number, most.get(place.line, 0))
+    for line, number in most.items():
+        if number >= LANES_AT_ONE:
+            text = AT_ONE_ADDRESS.format(number=number)
+            yield Found(1.0, text, "04/06", profile.lines[line])
 
 
-def _in_float64(profile: Profile) -> Iterator[Advice]:
+def _in_float64(profile: Profile) -> Iterator[Found]:
+    """Arithmetic in float64 that no array and no variable asks for."""
     if re.search(r"\bdouble", strip_comments(profile.source)) or any(
         traffic.type in ("f64", "b64") for item in profile.instructions for traffic in item.traffic
     ):
         return
-    whole = profile.counts.flops
     for line in profile.lines:
         number = line.counts.flops_by_type.get("f64", 0)
-        if number and ratio(number, whole) >= SHARE:
-            text, lesson = IN_FLOAT64
-            yield (
-                ratio(number, whole),
-                _with(f"{_place(line)}: {text.format(number=_shown(number))}", lesson),
-            )
+        share = ratio(number, profile.counts.flops)
+        if share >= SHARE:
+            yield Found(share, IN_FLOAT64.format(number=_shown(number)), "04/09", line)
 
 
-def _of_launch(profile: Profile) -> Iterator[Advice]:
+def _of_launch(profile: Profile) -> Iterator[Found]:
     """What is true of a whole launch: how many threads a warp has, and how many are active."""
-    begin = next((i for i in profile.instructions if i.warps), None)
+    begin = next((item for item in profile.instructions if item.warps), None)
     if begin is None:
         return
     threads = begin.threads / begin.warps
     if begin.threads == 1:
-        yield 1.0, _with(*ONE_THREAD)
+        yield Found(1.0, ONE_THREAD, "03/02")
     elif threads <= FEW_LANES:
-        yield 1.0, _with(NARROW_BLOCK[0].format(number=_shown(threads)), NARROW_BLOCK[1])
+        yield Found(1.0, NARROW_BLOCK.format(number=_shown(threads)), "03/02")
     active = profile.active_threads
     branches = [line for line in profile.lines if line.counts.divergent_branches]
     if branches and active < DIVERGING * threads:
         worst = max(branches, key=lambda line: line.counts.divergent_branches)
-        where = f"at {_place(worst)}"
-        text = DIVERGED[0].format(number=_shown(active), least=_shown(threads), where=where)
-        yield 1 - active / threads, _with(text, DIVERGED[1])
-    loads = [t for i in profile.instructions for t in i.traffic if (t.space, t.kind) == GLOBAL_LOAD]
-    bytewise = sum(t.requests for t in loads if t.bytes <= WARP * t.requests and t.type[1:] == "8")
-    if bytewise > sum(t.requests for t in loads) / 2:
-        yield SHARE, _with(*BYTE_LOADS)
-
-
-GLOBAL_LOAD = "global", "load"
-
-
-def _by_line(profile: Profile) -> Iterable[tuple[SourceLine, list[InstructionCounts]]]:
-    for line in profile.lines:
-        yield (
-            line,
-            [
-                item
-                for item in profile.instructions
-                if (place := item.instruction.place_in(profile.filename))
-                and place.line == line.number
-            ],
-        )
-
-
-def _place(line: SourceLine) -> str:
-    return f"line {line.number}" if line.number else line.text.strip("()")
+        where = Found(0, "", "", worst).place
+        text = DIVERGED.format(number=_shown(active), least=_shown(threads), where=where)
+        yield Found(1 - active / threads, text, "04/07")
+    loads = [
+        traffic
+        for item in profile.instructions
+        for traffic in item.traffic
+        if (traffic.space, traffic.kind) == ("global", "load")
+    ]
+    single = [t for t in loads if t.type[1:] == "8" and t.bytes <= WARP * t.requests]
+    if sum(t.requests for t in single) > sum(t.requests for t in loads) / 2:
+        yield Found(SHARE, BYTE_LOADS, "04/05")
 
 
 def _shown(number: float) -> str:
     return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.1f}"
-
-
-def _with(text: str, lesson: str) -> str:
-    return f"{text} ({lesson})"
