@@ -95,9 +95,9 @@ WELFORD_ROWS = KernelExercise(
         ),
         method.no_shared_memory("Shuffles need no shared memory.", size=(8, 64)),
         method.no_local_memory(
-            "A lane keeps three numbers, not its part of the row.", size=(8, 64)
+            "A lane keeps three numbers, not its part of the row.", size=(2, 2048)
         ),
-        method.reads_each_once(4 * 8 * 64, size=(8, 64)),
+        method.reads_each_once(4 * 2 * 2048, size=(2, 2048)),
         method.one_store_per_result(),
     ),
 )
@@ -156,10 +156,10 @@ ADD_RMS_NORM = KernelExercise(
     ),
     target=Target(
         label="bytes read, over those of x, residual and gamma for each row",
-        measure=lambda counts: counts.global_load_bytes / (3 * 4 * 2 * 1024),
+        measure=lambda counts: counts.global_load_bytes / (3 * 4 * 2 * MOST),
         at_most=1.0,
         advice="The result is right. z is in registers after the first loop: use it from there.",
-        size=FULL,
+        size=(2, MOST),
     ),
     within=2.0,
 )
@@ -204,7 +204,7 @@ BF16_ROW_NORMS = KernelExercise(
     method=(
         method.balanced_loads(2.0, size=(8, 64)),
         method.shuffles(32, advice="Lanes hand each other their sums by shuffles.", size=(8, 64)),
-        method.reads_each_once(2 * 8 * 64, size=(8, 64)),
+        method.reads_each_once(2 * 2 * 4096, size=(2, 4096)),
         method.one_store_per_result(),
     ),
     bug=kinds.WRONG,
@@ -270,10 +270,10 @@ LAYER_NORM_GRADIENT = KernelExercise(
     ),
     target=Target(
         label="bytes read, over those of dy, x and gamma for each row",
-        measure=lambda counts: counts.global_load_bytes / (3 * 4 * 2 * 1024),
+        measure=lambda counts: counts.global_load_bytes / (3 * 4 * 2 * MOST),
         at_most=1.2,  # and two numbers a thread
         advice="The result is right. n and g are in registers after the first loop.",
-        size=FULL,
+        size=(2, MOST),
     ),
     within=2.0,
 )

@@ -109,8 +109,8 @@ ONLINE_SOFTMAX = KernelExercise(
         ),
     ),
     method=(
-        bytes_from("S", 4 * 5 * 97, (5, 97), 1.0, "One pass: read each score once."),
-        bytes_from("V", 4 * 5 * 97 * WIDTH, (5, 97), 1.0, "A row needs each value once."),
+        bytes_from("S", 4 * 2 * 320, (2, 320), 1.0, "One pass: read each score once."),
+        bytes_from("V", 4 * 2 * 320 * WIDTH, (2, 320), 1.0, "A row needs each value once."),
         method.one_store_per_result(),
         method.balanced_work(size=(4, 97)),
         method.no_local_memory("Three running values are enough: keep no scores.", size=(5, 97)),
@@ -219,7 +219,7 @@ GROUPED_HEADS = KernelExercise(
         ),
     ),
     method=(
-        bytes_from("K", 4 * 37 * 2 * WIDTH, (37, 2, 3), 1.0, "Read a key once, for all its heads."),
+        bytes_from("K", 4 * 5 * 2 * WIDTH, (5, 2, 33), 1.0, "Read a key once, for all its heads."),
         method.one_store_per_result(),
         method.balanced_work(size=(36, 2, 3)),
     ),
@@ -419,7 +419,7 @@ MERGE_PARTS = KernelExercise(
     method=(
         method.one_store_per_result(),
         method.balanced_work(size=(3, 8)),
-        bytes_from("parts", 4 * 3 * 8 * WIDTH, (3, 8), 1.0, "Each part's output is needed once."),
+        bytes_from("parts", 4 * 67 * 2 * WIDTH, (67, 2), 1.0, "Each part's output is needed once."),
     ),
 )
 
@@ -495,9 +495,8 @@ SCORE_GRADIENT = KernelExercise(
         ),
     ),
     method=(
-        bytes_from("S", 4 * 4 * 97, (4, 97), 1.0, "One pass over the tile."),
-        bytes_from("dP", 4 * 4 * 97, (4, 97), 1.0, "One pass over the tile."),
-        bytes_from("O", 4 * 4 * WIDTH, (4, 97), 1.0, "One sum for the row, not for each element."),
+        bytes_from("S", 4 * 2 * 320, (2, 320), 1.0, "One pass over the tile."),
+        bytes_from("dP", 4 * 2 * 320, (2, 320), 1.0, "One pass over the tile."),
         method.one_store_per_result(),
         method.balanced_work(size=(4, 97)),
     ),

@@ -238,7 +238,7 @@ TIES_IN_ORDER = KernelExercise(
         method.one_store_per_result(),
         method.balanced_loads(2.0, size=(8, 64)),
         method.no_shared_memory("Ballots tell a warp all it needs to know.", size=(8, 64)),
-        method.reads_each_once(4 * 8 * 64, at_most=2.5, size=(8, 64)),
+        method.reads_each_once(4 * 8 * 256, at_most=2.5, size=(8, 256)),
         Requirement(
             "votes of a warp for each 32 elements",
             lambda stats: stats.opcodes("vote.") / (8 * 64),
@@ -609,7 +609,7 @@ FAIR_RACE = KernelExercise(
     method=(
         method.one_store_per_result(),
         method.balanced_loads(2.0, size=(8, 64)),
-        method.reads_each_once(2 * 4 * 8 * 64, size=(8, 64)),
+        method.reads_each_once(2 * 4 * 8 * 256, size=(8, 256)),
         method.no_shared_memory("Shuffles find the best of a warp.", size=(8, 64)),
     ),
     within=2.0,

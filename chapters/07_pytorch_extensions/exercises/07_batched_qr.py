@@ -127,7 +127,7 @@ ONE_REFLECTOR = KernelExercise(
         method.balanced_loads(3.0, size=(8, 64)),
         method.balanced_work(3.0, size=(8, 64)),
         method.no_shared_memory("Shuffles add up over a warp.", size=(8, 64)),
-        method.no_redundant_work(2.0, size=(8, 64)),
+        method.no_redundant_work(2.0, size=(8, 256)),
     ),
     within=2.0,
 )
@@ -202,7 +202,7 @@ APPLY_REFLECTOR = KernelExercise(
     method=(
         method.one_store_per_result(),
         method.balanced_work(2.0, size=(33, 128)),
-        method.no_redundant_work(2.0, size=(33, 128)),
+        method.no_redundant_work(2.0, size=(70, 128)),
     ),
     within=2.0,
 )
@@ -274,7 +274,7 @@ MANY_REFLECTORS = KernelExercise(
     method=(
         method.no_surplus_threads(1 / 6, size=(6, 130)),
         method.balanced_work(2.0, size=(5, 128)),
-        method.no_redundant_work(2.0, size=(5, 128)),
+        method.no_redundant_work(2.0, size=(33, 128)),
     ),
     within=2.0,
 )
@@ -488,7 +488,7 @@ Q_TIMES = KernelExercise(
         method.balanced_loads(3.0, size=(8, 5, 28)),
         method.balanced_work(3.0, size=(8, 5, 28)),
         method.no_shared_memory("A lane keeps its elements; shuffles add up.", size=(8, 5, 28)),
-        method.no_redundant_work(3.0, size=(8, 5, 28)),
+        method.no_redundant_work(3.0, size=(2, 33, 28)),
     ),
     within=2.0,
 )
