@@ -259,12 +259,13 @@ DOT = KernelExercise(
                 *domain.data("x", domain.SOME_NAN)[1:],
                 domain.zero_times_infinity("x", "y"),
                 domain.zero_times_infinity("y", "x"),
+                domain.infinite_at_the_ends("x", -1, "y"),
             ),
         ),
     ),
     method=(
         method.balanced_loads(2.0, size=5003),
-        method.reads_each_once(2 * 4 * 5003, size=5003),
+        method.reads_each_once(2 * 4 * 5120, size=5120),
         method.shuffles(1100, advice="The lanes of a warp add up by shuffles.", size=5003),
     ),
     target=Target(
@@ -323,6 +324,6 @@ ARGMAX_ROWS = KernelExercise(
     ),
     method=(
         method.balanced_loads(2.0, size=(16, 320)),
-        method.reads_each_once(4 * 16 * 320, at_most=1.5, size=(16, 320)),
+        method.reads_each_once(4 * 8 * 2048, at_most=1.5, size=(8, 2048)),
     ),
 )

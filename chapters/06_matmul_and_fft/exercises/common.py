@@ -169,6 +169,7 @@ FEW_OPERANDS = (
         *domain.data("B", domain.TIES),
         *strange("B", 0),
         domain.zero_times_infinity_along("A", -1, "B", -2),
+        domain.infinite_at_the_ends("A", -1, "B", -2),
     ),
 )
 HALF_OPERANDS = (

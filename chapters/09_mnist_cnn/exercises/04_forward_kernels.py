@@ -193,6 +193,7 @@ LINEAR_FORWARD = KernelExercise(
             (
                 *domain.data("x", *domain.ORDINARY),
                 domain.zero_times_infinity_along("w", -1, "x", -1),
+                domain.infinite_at_the_ends("x", -1, "w", -1),
             ),
             domain.data("w", *domain.ORDINARY),
             domain.data("b", *domain.ORDINARY),

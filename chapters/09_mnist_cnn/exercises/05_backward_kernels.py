@@ -88,6 +88,7 @@ LINEAR_BACKWARD_WEIGHT = KernelExercise(
             (
                 *domain.data("x", *domain.ORDINARY),
                 domain.zero_times_infinity_along("dy", -2, "x", -2),
+                domain.infinite_at_the_ends("x", -2, "dy", -2),
             ),
         ),
     ),
