@@ -80,7 +80,10 @@ class HeatMap:
         return (
             f"<div style='opacity:.8'>{html.escape(self.scale)}: {legend}</div>"
             f"<pre role='img' aria-label='{words}' "
-            "style='line-height:1.05;margin:4px 0;background:none'>" + "\n".join(lines) + "</pre>"
+            "style='line-height:1.05;margin:4px 0;width:fit-content;"
+            "background:color-mix(in srgb, currentColor 8%, transparent)'>"
+            + "\n".join(lines)
+            + "</pre>"
         )
 
 
@@ -138,8 +141,8 @@ def _runs(row: str) -> list[tuple[str, int]]:
 
 def _span(mark: str, count: int) -> str:
     """Marks in a row. The colours are light, so the marks on them are dark under any theme; right
-    ones have the page's own."""
-    colours = f"background:{COLOURS[mark]};color:#222"
+    ones have the map's own."""
+    marks = mark * count
     if mark == RIGHT:
-        colours = "background:color-mix(in srgb, currentColor 8%, transparent)"
-    return f"<span style='{colours}'>{mark * count}</span>"
+        return marks
+    return f"<span style='background:{COLOURS[mark]};color:#222'>{marks}</span>"
