@@ -67,10 +67,6 @@ def _all_wavefronts(c: Counts) -> float:
     return c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_atomic_wavefronts
 
 
-def _local_sectors(c: Counts) -> float:
-    return c.local_load_sectors + c.local_store_sectors
-
-
 LINE_RULES = (
     LineRule(
         "{number} sectors per load request, and {least} would do: neighbouring lanes read far "
@@ -103,11 +99,11 @@ LINE_RULES = (
         times=2,
     ),
     LineRule(
-        "{number} sectors of local memory: a thread's own array isn't in registers, because a "
-        "variable indexes it or because it is too large",
+        "{number} sectors read from local memory: a thread's own array isn't in registers, because "
+        "a variable indexes it or because it is too large",
         "03/03",
-        lambda c: (_local_sectors(c), 0),
-        lambda c: _local_sectors(c) + _all_sectors(c),
+        lambda c: (c.local_load_sectors, 0),  # printf only stores there
+        lambda c: c.local_load_sectors + _all_sectors(c),
     ),
 )
 AT_ONE_ADDRESS = (
