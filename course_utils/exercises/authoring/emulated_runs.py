@@ -53,16 +53,21 @@ class Run:
 
 
 def load_answer(
-    exercise: LaunchedExercise, source: str, filename: str, options: tuple[str, ...] = ()
+    exercise: LaunchedExercise,
+    source: str,
+    filename: str,
+    options: tuple[str, ...] = (),
+    *,
+    seconds: float = COMPILE_SECONDS,
 ) -> Module:
     """``source`` as :func:`course_utils.load` compiles it for the emulator with ``options``, with
     the exercise's probe.
 
-    Raises CompileError.
+    Raises CompileError, and CompilerStopped after so many ``seconds``.
     """
     if isinstance(exercise, KernelExercise):
         source = exercise.with_probe(source)
-    with compile_limit(COMPILE_SECONDS):
+    with compile_limit(seconds):
         return load(
             source=source,
             filename=filename,

@@ -1,8 +1,7 @@
 """The second half of a judgement: the method, the whole domain, and any order of the threads.
 
 The fixed sizes have been right. Now one launch is counted. Then come the trials drawn from the
-exercise's contract, one launch with warps and one with lanes out of step, and a small one of the
-code as it is written.
+exercise's contract, and one launch with warps and one with lanes out of step.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ from ..authoring import emulated_runs, kinds
 from ..authoring.method import LaunchStats, stats_of
 from ..authoring.spec import KernelExercise
 from .comparison import compared
-from .entry_points import declare_kernels
-from .outcome import from_finding, method_missing, simple
+from .outcome import method_missing, simple
 from .trials import MOST_STEPS, Trial, drawn_trials, smallest
 
 
@@ -39,8 +37,6 @@ Try = Callable[[Trial], Tried]  # the verdict on one trial; None where it is rig
 SCHEDULES = ("warps", "lanes")
 SLOW = (kinds.ENDLESS_LOOP, kinds.DEADLOCK)  # each failing launch takes a while
 FEW_STEPS = 3
-NOT_OPTIMISED = ("-G",)
-AS_WRITTEN_BUDGET = 20  # times as many instructions, where every variable lies in memory
 OUT_OF_STEP_BUDGET = 4  # times as many instructions: the two sides of a batch run apart
 
 
@@ -92,35 +88,6 @@ def order_verdict(exercise: KernelExercise, module: Module) -> Verdict | None:
             f"  {message}",
         )
     return None
-
-
-def overrun_verdict(exercise: KernelExercise, source: str, filename: str) -> Verdict | None:
-    """An access past the end of an array that the compiler has removed, because its result is
-    unused, or None. One small launch of the code as it is written, not optimised.
-
-    Where the course's own solution cannot run so (too slowly, or headers that take too long to
-    compile), nothing is said.
-    """
-    if '"cute/' in source or "<cute/" in source:
-        return None
-    found = _as_written(exercise, source, filename)
-    if found is None or found.kind != kinds.OUT_OF_BOUNDS:
-        return None
-    if _as_written(exercise, exercise.solution, filename) is not None:
-        return None
-    verdict = from_finding(found, source, filename)
-    why = "The result is unused, so the compiler removes the access. Don't rely on that."
-    return replace(verdict, message=f"{verdict.message}\n  {why}")
-
-
-def _as_written(exercise: KernelExercise, source: str, filename: str) -> Finding | None:
-    """The fault of a small launch of ``source``, compiled without optimisation."""
-    size = exercise.small[-2:][0]
-    module = emulated_runs.load_answer(exercise, source, filename, NOT_OPTIMISED)
-    declare_kernels(exercise, module)
-    given = exercise.inputs(np.random.default_rng(1), size)
-    options = Options(budget=AS_WRITTEN_BUDGET * exercise.budget)
-    return emulated_runs.run(exercise, module, given, size, 1, options=options).fault
 
 
 _ours: dict[tuple[str, str, str], LaunchStats] = {}

@@ -8,8 +8,7 @@ then what :mod:`.behaviour_checks` asks of a right result.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict
@@ -17,11 +16,13 @@ from ...compiling.assembly import has_assembly, refused_assembly
 from ...compiling.compiler_process import CompilerStopped
 from ...compiling.diagnostics import CompileError
 from ...compiling.missing_compiler import CompilerMissing
+from ...compiling.own_warnings import HEADING, own_warnings
 from ...devices.limits import LaunchError
 from ...errors import LessonError
 from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
 from ..authoring.spec import PROBE, KernelExercise, Target
+from .as_written import hidden_cause, overrun_verdict
 from .behaviour_checks import (
     CountingFailed,
     StatsCache,
@@ -30,7 +31,6 @@ from .behaviour_checks import (
     drawn_verdict,
     method_verdict,
     order_verdict,
-    overrun_verdict,
 )
 from .comparison import compared
 from .entry_points import entry_problem
@@ -50,8 +50,6 @@ from .trials import Trial
 from .worked_case import case_rows, worked_trial
 
 SEEDS = (1, 2)
-MOST_WARNINGS = 3
-UNUSED = ("was declared but never referenced", "was set but never used")  # starters have many
 
 
 def outcome_of(exercise: KernelExercise, source: str) -> Outcome:
@@ -109,7 +107,18 @@ def _try_everything(
             return verdict
         return slow_or_endless(exercise, module, trial, run, source, filename)
 
-    verdict = _try_small_sizes(exercise, attempt, looked_into)
+    def told(found: tuple[Verdict, Trial, emulated_runs.Run]) -> Verdict:
+        wrong, trial, run = found
+        return with_context(looked_into(wrong, run, trial), trial.label(exercise), run.printed)
+
+    fixed = _try_small_sizes(exercise, attempt, looked_into)
+    verdict = fixed.verdict
+    if fixed.trial:
+        verdict = hidden_cause(exercise, source, filename, fixed.trial, verdict) or verdict
+    if fixed.by_hand_alone and verdict is fixed.verdict:
+        larger = drawn_verdict(exercise, attempt)  # it says more about the kind of mistake
+        if larger:
+            verdict = replace(told(larger), case=verdict.case)
     outcome = Outcome.of(exercise, verdict)
     cache = StatsCache(exercise, module)
     if outcome.passed and exercise.target:
@@ -127,9 +136,7 @@ def _try_everything(
     else:
         problem, found = None, drawn_verdict(exercise, attempt)
     if found:
-        wrong, trial, run = found
-        wrong = looked_into(wrong, run, trial)
-        return Outcome.of(exercise, with_context(wrong, trial.label(exercise), run.printed))
+        return Outcome.of(exercise, told(found))
     problem = problem or order_verdict(exercise, module)
     problem = problem or overrun_verdict(exercise, source, filename)
     if problem:
@@ -137,32 +144,37 @@ def _try_everything(
     return outcome
 
 
-def _of_a_header(warning: str) -> bool:
-    """Whether a ``warning`` is of a header, of CUB's for instance: no mistake of the student's."""
-    return Path(warning.partition("(")[0]).is_absolute()
-
-
 def with_warnings(outcome: Outcome, module: Module) -> Outcome:
     """The same outcome, with what the compiler warned of: it may be the very mistake."""
-    lines = module.warnings.splitlines()
-    warnings = [line for line in lines if ": warning #" in line and not _of_a_header(line)]
-    told = [line for line in warnings if not line.endswith(UNUSED)]
+    told = own_warnings(module.warnings)
     if not told:
         return outcome
-    text = "\n".join(["the compiler warns:", *told[:MOST_WARNINGS]])
+    text = "\n".join([HEADING, *told])
     excerpt = f"{outcome.verdict.excerpt}\n{text}".lstrip()
     return replace(outcome, verdict=replace(outcome.verdict, excerpt=excerpt))
+
+
+@dataclass(frozen=True)
+class FixedSizes:
+    """What came of the fixed sizes. ``trial`` is the smallest whose numbers were wrong, None after
+    a fault; ``by_hand_alone``: only the case that can be worked by hand was."""
+
+    verdict: Verdict
+    trial: Trial | None = None
+    by_hand_alone: bool = False
 
 
 def _try_small_sizes(
     exercise: KernelExercise,
     attempt: Callable[..., Tried],
     looked_into: Callable[[Verdict, emulated_runs.Run, Trial], Verdict],
-) -> Verdict:
+) -> FixedSizes:
     """The most telling verdict: a fault at once, then a race, then the first wrong result. The case
     that can be worked by hand comes last: the larger sizes say more about the kind of mistake, and
     its numbers show it."""
     wrong: Verdict | None = None
+    failing: Trial | None = None
+    alone = False
     printed = ""
     by_hand = worked_trial(exercise)
     trials = [Trial(size, seed) for size in exercise.small for seed in SEEDS]
@@ -173,12 +185,14 @@ def _try_small_sizes(
             continue
         if first_cause(run):
             verdict = looked_into(verdict, run, trial)
-            return with_context(verdict, trial.label(exercise), run.printed)
+            return FixedSizes(with_context(verdict, trial.label(exercise), run.printed))
+        alone, failing = wrong is None and trial is by_hand, trial
         found = wrong or with_context(verdict, trial.label(exercise), run.printed)
         if trial is by_hand:
             found = replace(found, case=case_rows(exercise, trial, run, verdict))
         wrong = found
-    return wrong or replace(right(exercise.id, "at every size"), printed=printed)
+    passed = replace(right(exercise.id, "at every size"), printed=printed)
+    return FixedSizes(wrong or passed, failing, alone)
 
 
 def _try_target(

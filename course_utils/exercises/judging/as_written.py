@@ -1,0 +1,109 @@
+"""Launches of an answer as it is written: what the optimiser removed, and a verdict needs.
+
+The compiler may leave out an access whose value nothing uses, or that is undefined anyway: past the
+end of a thread's own array, or of a variable that was never set. Without the optimiser (``-G``) the
+emulator meets it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...checking.verdict import Verdict
+from ...compiling.compiler_process import CompilerStopped
+from ...compiling.diagnostics import CompileError
+from ...emulator import ALL_CHECKS, Finding, LaunchTooLong, Options
+from ...errors import LessonError
+from ..authoring import emulated_runs, kinds
+from ..authoring.spec import KernelExercise
+from .entry_points import declare_kernels
+from .first_cause import first_cause
+from .outcome import from_finding, with_context
+from .trials import Trial
+
+NOT_OPTIMISED = ("-G",)
+BUDGET = 20  # times as many instructions, where every variable lies in memory
+PATIENCE = 1.0  # seconds that a launch gets which looks for the cause of wrong numbers
+COMPILING = 4.0  # seconds that the compiler gets for it
+CUTE = '"cute/', "<cute/"  # headers that take too long to compile
+CUB = ('"cub/', "<cub/")
+REMOVABLE = (kinds.OUT_OF_BOUNDS, kinds.UNINITIALISED, kinds.MISALIGNED, kinds.NULL_POINTER)
+# Kinds of wrong numbers that garbage can make.
+UNEXPLAINED = (
+    kinds.WRONG,
+    kinds.NOT_A_NUMBER,
+    kinds.ALL_ZEROS,
+    kinds.EDGES,
+    kinds.FIRST_BLOCK,
+    kinds.PARTLY_WRITTEN,
+    kinds.SCALED,
+    kinds.PRECISION,
+)
+
+
+def overrun_verdict(exercise: KernelExercise, source: str, filename: str) -> Verdict | None:
+    """An access past the end of an array that the compiler has removed, because its result is
+    unused, or None. One small launch of the code as it is written, not optimised.
+
+    Where the course's own solution cannot run so (too slowly, or headers that take too long to
+    compile), nothing is said.
+    """
+    if _includes(source, CUTE):
+        return None
+    trial = Trial(exercise.small[-2:][0], 1)
+    found = _run(exercise, source, filename, trial, Options()).fault
+    if found is None or found.kind != kinds.OUT_OF_BOUNDS:
+        return None
+    if _run(exercise, exercise.solution, filename, trial, Options()).fault is not None:
+        return None
+    why = "The result is unused, so the compiler removes the access. Don't rely on that."
+    return _removed(found, why, source, filename)
+
+
+def hidden_cause(
+    exercise: KernelExercise, source: str, filename: str, trial: Trial, wrong: Verdict
+) -> Verdict | None:
+    """What the optimiser hid of the cause of ``wrong`` numbers at a ``trial`` that no check
+    explains; None where the code as it is written is clean too, or can't be run so in a moment, or
+    where the course's own solution isn't clean."""
+    if wrong.kind not in UNEXPLAINED or _includes(source, CUTE + CUB):
+        return None
+    options = Options(checks=ALL_CHECKS, patience=PATIENCE)
+    try:
+        found = first_cause(_run(exercise, source, filename, trial, options))
+        if found is None or found.kind not in REMOVABLE:
+            return None
+        if first_cause(_run(exercise, exercise.solution, filename, trial, options)) is not None:
+            return None
+    except (CompilerStopped, CompileError, LaunchTooLong, LessonError):
+        return None
+    why = "The numbers are wrong because of it: the optimiser removed the access and made them up."
+    return with_context(_removed(found, why, source, filename), trial.label(exercise), "")
+
+
+def _includes(source: str, headers: tuple[str, ...]) -> bool:
+    return any(header in source for header in headers)
+
+
+def _removed(found: Finding, why: str, source: str, filename: str) -> Verdict:
+    verdict = from_finding(found, source, filename)
+    return replace(verdict, message=f"{verdict.message}\n  {why}")
+
+
+def _run(
+    exercise: KernelExercise, source: str, filename: str, trial: Trial, options: Options
+) -> emulated_runs.Run:
+    """One launch of ``source``, compiled without optimisation."""
+    seconds = emulated_runs.COMPILE_SECONDS if options.patience is None else COMPILING
+    module = emulated_runs.load_answer(exercise, source, filename, NOT_OPTIMISED, seconds=seconds)
+    declare_kernels(exercise, module)
+    options = replace(options, budget=BUDGET * exercise.budget)
+    return emulated_runs.run(
+        exercise,
+        module,
+        trial.given(exercise),
+        trial.size,
+        trial.seed,
+        launches=trial.launches(exercise),
+        options=options,
+    )
