@@ -45,6 +45,8 @@ FINISH_TIME = PythonExercise(
         (10**40 + 1, 10**37, 3),
         (100, 7, 10**20 + 1),
         (10, 3, 10**100 + 1),
+        (3 * 10**20, 10**20, 4),
+        (10**18, 10**17, 2),
         (70_000, 7, 2),
     ),
     reference=lambda jobs, workers, seconds: ceil_div(jobs, workers) * seconds,

@@ -113,6 +113,12 @@ FOUR_VECTORS = KernelExercise(
     formerly=("03.four_vectors",),
 )
 
+SUMS_IN_REGISTERS = method.no_local_memory(
+    "An array of a thread is in registers if each of its indices is a constant: unroll every loop "
+    "over it.",
+    size=(32, 32, 32),
+)
+
 
 COLUMN_MATMUL = KernelExercise(
     inputs=matrices,
@@ -131,7 +137,7 @@ COLUMN_MATMUL = KernelExercise(
     ),
     within=2.0,
     contract=ANY_PRODUCT,
-    method=ONCE_FOR_EACH_TILE,
+    method=(*ONCE_FOR_EACH_TILE, SUMS_IN_REGISTERS),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
 )
 
@@ -198,6 +204,6 @@ SQUARE_MATMUL = KernelExercise(
     ),
     within=2.0,
     contract=ANY_PRODUCT,
-    method=ONCE_FOR_EACH_TILE,
+    method=(*ONCE_FOR_EACH_TILE, SUMS_IN_REGISTERS),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
 )

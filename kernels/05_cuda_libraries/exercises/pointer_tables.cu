@@ -1,6 +1,7 @@
 // Y[z] = W[expert[z]] X[token[z]] for row-major fp32 arrays: W (experts, outputs, inputs), X
-// (tokens, inputs), Y (count, outputs). Neither W nor X is copied: a first kernel writes where each
-// product's matrix, vector and result lie, a second one, like cublasSgemmBatched, follows.
+// (tokens, inputs), Y (count, outputs), each with fewer than 2^31 elements. Neither W nor X is copied:
+// a first kernel writes where each product's matrix, vector and result are, a second one, like
+// cublasSgemmBatched, follows.
 // grid (ceil(count / 64)), block 64, dynamic shared 0 for fill_tables
 // grid (ceil(outputs / 32), count), block 32, dynamic shared 0 for follow_tables
 

@@ -8,8 +8,7 @@ extern "C" __global__ void tile_sums(const float* x, float* sums, int rows, int 
 {
     __shared__ alignas(16) float tile[64][64];
     // TODO: fetch the tile by cp_async_16(shared_address(&tile[...][...]), from, exists): 16 threads
-    // a row, four rounds, zeros where no element exists. `from` is an address in x even then. Wait;
-    // then 64 threads sum a column each
+    // a row, four rounds, zeros where no element exists. Wait; then 64 threads sum a column each
     // SOLUTION
     const int column = threadIdx.x % 16 * 4;
     const int first_row = blockIdx.y * 64, first_column = blockIdx.x * 64;
