@@ -17,7 +17,8 @@ ENOUGH = 3  # wrong elements: of fewer, much is in common by chance
 WIDTHS = (8, 16, 32)  # bits in which an integer may have been kept
 RARE = 0.2  # of a value that fewer of the expected elements have, a wrong one is no accident
 LARGEST = 1e300  # distance of two expected elements that numbers are drawn from
-SMALL_SHARES = 16  # the largest denominator of a share that is no chance
+MOST_OFFSET = 1 << 20  # of integers
+SMALL_SHARES = 8  # the largest denominator of a share that is no chance
 MANY = 100  # an integer from here on is no such share by chance
 SEARCHED = 1 << 18  # elements at most among which the values of the wrong ones are looked for
 
@@ -119,6 +120,8 @@ def offset(e: Evidence) -> tuple[str, Slip] | None:
     by = float(np.median(found - wanted))
     if not by or not e.close(found, wanted + by).all():
         return None
+    if e.actual.dtype.kind != "f" and abs(by) > MOST_OFFSET:
+        return None  # of packed bits and hashes a difference says nothing
     return f"{e.wrong_ones} is {abs(by):.4g} too {'large' if by > 0 else 'small'}.", Slip.OFFSET
 
 
@@ -207,7 +210,7 @@ def _fraction(e: Evidence) -> str:
     if e.is_whole() and min(abs(float(got)), abs(float(wanted))) < MANY:
         return ""
     share = Fraction(float(got) / float(wanted)).limit_denominator(SMALL_SHARES)
-    if not 0 < share < SMALL_SHARES or share.denominator == 1:
+    if not 0 < share < 1:
         return ""
     near = e.close(np.array([float(share) * float(wanted)]), wide(e.actual.reshape(-1)))
     return str(share) if near.all() else ""
