@@ -253,13 +253,15 @@ def cuda_of_driver() -> tuple[int, str]:
 
 
 def cuda_major(packages: Mapping[str, str]) -> int | None:
-    """The CUDA that an environment's ``packages`` belong to, by CuPy first; None without any."""
+    """The CUDA that an environment's ``packages`` belong to, by CuPy first; None without any.
+
+    The extra ``programs`` brings an nvcc that may be of another, and no NVRTC.
+    """
     for name in sorted(packages):
         if found := re.fullmatch(r"(?:cupy-cuda(\d\d)x|nvidia-cuda-\w+-cu(\d\d))", name):
             return int(found[1] or found[2])
-        if re.fullmatch(r"nvidia-cuda-(?:cccl|nvcc|nvrtc|runtime)", name):
-            return int(packages[name].partition(".")[0])
-    return None
+    version = packages.get("nvidia-cuda-nvrtc")
+    return int(version.partition(".")[0]) if version else None
 
 
 def plain(name: str) -> str:

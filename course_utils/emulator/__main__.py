@@ -1,11 +1,15 @@
 """``python -m course_utils.emulator FILE.cu``, or ``python -m cuda_emulator FILE.ptx`` where this
-package is installed by itself.
+package is installed by itself; in both ``run PROGRAM.cu`` runs a whole program.
 
 The course's command (:mod:`course_utils.kernel_tool.command`) also knows a kernel's C++ signature.
 """
 
 import sys
 
+if sys.argv[1:2] == ["run"]:
+    from .programs.run_command import main as run
+
+    sys.exit(run(sys.argv[2:]))
 if __package__ == "course_utils.emulator":
     from course_utils.kernel_tool.command import main
 else:

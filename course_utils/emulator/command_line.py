@@ -41,7 +41,8 @@ def parser() -> argparse.ArgumentParser:
     """The command's arguments."""
     made = argparse.ArgumentParser(
         prog="cuda-emulator",
-        description="Run a CUDA kernel without a GPU, under every check.",
+        description="Run a CUDA kernel without a GPU, under every check. For a whole program, with "
+        "its main: cuda-emulator run PROGRAM.cu -- ARGUMENTS",
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -60,6 +61,11 @@ def parser() -> argparse.ArgumentParser:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the kernel that the command line names, and return the exit status."""
+    words = sys.argv[1:] if words is None else words
+    if list(words[:1]) == ["run"]:
+        from .programs import run_command
+
+        return run_command.main(words[1:])
     asked = parser().parse_args(words)
     try:
         return _run(asked)

@@ -27,6 +27,7 @@ ROOMS = (
     ("instructions",),
     ("recording", "checks"),
     ("launching",),
+    ("programs",),
 )
 # Folders whose modules name each other for types: the state of one machine, one check's tables, a
 # kernel and its launch.

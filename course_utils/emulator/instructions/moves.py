@@ -125,7 +125,8 @@ def isspacep(b: Builder, i: ptx.Instruction) -> Step:
     def act(group: Group) -> None:
         address = get(group.R)
         if window is None:
-            put(group.R, address >= np.uint64(LOCAL_WINDOW + WINDOW_SIZE))
+            below = address < np.uint64(SHARED_WINDOW)  # shared with the host
+            put(group.R, below | (address >= np.uint64(LOCAL_WINDOW + WINDOW_SIZE)))
         else:
             put(group.R, (address - np.uint64(window)) < np.uint64(WINDOW_SIZE))
 

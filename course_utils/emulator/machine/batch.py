@@ -75,6 +75,7 @@ class Batch:
         self._local_places: dict[tuple[int, int, str], int] = {}
         self._local_end = 0
         self.windows = {
+            0: GLOBAL.shared,
             SHARED_WINDOW: self.shared,
             LOCAL_WINDOW: self.locals,
             PARAM_WINDOW: launch.parameter_regions,

@@ -107,6 +107,7 @@ class GlobalMemory:
 
     def __init__(self) -> None:
         self.regions = Regions()
+        self.shared = Regions()  # with the host: at the addresses that they have there
         self._by_root: dict[int, Region] = {}
         self._unwritten: dict[int, Unwritten] = {}
         self._freed: deque[tuple[int, int, str]] = deque(maxlen=1000)  # start, end, name
@@ -128,9 +129,14 @@ class GlobalMemory:
             Region(name, "global", start, storage.size, storage, read_only=read_only)
         )
 
+    def share(self, name: str, storage: np.ndarray) -> Region:
+        """Let kernels reach ``storage``, uint8 (bytes,), at the host's own addresses."""
+        region = Region(name, "global", address_of(storage), storage.size, storage)
+        return self.shared.add(region)
+
     def free(self, region: Region) -> None:
-        """An array is gone. Its addresses are never given to another."""
-        self.regions.remove(region)
+        """An array is gone. Its addresses, but those of the host, are never given to another."""
+        (self.regions if region.start >= GLOBAL_WINDOW else self.shared).remove(region)
         self._freed.append((region.start, region.end, region.name))
 
     def forget_freed(self) -> None:

@@ -1,0 +1,1 @@
+"""Whole CUDA programs: host code runs as it is, and each launch goes to the emulator."""

@@ -1,0 +1,56 @@
+"""What all answers to a program's calls of the CUDA runtime know."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+
+from .cuda_errors import CudaStatus
+from .host_lines import HostLine, HostLines
+from .host_memory import HostMemory, Refused
+from .host_mistakes import HostFinding, ProgramLog
+from .program_launches import ProgramKernels
+
+Words = Sequence[int]  # the arguments of a call, pointers as addresses
+
+
+def put(address: int, value: int) -> None:
+    """Write eight bytes for the program."""
+    if address:
+        ctypes.c_uint64.from_address(address).value = value & (1 << 64) - 1
+
+
+def put_int(address: int, value: int) -> None:
+    """Write an int for the program."""
+    ctypes.c_int.from_address(address).value = value
+
+
+class CallState:
+    """A program's memory, kernels and errors. ``library``: the stand-in that asks; ``call``: the
+    function that the program has called."""
+
+    def __init__(
+        self, library: ctypes.CDLL, kernels: ProgramKernels, lines: HostLines, log: ProgramLog
+    ) -> None:
+        self.library, self.kernels, self.lines, self.log = library, kernels, lines, log
+        self.memory = HostMemory(library)
+        self.last = self.sticky = CudaStatus.cudaSuccess
+        self.unread: tuple[str, CudaStatus, HostLine] | None = None  # the last error that was given
+        self.call = ""
+        self._turn = threading.RLock()
+        self._texts: dict[str, ctypes.c_char_p] = {}
+        self._frames = (ctypes.c_void_p * 16).in_dll(library, "emulator_frames")
+        self._count = ctypes.c_int.in_dll(library, "emulator_frame_count")
+
+    def line(self) -> HostLine:
+        """The line of the program that the present call stands on."""
+        return self.lines.line([frame or 0 for frame in self._frames[: self._count.value]])
+
+    def _tell(self, refused: Refused) -> None:
+        assert refused.mistake is not None
+        self.log.host(HostFinding(refused.mistake, self.call, refused.message, self.line()))
+
+    def _text(self, text: str) -> int:
+        kept = self._texts.setdefault(text, ctypes.c_char_p(text.encode()))
+        return ctypes.cast(kept, ctypes.c_void_p).value or 0

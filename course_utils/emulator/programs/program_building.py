@@ -1,0 +1,196 @@
+"""Builds a program: nvcc compiles it with its host code, and cc the stand-in for the runtime."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+STAND_IN = Path(__file__).parent / "stand_in.c"
+ARCH = "90a"
+INSTALL = (
+    "pip install nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl"
+)
+WRAPPED = (
+    "malloc",
+    "calloc",
+    "realloc",
+    "aligned_alloc",
+    "posix_memalign",
+    "free",
+    "_Znwm",
+    "_Znam",
+    "_ZdlPv",
+    "_ZdaPv",
+    "_ZdlPvm",
+    "_ZdaPvm",
+)
+# Of the linker: calls that the stand-in notes, and functions that are looked up when called.
+LINKING = (*(f"--wrap={symbol}" for symbol in WRAPPED), "-z", "lazy")
+# Options of nvcc that choose what is made here in another way, and those of them with a value.
+_OURS = {"-c", "--compile", "-dc", "--device-c", "-G", "--device-debug", "-shared", "-run", "--run"}
+_OURS_WITH_VALUE = {
+    "-o",
+    "--output-file",
+    "-arch",
+    "--gpu-architecture",
+    "-code",
+    "--gpu-code",
+    "-gencode",
+    "--generate-code",
+    "-cudart",
+    "--cudart",
+}
+_LIBRARIES = ("cu", "nv")  # of CUDA: the stand-in has what is there of them
+_PREFIXES = ("cu", "__cuda", "nvrtc", "nvml", "nccl", "npp", "nvjpeg")
+
+
+class CannotBuild(RuntimeError):
+    """A program can't be built. The message says why, and ``log`` is the compiler's."""
+
+    def __init__(self, message: str, log: str = "") -> None:
+        super().__init__(message)
+        self.log = log
+
+
+@dataclass(frozen=True)
+class Nvcc:
+    """A compiler: its program, and the folders of its headers."""
+
+    path: Path
+    includes: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A program that is ready to run. ``foreign``: folders of headers that aren't its own."""
+
+    library: Path
+    stand_in: Path
+    missing: Path | None
+    foreign: tuple[str, ...] = field(default=())
+
+
+def find_nvcc(environment: dict[str, str] | None = None) -> Nvcc:
+    """nvcc: that of ``NVCC``, of the wheels, or of a toolkit. Raises CannotBuild for none."""
+    variables = dict(os.environ) if environment is None else environment
+    wheels = [
+        Path(folder) / "nvidia" / name / "bin/nvcc"
+        for folder in sys.path
+        for name in ("cu14", "cu13", "cuda_nvcc")
+    ]
+    chosen = [Path(variables["NVCC"])] if variables.get("NVCC") else []
+    homes = [variables.get("CUDA_HOME"), variables.get("CUDA_PATH"), "/usr/local/cuda"]
+    on_path = shutil.which("nvcc", path=variables.get("PATH"))
+    toolkits = [Path(on_path)] if on_path else []
+    toolkits += [Path(home) / "bin/nvcc" for home in homes if home]
+    for path in filter(Path.is_file, (*chosen, *wheels, *toolkits)):
+        if includes := _includes(path):
+            return Nvcc(path, includes)
+    raise CannotBuild(
+        f"Whole programs need nvcc, and there is none. It comes with\n  {INSTALL}\n(350 MB; no GPU "
+        "and no driver needed). In the course: pip install -e '.[programs]'"
+    )
+
+
+def _includes(nvcc: Path) -> tuple[Path, ...]:
+    """The folders of CUDA's headers beside an nvcc, as it tells by itself where it is a script."""
+    root = nvcc.resolve().parent.parent
+    if not (root / "include/cuda_runtime_api.h").is_file():
+        told = subprocess.run(
+            [nvcc, "--dryrun", "-x", "cu", "-c", "-o", os.devnull, os.devnull],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        tops = (line.partition("TOP=")[2] for line in told.stderr.splitlines() if "TOP=" in line)
+        root = Path(next(tops, str(root))).resolve()
+    folders = [root / "include", *root.glob("targets/*/include")]
+    found = [folder for folder in folders if (folder / "cuda_runtime_api.h").is_file()]
+    return tuple(dict.fromkeys(folder.resolve() for folder in found))
+
+
+def host_compiler() -> str:
+    """The C compiler of this machine. Raises CannotBuild for none."""
+    found = next(filter(None, map(shutil.which, ("gcc", "cc", "clang"))), None)
+    if found is None:
+        raise CannotBuild("Whole programs need a C++ compiler for their host code: install g++.")
+    return found
+
+
+def build_stand_in(includes: Sequence[Path], folder: Path) -> Path:
+    """Compile the stand-in for the runtime, with the headers of a CUDA; return the library."""
+    made = folder / "libstand_in.so"
+    folders = [f"-I{path}" for path in includes]
+    command = [host_compiler(), "-w", "-O1", "-shared", "-fPIC", *folders, "-o", str(made)]
+    _run([*command, str(STAND_IN), "-ldl", "-lpthread"], "The stand-in for the CUDA runtime")
+    return made
+
+
+def nvcc_options(options: Sequence[str]) -> list[str]:
+    """The options that a program is compiled with: all but those that are chosen here."""
+    kept: list[str] = []
+    words = iter(options)
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if word in _OURS:
+            continue
+        if name in _OURS_WITH_VALUE:
+            if not equals:
+                next(words, None)
+            continue
+        if word.startswith("-l") and word[2:].startswith(_LIBRARIES):
+            continue
+        kept.append(word)
+    return kept
+
+
+def build_program(
+    sources: Sequence[str], options: Sequence[str], folder: Path, arch: str = ARCH
+) -> Built:
+    """Compile a program as it is. ``options``: of nvcc. Raises CannotBuild with its log."""
+    nvcc = find_nvcc()
+    library = folder / "program.so"
+    command = [str(nvcc.path), "-shared", "-Xcompiler", "-fPIC", "-cudart", "none", "--no-compress"]
+    command += ["-gencode", f"arch=compute_{arch},code=compute_{arch}", "-g", "-lineinfo"]
+    for option in LINKING:
+        command += ["-Xlinker", option]
+    command += [*nvcc_options(options), "-o", str(library), *sources]
+    _run(command, " ".join(Path(name).name for name in sources))
+    stand_in = build_stand_in(nvcc.includes, folder)
+    foreign = tuple(map(str, (*nvcc.includes, "/usr/include", "/usr/lib")))
+    return Built(library, stand_in, _build_missing(library, stand_in, folder), foreign)
+
+
+def _symbols(library: Path, kind: str) -> set[str]:
+    done = subprocess.run(
+        ["nm", "-D", f"--{kind}-only", str(library)], capture_output=True, text=True, check=False
+    )
+    return {line.split()[-1].partition("@")[0] for line in done.stdout.splitlines() if line.split()}
+
+
+def _build_missing(library: Path, stand_in: Path, folder: Path) -> Path | None:
+    """A library of the functions of CUDA that a program calls and the stand-in lacks: each tells
+    its name and ends the program."""
+    wanted = _symbols(library, "undefined") - _symbols(stand_in, "defined")
+    names = sorted(name for name in wanted if name.startswith(_PREFIXES))
+    if not names:
+        return None
+    source, made = folder / "missing.c", folder / "libmissing.so"
+    body = "".join(f'int {name}() {{ emulator_missing("{name}"); return 0; }}\n' for name in names)
+    source.write_text(f"void emulator_missing(const char *);\n{body}")
+    flags = ["-w", "-fno-builtin", "-shared", "-fPIC"]
+    _run([host_compiler(), *flags, "-o", str(made), str(source)], "A list of missing functions")
+    return made
+
+
+def _run(command: list[str], what: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CannotBuild(f"{what} can't be compiled.", (done.stdout + done.stderr).strip())
+    if done.stderr.strip():
+        print(done.stderr.strip(), file=sys.stderr)

@@ -1,0 +1,156 @@
+"""The answers to a program's calls of the CUDA runtime."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+
+from .call_state import Words, put
+from .cuda_errors import UNKNOWN_TEXT, CudaStatus
+from .device_calls import DeviceCalls
+from .host_memory import DEVICE, Refused, bytes_at
+from .host_mistakes import HostFinding, HostMistake
+from .memory_calls import MemoryCalls
+from .program_launches import AskedLaunch
+
+
+class RuntimeCalls(MemoryCalls, DeviceCalls):
+    """Answers each call by the method of its name, after an underscore."""
+
+    ALWAYS = frozenset(
+        {
+            "register_binary",
+            "register_function",
+            "register_variable",
+            "register_managed",
+            "cudaGetLastError",
+            "cudaPeekAtLastError",
+            "cudaGetErrorString",
+            "cudaGetErrorName",
+            "cudaDeviceGetAttribute",
+            "cudaSetDevice",
+            "missing_function",
+            "host_fault",
+            "program_ends",
+        }
+    )
+
+    def answer(self, name: str, words: Words) -> int:
+        """The result of a call: mostly a ``cudaError_t``."""
+        with self._turn:
+            method: Callable[[Words], int | None] = getattr(self, f"_{name}")
+            plain = name not in self.ALWAYS
+            if plain and self.sticky:
+                return self._error(name, self.sticky)
+            self.call = name
+            try:
+                return method(words) or 0
+            except Refused as refused:
+                if refused.mistake is not None:
+                    self._tell(refused)
+                return self._error(name, refused.error)
+
+    def _error(self, name: str, error: CudaStatus) -> int:
+        if error and error != CudaStatus.cudaErrorNotReady:
+            self.last = error
+            if self.unread is None:
+                self.unread = name, error, self.line()
+        return error
+
+    # --- the program's parts ---
+
+    def _register_binary(self, w: Words) -> None:
+        self.kernels.add_binary(w[0])
+
+    def _register_function(self, w: Words) -> None:
+        self.kernels.functions[w[1]] = w[0], ctypes.string_at(w[2]).decode()
+
+    def _register_variable(self, w: Words) -> None:
+        self.kernels.variables[w[1]] = w[0], ctypes.string_at(w[2]).decode()
+
+    def _register_managed(self, w: Words) -> None:
+        name = ctypes.string_at(w[2]).decode()
+        start = self.kernels.share(
+            w[0], name, lambda size: bytes_at(self.library.emulator_pages(size), size)
+        )
+        put(w[1], start)
+        self.kernels.variables[w[1]] = self.kernels.variables[start] = w[0], name
+
+    def _launch(self, w: Words) -> int:
+        asked = AskedLaunch(
+            function=w[0],
+            grid=(w[1], w[2], w[3]),
+            block=(w[4], w[5], w[6]),
+            arguments=w[7],
+            shared=w[8],
+            cooperative=bool(w[10]),
+            cluster=(w[11], w[12], w[13]),
+            line=self.line(),
+        )
+        error = self.kernels.launch(asked)
+        if error:
+            self.sticky = error  # seen by the calls that follow, as launches are asynchronous
+        return 0
+
+    # --- errors ---
+
+    def _cudaGetLastError(self, _: Words) -> int:
+        error, self.last = self.last, self.sticky
+        self.unread = None
+        return self.sticky or error
+
+    def _cudaPeekAtLastError(self, _: Words) -> int:
+        self.unread = None
+        return self.sticky or self.last
+
+    def _cudaGetErrorString(self, w: Words) -> int:
+        known = w[0] in CudaStatus._value2member_map_
+        return self._text(CudaStatus(w[0]).text if known else UNKNOWN_TEXT)  # type: ignore[call-arg]
+
+    def _cudaGetErrorName(self, w: Words) -> int:
+        known = w[0] in CudaStatus._value2member_map_
+        return self._text(CudaStatus(w[0]).name if known else UNKNOWN_TEXT)  # type: ignore[call-arg]
+
+    # --- the end ---
+
+    def _missing_function(self, w: Words) -> None:
+        name = ctypes.string_at(w[0]).decode()
+        self.log.write("missing", name=name, line=str(self.line()))
+
+    def _host_fault(self, w: Words) -> None:
+        """The program's own code touched memory that it may not; ``w``: its registers."""
+        line = self.line()
+        self.log.write("crash", line=str(line) if line.file else "")
+        found = (self.memory.allocation_at(w[1 + n]) for n in range(w[0]) if w[1 + n] > 0)
+        used = next((a for a in found if a is not None and a.place == DEVICE), None)
+        if used is not None:
+            text = (
+                f"The host reads or writes {used}. That is memory of the device: copy it with "
+                "cudaMemcpy, or allocate it with cudaMallocManaged."
+            )
+            mistake = HostMistake.DEVICE_MEMORY_ON_HOST
+            self.log.host(HostFinding(mistake, "", text, line))
+
+    def _program_ends(self, _: Words) -> None:
+        """The last words: errors that were not asked for, and what is still allocated."""
+        unread = None
+        if self.unread is not None:
+            name, error, line = self.unread
+            call = "A launch" if name == "launch" else name
+            unread = {
+                "call": call,
+                "line": str(line) if line.file else "",
+                "text": f"{call}{line.at} gave {error.name} ({error.text}), and the program ends "
+                "without asking for it.",
+            }
+        leaks = [
+            {
+                "call": found.call,
+                "line": str(found.line) if found.line.file else "",
+                "bytes": found.size,
+                "text": f"{found} is never freed.",
+            }
+            for found in self.memory.allocations.values()
+            if not found.registered
+        ]
+        self.log.write("end", unread=unread, leaks=leaks, launches=self.kernels.launched)

@@ -1,0 +1,229 @@
+"""Whole programs: host code that runs as it is, over a stand-in for the CUDA runtime."""
+
+import platform
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from course_utils.compiling.headers import cuda_header_paths
+from course_utils.compiling.nvrtc import compile_ptx
+from course_utils.emulator.programs import (
+    fat_binary,
+    host_lines,
+    program_building,
+    program_launches,
+    run_command,
+)
+
+FOLDER = Path(__file__).parent / "whole_programs"
+needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
+
+
+def lines_of(source: str) -> dict[str, str]:
+    """The place of each mark, a comment in capitals: "host.c:12"."""
+    found = {}
+    for number, line in enumerate((FOLDER / source).read_text().splitlines(), 1):
+        if mark := re.search(r"// ([A-Z_]+)$", line):
+            found[mark[1]] = f"{source}:{number}"
+    return found
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory):
+    """The program host.c and its kernels, built without nvcc: argument -> (outcome, output)."""
+    folder = tmp_path_factory.mktemp("program")
+    source = (FOLDER / "kernels.cu").read_text()
+    data = fat_binary.wrap(compile_ptx(source, filename="kernels.cu"))
+    words = memoryview(data).cast("Q")
+    (folder / "binary.inc").write_text(",".join(f"{word}ull" for word in words))
+    includes = tuple(map(Path, cuda_header_paths()))
+    stand_in = program_building.build_stand_in(includes, folder)
+    flags = [f"-I{path}" for path in (*includes, folder)]
+    flags += [f"-Wl,{option}" for option in ",".join(program_building.LINKING).split(",")]
+    program = folder / "program.so"
+    command = ["gcc", "-g", "-w", "-shared", "-fPIC", *flags, "-o", program, FOLDER / "host.c"]
+    subprocess.run(command, check=True)
+    built = program_building.Built(program, stand_in, None, tuple(map(str, includes)))
+    kept = {}
+
+    def run(argument):
+        if argument not in kept:
+            output = folder / f"{argument}.txt"
+            with output.open("w") as out:
+                outcome = run_command.run_program(built, folder, [argument], stdout=out)
+            kept[argument] = outcome, output.read_text()
+        return kept[argument]
+
+    return run
+
+
+@needs_gcc
+def test_nothing_is_found_in_a_program_without_mistakes(host):
+    outcome, _ = host("right")
+    assert outcome.status == 0 and not outcome.findings, outcome.findings
+    assert outcome.end["launches"] == 8
+
+
+@needs_gcc
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sums: 3 6 9 12 15 18",
+        "symbol: 6",
+        "rows: 2 3 5 6",
+        "managed: 42",
+        "pinned: 11",
+        "before\nhello from thread 0 of 2\nhello from thread 1 of 2\nafter",
+        "grid: 96 96 96 96",
+        "clusters: 0 1 0 1",
+        "device: 32 1024 9 65535 2",
+        "kernel: 256 1024",
+        "refused: 101 101 0",
+        "too much: 2 2 2",
+        "text: cudaErrorIllegalAddress, invalid configuration argument",
+        "pointers: 1 2",
+        "shared: 3 3 3 3",
+        "time: 0",
+    ],
+    ids=lambda line: line.partition(":")[0].partition("\n")[0],
+)
+def test_a_program_gets_what_a_gpu_would_give_it(host, line):
+    _, said = host("right")
+    assert f"\n{line}\n" in f"\n{said}"
+
+
+@needs_gcc
+@pytest.mark.parametrize(
+    ("mark", "kind", "call", "data"),
+    [
+        ("SET_OUTSIDE", "OUTSIDE_ALLOCATION", "cudaMemset", "4 past the end of b, 100 bytes"),
+        ("COPY_OUTSIDE", "OUTSIDE_ALLOCATION", "cudaMemcpy", "8 past the end of a, 100 bytes"),
+        ("READ_OUTSIDE", "OUTSIDE_ALLOCATION", "cudaMemcpy", "100 past the end of a"),
+        ("HOST_OUTSIDE", "OUTSIDE_ALLOCATION", "cudaMemcpy", "4 past the end of an allocation"),
+        ("DIRECTION", "WRONG_DIRECTION", "cudaMemcpy", "want cudaMemcpyDeviceToHost"),
+        ("SET_HOST", "NOT_ALLOCATED", "cudaMemset", "use memset"),
+        ("TWICE", "FREED_TWICE", "cudaFree", "b, 100 bytes"),
+        ("FREED", "FREED_MEMORY", "cudaMemcpy", "writes b, 100 bytes"),
+        ("INSIDE", "NOT_ALLOCATED", "cudaFree", "byte 4 of a"),
+        ("OF_HOST", "NOT_ALLOCATED", "cudaFree", "a pointer of the host"),
+        ("NULL_POINTER", "NOT_ALLOCATED", "cudaMemcpy", "a null pointer"),
+        ("TOO_MANY", "LAUNCH_REFUSED", "launch", "2,000 threads, and at most 1,024"),
+        ("NO_BLOCKS", "LAUNCH_REFUSED", "launch", "no blocks"),
+        ("TOO_MUCH_SHARED", "LAUNCH_REFUSED", "launch", "60,000 bytes of dynamic shared memory"),
+    ],
+)
+def test_a_mistake_of_the_host_is_found_at_its_line(host, mark, kind, call, data):
+    outcome, _ = host("wrong")
+    place = lines_of("host.c")[mark]
+    (found,) = [f for f in outcome.findings if f["line"] == place]
+    assert (found["kind"], found["call"], found["level"]) == (kind, call, "error")
+    assert data in found["message"]
+
+
+@needs_gcc
+def test_what_kernels_do_wrong_is_found_with_the_name_of_the_variable(host):
+    outcome, said = host("wrong")
+    race, outside = [f for f in outcome.findings if "<<<" in f["line"]]
+    assert race["kind"] == "data race" and race["call"] == "unordered"
+    assert outside["kind"] == "out of bounds" and "a[25] at kernels.cu:8" in outside["message"]
+    assert "sticky: 700 700 700 700\n" in said  # every call after it fails
+
+
+@needs_gcc
+def test_what_is_left_at_the_end_is_a_warning(host):
+    outcome, _ = host("leave")
+    places = lines_of("host.c")
+    ends = {(f["kind"], f["level"]): f["line"] for f in outcome.findings}
+    assert ends["ERROR_NOT_READ", "warning"] == places["NOT_READ"]
+    assert ends["NEVER_FREED", "warning"] == places["KEPT"]
+    assert ends["LAUNCH_REFUSED", "error"] == places["NOT_READ"]
+
+
+@needs_gcc
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="it reads that processor's registers")
+def test_host_code_that_touches_device_memory_is_told_whose_it_is(host):
+    outcome, _ = host("touch")
+    (found,) = outcome.findings
+    assert outcome.status < 0 and found["kind"] == "DEVICE_MEMORY_ON_HOST"
+    assert found["line"] == lines_of("host.c")["TOUCHED"] and "a, 12 bytes" in found["message"]
+
+
+# --- the parts ---
+
+
+def test_ptx_is_read_from_a_fat_binary_and_compressed_ptx_is_refused():
+    data = fat_binary.wrap(".version 8.0\n")
+    assert fat_binary.ptx_in(data[16:]) == ".version 8.0\n"
+    compressed = bytearray(data)
+    compressed[16 + 40 : 16 + 48] = (0x8000).to_bytes(8, "little")
+    with pytest.raises(fat_binary.NoPtx, match="--no-compress"):
+        fat_binary.ptx_in(bytes(compressed[16:]))
+    with pytest.raises(fat_binary.NoPtx, match="virtual architecture"):
+        fat_binary.ptx_in(b"")
+
+
+def test_options_that_choose_the_gpu_or_the_output_are_left_out():
+    given = "-O3 -arch=sm_70 -gencode arch=compute_70,code=sm_70 -o x -G -lcublas -lm -DN=1"
+    assert program_building.nvcc_options(given.split()) == ["-O3", "-lm", "-DN=1"]
+
+
+def test_without_nvcc_it_is_said_what_to_install(monkeypatch, capsys, tmp_path):
+    def none():
+        raise program_building.CannotBuild(f"no nvcc: {program_building.INSTALL}")
+
+    monkeypatch.setattr(program_building, "find_nvcc", none)
+    assert run_command.main(["program.cu"]) == 2
+    assert "pip install nvidia-cuda-nvcc" in capsys.readouterr().err
+
+
+def test_a_run_wants_a_source(capsys):
+    assert run_command.main(["-O2", "--", "x.cu"]) == 2
+    assert "FILE.cu" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("cudaMalloc(&d_x, n);", "d_x"),
+        ("check(cudaMalloc((void **)&d_x, n));", "d_x"),
+        ("cudaMalloc((void**)d_x, n);", "d_x"),
+        ("cudaMalloc(&s->x, n);", "s->x"),
+        ("allocate(n);", ""),
+    ],
+)
+def test_an_allocation_has_the_name_of_its_variable(tmp_path, text, name):
+    file = tmp_path / "x.cu"
+    file.write_text(f"\n{text}\n")
+    assert host_lines.named_at(host_lines.HostLine(str(file), 2), "cudaMalloc") == name
+
+
+@pytest.mark.parametrize(
+    ("mangled", "name"),
+    [("scale", "scale"), ("_Z3addIfEvPT_S0_i", "add<float>"), ("_Z1kPfi", "k")],
+)
+def test_a_kernel_has_the_name_of_its_source(mangled, name):
+    assert program_launches.spoken_name(mangled) in (
+        name,
+        mangled,
+    )  # by the C++ library, if it is loaded
+
+
+# --- with nvcc ---
+
+
+@pytest.fixture(scope="module")
+def nvcc():
+    try:
+        return program_building.find_nvcc()
+    except program_building.CannotBuild:
+        pytest.skip("needs nvcc: the extra programs")
+
+
+def test_a_program_is_compiled_with_its_host_code_and_run(nvcc, capfd):
+    status = run_command.main(["-O1", "-DSCALE=3", str(FOLDER / "program.cu"), "--", "100"])
+    said = capfd.readouterr()
+    assert said.out == "3 297 100\n" and status == 0, said.err
+    assert said.err == "No findings.\n"

@@ -1,0 +1,40 @@
+// The kernels of host.c, which is compiled without nvcc: NVRTC compiles these.
+
+__device__ int total = 5;
+__constant__ int factor[2];
+
+extern "C" __global__ void add(int *to, const int *from, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] += from[i];
+}
+
+extern "C" __global__ void scale(int *to, int n) {
+    if (threadIdx.x < n) to[threadIdx.x] *= factor[1];
+    if (threadIdx.x == 0) total += 1;
+}
+
+extern "C" __global__ void greet(int number) { printf("hello from thread %d of %d\n", threadIdx.x, number); }
+
+extern "C" __global__ void unordered(int *to) {
+    __shared__ int row[64];
+    row[threadIdx.x] = threadIdx.x;
+    to[threadIdx.x] = row[63 - threadIdx.x];
+}
+
+extern "C" __global__ void meet(int *to) {
+    atomicAdd(to, 1);
+    while (atomicAdd(to, 0) < 96) continue;
+    if (threadIdx.x == 0) to[1 + blockIdx.x] = to[0];
+}
+
+extern "C" __global__ void rank_in_cluster(unsigned *to) {
+    unsigned rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    to[blockIdx.x] = rank;
+}
+
+extern "C" __global__ void much_shared(int *to) {
+    extern __shared__ int room[];
+    room[threadIdx.x] = 3;
+    to[threadIdx.x] = room[threadIdx.x];
+}
