@@ -21,6 +21,7 @@ from course_utils.emulator import (
     KernelFault,
     Options,
 )
+from course_utils.emulator.machine import batch
 
 F32 = np.float32
 
@@ -169,6 +170,36 @@ def test_an_endless_loop_names_its_line():
     )
     assert (found.kind, found.location.line) == (ENDLESS_LOOP, 3)
     assert (found.cause, found.array) == (Cause.CONDITION_NEVER_CHANGES, None)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while (n > 0) { }",
+        "while (i < 40) x[i % 4] += x[0];",
+        "for (int j = n; j > 0; j = j * 1) x[i % 4] += j;",
+    ],
+)
+def test_a_loop_that_cannot_end_is_reported_long_before_the_budget(loop):
+    body = f"int i = threadIdx.x;\n{loop}\nx[0] = 1;"
+    found = fault(body, 1, 32, (np.zeros(4, F32), np.int32(5)), budget=10**9)
+    assert (found.kind, found.cause) == (ENDLESS_LOOP, Cause.CONDITION_NEVER_CHANGES)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (long long i = 0, t = clock64(); clock64() - t < n; ++i) x[0] = i;",
+        'unsigned long long t; do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); '
+        "while (t % 64 > n);",
+        "int flag = 0; while (!flag) flag = *(volatile float*)x >= 0;",
+        "for (int i = 0; i < 9000; ++i) x[0] += i % n;",
+        "int i = 0; do { if (x[i % 4] < 0) break; } while (++i < 9000);",
+    ],
+)
+def test_a_loop_that_ends_is_not_taken_for_an_endless_one(loop, monkeypatch):
+    monkeypatch.setattr(batch, "ENDLESS_AFTER", 1)
+    run(loop, 1, 32, (np.zeros(4, F32), np.int32(5)))
 
 
 def test_a_loop_that_may_end_is_told_from_one_that_never_does():

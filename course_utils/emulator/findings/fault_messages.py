@@ -113,7 +113,7 @@ def endless_loop(
     location = group.code.blocks[group.block].instructions[0].location
     thread, block = batch.who(group.lanes[0])
     cause, array = Cause.STEP_BUDGET_EXCEEDED, None
-    what = f"is still running after {batch.budget:,} instructions"
+    what = f"is still running after {min(batch.issued, batch.budget):,} instructions"
     why = f"Does the condition of that loop ever become false?{ONLY_SLOW}"
     if recursion:
         cause, why = Cause.ENDLESS_RECURSION, "Does every path through it end?"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..isa.instruction_set import GATHERS, traits_of
+from ..isa.instruction_set import GATHERS, TABLE, traits_of
 from ..isa.location import Location
 from ..isa.ptx import Address, Immediate, Instruction, Operand, Register, Symbol
 from ..isa.symbols import readable_name
@@ -17,9 +17,10 @@ MOST_BLOCKS = 400  # of a function that is searched for conditions
 MOST_STEPS = 32  # instructions from a product to the address that it is part of
 ORDINARY = {"ld", "ldu", "st", "atom", "red"}
 SAME = {"mov", "cvt", "cvta"}  # the result steps as the source does
+COPIES = {*SAME, "setp", "selp", "slct"}  # and comparisons, beside those of the table
 SUMS = {"add", "sub"}
 BY_SIZE = {"lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"}
-ENDS = {"call", "ret", "exit", "trap"}
+ENDS = {"brx", "call", "ret", "exit", "trap"}
 
 
 def setter(code: ReportedCode, register: Register) -> Instruction | None:
@@ -119,16 +120,14 @@ def in_loop(code: ReportedCode, number: int) -> set[int]:
 
 
 def never_changes(code: ReportedCode, number: int) -> bool:
-    """Whether basic block ``number`` is in a loop that can't end: it reads no memory, and nothing
-    that its conditions depend on changes in it."""
-    loop = in_loop(code, number)
-    steps = [step for n in loop for step in code.blocks[n].decoded]
+    """Whether basic block ``number`` is in a loop that can't end: nothing that its conditions
+    depend on changes in it, and it waits for no thread."""
+    steps = [step for n in in_loop(code, number) for step in code.blocks[n].decoded]
     for step in steps:
-        traits = traits_of(step.instruction)
-        if traits.memory or traits.barrier or step.instruction.opcode in ENDS | GATHERS.keys():
+        if traits_of(step.instruction).barrier or step.instruction.opcode in ENDS | GATHERS.keys():
             return False
     guards = {g.slot for step in steps if (g := step.instruction.guard) is not None}
-    return not guards & _varying(steps)
+    return bool(steps) and not guards & _varying(steps)
 
 
 def _varying(steps: list[ReportedStep]) -> set[int]:
@@ -140,13 +139,18 @@ def _varying(steps: list[ReportedStep]) -> set[int]:
             slot
             for step in steps
             for slot in step.writes
-            if written[slot] == 1
-            and not step.reads & varying
-            and not any("clock" in str(o) or "timer" in str(o) for o in step.instruction.operands)
+            if written[slot] == 1 and not step.reads & varying and _repeats(step.instruction)
         }
         if not fixed & varying:
             return varying
         varying -= fixed
+
+
+def _repeats(i: Instruction) -> bool:
+    """Whether an instruction always gives the same result for the same operands."""
+    if i.opcode not in TABLE and i.opcode not in COPIES:
+        return False
+    return not any("clock" in str(o) or "timer" in str(o) for o in i.operands)
 
 
 def read_before(code: ReportedCode, number: int) -> str:

@@ -87,7 +87,11 @@ class ReportedCode(Protocol):
 
 
 class ReportedBatch(Protocol):
-    """Blocks that run together. ``budget``: instructions that they may issue."""
+    """Blocks that run together. ``budget``: instructions that they may issue. ``issued``: those
+    that they have issued."""
+
+    @property
+    def issued(self) -> int: ...
 
     @property
     def budget(self) -> int: ...

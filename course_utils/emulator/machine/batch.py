@@ -21,6 +21,7 @@ from ..findings.fault_messages import (
     endless_loop,
     unknown_register,
 )
+from ..findings.origins import never_changes
 from ..findings.report import KernelFault
 from ..isa.gpu_constants import LOCAL_LIMIT, WARP
 from ..isa.ptx import Variable
@@ -57,6 +58,7 @@ N = TypeVar("N", int, np.ndarray)
 
 BEFORE = 2**40  # bytes before a memory that an access is said to miss it by
 TURN = 64  # basic blocks that a group may run before others get theirs
+ENDLESS_AFTER = 50_000  # instructions after which to look for loops that can't end
 BUDGET_LANES = 8192  # for so many lanes a batch has the launch's budget once
 
 
@@ -90,7 +92,8 @@ class Batch:
         self.joining: list[Observer] = []  # who wants to follow the rest of the block that runs
         self.clock = 0
         self.budget = launch.budget * ceil_div(count * self.lanes_per_block, BUDGET_LANES)
-        self.alarm = self.budget  # when to look up from issuing instructions
+        self.endless_after = ENDLESS_AFTER
+        self.alarm = self.budget  # instructions after which to service the async engine
         self.clusters: Clusters | None = (
             Clusters(self, launch.cluster) if launch.clustered else None
         )
@@ -238,6 +241,8 @@ class Batch:
         """Run up to ``turns`` basic blocks; True when every lane has ended."""
         launch, observers = self.launch, self.launch.observers
         group: Group | None = None
+        if self.issued >= self.endless_after:
+            self._look_for_endless_loops()
         for _ in range(turns):
             if group is None or (self.groups and not self._behind_all(group)):
                 if group is not None:
@@ -309,6 +314,13 @@ class Batch:
         if self.stuck:
             raise deadlock(self)
         return False
+
+    def _look_for_endless_loops(self) -> None:
+        """Report a loop that can't end, long before the budget is used up."""
+        self.endless_after = self.issued + ENDLESS_AFTER
+        for group in self.groups:
+            if never_changes(group.code, group.block):
+                raise endless_loop(self, group)
 
     def _behind_all(self, group: Group) -> bool:
         """Whether a group that has just run is the one to run next, and merges with none."""
