@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-MOST_NUMBERS = 16  # of one array; a longer one is not shown
+MOST_NUMBERS = 16  # of one array, longer ones are left out
 UNWRITTEN = "?"
-EXPECTED = "expected"  # its grid begins a new line, and that of what came out follows it
+EXPECTED = "expected"  # its grid begins a new line, and the next one is beside it
 GAP = "    "
 WIDEST = 84  # characters of a line
 PACKED = 1 << 12  # from here on an unsigned number is shown in hexadecimal: it may be packed fields
@@ -31,7 +31,7 @@ class Rows:
 def labelled_rows(title: str, values: Mapping[str, Any]) -> Rows:
     """``values`` by label, in their order: inputs first, then ``expected`` and ``got``.
 
-    A value is an array (NumPy's, CuPy's, a list or a tuple of numbers), or anything else, which is
+    A value is an array of any library, a list or a tuple of numbers, or anything else, which is
     shown by its text. Single numbers share the first line. An array of one axis is a row, and
     neighbouring rows share the line of their indices. One of two axes is a grid with row and
     column indices, one of more axes a grid for each index of its first axes. Grids are side by

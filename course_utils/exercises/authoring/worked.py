@@ -1,8 +1,8 @@
 """The case of an exercise that a learner can work by hand: the smallest shapes that say something,
-with small whole numbers.
+with small integers.
 
 A kernel that is wrong there shows its mistake in a few numbers. The case follows from the contract:
-its extents give the size, and the arrays that may hold any ordinary numbers get whole ones. Inputs
+its extents give the size, and the arrays that may hold any ordinary numbers get integers. Inputs
 that depend on each other (statistics, offsets, codes) stay as the exercise makes them.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TARGETS = (3, 2, 4)  # of the last extent, the one before and so on: no two alike
 ONE_EXTENT = 5
-FEWEST = 4  # numbers of the longest array: of fewer no mistake can be told from another
+FEWEST = 4  # numbers of the longest array: in fewer all mistakes look alike
 WHOLE_NUMBERS = (3, 1, -2, 4, 2, -1, 5)  # seven: rows of a matrix aren't alike
 FACTORS = (3, 2)
 
@@ -34,7 +34,7 @@ class Worked:
     """The case of an exercise where the contract's isn't the best.
 
     ``size`` is its size, ``values`` are inputs by name, as small numbers, and ``whole`` more arrays
-    that may hold any small whole numbers. ``hidden`` are the arrays of a probe, which the learner's
+    that may hold any small integers. ``hidden`` are the arrays of a probe, which the learner's
     code doesn't name: they aren't shown. ``why_not`` is a sentence for an exercise without a case:
     why even its least inputs are too many.
     """
@@ -55,7 +55,7 @@ def worked_size(exercise: KernelExercise) -> Any:
 
 
 def worked_change(exercise: KernelExercise) -> InputClass:
-    """What makes the inputs of a size those of the case."""
+    """The change that gives the inputs of a size the numbers of the case."""
     contract = exercise.contract
     classes = [each for one in contract.values for each in one] if contract else []
     own = exercise.worked or Worked()
@@ -76,7 +76,7 @@ def worked_change(exercise: KernelExercise) -> InputClass:
         }
         return made | shaped
 
-    return InputClass("small whole numbers", change)
+    return InputClass("small integers", change)
 
 
 def shown(exercise: KernelExercise, given: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -90,7 +90,7 @@ def shown(exercise: KernelExercise, given: Mapping[str, Any]) -> dict[str, tuple
 
 
 def _whole_numbers(array: np.ndarray, start: int, any_sign: bool) -> np.ndarray:
-    """Small whole numbers, of both signs where the dtype has them too, in no order."""
+    """Small integers in no order, of both signs where the inputs may be negative."""
     numbers = np.resize(np.roll(WHOLE_NUMBERS, -3 * start), array.shape)
     return numbers if any_sign and array.dtype.kind != "u" else np.abs(numbers)
 

@@ -1,4 +1,4 @@
-"""What a learner reads below PASS: the sentence worth keeping, and where the course goes on."""
+"""The lines below PASS: the sentence worth keeping, and where the course goes on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MARKS = (  # of Markdown, in the order in which they are looked for
     (re.compile(r"\*\*([^*]+)\*\*"), r"\1", r"<b>\1</b>"),
     (re.compile(r"(?<![\w*])\*(?! )([^*]+)\*(?![\w*])"), r"\1", r"<i>\1</i>"),
 )
-MOST_KEPT = 320  # characters: what is read before the next cell is run
+MOST_KEPT = 320  # characters: more is not read before the next cell is run
 SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[^a-z])")
 ASIDE = re.compile(r" \([A-Z`][^()]*[.!?]\)")
 CODE = re.compile(r"(`[^`]+`)")
@@ -31,8 +31,8 @@ CODE = re.compile(r"(`[^`]+`)")
 
 @dataclass(frozen=True)
 class AfterPass:
-    """``kept`` is a paragraph in Markdown, ``following`` says what comes next, and ``target`` is
-    its address from the notebook, or "" where no link leads there."""
+    """``kept`` is a paragraph in Markdown, ``following`` names the next exercise or notebook, and
+    ``target`` is its address from the notebook, or "" where no link leads there."""
 
     kept: str
     following: str
@@ -48,14 +48,13 @@ class AfterPass:
         if self.target:
             following = f"<a href='{html.escape(self.target)}'>{following}</a>"
         return (
-            f"<p style='margin:6px 0;font-style:normal'>{_marked(self.kept)}</p>"
-            f"<div><b>Then:</b> {following}</div>"
+            f"<p style='margin:6px 0'>{_marked(self.kept)}</p><div><b>Then:</b> {following}</div>"
         )
 
 
 def after_pass(exercise: BaseExercise) -> AfterPass:
-    """What follows a pass of ``exercise``: what its explanation ends with, and the next
-    exercise of its notebook or the next notebook."""
+    """The sentences worth keeping of ``exercise``, and the next exercise of its notebook, or the
+    next notebook."""
     own = [each for each in all_exercises() if each.notebook == exercise.notebook]
     ids = [each.id for each in own]
     later = own[ids.index(exercise.id) + 1 :] if exercise.id in ids else []
@@ -105,7 +104,7 @@ def _marked(text: str) -> str:
 
 
 def _changed(text: str, forms: list[tuple[re.Pattern[str], str]]) -> str:
-    """``text`` with its marks in another form; code keeps its asterisks."""
+    """``text`` with its marks in another form. Code keeps its asterisks."""
     parts = CODE.split(text)
     for number, part in enumerate(parts):
         for pattern, form in forms[:1] if CODE.fullmatch(part) else forms[1:]:

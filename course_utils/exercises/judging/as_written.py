@@ -1,4 +1,4 @@
-"""Launches of an answer as it is written: what the optimiser removed, and a verdict needs.
+"""Launches of an answer as it is written: the optimiser removes mistakes that a verdict needs.
 
 The compiler may leave out an access whose value nothing uses, or that is undefined anyway: past the
 end of a thread's own array, or of a variable that was never set. Without the optimiser (``-G``) the
@@ -22,7 +22,7 @@ from .outcome import from_finding, with_context
 from .trials import Trial
 
 NOT_OPTIMISED = ("-G",)
-BUDGET = 20  # times as many instructions, where every variable lies in memory
+BUDGET = 20  # as a factor of the instructions: every variable is in memory
 PATIENCE = 1.0  # seconds that a launch gets which looks for the cause of wrong numbers
 COMPILING = 4.0  # seconds that the compiler gets for it
 CUTE = '"cute/', "<cute/"  # headers that take too long to compile
@@ -45,8 +45,8 @@ def overrun_verdict(exercise: KernelExercise, source: str, filename: str) -> Ver
     """An access past the end of an array that the compiler has removed, because its result is
     unused, or None. One small launch of the code as it is written, not optimised.
 
-    Where the course's own solution cannot run so (too slowly, or headers that take too long to
-    compile), nothing is said.
+    Nothing is said where the course's own solution can't run so: too slowly, or with headers that
+    take too long to compile.
     """
     if _includes(source, CUTE):
         return None
@@ -63,9 +63,9 @@ def overrun_verdict(exercise: KernelExercise, source: str, filename: str) -> Ver
 def hidden_cause(
     exercise: KernelExercise, source: str, filename: str, trial: Trial, wrong: Verdict
 ) -> Verdict | None:
-    """What the optimiser hid of the cause of ``wrong`` numbers at a ``trial`` that no check
-    explains; None where the code as it is written is clean too, or can't be run so in a moment, or
-    where the course's own solution isn't clean."""
+    """The cause of ``wrong`` numbers at a ``trial`` that the optimiser hid. None where the code as
+    it is written is clean too, or can't run so in a moment, or where the course's own solution
+    isn't clean."""
     if wrong.kind not in UNEXPLAINED or _includes(source, CUTE + CUB):
         return None
     options = Options(checks=ALL_CHECKS, patience=PATIENCE)

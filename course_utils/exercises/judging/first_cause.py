@@ -17,8 +17,8 @@ SPOILED = (*UNORDERED, Cause.UPDATE_NOT_ATOMIC, Cause.SAME_ELEMENT_WRITTEN)
 
 
 def first_cause(run: emulated_runs.Run) -> Finding | None:
-    """The fault, unless an earlier finding explains it; or the first error; or the first warning:
-    a result that's right by luck is no answer.
+    """The fault, unless an earlier finding explains it. Without a fault, the first error, or else
+    the first warning: a result may be right by luck.
 
     An endless loop or a deadlock follows from an earlier data race, a wrong address from an
     uninitialised value, and any fault from one that its own line computed with. An element that a

@@ -21,7 +21,7 @@ _trials: dict[str, Trial | None] = {}
 
 
 def worked_trial(exercise: KernelExercise) -> Trial | None:
-    """The launch of the case, found once a session; None for an exercise without one."""
+    """The launch of the case, found once a session. None for an exercise without one."""
     if exercise.id not in _trials:
         size = worked_size(exercise)
         change = worked_change(exercise)
@@ -32,8 +32,8 @@ def worked_trial(exercise: KernelExercise) -> Trial | None:
 def case_rows(
     exercise: KernelExercise, trial: Trial, run: emulated_runs.Run, wrong: Verdict
 ) -> Rows | None:
-    """What goes into the launch, what should come out and what did, of the array that the verdict
-    on it, ``wrong``, names. None where they would show nothing."""
+    """The inputs of the launch, and the numbers expected and got in the array that ``wrong``, the
+    verdict on it, names. None where they would show nothing."""
     if wrong.first is None or wrong.kind == kinds.NOTHING_WRITTEN:
         return None
     if number(wrong.first.expected) == number(wrong.first.got):
