@@ -11,7 +11,7 @@ import numpy as np
 
 from ..compiling.device_functions import why_no_kernel
 from ..emulator import KernelFault
-from ..errors import LessonError
+from ..errors import LessonError, in_full
 from ..launching.kernels import Kernel
 from ..launching.modules import load
 from ..observing.profiling import profile
@@ -59,11 +59,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--optimised-only",
         action="store_true",
-        help="no second run with -G, which finds what the optimiser removed",
+        help="no second run with -G, which finds code that the optimiser removed",
     )
     made.add_argument("--seed", type=int, default=0, help="of random(...) (0)")
     made.add_argument(
-        "--profile", action="store_true", help="count what the launch does, and say what stands out"
+        "--profile", action="store_true", help="count the launch, and name the bad numbers"
     )
     made.add_argument("--save", type=Path, metavar="FILE.npz", help="store the arrays afterwards")
     return made
@@ -75,7 +75,7 @@ def main(words: list[str] | None = None) -> int:
     try:
         return _run(asked)
     except (LessonError, KernelFault) as error:
-        print(error, file=sys.stderr)
+        print(in_full(error), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("Stopped. A smaller grid takes the emulator less time.", file=sys.stderr)

@@ -73,7 +73,7 @@ def cuda_kernel(request: pytest.FixtureRequest) -> Callable[..., CheckedKernel]:
 
     ``path`` is relative to the test's own folder, or to pytest's root. ``name`` may be left out
     where the file has one kernel, and may be a template's instance, ``"scale<float>"``. A
-    ``cooperative`` kernel may wait for its whole grid. pytest lists what the compiler warns of, as
+    ``cooperative`` kernel may wait for its whole grid. pytest lists the compiler's warnings as
     :class:`CompilerWarning`. Raises LessonError where there is no such file or kernel, CompileError
     where NVRTC refuses the source.
     """

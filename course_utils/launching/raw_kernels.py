@@ -68,7 +68,7 @@ class RawSource:
 
     @property
     def warnings(self) -> str:
-        """What the compiler had to say of the code."""
+        """The compiler's answer to code that it accepted."""
         return str(getattr(self._kernel, "log", ""))
 
     @property

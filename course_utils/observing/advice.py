@@ -1,4 +1,4 @@
-"""What stands out in the numbers of a profile: rules of number, threshold, sentence and lesson."""
+"""Advice on a profile: rules of a number, its threshold, a sentence and the lesson about it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Pair = tuple[float, float]  # a number, and the least that it could be
 class LineRule:
     """One number of a line of source.
 
-    ``measure``: the number and the least it could be, (0, 0) where there is none. ``cost``: what
-    is compared with the kernel's whole, so that only lines that matter are named. There is advice
+    ``measure``: the number and the least it could be, (0, 0) where there is none. ``cost``: its
+    share of the kernel's whole decides whether the line matters. There is advice
     where the number is ``times`` the least or more.
     """
 
@@ -127,7 +127,7 @@ DIVERGING = 0.7  # of the lanes that could be active
 
 @dataclass(frozen=True)
 class Found:
-    """A bad number: what is said of it, and its ``share`` of the kernel's cost."""
+    """A bad number: the sentence about it, and its ``share`` of the kernel's cost."""
 
     share: float
     text: str
@@ -136,7 +136,7 @@ class Found:
 
     @property
     def place(self) -> str:
-        """``line 3``, or the file and line of a helper; "" for a whole launch."""
+        """``line 3``, or the file and line of a helper. Empty for a whole launch."""
         if self.line is None:
             return ""
         return f"line {self.line.number}" if self.line.number else self.line.text.strip("()")
@@ -208,7 +208,7 @@ def _in_float64(profile: Profile) -> Iterator[Found]:
 
 
 def _of_launch(profile: Profile) -> Iterator[Found]:
-    """What is true of a whole launch: how many threads a warp has, and how many are active."""
+    """Numbers of a whole launch: how many threads a warp has, and how many are active."""
     begin = next((item for item in profile.instructions if item.warps), None)
     if begin is None:
         return

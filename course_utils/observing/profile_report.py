@@ -153,7 +153,7 @@ class Profile:
 
     @cached_property
     def advice(self) -> list[str]:
-        """What stands out, a sentence for each number that is bad, with the lesson about it: empty
+        """A sentence for each number that is bad, with the lesson about it: empty
         where all are good. The thresholds are in :mod:`~course_utils.observing.advice`."""
         return advice_on(self)
 

@@ -1,4 +1,4 @@
-"""``sanitize``: what a kernel does wrong.
+"""``sanitize``: the mistakes of a kernel.
 
 It runs the kernel on the emulator, on a machine with a GPU too: a faulty kernel can hurt nothing
 there, and every access is seen.
@@ -44,11 +44,11 @@ OTHER_SEEDS = (1, 2)  # other moments for asynchronous copies to land
 
 @dataclass(frozen=True)
 class Report:
-    """What :func:`sanitize` found: ``findings`` in the order met, and what the kernel printed.
+    """The ``findings`` of :func:`sanitize` in the order met, and the text that the kernel printed.
 
-    As text: the first error of each kind, a count of the rest, and what to do next; beside errors,
+    As text: the first error of each kind, a count of the rest, and the next step. Beside errors,
     a line for each warning, which mostly comes out right though nothing promises it.
-    ``compiler_warnings`` are the compiler's own: they are no findings, and come at the end.
+    ``compiler_warnings`` are the compiler's own. They aren't findings, and come at the end.
     """
 
     kernel: str
@@ -116,7 +116,7 @@ class Report:
 
 
 def _steps(findings: list[Finding]) -> list[str]:
-    """One line for each next step; where there are several, with the places that each is for."""
+    """One line for each next step. Several name the lines that each is for."""
     by_step: dict[str, list[Finding]] = {}
     for finding in findings:
         by_step.setdefault(next_step(finding), []).append(finding)
@@ -208,7 +208,7 @@ def sanitize(
 
 
 def _contents(values: tuple[Any, ...], unlimited: bool) -> list[Any] | None:
-    """What all arrays hold, those among ``values`` included; None where that is very much."""
+    """The contents of all arrays, also among ``values``. None where they are very large."""
     arrays = [array for array in map(plain, values) if isinstance(array, np.ndarray)]
     size = sum(array.nbytes for array in arrays) + sum(r.storage.nbytes for r in GLOBAL.regions)
     return GLOBAL.contents(arrays) if unlimited or size <= MOST_BYTES else None

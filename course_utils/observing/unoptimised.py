@@ -1,4 +1,4 @@
-"""What the optimiser hides: a second run of a kernel that seems clean, compiled with ``-G``.
+"""A second run of a kernel that seems clean, compiled with ``-G``: the optimiser hides mistakes.
 
 The compiler may leave out an access past the end of a thread's own array, or a use of a variable
 that was never set, and so the emulator never meets it. Without the optimiser it is there.
@@ -42,7 +42,7 @@ def is_short(seconds: float) -> bool:
 
 
 def as_removed(findings: Iterable[Finding]) -> list[Finding]:
-    """Those ``findings`` of a run without the optimiser that it can have removed; they say so.
+    """Those ``findings`` of a run without the optimiser that it can have removed. They say so.
 
     A race isn't among them: the optimiser neither makes nor removes an order of threads. Nor is a
     misaligned access: a thread's own array that is aligned for floats is in registers with the
@@ -52,7 +52,7 @@ def as_removed(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def unoptimised(kernel: Kernel) -> Kernel | None:
-    """The same kernel compiled with ``-G``; None for one of a PTX file, and where the compiler
+    """The same kernel compiled with ``-G``. None for one of a PTX file, and where the compiler
     takes too long or has done so before."""
     if not is_short(getattr(kernel.raw, "compile_seconds", 0.0)):
         return None
@@ -67,7 +67,7 @@ def unoptimised(kernel: Kernel) -> Kernel | None:
 def removed(
     kernel: Kernel, grid: Any, block: Any, values: tuple[Any, ...], shared_mem: int
 ) -> list[Finding]:
-    """What ``kernel`` does wrong in a run without the optimiser; nothing where that takes too long.
+    """The findings of a run of ``kernel`` without the optimiser. None where it takes too long.
 
     ``values`` are as :meth:`Kernel.check` returns them. The kernel writes to the arrays.
     """
@@ -87,8 +87,7 @@ def removed(
 
 
 def _copy_variables(kernel: Kernel, twin: Kernel) -> None:
-    """Give the ``__device__`` and ``__constant__`` variables of ``twin`` what those of ``kernel``
-    hold."""
+    """Give the variables of ``twin`` in global and constant memory the values of ``kernel``'s."""
     theirs, ours = kernel.raw.entry.module, twin.raw.entry.module
     for name, variable in ours.variables.items():
         known = theirs.variables.get(name)

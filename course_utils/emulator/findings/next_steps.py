@@ -84,8 +84,9 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.LANE_NOT_IN_SHUFFLE: "A shuffle brings a value only from a lane that executes it, too: "
     "let all the lanes that its mask names reach it together, and put the if around what is done "
     "with the result.",
-    Cause.NO_ORDER_IN_WARP: "Put __syncwarp() between the two accesses, where every lane that "
-    f"takes part reaches it. {_FIRST_READ}",
+    Cause.NO_ORDER_IN_WARP: "Put a barrier between the two accesses: __syncwarp() if the lanes of "
+    "one warp share the element, __syncthreads() if threads of several warps do. "
+    f"{_FIRST_READ}",
     Cause.NO_ORDER_IN_BLOCK: "Put __syncthreads() between the two accesses, where every thread of "
     f"the block reaches it. {_FIRST_READ}",
     Cause.NO_ORDER_IN_GRID: "A barrier reaches only its own block. If a block needs what another "
