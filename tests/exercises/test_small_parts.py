@@ -400,6 +400,11 @@ def test_a_longer_extent_is_tried_beside_small_ones_only_and_is_part_of_what_a_t
         sizes.with_outlier(columns=8)
 
 
+@pytest.mark.parametrize("most, told", [(999, "999"), (4099, "4,000 and more"), (2048, "2,048")])
+def test_the_longest_size_is_told_in_round_numbers_unless_it_is_a_limit(most, told):
+    assert domain.lengths(most=most).range([most]).endswith(f" to {told}")
+
+
 def test_smaller_sizes_come_smallest_first_without_the_one_that_failed():
     sizes = Sizes(("rows", "columns"), ((1, 2, 9), (3, 4, 8)))
     assert list(sizes.smaller((2, 4))) == [(1, 3), (1, 4), (2, 3)]

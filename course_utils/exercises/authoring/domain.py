@@ -17,6 +17,7 @@ from ...integers import ceil_div
 from .launches import Empty, Launch
 
 WHOLE = 1024  # a multiple of every block's length, and of a warp's
+TOLD_EXACTLY = 1000  # what is shorter
 DRAWN = 12  # trials, at least; with the fixed ones a judgement has sixteen launches or more
 Given = dict[str, Any]
 
@@ -68,7 +69,7 @@ class Sizes:
         return ", ".join(f"{name} = {n}" for name, n in zip(self.names, sizes, strict=True))
 
     def range(self, others: Iterable[Any] = ()) -> str:
-        """``n from 1 to 65,543``, for the task: of these sizes and of ``others``."""
+        """``n 1 to 60,000 and more``, for the task: of these sizes and of ``others``."""
         sizes = [np.broadcast_to(size, len(self.names)).tolist() for size in others]
         columns = zip(*sizes, strict=True) if sizes else [()] * len(self.names)
         limits = zip(self.names, self.extents, self._most(), columns, strict=True)
@@ -126,8 +127,16 @@ class Sizes:
 
 
 def _from_to(name: str, values: Sequence[int]) -> str:
+    """``n 1 to 60,000 and more``: the longest is told in round numbers, or an answer with a limit
+    just above it would pass. A power of two is a limit of the task, and told as it is."""
     least, most = min(values), max(values)
-    return f"{name} {least:,} to {most:,}" if most > least else f"{name} {most:,}"
+    if most == least:
+        return f"{name} {most:,}"
+    unit = 10 ** (len(str(most)) - 1)
+    told = most // unit * unit
+    if most < TOLD_EXACTLY or told in (least, most) or most & (most - 1) == 0:
+        return f"{name} {least:,} to {most:,}"
+    return f"{name} {least:,} to {told:,} and more"
 
 
 @dataclass(frozen=True)
