@@ -303,7 +303,7 @@ def test_an_index_below_zero_that_became_unsigned_is_named():
 
 def test_an_access_of_several_elements_is_told_with_their_size():
     text = str(answer(inside("if (i == 0) y[0] = ((float4*)x)[n / 4].x + ((float4*)x)[n / 4].y;")))
-    assert "x has 1000 elements of 4 bytes" in text
+    assert "elements of 16 bytes: this is element 250, and x has room for 250" in text
 
 
 def test_an_answer_that_is_slow_at_the_targets_size_is_counted_all_the_same():
