@@ -1,4 +1,4 @@
-"""`check`: compare a result with what it should be, and say precisely what is wrong."""
+"""`check`: compare a result with the expected one, and name the mistake."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def check(
     Both may be NumPy, CuPy or torch arrays of any one shape, or plain numbers. ``reduction`` is how
     many terms each element sums (K for a matrix product); it widens the tolerance as
     :mod:`course_utils.checking.tolerance` explains, unless ``rtol`` or ``atol`` say otherwise.
-    ``initial`` is what ``actual`` held before the launch (an array or one value): elements that
-    still hold it count as never written. Without it, that is what ``cp.empty`` puts into an array
-    on the emulator, or the NaN of NumPy.
+    ``initial`` is the content of ``actual`` before the launch, an array or one value. Elements that
+    still hold it count as never written. Without it, that is the content of ``cp.empty`` on the
+    emulator, or the NaN of NumPy.
 
     The verdict on a wrong result ends with the call of ``sanitize`` that examines the last kernel
     that may have written it. The line of a passing verdict is the same on every device and carries
     no measured number.
 
     Raises :class:`CheckFailed`, which shows the verdict and no traceback, unless ``raising`` is
-    False; ValueError when ``expected`` is empty or all zeros, since every kernel that writes
+    False. Raises ValueError when ``expected`` is empty or all zeros, since every kernel that writes
     nothing would pass.
     """
     verdict = judge(
@@ -60,7 +60,7 @@ def check(
 
 
 def _with_launch(verdict: Verdict, launched: Launched | None) -> Verdict:
-    """``verdict`` with the call that examines the kernel behind a wrong result."""
+    """``verdict`` with the call that examines the kernel of a wrong result."""
     if launched is None or verdict.kind in error_kinds.OF_THE_FORMULA:
         return verdict
     call = launched.as_sanitized
@@ -91,7 +91,7 @@ def judge(
     that is ever computed, so what still holds it is wrong, be NaN expected there or not. ``exact``:
     the numbers must be equal, zeros down to their sign.
 
-    ``axes`` names the axes, such as ``("query", "key")``; without it the last two are rows and
+    ``axes`` names the axes, such as ``("query", "key")``. Without it the last two are rows and
     columns. ``order="F"`` is for a matrix stored by columns, whose array has the shape (columns,
     rows): the verdict then speaks of (row, column), and ``axes`` are in that order. ``inputs`` are
     the kernel's by name: the verdict shows those at the first wrong index, and looks for the terms
@@ -125,7 +125,7 @@ def judge(
         return Verdict(error_kinds.PASS, f"{name} is right.", name=name, total=got.size)
 
     def seen(array: np.ndarray) -> np.ndarray:
-        """As the verdict speaks of it: a matrix stored by columns is seen by rows."""
+        """As the verdict names it: a matrix stored by columns is seen by rows."""
         return array.swapaxes(-1, -2) if order == "F" and array.ndim > 1 else array
 
     got, want, wrong = seen(got), seen(want), seen(wrong)
@@ -147,7 +147,7 @@ def judge(
     if tolerance.wrong(got, want).any() or unwritten.any():
         found = classify(evidence)
     else:
-        found = Diagnosis(error_kinds.WRONG, f"a zero of {name} has the wrong sign: -0 is no 0.")
+        found = Diagnosis(error_kinds.WRONG, f"a zero of {name} has the wrong sign: -0 isn't 0.")
     index = tuple(int(i) for i in np.unravel_index(first, wrong.shape))
     return Verdict(
         found.kind,
@@ -181,7 +181,7 @@ def to_numpy(array: Any) -> tuple[np.ndarray, float]:
 
 
 def _on_host(array: Any) -> np.ndarray:
-    """Any array as a NumPy array of its own dtype; torch's bfloat16, which NumPy lacks, as
+    """Any array as a NumPy array of the same dtype. torch's bfloat16, which NumPy lacks, becomes
     float32."""
     if hasattr(array, "detach"):  # torch
         array = array.detach().cpu()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from enum import Enum
 
-from ..emulator import UNINITIALISED as UNINITIALISED  # exported: a kind of verdict, too
+from ..emulator import UNINITIALISED as UNINITIALISED  # exported, as it is a kind of verdict
 
 PASS = "pass"
 
-# What the numbers say.
+# Kinds that the numbers show.
 WRONG_SHAPE = "wrong shape"
 WRONG_DTYPE = "wrong dtype"
 NOTHING_WRITTEN = "nothing written"
@@ -26,7 +26,7 @@ WRONG = "wrong values"
 
 
 class Slip(Enum):
-    """What all wrong elements have in common, where that is more than the verdict's kind says."""
+    """A trait that all wrong elements share, where it is more than the verdict's kind."""
 
     EXPONENT_SIGN = "conjugated, or reversed but for the first: the exponent's sign"
     ROLLED = "rolled along an axis"
@@ -50,7 +50,7 @@ OF_THE_FORMULA = (PASS, WRONG_SHAPE, WRONG_DTYPE, TRANSPOSED, REVERSED, SCALED, 
 
 SANITIZE = "sanitize(kernel, grid, block, args)"
 MISSING_ELEMENT = (
-    "which value stands for an element that isn't there? 0 is neutral for a sum, not for a "
+    "which value replaces an element that isn't there? 0 is neutral for a sum, not for a "
     "minimum, a maximum or a product"
 )
 
@@ -58,7 +58,7 @@ NEXT_STEP: dict[str, str] = {
     WRONG_SHAPE: "Print both shapes and compare them with the sizes you meant.",
     WRONG_DTYPE: "Create the output with the dtype that is expected.",
     NOTHING_WRITTEN: "Look for the line that stores the result: does any thread reach it? If one "
-    "does, it stored what an input held that was never filled.",
+    "does, was an input of it never filled?",
     PARTLY_WRITTEN: "Write down which index each thread computes: some index belongs to no thread.",
     UNINITIALISED: "Give every variable and every shared element a value before you read it. "
     "An output array holds nothing useful before you write it.",
@@ -71,7 +71,7 @@ NEXT_STEP: dict[str, str] = {
     f"thread at the edge reads: {MISSING_ELEMENT}.",
     FIRST_BLOCK: "Is blockIdx in every index that needs it, and is the grid large enough? In a "
     "loop, is the stride the number of all threads? Does anything end at that number? If later "
-    "elements are made from earlier ones, look at what the second takes from the first.",
+    "elements are made from earlier ones, look at the value that the second takes from the first.",
     TRANSPOSED: "x goes along a row (over the columns), y down the rows, and element (row, column) "
     "is at index row * width + column.",
     OFF_BY_ONE: "Count from 0: check the first index, the last index, and < against <=.",
@@ -83,12 +83,12 @@ NEXT_STEP: dict[str, str] = {
 }
 
 SLIP_STEP: dict[Slip, str] = {
-    Slip.EXPONENT_SIGN: "Check the sign of the exponent. A forward transform has "
-    "exp(-2 pi i k j / n), the inverse has +; or a conjugate is missing, or one too many.",
+    Slip.EXPONENT_SIGN: "Check the sign of the exponent: a forward transform has "
+    "exp(-2 pi i k j / n), and the inverse has a plus. Or a conjugate is missing, or one too many.",
     Slip.ROLLED: "Compare where each order starts. A transform gives frequency 0 first, fftshift "
-    "puts it in the middle and ifftshift back; elsewhere an offset is missing, or added twice.",
+    "puts it in the middle and ifftshift back. Elsewhere an offset is missing, or added twice.",
     Slip.COUNT_AS_FACTOR: "Divide by n once. cuFFT's inverse transform isn't divided by n, "
-    "numpy.fft.ifft is; a mean divides its sum by n.",
+    "numpy.fft.ifft is. A mean divides its sum by n.",
     Slip.UNWRITTEN_MEMORY: "Find the read that comes before any write: an input that was never "
     "filled, an element of shared memory without a value, an accumulator that isn't set to 0. "
     f"{SANITIZE} names it.",
@@ -107,18 +107,18 @@ SLIP_STEP: dict[Slip, str] = {
     Slip.EDGES_COUNTED_TWICE: "An element at the edge has no partner: it's added once, where an "
     "inner one is added twice. Compare the weights of the two.",
     Slip.OFFSET: "Does the sum start at 0, and is each element added once? An output that still "
-    "holds the result of an earlier launch shifts everything, too.",
+    "holds the result of an earlier launch also shifts everything.",
     Slip.SAME_VALUE: "Does the index depend on the thread? Look for a value that every thread "
     "reads or writes at one address.",
     Slip.ELSEWHERE: "The values are right and their indices aren't: compare the index of the load "
     "with the index of the store, for the thread of the first wrong element.",
     Slip.TERMS_MISSING: "Count the terms that each thread adds. For a tree, round the size up to a "
-    "power of two and add only what exists: if (i + distance < n).",
+    "power of two and add only elements that exist: if (i + distance < n).",
 }
 
 
 def next_step(kind: str, slip: Slip | None = None) -> str:
-    """What to do about a verdict: that of its slip, unless its place says more."""
+    """The next step after a verdict: its slip's, unless the place of the errors says more."""
     if slip is None or (kind in (EDGES, FIRST_BLOCK) and slip in (Slip.ZEROS, Slip.SAME_VALUE)):
         return NEXT_STEP[kind]
     return SLIP_STEP[slip]

@@ -1,4 +1,4 @@
-"""What is known about a wrong array, and the words for its parts."""
+"""The evidence about a wrong array, and the words for its parts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .tolerance import Tolerance
 MUCH = 0.3  # share of the elements that another order leaves wrong at least
 ENOUGH = 0.9  # share of elements that another order explains at least
 HARDLY = 0.02  # a chance, small enough where little depends on it
-UNLIKELY = 1e-3  # what happens by chance less often than this is evidence
+UNLIKELY = 1e-3  # a chance that is smaller is evidence
 PAIRS = 4096  # of expected elements, compared to see how often two of them agree
 
 
@@ -31,11 +31,11 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Two arrays of one shape and what is known about them.
+    """Two arrays of one shape and all that is known about them.
 
-    ``wrong`` marks wrong elements, ``unwritten`` those that still hold what they held before the
+    ``wrong`` marks wrong elements, ``unwritten`` those that are as they were before the
     launch, ``strange_nan`` those that became NaN in the kernel although no NaN is expected, and
-    ``carried`` those of them that carry the NaN of memory that was never written. ``axes`` are the
+    ``carried`` the ones among them with the NaN of memory that was never written. ``axes`` are the
     names of the axes, none for an array's own. ``inputs`` are the kernel's by name, where known.
     """
 
@@ -56,7 +56,7 @@ class Evidence:
         return near
 
     def alike(self, values: np.ndarray) -> bool:
-        """Are all ``values`` the same, as far as the tolerance tells?"""
+        """Are all ``values`` the same, within the tolerance?"""
         return bool(self.close(values, np.full_like(values, values.reshape(-1)[0])).all())
 
     @cached_property
@@ -108,6 +108,6 @@ class Evidence:
         )
 
     def axis_name(self, axis: int, several: bool = False) -> str:
-        """What is along ``axis``, in the singular or for ``several`` of it."""
+        """The name of ``axis``, in the singular or for ``several`` of it."""
         name = (self.axes or axis_names(self.actual.ndim))[axis]
         return plural(name) if several else name

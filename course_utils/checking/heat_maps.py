@@ -45,14 +45,14 @@ class HeatMap:
 
     @property
     def meanings(self) -> dict[str, str]:
-        """The marks that occur, and what each says."""
+        """The marks that occur, and their meanings."""
         words = WORDS if self.step != (1, 1) else {**WORDS, ALL_WRONG: "wrong"}
         shown = "".join(self.rows)
         return {mark: words[mark] for mark in WORDS if mark in shown}
 
     @property
     def legend(self) -> str:
-        """The marks that occur and what each says, in a line."""
+        """The marks that occur and their meanings, in a line."""
         return "   ".join(f"{mark} {words}" for mark, words in self.meanings.items())
 
     @property
@@ -88,7 +88,7 @@ class HeatMap:
 
 
 def map_of(wrong: np.ndarray, unwritten: np.ndarray, axes: tuple[str, ...] = ()) -> HeatMap | None:
-    """The map of a result; None where no element is right, or there is only one.
+    """The map of a result, None where no element is right or there is only one.
 
     Where the errors are so even that no mark is right, it is of the array's first elements.
     """
@@ -140,7 +140,7 @@ def _runs(row: str) -> list[tuple[str, int]]:
 
 
 def _span(mark: str, count: int) -> str:
-    """Marks in a row. The colours are light, so the marks on them are dark under any theme; right
+    """Marks in a row. The colours are light, so the marks on them are dark under any theme. Right
     ones have the map's own."""
     marks = mark * count
     if mark == RIGHT:

@@ -15,8 +15,7 @@ def at_index(
     """The values of ``inputs`` at the element ``index`` of an output of ``shape``.
 
     The keys say which element each value is, such as ``x[1, 2]``. An input counts where it has the
-    output's shape, or as many elements in one dimension, as a kernel takes them (or the reverse:
-    a matrix beside a flat output). A single number is there at every index. Other inputs are left
+    output's shape, or as many elements in one dimension, as a kernel takes them, or the reverse. A single number is there at every index. Other inputs are left
     out: which of their elements belongs to the output's only the kernel knows.
     """
     found: dict[str, Any] = {}
@@ -46,7 +45,7 @@ def named_index(index: Sequence[int], axes: Sequence[str] = ()) -> str:
 
 
 def axis_names(ndim: int) -> tuple[str, ...]:
-    """What is along each axis of an array: matrices, their rows and columns."""
+    """The names of an array's axes: matrices, their rows and columns."""
     if ndim == 1:
         return ("element",)
     return (*("matrix",) * (ndim - 2), "row", "column")

@@ -1,4 +1,4 @@
-"""Which elements were never written: they hold what their array held before the launch.
+"""Which elements were never written: they are as they were before the launch.
 
 ``cp.empty`` fills an array on the emulator with values that hardly any kernel computes: a NaN of
 its own, or 0xCD in every byte of an integer. A NaN keeps its bits through arithmetic on most
@@ -20,8 +20,8 @@ from .tolerance import is_inexact
 
 @dataclass(frozen=True)
 class Unset:
-    """Masks of the result's shape: ``unwritten`` elements, those that are NaN for another reason
-    (``strange``), and those of the latter that come from unwritten memory (``carried``)."""
+    """Masks of the result's shape: ``unwritten`` elements, NaN that have another reason
+    (``strange``), and the ones among these that come from unwritten memory (``carried``)."""
 
     unwritten: np.ndarray
     strange: np.ndarray
@@ -29,10 +29,10 @@ class Unset:
 
 
 def unset(actual: Any, got: np.ndarray, want: np.ndarray, initial: Any = None) -> Unset:
-    """What was never written in ``got``, the host's copy of ``actual`` in its own dtype.
+    """The elements that were never written in ``got``, the host's copy of ``actual``.
 
-    ``initial`` is what it held before: an array of its shape, or one value. Without it, that is the
-    NaN of NumPy or of ``cp.empty``, or an integer of ``cp.empty``. A NaN that ``want`` expects is
+    ``initial`` is its content before the launch: an array of its shape, or one value. Without it,
+    that is the NaN of NumPy or of ``cp.empty``, or an integer of ``cp.empty``. A NaN that ``want`` expects is
     not strange.
     """
     nan = np.isnan(got) & ~np.isnan(want) if _has_nan(got) else np.zeros(got.shape, bool)
@@ -52,7 +52,7 @@ def unset(actual: Any, got: np.ndarray, want: np.ndarray, initial: Any = None) -
 
 
 def raw_bytes(array: np.ndarray) -> np.ndarray:
-    """The raw bytes along a new last axis, so that one NaN can be told from another."""
+    """The raw bytes along a new last axis, so that one NaN differs from another."""
     return np.ascontiguousarray(array)[..., None].view(np.uint8)
 
 
@@ -66,7 +66,7 @@ def _equal(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _empty_bits(dtype: np.dtype) -> int | None:
-    """What ``cp.empty`` puts into an element, or into each part of a complex one."""
+    """The bits that ``cp.empty`` puts into an element, or into each part of a complex one."""
     if dtype.kind in "iu":
         return int.from_bytes(bytes([CANARY]) * dtype.itemsize, "little")
     return NAN_BITS.get(_part(dtype).name)

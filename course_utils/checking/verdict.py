@@ -1,4 +1,4 @@
-"""A verdict: what is wrong, where, and one next step; as plain text and as HTML."""
+"""A verdict: the mistake, its place and one next step, as plain text and as HTML."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .heat_maps import COLOURS, WORDS, HeatMap
 from .indices import element, named_index
 from .rows import Rows
 
-PACKED = 1 << 12  # from here on an unsigned number is shown in hexadecimal, too
+PACKED = 1 << 12  # from here on an unsigned number is also shown in hexadecimal
 PASS_COLOUR, FAIL_COLOUR, NEUTRAL_COLOUR = "#009e73", "#d55e00", "#0072b2"
-SHARE = 60  # per cent of a headline's colour; the rest is the text's, so that it has contrast
+SHARE = 60  # per cent of a headline's colour, and the rest is the text's, which gives it contrast
 
 
 @dataclass(frozen=True)
 class FirstWrong:
-    """The first wrong element; ``member`` is how a kernel writes it where its array is one of
+    """The first wrong element. ``member`` is how a kernel writes it where its array is one of
     vectors, ``y[41].x``, ``axes`` name its axes, and ``inputs`` are the kernel's inputs at the same
     index (:func:`~course_utils.checking.indices.at_index`)."""
 
@@ -194,7 +194,7 @@ def panel(headline: str, body: str, colour: str) -> str:
 
 
 def tint(percent: int) -> str:
-    """A background: so much of the text's colour over what is below it."""
+    """A background: so much of the text's colour over the page's."""
     return f"color-mix(in srgb, currentColor {percent}%, transparent)"
 
 

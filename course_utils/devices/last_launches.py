@@ -33,8 +33,8 @@ _launches: deque[tuple[Launched, list[Any]]] = deque(maxlen=KEPT)  # with weak r
 
 
 def remember(launched: Launched, args: Any, parameters: Sequence[Any] = ()) -> None:
-    """Note a launch on ``args``. ``parameters`` are those of the kernel's signature, where known:
-    an array that it takes as const isn't written."""
+    """Note a launch on ``args``. ``parameters`` are the ones in the kernel's signature, where
+    known: an array that it takes as const isn't written."""
     known = parameters if len(parameters) == len(args) else [None] * len(args)
     written = []
     for value, parameter in zip(args, known, strict=True):
@@ -42,7 +42,7 @@ def remember(launched: Launched, args: Any, parameters: Sequence[Any] = ()) -> N
             continue
         try:
             written.append(weakref.ref(value))
-        except TypeError:  # it can't be told whether it still exists
+        except TypeError:  # nothing shows whether it still exists
             continue
     _launches.append((launched, written))
 
@@ -61,8 +61,8 @@ def last_launch_on(array: Any) -> Launched | None:
 
 
 def _bounds(array: Any) -> tuple[int, int] | None:
-    """The addresses of an array on the device, from its first byte to past its last; None for
-    what is no such array."""
+    """The addresses of an array on the device, from its first byte to past its last, None for
+    any other value."""
     if isinstance(array, ndarray):
         low, high = np.lib.array_utils.byte_bounds(plain(array))
         return int(low), int(high)

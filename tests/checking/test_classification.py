@@ -71,13 +71,13 @@ def test_two_elements_are_too_few_to_be_called_reversed_shifted_or_scaled():
 
 def test_three_rows_are_enough_to_be_shifted():
     message = judge(np.roll(MATRIX, 1, axis=0), MATRIX, name="c").message
-    assert message == "each row of c holds what belongs one row before it."
+    assert message == "each row of c holds the values of the row before it."
     message = judge(np.roll(MATRIX, -1, axis=1), MATRIX, name="c").message
-    assert message == "each column of c holds what belongs one column after it."
+    assert message == "each column of c holds the values of the column after it."
     two = np.roll(MATRIX[:2], -1, axis=1)  # too few rows to be shifted, but not too few columns
-    assert "one column after it" in judge(two, MATRIX[:2]).message
+    assert "the column after it" in judge(two, MATRIX[:2]).message
     three = np.roll(MATRIX[:3], 1, axis=0)
-    assert "one row before it" in judge(three, MATRIX[:3]).message
+    assert "the row before it" in judge(three, MATRIX[:3]).message
 
 
 def test_what_is_reversed_is_named_by_its_axis():
@@ -97,7 +97,7 @@ def test_a_stack_of_matrices_can_be_transposed():
 
 def test_a_factor_is_named_and_a_wrong_sign_as_well():
     assert judge(2.5 * VECTOR, VECTOR, name="c").message == (
-        "every element of c is 2.5 times what it should be."
+        "every element of c is 2.5 times the expected one."
     )
     assert judge(-VECTOR, VECTOR, name="c").message == "every element of c has the wrong sign."
 
@@ -272,9 +272,9 @@ def test_a_first_block_whose_others_are_unwritten_says_so():
 @pytest.mark.parametrize(
     ("places", "words"),
     [
-        ([slice(999, None)], "the last element of c is wrong;"),
-        ([slice(998, None)], "the last 2 elements of c are wrong;"),
-        ([slice(994, None)], "the last 6 elements of c are wrong;"),  # less than a block's rest
+        ([slice(999, None)], "the last element of c is wrong,"),
+        ([slice(998, None)], "the last 2 elements of c are wrong,"),
+        ([slice(994, None)], "the last 6 elements of c are wrong,"),  # less than a block's rest
     ],
 )
 def test_a_tail_is_counted_as_it_is(places, words):

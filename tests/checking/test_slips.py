@@ -167,7 +167,7 @@ def test_a_tree_over_a_size_that_is_no_power_of_two_loses_elements(size, lost):
 @pytest.mark.parametrize(
     ("kept", "data"),
     [
-        (tree_keeps(48), ("no power of two", "x[2]")),
+        (tree_keeps(48), ("isn't a power of two", "x[2]")),
         (np.arange(48) < 32, ("32 of 48 terms", "x[32]")),
         (np.arange(48) != 7, ("without x[7]", "47 of 48")),
     ],

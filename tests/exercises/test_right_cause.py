@@ -81,13 +81,13 @@ MUTANTS = {  # what the verdict says of a mutant, and what it does not say
         "04.count_digits",
         "counts of 16 bits",
         "WRONG VALUES",
-        "times what it should be",
+        "times the expected one",
     ),
     "a wrong branch is no factor": (
         "04.one_way",
         "0 with the negative ones",
         "WRONG VALUES",
-        "times what it should be",
+        "times the expected one",
     ),
     "rounds that are missing are no lost precision": (
         "04.one_way",

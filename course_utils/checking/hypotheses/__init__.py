@@ -36,7 +36,7 @@ HYPOTHESES: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
 
 
 def classify(e: Evidence) -> Diagnosis:
-    """The kind of mistake and a sentence about it; something must be wrong."""
+    """The kind of mistake and a sentence about it. Something must be wrong."""
     with np.errstate(all="ignore"):  # of infinite, NaN and the largest numbers
         return _first_that_holds(e)
 

@@ -1,4 +1,4 @@
-"""The right values in the wrong order: transposed, reversed, shifted, rolled; or conjugated."""
+"""The right values in the wrong order: transposed, reversed, shifted, rolled, or conjugated."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def conjugated(e: Evidence) -> Diagnosis | None:
     if e.actual.dtype.kind != "c" or e.wrong.sum() < 3 or not _all_explained(e, e.actual.conj()):
         return None
     message = (
-        f"every element of {e.name} is the complex conjugate of what it should be: the sign of "
+        f"every element of {e.name} is the complex conjugate of the expected one: the sign of "
         "each imaginary part is wrong."
     )
     return Diagnosis(kinds.WRONG, message, Slip.EXPONENT_SIGN)
@@ -62,14 +62,14 @@ def shifted(e: Evidence) -> Diagnosis | None:
         what = e.axis_name(axis)
         for to, of, where in ((later, sooner, "before"), (sooner, later, "after")):
             if e.explains(e.actual[to], e.expected[of]):
-                message = f"each {what} of {e.name} holds what belongs one {what} {where} it."
-                return Diagnosis(kinds.OFF_BY_ONE, message)
+                held = f"the value{'s' * (e.actual.ndim > 1)} of the {what} {where} it"
+                return Diagnosis(kinds.OFF_BY_ONE, f"each {what} of {e.name} holds {held}.")
     return None
 
 
 def rolled(e: Evidence) -> Diagnosis | None:
-    """By any distance along an axis, what leaves at one end coming in at the other; by half of
-    every axis, as a transform has its frequencies."""
+    """By any distance along an axis, where the end continues at the start, or by half of every
+    axis, as a transform has its frequencies."""
     if e.wrong.mean() < MUCH:
         return None
     if e.actual.ndim > 1 and min(e.actual.shape) > 1:
@@ -84,14 +84,14 @@ def rolled(e: Evidence) -> Diagnosis | None:
         found = [int(k) for k in np.flatnonzero(same) if 1 < k < size - 1]
         if len(found) > CANDIDATES:
             continue
-        for k in found:  # element 0 holds what belongs at k
+        for k in found:  # element 0 holds the value of element k
             if _all_explained(e, np.roll(e.actual, k, axis), len(found)):
                 by, where = (k, "after") if k <= size // 2 else (size - k, "before")
                 what = e.axis_name(axis, several=True)
                 half = f", half of all {size}" if by in (size // 2, size - size // 2) else ""
                 return Diagnosis(
                     kinds.WRONG,
-                    f"{e.name} is rolled by {by} {what}{half}: each holds what belongs {by} "
+                    f"{e.name} is rolled by {by} {what}{half}: each comes from {by} "
                     f"{what} {where} it, and the end continues at the start.",
                     Slip.ROLLED,
                 )

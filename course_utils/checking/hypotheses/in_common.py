@@ -1,4 +1,4 @@
-"""What all wrong elements have in common, wherever they are."""
+"""Traits that all wrong elements share, wherever they are."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..verdict import format_value
 
 ENOUGH = 3  # wrong elements: of fewer, much is in common by chance
 WIDTHS = (8, 16, 32)  # bits in which an integer may have been kept
-RARE = 0.2  # of a value that fewer of the expected elements have, a wrong one is no accident
+RARE = 0.2  # of a value that fewer of the expected elements have, a wrong one isn't an accident
 LARGEST = 1e300  # distance of two expected elements that numbers are drawn from
 MOST_OFFSET = 1 << 20  # of integers
-SMALL_SHARES = 8  # the largest denominator of a share that is no chance
-MANY = 100  # an integer from here on is no such share by chance
+SMALL_SHARES = 8  # the largest denominator of a share that isn't chance
+MANY = 100  # an integer from here on is hardly such a share by chance
 SEARCHED = 1 << 18  # elements at most among which the values of the wrong ones are looked for
 
 
@@ -63,8 +63,8 @@ def wrapped(e: Evidence) -> tuple[str, Slip] | None:
         signed = outside and bool(((found >= -size // 2) & (found < size // 2)).all())
         if (unsigned or signed) and not ((wanted - found) % size).any() and found.any():
             return (
-                f"{e.wrong_ones} is what {bits} bits keep of it: the remainder after a division "
-                f"by {size:,}.",
+                f"{e.wrong_ones} has {bits} bits of its value left: the remainder after a "
+                f"division by {size:,}.",
                 Slip.WRAPPED,
             )
     limits = np.iinfo(e.actual.dtype)
@@ -106,8 +106,8 @@ def same_factor(e: Evidence) -> tuple[str, Slip] | None:
         return None
     if abs(factor + 1) < 1e-6:
         return f"{e.wrong_ones} has the wrong sign.", Slip.SAME_FACTOR
-    much = f"{plain} what" if plain else f"{factor:.4g} times what"
-    return f"{e.wrong_ones} is {much} it should be.", Slip.SAME_FACTOR
+    much = plain if plain else f"{factor:.4g} times"
+    return f"{e.wrong_ones} is {much} the expected one.", Slip.SAME_FACTOR
 
 
 def offset(e: Evidence) -> tuple[str, Slip] | None:
@@ -172,7 +172,7 @@ def elsewhere(e: Evidence) -> tuple[str, Slip] | None:
     origin = np.unravel_index(int(where[0]), e.wrong.shape)
     here, there = (element(e.name, [int(i) for i in index]) for index in (first, origin))
     return (
-        f"{e.wrong_ones} holds what belongs at another index: {here} holds the value of {there}.",
+        f"{e.wrong_ones} holds a value from another index: {here} holds the value of {there}.",
         Slip.ELSEWHERE,
     )
 
@@ -181,7 +181,7 @@ SHARED = (zeros, wrapped, infinite, same_factor, offset, same_value, elsewhere)
 
 
 def shared(e: Evidence) -> tuple[str, Slip] | None:
-    """What all wrong elements have in common, as a sentence, or None."""
+    """A trait that all wrong elements share, as a sentence, or None."""
     return next(filter(None, (test(e) for test in SHARED)), None)
 
 
@@ -193,7 +193,7 @@ def describe_wrong(e: Evidence) -> Diagnosis:
         )
         return Diagnosis(kinds.WRONG, every)
     if share := _fraction(e):
-        message = f"{e.all_of} is {share} of what it should be."
+        message = f"{e.all_of} is {share} of the expected one."
         return Diagnosis(kinds.WRONG, message, Slip.TERMS_MISSING)
     if off := _share(e):
         return Diagnosis(kinds.WRONG, f"{e.all_of} is {off}: more than rounding explains.")
@@ -217,7 +217,7 @@ def _fraction(e: Evidence) -> str:
 
 
 def _share(e: Evidence) -> str:
-    """By how much a single number is off, where that is little; nothing where it is much."""
+    """By how much a single number is off, where that is little, nothing where it is much."""
     got, wanted = wide(e.actual).item(), wide(e.expected).item()
     if e.expected.dtype.kind not in "fc":
         return ""  # of a count or an index a little is as wrong as much
@@ -230,5 +230,5 @@ def _share(e: Evidence) -> str:
 
 
 def is_located(kind: str) -> bool:
-    """Whether ``kind`` says where the wrong elements are, and not yet what is wrong with them."""
+    """Whether ``kind`` says where the wrong elements are and nothing about their values."""
     return kind in (kinds.WRONG, kinds.EDGES, kinds.FIRST_BLOCK)

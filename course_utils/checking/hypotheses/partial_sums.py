@@ -18,7 +18,7 @@ NAMED = 4  # of the terms left out, so many by name
 
 def terms_missing(e: Evidence) -> Diagnosis | None:
     """Each wrong element is a sum of the same few of its terms: the first of them, all but one,
-    or those that a tree over a size that is no power of two keeps."""
+    or those that a tree over a size that isn't a power of two keeps."""
     if e.expected.dtype.kind not in "iuf" or e.actual.dtype.kind not in "iuf":
         return None
     for name, values in e.inputs.items():
@@ -33,7 +33,7 @@ def terms_missing(e: Evidence) -> Diagnosis | None:
 
 
 def _terms(e: Evidence, values: object) -> np.ndarray | None:
-    """The terms of each element, (elements, terms), where ``values`` are that; None otherwise."""
+    """The terms of each element, (elements, terms), where ``values`` are that, None otherwise."""
     array = np.asarray(values)
     count = e.expected.size
     if array.dtype.kind not in "iuf" or array.size % count or array.size // count < 3:
@@ -66,7 +66,7 @@ def _selections(e: Evidence, terms: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _only(hits: np.ndarray) -> list[int]:
-    """The number of the only hit, in a list; of several, each may be one by chance."""
+    """The number of the only hit, in a list. Several may be chance, and give an empty one."""
     found = [int(at) for at in np.flatnonzero(hits)]
     return found if len(found) == 1 else []
 
@@ -92,7 +92,7 @@ def _of(e: Evidence, name: str, ndim: int, kept: np.ndarray) -> Diagnosis:
     names = [f"{row}{', ' if ndim > 1 else ''}{i}]" for i in left[:NAMED]]
     listed = ", ".join(names) + (f" and {len(left) - NAMED} more" if len(left) > NAMED else "")
     is_tree = count & (count - 1) and (kept == tree_keeps(count)).all()
-    why = f": a tree that halves its distance leaves them out, for {count} is no power of two"
+    why = f": a tree that halves its distance leaves them out, for {count} isn't a power of two"
     if not is_tree:
         why = f": {count - len(left)} of {count} terms are in the sum"
     message = f"{e.wrong_ones} is the sum without {listed}{why}."

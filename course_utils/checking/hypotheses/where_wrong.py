@@ -13,7 +13,7 @@ from ..evidence import ENOUGH, Diagnosis, Evidence
 from ..indices import element
 
 BLOCK_SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
-MOST_OF_A_TAIL = 0.25  # the share of it that is wrong at least; fewer are mistakes here and there
+MOST_OF_A_TAIL = 0.25  # the share of it that is wrong at least. Fewer are mistakes here and there
 FEW = 6  # elements: of fewer than these, one may be called the edge, and of 2 or 3 none
 SHORT_COUNTS = {2**15: "short", 2**16: "unsigned short"}  # numbers that 16 bits count from 0 on
 
@@ -39,7 +39,7 @@ def edges(e: Evidence) -> Diagnosis | None:
         core = tuple(slice(width, size - width) for size in e.actual.shape)
         inner = e.wrong[core]
         if inner.size * 2 >= e.wrong.size and not inner.any():
-            message = f"the inside of {e.name} is right; only the border is wrong."
+            message = f"the inside of {e.name} is right, only the border is wrong."
             return Diagnosis(kinds.EDGES, message)
     return None
 
@@ -78,7 +78,7 @@ def first_block(e: Evidence) -> Diagnosis | None:
 
 
 def partly_written(e: Evidence) -> Diagnosis | None:
-    """Some elements still hold what they held before the launch."""
+    """Some elements are as they were before the launch."""
     count = int(e.unwritten.sum())
     by_chance = e.actual.itemsize == 1 and count * 2 < e.wrong.sum()  # a byte in 256 holds it
     if by_chance or not count:
@@ -90,19 +90,19 @@ def partly_written(e: Evidence) -> Diagnosis | None:
 
 
 def tails_of(size: int) -> list[int]:
-    """Numbers of trailing elements that a rounding mistake could miss, 0 included; one of two
-    elements is no edge."""
+    """Numbers of trailing elements that a rounding mistake could miss, 0 included. One of two
+    elements isn't an edge."""
     tails = {0, 1, 2} | {size % block for block in BLOCK_SIZES}
     return sorted(tail for tail in tails if tail < size) if size > 2 else [0]
 
 
 def _without_tails(e: Evidence, cut: Sequence[int]) -> np.ndarray:
-    """What is wrong where the last ``cut`` of each axis are left out."""
+    """The wrong elements without the last ``cut`` of each axis."""
     return e.wrong[tuple(slice(0, n - t) for n, t in zip(e.actual.shape, cut, strict=True))]
 
 
 def _shrunk(e: Evidence, cut: list[int]) -> tuple[int, ...]:
-    """``cut`` with every tail reduced to what is really wrong."""
+    """``cut`` with every tail reduced to its wrong part."""
     for axis in range(len(cut)):
         while cut[axis] > 0:
             less = [tail - (a == axis) for a, tail in enumerate(cut)]
@@ -122,7 +122,7 @@ def _of_tails(e: Evidence, cut: tuple[int, ...]) -> Diagnosis:
     state = "were never written" if unwritten else "are wrong"
     if sum(cut) == 1:
         state = state.replace("are", "is").replace("were", "was")
-    message = f"{' and '.join(parts)} of {e.name} {state}; everything else is right."
+    message = f"{' and '.join(parts)} of {e.name} {state}, everything else is right."
     return Diagnosis(kinds.EDGES, message, Slip.EDGES_UNWRITTEN if unwritten else None)
 
 

@@ -9,7 +9,9 @@ from ..error_kinds import Slip
 from ..evidence import Diagnosis, Evidence
 from ..tolerance import is_inexact, rms, wide
 
-PRECISION_LIMIT = 0.02  # of the element or of the rms: what half precision or a fast function costs
+PRECISION_LIMIT = (
+    0.02  # of the element or of the rms: the cost of half precision or of a fast function
+)
 SPREAD = 0.1  # share of elements that lost precision reaches at least
 SLIGHT = 100  # tolerances: an error this small is one of rounding, wherever it is
 LEAST_TERM = 5e-5  # of a sum: one of 20,000 equal terms. Less is lost by rounding
@@ -18,7 +20,7 @@ LEAST_COUNT = 8  # a factor below may well be another number's
 
 
 def untouched(e: Evidence) -> Diagnosis | None:
-    """Every element still holds what it held before the launch."""
+    """Every element is as it was before the launch."""
     if e.unwritten.all():
         what = "no element" if e.actual.size > 1 else "the one element"
         was = "was" if e.actual.size > 1 else "was not"
@@ -67,7 +69,7 @@ def scaled(e: Evidence) -> Diagnosis | None:
             return None
     if abs(factor + 1) < 1e-6:
         return Diagnosis(kinds.SCALED, f"every element of {e.name} has the wrong sign.")
-    message = f"every element of {e.name} is {factor:.4g} times what it should be"
+    message = f"every element of {e.name} is {factor:.4g} times the expected one"
     if counted := _count_like(e, factor):
         count, of_what = counted
         shown = f"{count}" if factor > 1 else f"1 / {count}"
