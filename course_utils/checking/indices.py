@@ -15,8 +15,9 @@ def at_index(
     """The values of ``inputs`` at the element ``index`` of an output of ``shape``.
 
     The keys say which element each value is, such as ``x[1, 2]``. An input counts where it has the
-    output's shape, or as many elements in one dimension, as a kernel takes them, or the reverse. A single number is there at every index. Other inputs are left
-    out: which of their elements belongs to the output's only the kernel knows.
+    output's shape, or as many elements in one dimension, as a kernel takes them, or the reverse. A
+    single number is there at every index. Other inputs are left out: which of their elements
+    belongs to the output's only the kernel knows.
     """
     found: dict[str, Any] = {}
     for name, value in inputs.items():

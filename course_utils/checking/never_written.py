@@ -32,8 +32,8 @@ def unset(actual: Any, got: np.ndarray, want: np.ndarray, initial: Any = None) -
     """The elements that were never written in ``got``, the host's copy of ``actual``.
 
     ``initial`` is its content before the launch: an array of its shape, or one value. Without it,
-    that is the NaN of NumPy or of ``cp.empty``, or an integer of ``cp.empty``. A NaN that ``want`` expects is
-    not strange.
+    that is the NaN of NumPy or of ``cp.empty``, or an integer of ``cp.empty``. A NaN that ``want``
+    expects is not strange.
     """
     nan = np.isnan(got) & ~np.isnan(want) if _has_nan(got) else np.zeros(got.shape, bool)
     emulated = isinstance(actual, emulated_cupy.ndarray)
