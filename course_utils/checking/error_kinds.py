@@ -35,6 +35,7 @@ class Slip(Enum):
     NEUTRAL = "0 as the start of a minimum or a maximum"
     ZEROS = "each wrong element is 0"
     WRAPPED = "the remainder of a value too large for its type"
+    LEFT_OUT = "a number where NaN or an infinity is expected"
     INFINITE = "each wrong element is infinite"
     SAME_FACTOR = "each wrong element is off by one factor"
     EDGES_UNWRITTEN = "the edges were never written"
@@ -98,6 +99,8 @@ SLIP_STEP: dict[Slip, str] = {
     f"cp.empty: an element that isn't written then shows as NaN. If one does, {MISSING_ELEMENT}.",
     Slip.WRAPPED: "Calculate in a wider type and clip before you store: "
     "min(max(value, 0), 255) for an unsigned char.",
+    Slip.LEFT_OUT: "A NaN or an infinity of the input must reach the result, and 0 * inf is NaN. "
+    "Look for the place that drops it: a comparison, fmaxf, a test for 0, a clamp.",
     Slip.INFINITE: "Look for a division by 0 and for an overflow: a half ends at 65,504, and expf "
     "overflows beyond 88.7, so subtract the maximum before it.",
     Slip.SAME_FACTOR: "Which factor or weight do these elements have that the right ones don't? Is "

@@ -28,6 +28,7 @@ def edited(array, where, value):
     return copy
 
 
+NAN = np.float32(np.nan)
 EDGE = np.zeros(60, bool)
 EDGE[[0, -1]] = True
 CASES = {
@@ -63,6 +64,7 @@ CASES = {
     "a minimum from 0": (np.minimum(VECTOR, 0), VECTOR, kinds.WRONG, Slip.NEUTRAL, "minimum"),
     "zeros": (edited(VECTOR, slice(3, 30, 4), 0), VECTOR, kinds.WRONG, Slip.ZEROS, "7 wrong"),
     "overflow": (edited(VECTOR, slice(3, 30, 4), np.inf), VECTOR, kinds.WRONG, Slip.INFINITE, ""),
+    "a NaN left out": (VECTOR, edited(VECTOR, [3, 9], NAN), kinds.WRONG, Slip.LEFT_OUT, "NaN"),
     "edges doubled": (
         np.where(EDGE, 2 * VECTOR, VECTOR),
         VECTOR,

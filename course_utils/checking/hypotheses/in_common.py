@@ -79,6 +79,17 @@ def wrapped(e: Evidence) -> tuple[str, Slip] | None:
     return None
 
 
+def left_out(e: Evidence) -> tuple[str, Slip] | None:
+    """Finite, where a NaN or an infinity of the input should have come through."""
+    if e.actual.dtype.kind != "f" or not np.isfinite(e.actual[e.wrong]).all():
+        return None
+    wanted = e.expected[e.wrong]
+    for name, there in (("NaN", np.isnan(wanted)), ("infinite", np.isinf(wanted))):
+        if there.all():
+            return f"{e.wrong_ones} should be {name} and is a number like others.", Slip.LEFT_OUT
+    return None
+
+
 def infinite(e: Evidence) -> tuple[str, Slip] | None:
     """Infinite where a finite number is expected."""
     if e.actual.dtype.kind not in "fc" or not np.isinf(e.actual[e.wrong]).all():
@@ -177,7 +188,7 @@ def elsewhere(e: Evidence) -> tuple[str, Slip] | None:
     )
 
 
-SHARED = (zeros, wrapped, infinite, same_factor, offset, same_value, elsewhere)
+SHARED = (left_out, zeros, wrapped, infinite, same_factor, offset, same_value, elsewhere)
 
 
 def shared(e: Evidence) -> tuple[str, Slip] | None:

@@ -9,9 +9,7 @@ from ..error_kinds import Slip
 from ..evidence import Diagnosis, Evidence
 from ..tolerance import is_inexact, rms, wide
 
-PRECISION_LIMIT = (
-    0.02  # of the element or of the rms: the cost of half precision or of a fast function
-)
+PRECISION_LIMIT = 0.02  # of the element or the rms: the cost of half precision or a fast function
 SPREAD = 0.1  # share of elements that lost precision reaches at least
 SLIGHT = 100  # tolerances: an error this small is one of rounding, wherever it is
 LEAST_TERM = 5e-5  # of a sum: one of 20,000 equal terms. Less is lost by rounding
