@@ -51,7 +51,7 @@ def as_removed(findings: Iterable[Finding]) -> list[Finding]:
     return [replace(f, message=f.message + NOTE) for f in findings if f.kind in REMOVABLE]
 
 
-def unoptimised(kernel: Kernel) -> Kernel | None:
+def without_optimiser(kernel: Kernel) -> Kernel | None:
     """The same kernel compiled with ``-G``. None for one of a PTX file, and where the compiler
     takes too long or has done so before."""
     if not is_short(getattr(kernel.raw, "compile_seconds", 0.0)):
@@ -71,7 +71,7 @@ def removed(
 
     ``values`` are as :meth:`Kernel.check` returns them. The kernel writes to the arrays.
     """
-    twin = unoptimised(kernel)
+    twin = without_optimiser(kernel)
     if twin is None:
         return []
     _copy_variables(kernel, twin)
