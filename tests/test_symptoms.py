@@ -18,6 +18,8 @@ from course_utils.devices.limits import LaunchError, Limits, check_residence, ch
 from course_utils.emulator import KINDS, Cause, Finding
 from course_utils.errors import SYMPTOMS, LessonError, in_full, more
 from course_utils.exercises.authoring import kinds
+from course_utils.exercises.judging.outcome import Outcome
+from course_utils.kernel_tool.command import main
 from course_utils.launching.kernels import LaunchFault
 from course_utils.notebooks.canonical import read_file
 from course_utils.paths import CHAPTERS, notebook_name
@@ -182,3 +184,20 @@ def test_a_report_names_the_heading_of_each_kind_it_shows():
     source = 'extern "C" __global__ void f(int *x) { x[threadIdx.x] = 1; }'
     report = sanitize(load(source=source).f, 1, 64, (cp.zeros(33, np.int32),))
     assert str(report).splitlines()[-1] == more("Out of bounds")
+
+
+def test_an_exercise_s_outcome_links_to_its_heading_and_its_text_names_it(monkeypatch):
+    monkeypatch.chdir(CHAPTERS / "04_first_kernels")
+    wrong = Outcome("04.saxpy", "a times x plus y", Verdict("transposed", "rows are columns."))
+    assert str(wrong).splitlines()[-1].strip() == more("Transposed")
+    assert symptoms.link("Transposed") in wrong._repr_html_()
+    for kind in symptoms.UNDISTURBED:
+        quiet = Outcome("04.saxpy", "a times x plus y", Verdict(kind, "so far."))
+        assert SYMPTOMS not in str(quiet) + quiet._repr_html_()
+
+
+def test_the_command_line_names_the_heading_of_a_refusal(tmp_path, capsys):
+    file = tmp_path / "k.cu"
+    file.write_text('extern "C" __global__ void k(int n) {}')
+    assert main([str(file), "--block", "2000", "--args", "1"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == more(CUDA_ERRORS[9].heading)

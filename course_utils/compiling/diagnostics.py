@@ -39,7 +39,7 @@ class CompileError(LessonError):
         explained = [(item, _hint(item, source)) for item in diagnostics]
         explained = _each_once(explained)
         self.hints = tuple(hint.name for _, hint in explained[:MAX_ERRORS_SHOWN] if hint.name)
-        super().__init__(_render(explained) if explained else self.log)
+        super().__init__(_render(explained) if explained else self.log, symptom="Compile error")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from ...checking.excerpts import clip, source_excerpt
 from ...checking.verdict import FAIL_COLOUR, NEUTRAL_COLOUR, PASS_COLOUR, Verdict, panel, paragraph
 from ...compiling.diagnostics import CompileError
 from ...emulator import KINDS, Cause, Counts, Finding, Location, next_step
+from ...errors import more
+from ...symptoms import heading, link
 from ..authoring import kinds
 from ..authoring.spec import BaseExercise
 from .after_pass import AfterPass
@@ -42,7 +44,7 @@ class Outcome:
 
     ``counts`` are those of the launch that was measured against the target; ``before`` is what the
     starter, if it is right, measures there. ``note`` says what could not be kept of it. ``after``
-    is what follows a pass.
+    comes below a pass.
     """
 
     exercise_id: str
@@ -91,6 +93,8 @@ class Outcome:
 
     def __str__(self) -> str:
         parts = [str(self.verdict), *(f"  {fact}" for fact in self.facts)]
+        if page := more(heading(self.kind)):
+            parts.append(f"  {page}")
         return "\n".join([*parts, str(self.after)] if self.after else parts)
 
     __repr__ = __str__
@@ -106,7 +110,8 @@ class Outcome:
         )
         facts = "".join(paragraph(fact) for fact in self.facts)
         after = self.after.to_html() if self.after else ""
-        body = title + self.verdict.body_html() + facts + _picture(self.figure()) + after
+        page = link(heading(self.kind))
+        body = title + self.verdict.body_html() + facts + _picture(self.figure()) + page + after
         return panel(self.verdict.headline, body, colour)
 
     def figure(self) -> Any:
