@@ -126,8 +126,8 @@ DIVERGING = 0.7  # of the lanes that could be active
 
 
 @dataclass(frozen=True)
-class Remark:
-    """A bad number: the sentence about it, and its ``share`` of the kernel's cost."""
+class BadNumber:
+    """A number with the sentence about it, and its ``share`` of the kernel's cost."""
 
     share: float
     text: str
@@ -144,14 +144,14 @@ class Remark:
 
 def advice_on(profile: Profile) -> list[str]:
     """A sentence for each number of ``profile`` that is bad, the costliest first, at most MOST."""
-    alike: dict[tuple[str, str], list[Remark]] = {}
+    alike: dict[tuple[str, str], list[BadNumber]] = {}
     for found in (*_of_launch(profile), *_of_lines(profile)):
         alike.setdefault((found.text, found.lesson), []).append(found)
     by_cost = sorted(alike.items(), key=lambda item: -sum(found.share for found in item[1]))
     return [_sentence(*said, places) for said, places in by_cost[:MOST]]
 
 
-def _sentence(text: str, lesson: str, found: list[Remark]) -> str:
+def _sentence(text: str, lesson: str, found: list[BadNumber]) -> str:
     places = [each.place for each in found if each.place]
     if len(places) > 1:
         places = [
@@ -162,7 +162,7 @@ def _sentence(text: str, lesson: str, found: list[Remark]) -> str:
     return f"{where}{text} ({lesson})"
 
 
-def _of_lines(profile: Profile) -> Iterator[Remark]:
+def _of_lines(profile: Profile) -> Iterator[BadNumber]:
     for rule in LINE_RULES:
         whole = rule.cost(profile.counts)
         for line in profile.lines:
@@ -170,12 +170,12 @@ def _of_lines(profile: Profile) -> Iterator[Remark]:
             share = ratio(rule.cost(line.counts), whole)
             if number and number >= rule.times * least and share >= SHARE:
                 text = rule.text.format(number=_shown(number), least=_shown(least))
-                yield Remark(share, text, rule.lesson, line)
+                yield BadNumber(share, text, rule.lesson, line)
     yield from _at_one_address(profile)
     yield from _in_float64(profile)
 
 
-def _at_one_address(profile: Profile) -> Iterator[Remark]:
+def _at_one_address(profile: Profile) -> Iterator[BadNumber]:
     """Atomics by which many lanes of the first warp update one element."""
     first = profile.tally.first_accesses if profile.tally else {}
     most: dict[int, int] = {}
@@ -191,10 +191,10 @@ def _at_one_address(profile: Profile) -> Iterator[Remark]:
     for line, number in most.items():
         if number >= LANES_AT_ONE:
             text = AT_ONE_ADDRESS.format(number=number)
-            yield Remark(1.0, text, "04/06", profile.lines[line])
+            yield BadNumber(1.0, text, "04/06", profile.lines[line])
 
 
-def _in_float64(profile: Profile) -> Iterator[Remark]:
+def _in_float64(profile: Profile) -> Iterator[BadNumber]:
     """Arithmetic in float64 that no array and no variable asks for."""
     if re.search(r"\bdouble", strip_comments(profile.source)) or any(
         traffic.type in ("f64", "b64") for item in profile.instructions for traffic in item.traffic
@@ -204,26 +204,26 @@ def _in_float64(profile: Profile) -> Iterator[Remark]:
         number = line.counts.flops_by_type.get("f64", 0)
         share = ratio(number, profile.counts.flops)
         if share >= SHARE:
-            yield Remark(share, IN_FLOAT64.format(number=_shown(number)), "04/09", line)
+            yield BadNumber(share, IN_FLOAT64.format(number=_shown(number)), "04/09", line)
 
 
-def _of_launch(profile: Profile) -> Iterator[Remark]:
+def _of_launch(profile: Profile) -> Iterator[BadNumber]:
     """Numbers of a whole launch: how many threads a warp has, and how many are active."""
     begin = next((item for item in profile.instructions if item.warps), None)
     if begin is None:
         return
     threads = begin.threads / begin.warps
     if begin.threads == 1:
-        yield Remark(1.0, ONE_THREAD, "03/02")
+        yield BadNumber(1.0, ONE_THREAD, "03/02")
     elif threads <= FEW_LANES:
-        yield Remark(1.0, NARROW_BLOCK.format(number=_shown(threads)), "03/02")
+        yield BadNumber(1.0, NARROW_BLOCK.format(number=_shown(threads)), "03/02")
     active = profile.active_threads
     branches = [line for line in profile.lines if line.counts.divergent_branches]
     if branches and active < DIVERGING * threads:
         worst = max(branches, key=lambda line: line.counts.divergent_branches)
-        where = Remark(0, "", "", worst).place
+        where = BadNumber(0, "", "", worst).place
         text = DIVERGED.format(number=_shown(active), least=_shown(threads), where=where)
-        yield Remark(1 - active / threads, text, "04/07")
+        yield BadNumber(1 - active / threads, text, "04/07")
     loads = [
         traffic
         for item in profile.instructions
@@ -232,7 +232,7 @@ def _of_launch(profile: Profile) -> Iterator[Remark]:
     ]
     single = [t for t in loads if t.type[1:] == "8" and t.bytes <= WARP * t.requests]
     if sum(t.requests for t in single) > sum(t.requests for t in loads) / 2:
-        yield Remark(SHARE, BYTE_LOADS, "04/05")
+        yield BadNumber(SHARE, BYTE_LOADS, "04/05")
 
 
 def _shown(number: float) -> str:
