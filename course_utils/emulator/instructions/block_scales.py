@@ -17,7 +17,7 @@ from ..machine.lanes import Group
 from ..machine.operands import Get
 from ..machine.program import Builder
 from .fragment_layouts import SCALES, GetFragment
-from .warp import Rows
+from .warp import WarpRows
 
 _NARROW = "e4m3 e5m2 e3m2 e2m3 e2m1"
 # kind -> types that A and B may mix, types of C and D, shape, how many scales of which type; where
@@ -93,7 +93,7 @@ def read_scales(b: Builder, i: ptx.Instruction, at: int, kind: NarrowKind) -> Ge
             )
         return int(found[0])
 
-    def get(group: Group, rows: Rows) -> np.ndarray:
+    def get(group: Group, rows: WarpRows) -> np.ndarray:
         byte = one(first, group, allowed, "byte")
         thread = one(which, group, range(holders[1]), "thread")
         words = np.ascontiguousarray(rows.spread(word(group.R)))

@@ -14,10 +14,10 @@ from ..isa import ptx
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..numerics import floats
-from .warp import Rows
+from .warp import WarpRows
 
-GetFragment = Callable[[Group, Rows], np.ndarray]
-PutFragment = Callable[[Group, Rows, np.ndarray], None]
+GetFragment = Callable[[Group, WarpRows], np.ndarray]
+PutFragment = Callable[[Group, WarpRows, np.ndarray], None]
 
 CHUNK: np.dtype = np.dtype(np.complex128)  # 16 bytes at once; moved, never computed with
 G, T = np.divmod(np.arange(32)[:, None], 4)  # the manual's groupID and threadID_in_group; (32, 1)
@@ -96,7 +96,7 @@ def read_registers(b: Builder, operand: ptx.Operand, bits: int) -> GetFragment:
     """A getter ``get(group, rows)`` of an operand's n registers: u32 or u64 (warps, 32, n)."""
     gets = [b.read(item, "b64" if bits == 64 else "b32") for item in ptx.items(operand)]
 
-    def get(group: Group, rows: Rows) -> np.ndarray:
+    def get(group: Group, rows: WarpRows) -> np.ndarray:
         return np.stack([rows.spread(one(group.R)) for one in gets], axis=-1)
 
     return get
@@ -108,7 +108,7 @@ def write_registers(b: Builder, operand: ptx.Operand, dtype: np.dtype) -> PutFra
     puts = [b.write(item, "b64" if bits == 64 else "b32") for item in ptx.items(operand)]
     raw = RAW[max(bits, 32)]
 
-    def put(group: Group, rows: Rows, held: np.ndarray) -> None:
+    def put(group: Group, rows: WarpRows, held: np.ndarray) -> None:
         columns = np.ascontiguousarray(np.moveaxis(np.ascontiguousarray(held).view(raw), -1, 0))
         for one, column in zip(puts, columns, strict=True):
             one(group.R, np.ascontiguousarray(rows.gather(column)))

@@ -28,7 +28,7 @@ from .fragment_layouts import (
     read_registers,
     write_registers,
 )
-from .warp import Rows
+from .warp import WarpRows
 
 
 class Chunks:
@@ -115,7 +115,7 @@ def ldmatrix(b: Builder, i: ptx.Instruction) -> Step | None:
     trans = "trans" in i.modifiers
 
     def act(group: Group) -> None:
-        rows = Rows(group, None)
+        rows = WarpRows(group, None)
         if count == 4:
             data = chunks.read(group)
         else:
@@ -143,7 +143,7 @@ def stmatrix(b: Builder, i: ptx.Instruction) -> Step | None:
     trans = "trans" in i.modifiers
 
     def act(group: Group) -> None:
-        rows = Rows(group, None)
+        rows = WarpRows(group, None)
         words = np.ascontiguousarray(get(group, rows).swapaxes(1, 2))
         matrices = words.view(np.uint16).reshape(-1, count, 8, 8)
         if trans:
@@ -163,7 +163,7 @@ def movmatrix(b: Builder, i: ptx.Instruction) -> Step:
     put = write_registers(b, i.operands[0], np.dtype(np.uint32))
 
     def act(group: Group) -> None:
-        rows = Rows(group, None)
+        rows = WarpRows(group, None)
         matrix = get(group, rows).view(np.uint16).reshape(-1, 8, 8)
         words = np.ascontiguousarray(matrix.swapaxes(1, 2)).view(np.uint32)
         put(group, rows, words.reshape(-1, 32, 1))
@@ -210,7 +210,7 @@ def move_fragment(b: Builder, i: ptx.Instruction, shape: tuple[int, int, int]) -
     else:
         put = write_registers(b, registers, dtype)
 
-    def rounds(group: Group, rows: Rows) -> Iterator[tuple[np.ndarray, np.ndarray, Group]]:
+    def rounds(group: Group, rows: WarpRows) -> Iterator[tuple[np.ndarray, np.ndarray, Group]]:
         """(chunks, positions of lanes, the group that accesses memory), 32 chunks a round."""
         base = group.full(get_base(group.R)).astype(np.uint64)
         base = base + np.uint64(address.offset % 2**64)
@@ -223,7 +223,7 @@ def move_fragment(b: Builder, i: ptx.Instruction, shape: tuple[int, int, int]) -
             yield places, index, chunks.part(group, index, addresses)
 
     def load(group: Group) -> None:
-        rows = Rows(group, None)
+        rows = WarpRows(group, None)
         data = np.zeros((rows.count, total), chunk)
         for places, index, part in rounds(group, rows):
             got = np.zeros(group.n, chunk)
@@ -233,7 +233,7 @@ def move_fragment(b: Builder, i: ptx.Instruction, shape: tuple[int, int, int]) -
         put(group, rows, fragment.held(matrix.swapaxes(1, 2) if by_column else matrix))
 
     def save(group: Group) -> None:
-        rows = Rows(group, None)
+        rows = WarpRows(group, None)
         matrix = fragment.matrix(get(group, rows).view(dtype))
         matrix = np.ascontiguousarray(matrix.swapaxes(1, 2) if by_column else matrix)
         data = matrix.reshape(len(matrix), -1).view(chunk)

@@ -38,7 +38,7 @@ from .control import _choose, _go, _then_on
 from .fragment_layouts import read_registers, write_registers
 from .mbarrier import BarrierSite
 from .tcgen05_tiles import GROUPS
-from .warp import Rows
+from .warp import WarpRows
 
 U32 = np.dtype(np.uint32)
 
@@ -219,7 +219,7 @@ class TensorCells:
         return TensorCells(lane, column, shape.lanes, packed)
 
     def locate(
-        self, group: Group, i: ptx.Instruction, rows: Rows, addresses: np.ndarray, verb: str
+        self, group: Group, i: ptx.Instruction, rows: WarpRows, addresses: np.ndarray, verb: str
     ) -> np.ndarray:
         """Indices into the batch's cells, (warps, 32, n); checks and watches the access."""
         batch = group.batch
@@ -300,7 +300,7 @@ def _load(b: Builder, i: ptx.Instruction) -> Step | None:
     address, put = _address(b, i.operands[1]), write_registers(b, i.operands[0], U32)
 
     def act(group: Group) -> None:
-        rows = Rows(group, None)
+        rows = WarpRows(group, None)
         places = cells.locate(group, i, rows, rows.spread(address(group)), "reads")
         data = memory_of(group).cells.reshape(-1)[places]
         if cells.packed:
@@ -322,7 +322,7 @@ def _store(b: Builder, i: ptx.Instruction) -> Step | None:
     address, get = _address(b, i.operands[0]), read_registers(b, i.operands[-1], 32)
 
     def act(group: Group) -> None:
-        rows = Rows(group, None)
+        rows = WarpRows(group, None)
         places = cells.locate(group, i, rows, rows.spread(address(group)), "writes")
         data = get(group, rows)
         if cells.packed:

@@ -42,7 +42,7 @@ def mask_of_barrier(i: ptx.Instruction) -> ptx.Operand | None:
 _HERE = np.ones(1, bool)
 
 
-class Rows:
+class WarpRows:
     """Values of a group laid out as rows of 32 lanes, and back.
 
     Lanes of one warp that name the same member mask share a row: a warp may work in several parts
@@ -129,7 +129,7 @@ def shfl(b: Builder, i: ptx.Instruction) -> Step:
     known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
 
     def sources(
-        rows: Rows, distance: np.ndarray, control: np.ndarray
+        rows: WarpRows, distance: np.ndarray, control: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """(lane to take the value of, whether it is in range) of each lane."""
         if len(distance) > 1 or len(control) > 1:
@@ -143,7 +143,7 @@ def shfl(b: Builder, i: ptx.Instruction) -> Step:
     def act(group: Group) -> None:
         R = group.R
         value = get(R)
-        rows = Rows(group, mask(R) if mask else None)
+        rows = WarpRows(group, mask(R) if mask else None)
         values = rows.spread(value)
         source, valid = sources(rows, get_b(R), get_c(R))
         if source.ndim == 1 or len(source) == 1:
@@ -178,7 +178,7 @@ def vote(b: Builder, i: ptx.Instruction) -> Step:
 
     def act(group: Group) -> None:
         R = group.R
-        rows = Rows(group, mask(R) if mask else None)
+        rows = WarpRows(group, mask(R) if mask else None)
         flags = rows.spread(get(R)) & rows.here
         if mode == "ballot":
             result = _weights(flags)
@@ -206,7 +206,7 @@ def match(b: Builder, i: ptx.Instruction) -> Step:
 
     def act(group: Group) -> None:
         R = group.R
-        rows = Rows(group, mask(R))
+        rows = WarpRows(group, mask(R))
         values = rows.spread(get(R))
         equal = (values[:, :, None] == values[:, None, :]) & rows.here[:, None, :]
         masks = np.packbits(equal, axis=2, bitorder="little").view(np.uint32)[:, :, 0]
@@ -250,7 +250,7 @@ def redux(b: Builder, i: ptx.Instruction) -> Step:
 
     def act(group: Group) -> None:
         R = group.R
-        rows = Rows(group, mask(R))
+        rows = WarpRows(group, mask(R))
         values = np.where(rows.here, rows.spread(get(R)), dtype.type(start))
         put(R, rows.per_lane(ufunc.reduce(values, axis=1, dtype=dtype)))
 
@@ -266,7 +266,7 @@ def elect(b: Builder, i: ptx.Instruction) -> Step:
 
     def act(group: Group) -> None:
         R = group.R
-        rows = Rows(group, mask(R))
+        rows = WarpRows(group, mask(R))
         first = rows.here.argmax(axis=1)
         put(R, rows.per_lane(first.astype(np.uint32)))
         put_chosen(R, rows.per_lane(first) == (group.lanes & 31))

@@ -44,7 +44,7 @@ from .fragment_layouts import (
     write_registers,
 )
 from .matrix import check_registers, known, matrix_work, shape_of, shapes_for, types_of
-from .warp import Rows
+from .warp import WarpRows
 
 WARPGROUP = 128  # threads
 SPANS = np.array([16, 128, 64, 32])  # bytes that a swizzle mode covers; 16: no swizzle
@@ -271,7 +271,7 @@ def wgmma(b: Builder, i: ptx.Instruction) -> Step | None:
     saturate = "satfinite" in i.modifiers
 
     def act(group: Group) -> None:
-        rows, groups = Rows(group, None), Warpgroups.of(group)
+        rows, groups = WarpRows(group, None), Warpgroups.of(group)
         if from_registers:
             left = groups.together(place.matrix(decode(a_kind, get_a(group, rows))))
         else:
