@@ -1,4 +1,4 @@
-"""Arguments of a raw launch: what CuPy passes for a value, and what it would misread in silence.
+"""Arguments of a raw launch: the bytes that CuPy passes, and the values that a kernel misreads.
 
 A raw launch copies bytes and compares nothing. The emulator copies the same bytes, and says in one
 line where the kernel can't mean them: its source's signature is known.
@@ -26,7 +26,7 @@ class UnsupportedArgument(LessonError, TypeError):
 
 
 class RawArguments:
-    """The arguments of one kernel: ``sizes`` are those of its parameters in bytes.
+    """The arguments of one kernel. ``sizes`` are its parameters' sizes in bytes.
 
     ``parameters`` are as its source has them. They aren't used if they are too few or too many,
     because a macro may make some.
@@ -40,10 +40,10 @@ class RawArguments:
         self._warned: set[int] = set()
 
     def values(self, args: Any) -> list[Any]:
-        """What the machine takes for ``args``; the first time that the kernel misreads one, a line
-        on stderr says so.
+        """Arrays and bytes for the machine, one for each of ``args``.
 
-        Raises TypeError for another number of them, UnsupportedArgument as :func:`passed` does.
+        The first time that the kernel misreads an argument, a line on stderr says so. Raises
+        TypeError for another number of them, UnsupportedArgument as :func:`passed` does.
         """
         if len(args) != len(self._sizes):
             raise TypeError(
@@ -67,11 +67,11 @@ class RawArguments:
 
 
 def passed(value: Any, size: int, where: str, parameter: Parameter | None = None) -> Any:
-    """What the machine takes for a parameter of ``size`` bytes: an array, or that many bytes.
+    """An array, or as many bytes as the parameter's ``size``.
 
-    As on a GPU, these are the first bytes of a larger value; a smaller one is followed by
-    unrelated bytes, here the canary. ``where`` begins the message of the UnsupportedArgument raised
-    for what CuPy refuses, and for None; ``parameter`` is None if the source doesn't give it away.
+    As on a GPU, these are the first bytes of a larger value. Unrelated bytes follow a smaller one,
+    here the canary. ``parameter`` is None if the source doesn't show it. Raises UnsupportedArgument
+    for None and for values that CuPy refuses, with a message that begins with ``where``.
     """
     if isinstance(value, ndarray):
         return plain(value.reshape(1) if value.ndim == 0 else value)
@@ -85,8 +85,8 @@ def passed(value: Any, size: int, where: str, parameter: Parameter | None = None
 
 
 def misread(value: Any, parameter: Parameter, size: int) -> str | None:
-    """How the kernel misreads ``value``, one :func:`passed` for ``parameter``, and the fix; None
-    where it reads what was meant.
+    """How the kernel misreads ``value``, one :func:`passed` for ``parameter``, and the fix. None if
+    it reads the value that was meant.
 
     ``size`` is the parameter's, in bytes. Bits passed on purpose are let through: integers of the
     other sign, uint16 for a bfloat16, an integer of 8 bytes for an address.
@@ -99,20 +99,22 @@ def misread(value: Any, parameter: Parameter, size: int) -> str | None:
         if parameter.dtype is None and size == ADDRESS_BYTES:
             return None  # a type that may be a pointer by another name
         hint = " It holds one number: pass array.item()." if value.size == 1 else ""
-        return f"{parameter} is no pointer, and the array passes its address.{hint}"
+        return f"{parameter} isn't a pointer, and the array passes its address.{hint}"
     number = np.asarray(_number(value))
     shown = _shown(value, number)
     if parameter.pointer:
         if number.dtype.kind in "iu" and number.nbytes == ADDRESS_BYTES:
             return None
-        return f"{parameter} is a pointer, and {shown} is no address. Are the arguments in order?"
+        return (
+            f"{parameter} is a pointer, and {shown} isn't an address. Are the arguments in order?"
+        )
     if parameter.dtype is None:
         return _misread_struct(shown, number, parameter, size)
     return _misread_number(shown, number, parameter, parameter.dtype)
 
 
 def same_memory(given: np.dtype, wanted: np.dtype) -> bool:
-    """Whether an array of ``given`` can hold elements of ``wanted``, or stands for them."""
+    """Whether an array of ``given`` can hold elements of ``wanted``, or their bits."""
     if given == wanted:
         return True
     if given in NARROW_FLOATS and wanted in NARROW_FLOATS:
@@ -123,7 +125,7 @@ def same_memory(given: np.dtype, wanted: np.dtype) -> bool:
 
 
 def _number(value: Any) -> np.ndarray | np.generic:
-    """``value`` as CuPy stores what is no array. Raises UnsupportedArgument as CuPy refuses it."""
+    """``value`` as CuPy stores a number. Raises UnsupportedArgument as CuPy refuses others."""
     if value is None:
         raise UnsupportedArgument(
             "CuPy 14 passes no valid address for None, and the launch may crash Python."

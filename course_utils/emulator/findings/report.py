@@ -29,7 +29,7 @@ class Finding:
     and the one accessed (1 for the first one past the end, 0 when inside). ``repeats`` says how
     often more the same was met at the same lines. ``meant``: the index before it lost its upper
     bits. ``condition``: the line of the condition that let an access out of bounds through.
-    ``symptom`` is the part of ``message`` that says only what happened, "" if no part is more.
+    ``symptom`` is ``message`` without reason and fix, "" if it has neither.
     """
 
     kind: str

@@ -189,7 +189,7 @@ def from_compile_error(error: CompileError) -> Verdict:
 
 def is_hunted(exercise: BaseExercise, source: str, kind: str) -> bool:
     """Whether ``source`` is the starter of a hunt for a fault of this kind: then the remedy is the
-    answer, and a verdict tells the symptom alone."""
+    answer, and the verdict shows the symptom alone."""
     return kind == exercise.bug and kind in KINDS and exercise.is_untouched(source)
 
 
@@ -197,7 +197,7 @@ def from_finding(
     finding: Finding, source: str, filename: str, *, atomics: bool = True, hunted: bool = False
 ) -> Verdict:
     """A fault the emulator saw, with the student's source lines. ``atomics``: whether the exercise
-    allows them; ``hunted``: as :func:`is_hunted` has it."""
+    allows them. ``hunted``: as :func:`is_hunted` has it."""
     lines = _own_lines((finding.location, finding.other_location), filename)
     told = finding.symptom if hunted and finding.symptom else finding.message
     message = clip(told, 7, MOST_MESSAGE, MOST_MESSAGE)
