@@ -8,7 +8,15 @@ import pytest
 from course_utils.exercises.authoring import counted_numbers, kinds
 from course_utils.exercises.authoring.counted_numbers import counted
 from course_utils.exercises.authoring.registry import find
-from course_utils.exercises.judging.python_answer import _compare, _right, _show, verdict_of
+from course_utils.exercises.isolation.plain_values import written
+from course_utils.exercises.judging.python_answer import (
+    _compare,
+    _right,
+    _show,
+    judged,
+    verdict_of,
+)
+from course_utils.exercises.judging.python_case import SMALLER
 from course_utils.exercises.judging.runner import run_source
 from tests.machine_speed import slowness
 
@@ -177,12 +185,11 @@ def test_a_word_of_fields_is_told_bit_by_bit(change, got, wrong):
 
 def test_an_array_in_a_message_is_told_on_one_line_and_a_large_one_by_its_shape():
     layout = find("01.conv_layout")
-    starter = layout.solution.replace(
-        "weights.transpose(2, 3, 1, 0)", "weights.reshape(rows, columns, inputs, outputs)"
-    )
-    verdict = verdict_of(layout, starter)
+    large_alone = layout.with_fields(cases=layout.cases[1:])
+    call = {"value": written(np.ones((3, 3, 3, 2), np.float32)), "left": [], "advice": ""}
+    verdict = judged(large_alone, {"calls": [call], "problem": None})
     headline = verdict.message.split("\n")[0]
-    assert "so small" in verdict.hint  # this one cannot be worked out by hand
+    assert verdict.hint == SMALLER  # this one can't be worked by hand
     assert headline.startswith("to_channels_last(<float32 array of shape (2, 3, 3, 3)>): ")
     small, large = np.eye(2, dtype=np.float32), np.zeros((5, 8))
     assert _show(small) == "array([[1., 0.], [0., 1.]], dtype=float32)"

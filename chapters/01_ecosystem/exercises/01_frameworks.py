@@ -78,6 +78,12 @@ COMPILATIONS = PythonExercise(
 )
 
 
+def by_hand() -> tuple[np.ndarray, list[np.ndarray]]:
+    """Two samples and two layers with small whole numbers, some of them below 0."""
+    first, second = np.array([[1.0, -1], [2, 0], [0, 1]]), np.array([[1.0, 1, 1]])
+    return np.array([[1.0, 2], [3, -1]]), [first, np.array([0.0, 1, -2]), second, np.array([5.0])]
+
+
 def layers(
     seed: int, *widths: int, rows: int = 3, scale: float = 1.0
 ) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -118,6 +124,7 @@ def by_layers(x: np.ndarray, arrays: list[np.ndarray]) -> np.ndarray:
 
 MLP = PythonExercise(
     cases=(
+        by_hand(),
         layers(7, 3, 4, 2),
         layers(2, 3, 3, 3),
         layers(3, 5, 2),
@@ -158,6 +165,7 @@ CONV_LAYOUT = PythonExercise(
     function="to_channels_last",
     bug=kinds.WRONG,
     cases=(
+        (np.arange(8, dtype=np.float32).reshape(2, 1, 2, 2),),
         kernel_of(1, 2, 3, 3, 3),
         kernel_of(2, 1, 1, 3, 3),
         kernel_of(3, 4, 1, 3, 2),

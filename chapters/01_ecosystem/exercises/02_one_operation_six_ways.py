@@ -98,6 +98,7 @@ STABLE_SOFTMAX = PythonExercise(
     function="softmax",
     bug=kinds.WRONG,
     cases=(
+        (np.array([[0, 1, 2], [3, 3, 3], [1, 0, 0]], np.float32),),
         some_rows(1, 4, 4),
         some_rows(2, 1, 5),
         some_rows(3, 3, 7),

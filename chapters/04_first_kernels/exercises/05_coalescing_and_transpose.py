@@ -9,6 +9,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Counts
+from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
@@ -200,7 +201,7 @@ class RowKernel:
     @max_dynamic_shared_size_bytes.setter
     def max_dynamic_shared_size_bytes(self, nbytes: int) -> None:
         if not 0 <= nbytes <= self._optin:
-            raise ValueError(
+            raise LessonError(
                 f"CUDA_ERROR_INVALID_VALUE: a block has at most {self._optin:,} bytes of shared "
                 f"memory on this GPU, not {nbytes:,}"
             )
@@ -208,19 +209,19 @@ class RowKernel:
 
     def __call__(self, grid: Any, block: Any, arguments: Any, *, shared_mem: int = 0) -> None:
         if shared_mem > self._most:
-            raise ValueError(
+            raise LessonError(
                 f"CUDA_ERROR_INVALID_VALUE: {shared_mem:,} bytes of dynamic shared memory, and the "
                 f"kernel may have {self._most:,}"
             )
         threads, (x, columns) = math.prod(block), arguments
         if threads > 1024:
-            raise ValueError(f"CUDA_ERROR_INVALID_VALUE: a block of {threads:,} threads")
+            raise LessonError(f"CUDA_ERROR_INVALID_VALUE: a block of {threads:,} threads")
         if math.prod(grid) * columns > len(x):
-            raise ValueError(
+            raise LessonError(
                 f"out of bounds: {math.prod(grid):,} blocks, for {len(x) // columns:,} rows"
             )
         if 4 * columns > shared_mem:
-            raise ValueError(
+            raise LessonError(
                 f"out of bounds: a row of {columns:,} floats does not fit into {shared_mem:,} bytes"
             )
         self.launches.append((threads, shared_mem))
@@ -229,20 +230,22 @@ class RowKernel:
             x[row * columns : (row + 1) * columns] = part[::-1]
 
 
-def launch_and_look(function, gpu: RowGPU, rows: int, columns: int) -> tuple[int, ...]:
+def launch_and_look(function, gpu: RowGPU, rows: int, columns: int) -> dict[str, int]:
     """What the function returns, and some of the numbers that the rows hold then."""
-    answer = function(gpu, rows, columns)
+    return _looked_at(function(gpu, rows, columns), gpu.x, rows, columns)
+
+
+def _looked_at(answer: int, x: list[int], rows: int, columns: int) -> dict[str, int]:
     places = {0, columns - 1, columns // 3, (rows - 1) * columns, rows * columns - 1}
-    return (answer, *(gpu.x[place] for place in sorted(places)))
+    return {"returned": answer, **{f"x[{place}]": x[place] for place in sorted(places)}}
 
 
-def expected_rows(gpu: RowGPU, rows: int, columns: int) -> tuple[int, ...]:
+def expected_rows(gpu: RowGPU, rows: int, columns: int) -> dict[str, int]:
     answer, x = 0, list(range(rows * columns))
     if 4 * columns <= gpu.optin:
         answer = 4 * columns
         x = [row * columns + columns - 1 - at for row in range(rows) for at in range(columns)]
-    places = {0, columns - 1, columns // 3, (rows - 1) * columns, rows * columns - 1}
-    return (answer, *(x[place] for place in sorted(places)))
+    return _looked_at(answer, x, rows, columns)
 
 
 def no_more_than_asked(gpu: RowGPU, rows: int, columns: int) -> str:
@@ -267,6 +270,7 @@ REVERSE_WITH_ROOM = PythonExercise(
     cases=tuple(
         (RowGPU(optin, rows, columns), rows, columns)
         for optin, rows, columns in (
+            (OPTINS[0], 2, 4),
             (OPTINS[0], 2, 1000),
             (OPTINS[0], 2, ROOM // 4),
             (OPTINS[0], 1, ROOM // 4 + 1),

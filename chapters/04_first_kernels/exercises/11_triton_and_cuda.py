@@ -132,6 +132,7 @@ def read_by_the_mask(x: Memory, row: int, columns: int, block: int) -> str:
 
 ONE_PROGRAM = PythonExercise(
     cases=(
+        (np.array([0, 1, 2, 3, 1, 0], np.float32).view(Memory), 1, 3, 4),
         (flat_rows(3, 5, -2, 2), 2, 5, 8),
         (flat_rows(3, 5, -2, 1), 1, 5, 8),
         (flat_rows(2, 4, -2, 3), 1, 4, 4),

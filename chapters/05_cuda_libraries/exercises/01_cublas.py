@@ -77,36 +77,58 @@ WHICH_ARGUMENT = PythonExercise(
 
 # --- Rows for a library of columns ---
 
+OPS = {"N": 0, "T": 1, "n": 0, "t": 1}
 
-def by_columns(memory: np.ndarray, start: int, rows: int, columns: int, ld: int) -> np.ndarray:
-    """A view of ``memory``, whose elements (i, j) lie at start + i + j ld."""
+
+def by_columns(
+    name: str, memory: np.ndarray, start: int, rows: int, columns: int, ld: int
+) -> np.ndarray:
+    """A view of ``memory`` with element (i, j) at start + i + j ld; errors call it ``name``."""
     if ld < max(1, rows):
-        raise LessonError(f"a leading dimension of {ld} for a matrix stored with {rows} rows.")
-    if rows and columns and start + rows - 1 + (columns - 1) * ld >= len(memory):
         raise LessonError(
-            f"{rows} x {columns} with leading dimension {ld} is past the array's end."
+            f"the leading dimension of {name} is {ld}, and your arguments make it a matrix of "
+            f"{rows} stored rows (by columns): it can't be less than {max(1, rows)}."
+        )
+    if start < 0 or rows and columns and start + rows - 1 + (columns - 1) * ld >= len(memory):
+        raise LessonError(
+            f"your arguments make {name} {rows} x {columns} with leading dimension {ld} from "
+            f"element {start} on: that leaves its {len(memory)} elements."
         )
     step = memory.itemsize
     return np.lib.stride_tricks.as_strided(memory[start:], (rows, columns), (step, ld * step))
 
 
-def of_op(memory: np.ndarray, start: int, op: int, rows: int, columns: int, ld: int) -> np.ndarray:
+def of_op(
+    name: str, memory: np.ndarray, start: int, op: int, rows: int, columns: int, ld: int
+) -> np.ndarray:
     """op(X), rows x columns, of an X in ``memory``."""
     if op not in (0, 1):
-        raise LessonError(f"an op of {op!r}: 0 or 1 are the ways there are.")
+        raise LessonError(f"the op of {name} is {op!r}: it is 0 (as stored) or 1 (transposed).")
     stored = (columns, rows) if op else (rows, columns)
-    found = by_columns(memory, start, *stored, ld)
+    found = by_columns(name, memory, start, *stored, ld)
     return found.T if op else found
 
 
 def whole_numbers(values: Any, count: int, names: tuple[str, str]) -> list:
-    """``values`` as a list, where each is a whole number or, for the operands, a name."""
+    """``values`` as a list, where each is a whole number or, for the operands, a name. The first
+    two, the ops, may be BLAS's own letters."""
     if not isinstance(values, (tuple, list)) or len(values) != count:
         raise LessonError(f"the library wants a tuple of {count} arguments, got {values!r}.")
-    for value in values:
-        if value not in names and (isinstance(value, str) or int(value) != value):
-            raise LessonError(f"{value!r} is neither a whole number nor one of {names}.")
+    values = [OPS.get(value, value) if k < 2 else value for k, value in enumerate(values)]
+    for k, value in enumerate(values, 1):
+        if value in names:
+            continue
+        if not isinstance(value, (int, float, np.number)) or int(value) != value:
+            wanted = f"an integer, or {names[0]!r} or {names[1]!r} for an operand"
+            raise LessonError(f"argument {k} is {value!r}, and the library takes {wanted}.")
     return [value if value in names else int(value) for value in values]
+
+
+def operand(place: str, name: Any, memory: dict[str, np.ndarray]) -> tuple[str, np.ndarray]:
+    """What errors call an operand, and its memory."""
+    if name not in memory:
+        raise LessonError(f"the {place} operand is {name!r}, which is no matrix.")
+    return f"{name}, the {place} operand,", memory[name]
 
 
 def stored(rng: np.random.Generator, rows: int, pitch: int) -> np.ndarray:
@@ -134,10 +156,10 @@ def by_the_library(function: Callable, *problem: int) -> np.ndarray:
     ta, tb, m, n, k, first, lda, second, ldb, ldc = whole_numbers(
         function(*problem), 10, ("A", "B")
     )
-    left = of_op(memory[first], 0, ta, m, k, lda)
-    right = of_op(memory[second], 0, tb, k, n, ldb)
-    by_columns(memory["C"], 0, m, n, ldc)[...] = left @ right
-    return memory["C"]
+    left = of_op(*operand("first", first, memory), 0, ta, m, k, lda)
+    right = of_op(*operand("second", second, memory), 0, tb, k, n, ldb)
+    by_columns("C", memory["C"], 0, m, n, ldc)[...] = left @ right
+    return memory["C"].reshape(problem[0], problem[-1])
 
 
 def by_rows(*problem: int) -> np.ndarray:
@@ -149,7 +171,16 @@ def by_rows(*problem: int) -> np.ndarray:
     B = B[:, : K if tb else N]
     C = memory["C"].reshape(M, pc)
     C[:, :N] = (A.T if ta else A) @ (B.T if tb else B)
-    return memory["C"]
+    return C
+
+
+def matrices(*problem: int) -> dict[str, np.ndarray]:
+    """A and B as our program sees them, by rows, and C before the call."""
+    pitches = problem[5:]
+    return {
+        name if name != "C" else "old C": memory.reshape(-1, pitch)
+        for (name, memory), pitch in zip(operands(problem).items(), pitches, strict=True)  # type: ignore[arg-type]
+    }
 
 
 def any_problem(rng: np.random.Generator) -> Problem:
@@ -164,7 +195,7 @@ def any_problem(rng: np.random.Generator) -> Problem:
 
 ROW_MAJOR_GEMM = PythonExercise(
     cases=(
-        (2, 3, 4, 0, 0, 4, 3, 3),
+        (2, 3, 4, 0, 0, 4, 3, 3),  # small enough for each matrix to be shown
         (2, 3, 4, 1, 0, 2, 3, 3),
         (2, 3, 4, 0, 1, 4, 4, 3),
         (2, 3, 4, 1, 1, 2, 4, 3),
@@ -175,6 +206,7 @@ ROW_MAJOR_GEMM = PythonExercise(
     ),
     call=by_the_library,
     reference=by_rows,
+    shows=matrices,
     exact=True,
     contract=DrawnCases(any_problem),
 )
@@ -316,10 +348,11 @@ def by_strided_batches(function: Callable, *shape: int) -> np.ndarray:
     if count < 0 or count > 1000:
         raise LessonError(f"a count of {count}")
     for z in range(count):
-        left = of_op(memory[first], z * by_a, ta, m, k, lda)
-        right = of_op(memory[second], z * by_b, tb, k, n, ldb)
-        by_columns(memory["S"], z * by_c, m, n, ldc)[...] = left @ right
-    return memory["S"]
+        left = of_op(*operand("first", first, memory), z * by_a, ta, m, k, lda)
+        right = of_op(*operand("second", second, memory), z * by_b, tb, k, n, ldb)
+        by_columns("S", memory["S"], z * by_c, m, n, ldc)[...] = left @ right
+    queries, _, heads, _, room, _ = shape
+    return memory["S"].reshape(heads, queries, room)
 
 
 def scores(*shape: int) -> np.ndarray:
@@ -328,8 +361,20 @@ def scores(*shape: int) -> np.ndarray:
     memory = attention(shape)  # type: ignore[arg-type]
     Q = memory["Q"].reshape(queries, heads, d)
     K = np.broadcast_to(memory["K"].reshape(-1, room, d), (heads, room, d))[:, :keys]
-    memory["S"].reshape(heads, queries, room)[:, :, :keys] = np.einsum("qhd,hkd->hqk", Q, K)
-    return memory["S"]
+    S = memory["S"].reshape(heads, queries, room)
+    S[:, :, :keys] = np.einsum("qhd,hkd->hqk", Q, K)
+    return S
+
+
+def queries_and_keys(*shape: int) -> dict[str, np.ndarray]:
+    """Q (queries, heads, d), K (heads, room, d) and S before the call."""
+    queries, _, heads, d, room, _ = shape
+    memory = attention(shape)  # type: ignore[arg-type]
+    return {
+        "Q": memory["Q"].reshape(queries, heads, d),
+        "K": memory["K"].reshape(-1, room, d),
+        "old S": memory["S"].reshape(heads, queries, room),
+    }
 
 
 def any_heads(rng: np.random.Generator) -> Heads:
@@ -340,6 +385,7 @@ def any_heads(rng: np.random.Generator) -> Heads:
 
 HEADS_AS_BATCH = PythonExercise(
     cases=(
+        (2, 2, 2, 2, 3, False),
         (2, 3, 2, 4, 5, False),
         (2, 3, 2, 4, 5, True),
         (1, 3, 4, 2, 3, False),
@@ -351,6 +397,8 @@ HEADS_AS_BATCH = PythonExercise(
     ),
     call=by_strided_batches,
     reference=scores,
+    shows=queries_and_keys,
+    axes=("head", "query", "key"),
     exact=True,
     contract=DrawnCases(any_heads),
 )
@@ -398,7 +446,7 @@ POINTER_TABLES = KernelExercise(
     reference=of_experts,
     launch=tables_then_products,
     small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (1030, 2, 131), (5, 16_411, 1), (1, 1, 1)),
-    worked=Worked(size=(3, 1, 2), whole=("X",)),
+    worked=Worked(size=(2, 2, 2), whole=("X",)),
     full=(4096, 256, 256),
     reduction=lambda size: size[2],
     contract=Domain(

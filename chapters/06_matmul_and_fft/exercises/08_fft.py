@@ -251,7 +251,10 @@ def long_parts() -> list[tuple[np.ndarray]]:
 
 
 THREE_PARTS = PythonExercise(
-    cases=tuple((complex_row(m, 3 * m).reshape(3, m),) for m in (4, 3, 2, 1)),
+    cases=(
+        (np.array([[1, 2], [3, 0], [0, 1]], complex),),
+        *((complex_row(m, 3 * m).reshape(3, m),) for m in (4, 3, 2, 1)),
+    ),
     reference=three_parts,
     contract=DrawnCases(any_parts, large=long_parts),
 )
@@ -329,7 +332,10 @@ def long_rows() -> list[tuple[np.ndarray]]:
 
 
 TWO_ROWS = PythonExercise(
-    cases=tuple((complex_row(n, n),) for n in (8, 5, 2, 1)),
+    cases=(
+        (np.fft.fft([1, 2 + 1j, 1j, 1]).round(),),
+        *((complex_row(n, n),) for n in (8, 5, 2, 1)),
+    ),
     reference=two_rows,
     contract=DrawnCases(any_row, large=long_rows),
     rtol=1e-11,  # complex128; also by way of transforms

@@ -105,9 +105,10 @@ def any_view(
 TAKEN = ("float32", "float64")
 REFUSED = ("float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint32", "bool")
 REFUSED += ("complex64", "complex128")
+NAMED = "names what x has"
 
 
-def at_the_door(ready: Callable, given: Described) -> list[Any]:
+def at_the_door(ready: Callable, given: Described) -> dict[str, str]:
     """What ``ready`` says to the tensor, and whether it left that alone."""
     x = given.tensor()
     before = x if given.device == "meta" else x.clone()
@@ -116,34 +117,37 @@ def at_the_door(ready: Callable, given: Described) -> list[Any]:
         result = ready(x)
     except (TypeError, ValueError) as error:
         name = "meta" if given.device == "meta" else given.dtype
-        named = "names what x has" if name in str(error) else f"says: {error}"
-        return [type(error).__name__, named]
+        named = NAMED if name in str(error) else str(error)
+        return {"raises": type(error).__name__, "its message": named}
     same = "x itself" if result is x else "another tensor"
     if type(result) is not type(x):
-        return [type(result).__name__]
+        return {"result": f"an object of type {type(result).__name__}"}
     if given.device == "meta":
-        return [same]
+        return {"result": same}
     untouched = outside(x) == was and bool((x == before).all())
     equal = result.shape == x.shape and result.dtype == x.dtype and bool((result == before).all())
-    words = "contiguous" if result.is_contiguous() else "not contiguous"
-    told = "x is as it was" if untouched else "x was changed"
-    return [same, words, "equal to x" if equal else "not equal to x", told]
+    return {
+        "result": same,
+        "its memory": "contiguous" if result.is_contiguous() else "not contiguous",
+        "its values": "those of x" if equal else "others than those of x",
+        "x afterwards": "as it was" if untouched else "changed",
+    }
 
 
-def expected_at_the_door(given: Described) -> list[Any]:
+def expected_at_the_door(given: Described) -> dict[str, str]:
     if given.dtype not in TAKEN:
-        return ["TypeError", "names what x has"]
+        return {"raises": "TypeError", "its message": NAMED}
     if given.device == "meta":
-        return ["ValueError", "names what x has"]
+        return {"raises": "ValueError", "its message": NAMED}
     shape, strides = layout(given)
     pairs = zip(shape, strides, contiguous_strides(shape, strides), strict=True)
     contiguous = all(size == 1 or found == right for size, found, right in pairs)
-    return [
-        "x itself" if contiguous else "another tensor",
-        "contiguous",
-        "equal to x",
-        "x is as it was",
-    ]
+    return {
+        "result": "x itself" if contiguous else "another tensor",
+        "its memory": "contiguous",
+        "its values": "those of x",
+        "x afterwards": "as it was",
+    }
 
 
 def layout(given: Described) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -200,7 +200,9 @@ def some(seed: int, *shape: int) -> np.ndarray:
 
 UNBROADCAST = PythonExercise(
     call=as_array,
+    shows=lambda dy, shape: {"dy": dy, "shape": shape},
     cases=(
+        (np.arange(6.0).reshape(2, 3), (3,)),
         (some(1, 3, 4), (4,)),
         (some(2, 3, 4), (3, 1)),
         (some(3, 3, 4), (3, 4)),

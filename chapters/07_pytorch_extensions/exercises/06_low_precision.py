@@ -51,6 +51,12 @@ def descent(seed: int, steps: int, n: int, size: float, scale: float, every: int
     )
 
 
+def by_hand() -> tuple:
+    """Small whole numbers, and one that fp16 does not have."""
+    gradients = np.array([[1, 2], [3, 0], [70_000, 1], [1, 1]], np.float32)
+    return np.array([4, 8], np.float32), gradients, 1.0, 1.0, 2
+
+
 def broken(arguments: tuple, step: int, value: float) -> tuple:
     """The same with one number of one gradient that no scale makes finite."""
     arguments[1][step, -1] = value
@@ -72,6 +78,7 @@ def any_descent(rng: np.random.Generator) -> tuple:
 LOSS_SCALER = PythonExercise(
     function="scaled_descent",
     cases=(
+        by_hand(),
         descent(1, 12, 5, 1e-7, 65536.0, 4),
         descent(2, 9, 3, 10.0, 65536.0, 2),
         descent(3, 30, 4, 1e-3, 2.0**24, 3),

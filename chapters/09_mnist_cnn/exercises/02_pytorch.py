@@ -88,6 +88,10 @@ class Model:
     def eval(self) -> None:
         self.training = False
 
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """As PyTorch's; a gradient that is None there is 0 here."""
+        self.gradient = np.zeros_like(self.weight)
+
     def loss(self, x: np.ndarray, labels: np.ndarray) -> Loss:
         """The mean cross entropy of samples x, n x inputs. MemoryError for too many of them."""
         if len(x) > self.most:
@@ -113,8 +117,8 @@ class Optimiser:
     def __init__(self, model: Model, rate: float) -> None:
         self._model, self._rate = model, rate
 
-    def zero_grad(self) -> None:
-        self._model.gradient = np.zeros_like(self._model.weight)
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        self._model.zero_grad(set_to_none)
 
     def step(self) -> None:
         self._model.weight = self._model.weight - self._rate * self._model.gradient
@@ -180,11 +184,14 @@ TRAINING_LOOP = PythonExercise(
         (Training(4, 10, 1, 2, 3),),
     ),
     reference=by_the_book,
+    start="Begin with the first epoch: which rows does each step take, and what has the model "
+    "kept from the step before?",
     contract=DrawnCases(any_training),
 )
 
 BATCH_NORM = PythonExercise(
     cases=(
+        (np.array([0.0, 2, 4, 6]).reshape(2, 1, 1, 2), [], np.array([2.0]), np.array([1.0]), False),
         a_layer(1, 2, 3, 4, (), True),
         a_layer(2, 2, 3, 4, (), False),
         a_layer(3, 3, 2, 1, (4,), False),

@@ -100,5 +100,7 @@ STATISTICS_FROM_MOMENTS = PythonExercise(
     ),
     reference=exactly,
     call=without_negative_variances,
+    start="Begin with one filter whose only weight that isn't 0 is 1: its results are the pixels "
+    "under that tap.",
     contract=DrawnCases(any_batch),
 )

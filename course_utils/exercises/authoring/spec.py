@@ -249,6 +249,10 @@ class PythonExercise(BaseExercise):
     ``call(function, *arguments)`` runs the answer and returns what is compared; by default it is
     called with the arguments. ``word`` is how many bits the answer has, where it is a word of
     fields: it is shown in hexadecimal then, with the bits that are wrong.
+
+    ``shows(*arguments)`` gives what goes into a case by name, where the function isn't called with
+    the arguments themselves. ``axes`` names the axes of an array that is returned. ``start`` says
+    where to begin with a case that can't be worked by hand.
     """
 
     function: str = ""
@@ -261,6 +265,9 @@ class PythonExercise(BaseExercise):
     exact: bool = False
     rtol: float = RTOL
     call: Callable[..., Any] | None = None
+    shows: Callable[..., Mapping[str, Any]] | None = None
+    axes: tuple[str, ...] = ()
+    start: str = ""
     word: int = 0
 
     @property

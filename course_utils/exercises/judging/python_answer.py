@@ -17,12 +17,11 @@ from ..authoring import kinds
 from ..authoring.spec import RTOL, PythonExercise
 from ..isolation.plain_values import Unserialisable, plain, read, written
 from .outcome import clip_printed, method_missing, right, simple
+from .python_case import BY_HAND, SMALLER, with_case
 from .python_process import compiled, problem_of, run_answer, unanswered
 from .trials import all_cases
 
 ATOL = 1e-12  # of a number that is returned, by whatever formula
-BY_HAND = "Work this case out by hand, line by line."
-SMALLER = "Call your function in a cell of its own, on a case so small that you know its result."
 STEPS = {  # where a kernel's step speaks of threads
     kinds.ALL_ZEROS: BY_HAND,
     kinds.EDGES: "Work out the first wrong element by hand: what makes it different from those "
@@ -76,7 +75,9 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
         if exercise.word and _type(value) == _type(expected) == "int":
             verdict = _compare_words(int(value), int(expected), shown, exercise.word)
         else:
-            verdict = _compare(value, expected, shown, exercise.exact, exercise.rtol)
+            how = exercise.exact, exercise.rtol, exercise.axes
+            verdict = _compare(value, expected, shown, *how)
+            verdict = verdict and with_case(verdict, exercise, arguments, value, expected, shown)
         if verdict is not None and value is None and _may_be_none(exercise, found):
             message = f"{shown} returned None, expected {_show(expected)}."
             verdict = simple(kinds.WRONG, message, hint=_next_step(shown))
@@ -117,7 +118,12 @@ def _changed(arguments: tuple[Any, ...], left: list[Any]) -> int:
 
 
 def _compare(
-    got: Any, want: Any, shown: str, exact: bool = False, limit: float = RTOL
+    got: Any,
+    want: Any,
+    shown: str,
+    exact: bool = False,
+    limit: float = RTOL,
+    axes: tuple[str, ...] = (),
 ) -> Verdict | None:
     """What is wrong with ``got``; None when it is right."""
     if got is None and want is not None:
@@ -128,7 +134,14 @@ def _compare(
         rtol = limit if want.dtype.kind in "fc" else None
         initial = NO_NAN_OF_OURS if want.dtype.kind == "c" else None
         verdict = judge(
-            got, want, rtol=rtol, name="result", zeros=True, exact=exact, initial=initial
+            got,
+            want,
+            rtol=rtol,
+            name="result",
+            zeros=True,
+            exact=exact,
+            initial=initial,
+            axes=axes if got.shape == want.shape else (),
         )
         message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
         kind = kinds.WRONG if verdict.kind == kinds.FIRST_BLOCK else verdict.kind  # has no blocks

@@ -19,6 +19,7 @@ from typing import Any
 
 from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict
+from ...errors import LessonError
 from ..authoring import kinds
 from ..authoring.registry import all_exercises, find
 from ..authoring.spec import BaseExercise, PythonExercise
@@ -32,6 +33,8 @@ from .trials import all_cases
 OWN_NAMES = vars(builtins)
 OWN_FUNCTIONS = OWN_NAMES.copy()
 MEMORY = 8 * 2**30  # bytes of address space
+MOST_ITEMS = 250_000  # of what is returned: a million take longer than the limit to be sent
+CHECKED = "What your function returns or calls was checked: compare it with the task."
 PACKAGES = "COURSE_PACKAGES"  # what a server imports before it forks, in its environment
 
 
@@ -67,7 +70,8 @@ def run_answer(
 def unanswered(answer: Answer, what: str, seconds: float) -> Verdict:
     """The verdict on a process that gave no result; ``what`` was running in it."""
     if answer.timed_out:
-        return simple(kinds.TIME_LIMIT, f"{what} was still running after {seconds:g} seconds.")
+        message = f"{what} was still running after {seconds:g} seconds."
+        return simple(kinds.TIME_LIMIT, message)
     message = f"the cell ended its process (status {answer.status})."
     hint = "Leave the process running: return the value, and call no exit()."
     return simple(kinds.CRASHED, message, hint=hint, excerpt=answer.output[-600:].strip())
@@ -158,7 +162,14 @@ def _values(code: CodeType, names: list[str]) -> dict[str, Any]:
 def _called(call: Any, function: Any, arguments: tuple[Any, ...]) -> list[Any]:
     value = call(function, *arguments) if call else function(*arguments)
     _restore_builtins()
+    items = max(map(_items, (value, *value) if type(value) in (list, tuple) else (value,)))
+    if items > MOST_ITEMS:
+        raise LessonError(f"it returned {items:,} items: no case wants that many.")
     return written(value)
+
+
+def _items(value: Any) -> int:
+    return len(value) if type(value) in (list, tuple, set, dict) else 0
 
 
 def _restore_builtins() -> None:
@@ -192,12 +203,12 @@ def _raised(error: BaseException, exercise: BaseExercise, source: str, doing: st
     """An exception, with the last line of the student's cell on its way."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == exercise.id and frame.lineno]
+    excerpt = source_excerpt(source, lines[-1:])
+    if isinstance(error, LessonError):  # raised by what the exercise calls, in words for the reader
+        return simple(kinds.EXCEPTION, str(error), hint=CHECKED, excerpt=excerpt)
     text = "".join(traceback.format_exception_only(error)).strip()
-    return simple(
-        kinds.EXCEPTION,
-        f"{doing}: {text[:1000]}" if doing else text[:1000],
-        excerpt=source_excerpt(source, lines[-1:]),
-    )
+    message = f"{doing}: {text[:1000]}" if doing else text[:1000]
+    return simple(kinds.EXCEPTION, message, excerpt=excerpt)
 
 
 if __name__ == "__main__":

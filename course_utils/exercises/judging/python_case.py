@@ -1,0 +1,96 @@
+"""The case at which a Python answer is wrong, as rows: what goes in, what should come out, and what
+did."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...checking.rows import MOST_NUMBERS, Rows, labelled_rows
+from ...checking.verdict import Verdict
+from ..authoring.spec import PythonExercise
+
+BY_HAND = "Work this case out by hand, line by line."
+SMALLER = "Call your function in a cell of its own, on a case so small that you know its result."
+WORKABLE, SHORTENED = "Work it by hand:", "The case:"
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What is shown of an array with too many numbers."""
+
+    array: np.ndarray
+
+    def __repr__(self) -> str:
+        shape = " x ".join(map(str, self.array.shape))
+        return f"({shape}, {self.array.dtype})"
+
+
+def with_case(
+    verdict: Verdict,
+    exercise: PythonExercise,
+    arguments: tuple[Any, ...],
+    got: Any,
+    want: Any,
+    shown: str,
+) -> Verdict:
+    """``verdict`` with the numbers of its case as rows, instead of in its message's call, which is
+    ``shown``; and with the next step that this case allows."""
+    case = case_rows(exercise, arguments, got, want)
+    if case is None:
+        return replace(verdict, hint=exercise.start or verdict.hint)
+    message, hint = verdict.message, exercise.start or verdict.hint
+    if case.title == WORKABLE:
+        hint = BY_HAND if verdict.hint == SMALLER else verdict.hint
+    if exercise.call is None:
+        call = f"{exercise.function}({', '.join(_parameters(exercise))})"
+        message = message.replace(shown, call, 1)
+    return replace(verdict, message=message, hint=hint, case=case)
+
+
+def case_rows(
+    exercise: PythonExercise, arguments: tuple[Any, ...], got: Any, want: Any
+) -> Rows | None:
+    """The rows of a case with arrays; None for one without, whose numbers the message has, and
+    where more is left out than shown."""
+    inputs = named_inputs(exercise, arguments)
+    arrays = [value for value in (*inputs.values(), want) if isinstance(value, np.ndarray)]
+    if not arrays:
+        return None
+    whole = all(array.size <= MOST_NUMBERS for array in arrays)
+    if not whole and all(array.size > MOST_NUMBERS for array in arrays):
+        return None
+    values = {**inputs, "expected": want, "got": got}
+    title = WORKABLE if whole else SHORTENED
+    return labelled_rows(title, {name: _shown(value) for name, value in values.items()})
+
+
+def named_inputs(exercise: PythonExercise, arguments: tuple[Any, ...]) -> Mapping[str, Any]:
+    """What goes into a case, by name: as the exercise shows it, or by the function's parameters."""
+    if exercise.shows is not None:
+        return exercise.shows(*arguments)
+    if exercise.call is not None:
+        return {}
+    named: dict[str, Any] = {}
+    for name, value in zip(_parameters(exercise), arguments, strict=False):
+        if isinstance(value, (list, tuple)) and any(isinstance(x, np.ndarray) for x in value):
+            named |= {f"{name}[{k}]": item for k, item in enumerate(value)}
+        else:
+            named[name] = value
+    return named
+
+
+def _parameters(exercise: PythonExercise) -> list[str]:
+    """The names of the parameters of the function, as the starter has them."""
+    for node in ast.parse(exercise.starter).body:
+        if isinstance(node, ast.FunctionDef) and node.name == exercise.function:
+            return [each.arg for each in node.args.args]
+    return []
+
+
+def _shown(value: Any) -> Any:
+    return _Shape(value) if isinstance(value, np.ndarray) and value.size > MOST_NUMBERS else value
