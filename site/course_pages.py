@@ -23,6 +23,7 @@ DRAWN = ROOT / "build" / "drawn"  # below the sources, as Sphinx wants its pictu
 PLANTED_BUGS = DRAWN / "planted_bugs.md"
 MOST_WORDS = 40  # of the text that stands for a picture
 C_LIKE = re.compile(r"%%c(pp)?\b|%%exercise \S+\n\s*(//|/\*|#include|#define|template|extern)")
+PANEL_LINK = re.compile(r'(<a href="(?![a-z]+:)[^"#]*)\.ipynb(?=[#"])')
 QUIET = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.raw)
 
 
@@ -36,6 +37,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("doctree-read", anchor_terms)
     app.connect("doctree-resolved", link_terms)
     app.connect("doctree-resolved", lead_outputs_to_pages)
+    app.connect("html-page-context", lead_panels_to_pages)
     app.connect("html-page-context", load_pictures_late)
     app.connect("build-finished", begin_at_the_readme)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
@@ -105,6 +107,12 @@ def lead_outputs_to_pages(app: Any, doctree: nodes.document, name: str) -> None:
         address = link.get("refuri", "")
         if address.endswith(".ipynb") and "://" not in address:
             link["refuri"] = address.removesuffix(".ipynb") + ".html"
+
+
+def lead_panels_to_pages(app: Any, name: str, template: str, context: Any, doctree: Any) -> None:
+    """A link to a notebook in HTML that a cell shows, such as a verdict's, leads to its page."""
+    if "body" in context:
+        context["body"] = PANEL_LINK.sub(r"\1.html", context["body"])
 
 
 def load_pictures_late(app: Any, name: str, template: str, context: Any, doctree: Any) -> None:
