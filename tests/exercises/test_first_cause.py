@@ -27,6 +27,7 @@ RACE = found(Cause.NO_ORDER_IN_BLOCK)
 SAME = found(Cause.SAME_ELEMENT_WRITTEN)
 COPY = found(Cause.COPY_NOT_AWAITED)
 UNINITIALISED = found(Cause.MEMORY_NOT_INITIALISED)
+AT_THE_FAULT = found(Cause.MEMORY_NOT_INITIALISED, line=9)
 ELSEWHERE = found(Cause.MEMORY_NOT_INITIALISED, array="list", index=0)
 ENDLESS = found(Cause.STEP_BUDGET_EXCEEDED, line=9, array=None)
 OUTSIDE = found(Cause.OUTSIDE_ARRAY, line=9, array="x")
@@ -37,9 +38,10 @@ OUTSIDE = found(Cause.OUTSIDE_ARRAY, line=9, array="x")
     [
         ((SAME,), ENDLESS, SAME),  # a ticket drawn by every thread
         ((COPY,), ENDLESS, ENDLESS),  # of a hang the phase waited for is the cause
-        ((UNINITIALISED,), OUTSIDE, UNINITIALISED),  # an index of a counter never set to 0
+        ((UNINITIALISED,), OUTSIDE, OUTSIDE),  # of another line, and so maybe of another value
+        ((AT_THE_FAULT,), OUTSIDE, AT_THE_FAULT),
         ((RACE,), OUTSIDE, OUTSIDE),
-        ((UNINITIALISED, RACE), OUTSIDE, RACE),  # another thread writes the element too late
+        ((AT_THE_FAULT, RACE), OUTSIDE, RACE),  # another thread writes the element too late
         ((ELSEWHERE, RACE), None, ELSEWHERE),
         ((UNINITIALISED, RACE), None, RACE),
         ((), OUTSIDE, OUTSIDE),
@@ -66,3 +68,16 @@ def test_no_atomic_is_advised_where_the_task_forbids_it():
     assert (verdict.kind, verdict.cause) == (kinds.DATA_RACE, Cause.UPDATE_NOT_ATOMIC)
     assert verdict.hint == WITHOUT_ATOMICS[Cause.UPDATE_NOT_ATOMIC]
     assert find("04.dot").allows_atomics
+
+
+def test_a_counter_that_was_never_set_is_the_cause_of_an_index_on_another_line():
+    exercise = find("04.gather_the_few")
+    start = exercise.solution.index("    if (threadIdx.x == 0) {")
+    end = exercise.solution.index("    __syncthreads(); // the list is empty")
+    source = exercise.solution[:start] + exercise.solution[end:]
+    source = source.replace(
+        "list[atomicAdd(&count, 1)] = i;", "const int at = atomicAdd(&count, 1);\nlist[at] = i;"
+    )
+    verdict = check_source(exercise, source).verdict
+    assert verdict.cause == Cause.MEMORY_NOT_INITIALISED
+    assert "count[0]" in verdict.message

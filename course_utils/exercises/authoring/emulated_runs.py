@@ -58,16 +58,16 @@ def load_answer(
     filename: str,
     options: tuple[str, ...] = (),
     *,
-    seconds: float = COMPILE_SECONDS,
+    seconds: float | None = None,
 ) -> Module:
     """``source`` as :func:`course_utils.load` compiles it for the emulator with ``options``, with
     the exercise's probe.
 
-    Raises CompileError, and CompilerStopped after so many ``seconds``.
+    Raises CompileError, and CompilerStopped after ``seconds``, by default COMPILE_SECONDS.
     """
     if isinstance(exercise, KernelExercise):
         source = exercise.with_probe(source)
-    with compile_limit(seconds):
+    with compile_limit(COMPILE_SECONDS if seconds is None else seconds):
         return load(
             source=source,
             filename=filename,

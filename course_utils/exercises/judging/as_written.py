@@ -94,7 +94,7 @@ def _run(
     exercise: KernelExercise, source: str, filename: str, trial: Trial, options: Options
 ) -> emulated_runs.Run:
     """One launch of ``source``, compiled without optimisation."""
-    seconds = emulated_runs.COMPILE_SECONDS if options.patience is None else COMPILING
+    seconds = None if options.patience is None else COMPILING
     module = emulated_runs.load_answer(exercise, source, filename, NOT_OPTIMISED, seconds=seconds)
     declare_kernels(exercise, module)
     options = replace(options, budget=BUDGET * exercise.budget)

@@ -6,7 +6,6 @@ from ...emulator import ERROR, GLOBAL, Cause, Finding
 from ..authoring import emulated_runs, kinds
 
 HANGS = (kinds.ENDLESS_LOOP, kinds.DEADLOCK)  # threads wait for a value that another spoiled
-WRONG_ADDRESSES = (kinds.OUT_OF_BOUNDS, kinds.MISALIGNED, kinds.NULL_POINTER)
 UNORDERED = (
     Cause.NO_ORDER_IN_WARP,
     Cause.NO_ORDER_IN_BLOCK,
@@ -20,8 +19,8 @@ def first_cause(run: emulated_runs.Run) -> Finding | None:
     """The fault, unless an earlier finding explains it. Without a fault, the first error, or else
     the first warning: a result may be right by luck.
 
-    An endless loop or a deadlock follows from an earlier data race, a wrong address from an
-    uninitialised value, and any fault from one that its own line computed with. An element that a
+    An endless loop or a deadlock follows from an earlier data race or uninitialised value, and any
+    fault from an uninitialised value that its own line computed with. An element that a
     thread reads before another writes it is a race, and no uninitialised one. An output that a
     later kernel reads and none has written is left out: `compared` reports it, more precisely.
     """
@@ -40,9 +39,9 @@ def first_cause(run: emulated_runs.Run) -> Finding | None:
 def _explains(one: Finding, fault: Finding) -> bool:
     if one.kind == kinds.UNINITIALISED and one.location == fault.location:
         return True
-    if one.level != ERROR or fault.kind not in (*HANGS, *WRONG_ADDRESSES):
+    if one.level != ERROR or fault.kind not in HANGS:
         return False
-    return one.kind == kinds.UNINITIALISED or (fault.kind in HANGS and one.cause in SPOILED)
+    return one.kind == kinds.UNINITIALISED or one.cause in SPOILED
 
 
 def _touched(run: emulated_runs.Run, name: str | None) -> bool:

@@ -190,9 +190,8 @@ class InitCheck(Observer):
             if shadow is None:
                 break
             marks = self._read(site, group, region, shadow, cells + piece)
-            if "exch" in site.instruction.modifiers:  # what stood there matters to who uses it
-                fetched = None if marks is None else first_at_each(cells, marks)
-            elif marks is not None:
+            fetched = None if marks is None else first_at_each(cells, marks)  # for its user
+            if marks is not None and "exch" not in site.instruction.modifiers:
                 self.reads.report(group.batch, group.lanes, marks, site.instruction, "updates")
             shadow.write(cells + piece, site.width, None)
         target = site.instruction.operands[0]
