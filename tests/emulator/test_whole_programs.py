@@ -64,7 +64,7 @@ def host(tmp_path_factory):
 def test_nothing_is_found_in_a_program_without_mistakes(host):
     outcome, _ = host("right")
     assert outcome.status == 0 and not outcome.findings, outcome.findings
-    assert outcome.end["launches"] == 8
+    assert outcome.end["launches"] == 9
 
 
 @needs_gcc
@@ -87,6 +87,8 @@ def test_nothing_is_found_in_a_program_without_mistakes(host):
         "pointers: 1 2",
         "shared: 3 3 3 3",
         "time: 0",
+        "random: 5.0 1",
+        "box: 30 31 36 37",
     ],
     ids=lambda line: line.partition(":")[0].partition("\n")[0],
 )

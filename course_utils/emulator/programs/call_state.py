@@ -6,6 +6,8 @@ import ctypes
 import threading
 from collections.abc import Sequence
 
+import numpy as np
+
 from .cuda_errors import CudaStatus
 from .host_lines import HostLine, HostLines
 from .host_memory import HostMemory, Refused
@@ -38,6 +40,7 @@ class CallState:
         self.last = self.sticky = CudaStatus.cudaSuccess
         self.unread: tuple[str, CudaStatus, HostLine] | None = None  # the last error that was given
         self.call = ""
+        self.generators: dict[int, tuple[np.random.Generator, str]] = {}  # and where numbers go
         self._turn = threading.RLock()
         self._texts: dict[str, ctypes.c_char_p] = {}
         self._frames = (ctypes.c_void_p * 16).in_dll(library, "emulator_frames")

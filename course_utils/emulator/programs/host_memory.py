@@ -322,6 +322,13 @@ class HostMemory:
         else:
             shadow.bytes[part] = before.bytes[start.offset : start.offset + size]
 
+    def store(self, address: int, data: bytes, call: str) -> str:
+        """Write bytes as a library's kernel would; return the place. Raises Refused."""
+        end = self.side(address, len(data), call, "writes")
+        ctypes.memmove(end.real, data, len(data))
+        self._written(end, None, len(data))
+        return end.place
+
     def fill(self, address: int, value: int, size: int, call: str) -> None:
         """Set bytes as ``cudaMemset`` does. Raises Refused."""
         if size == 0:

@@ -25,6 +25,7 @@ from .host_memory import Refused
 from .host_mistakes import HostMistake, ProgramLog
 
 Triple = tuple[int, int, int]
+STOPPED = 124  # the status of a program that was stopped, as timeout(1) has it
 
 
 @dataclass
@@ -153,8 +154,9 @@ class ProgramKernels:
             findings = [*fault.earlier, fault.finding]
             error = error_of(fault.finding.kind)
         except LaunchTooLong as too_long:
-            self.log.write("note", text=f"{shape} was stopped: {too_long}.")
-            return CudaStatus.cudaErrorLaunchTimeout
+            self.log.write("note", text=f"The program was stopped in {shape}: {too_long}.")
+            self.flush()
+            os._exit(STOPPED)  # what came after would be of no use
         except (ValueError, PtxError) as refused:
             raise Refused(
                 CudaStatus.cudaErrorInvalidConfiguration, HostMistake.LAUNCH_REFUSED, str(refused)

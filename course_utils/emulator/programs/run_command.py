@@ -16,6 +16,7 @@ from typing import Any
 
 from ..findings.report import ERROR
 from .program_building import ARCH, Built, CannotBuild, build_program
+from .program_launches import STOPPED
 from .program_process import ProgramRun
 
 EXAMPLE = """\
@@ -172,10 +173,14 @@ def report(outcome: ProgramOutcome) -> str:
             lines.append(event["text"])
     if any(event["what"] == "timed" for event in outcome.events):
         lines.append("The emulator has no times: cudaEventElapsedTime gave 0.")
+    if any(event["what"] == "random" for event in outcome.events):
+        lines.append("The random numbers of cuRAND's host functions are not those of a GPU.")
     if outcome.status < 0:
         crash = next((e["line"] for e in outcome.events if e["what"] == "crash"), "")
         at = f" at {crash}" if crash else ""
         lines.append(f"The program was ended by {signal.Signals(-outcome.status).name}{at}.")
+    elif outcome.status == STOPPED:
+        pass  # a note has said why
     elif outcome.end is None:
         lines.append(f"The program stopped with status {outcome.status}, before its end.")
     elif outcome.status:

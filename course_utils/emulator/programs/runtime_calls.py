@@ -12,9 +12,10 @@ from .host_memory import DEVICE, Refused, bytes_at
 from .host_mistakes import HostFinding, HostMistake
 from .memory_calls import MemoryCalls
 from .program_launches import AskedLaunch
+from .random_calls import RandomCalls
 
 
-class RuntimeCalls(MemoryCalls, DeviceCalls):
+class RuntimeCalls(MemoryCalls, DeviceCalls, RandomCalls):
     """Answers each call by the method of its name, after an underscore."""
 
     ALWAYS = frozenset(

@@ -13,12 +13,12 @@ void **__cudaRegisterFatBinary(void *);
 void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
 void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int);
 
-static char add, scale, greet, unordered, meet, rank_in_cluster, much_shared, total, factor;
+static char box_of, add, scale, greet, unordered, meet, rank_in_cluster, much_shared, total, factor;
 
 __attribute__((constructor)) static void begin(void) {
     void **handle = __cudaRegisterFatBinary(&wrapper);
 #define KERNEL(name) __cudaRegisterFunction(handle, &name, #name, #name, -1, 0, 0, 0, 0, 0)
-    KERNEL(add), KERNEL(scale), KERNEL(greet), KERNEL(unordered), KERNEL(meet), KERNEL(rank_in_cluster), KERNEL(much_shared);
+    KERNEL(box_of), KERNEL(add), KERNEL(scale), KERNEL(greet), KERNEL(unordered), KERNEL(meet), KERNEL(rank_in_cluster), KERNEL(much_shared);
     __cudaRegisterVar(handle, &total, "total", "total", 0, 4, 0, 0);
     __cudaRegisterVar(handle, &factor, "factor", "factor", 0, 8, 1, 0);
 }
@@ -30,6 +30,45 @@ static void show(const char *name, const int *values, int n) {
     printf("%s:", name);
     for (int i = 0; i < n; i++) printf(" %d", values[i]);
     printf("\n");
+}
+
+// Of cuRAND and the driver, whose headers need not be here.
+int curandCreateGenerator(void **, int), curandSetPseudoRandomGeneratorSeed(void *, unsigned long long);
+int curandGenerateNormal(void *, float *, size_t, float, float), curandGenerateUniform(void *, float *, size_t);
+int cuTensorMapEncodeTiled(void *, int, unsigned, void *, const unsigned long long *, const unsigned long long *,
+                           const unsigned *, const unsigned *, int, int, int, int);
+
+static void random_numbers(void) {
+    enum { N = 1000 };
+    float h[N], sum = 0, least = 1, *d;
+    void *generator;
+    cudaMalloc((void **)&d, sizeof h);
+    curandCreateGenerator(&generator, 100);
+    curandSetPseudoRandomGeneratorSeed(generator, 7);
+    curandGenerateNormal(generator, d, N, 5, 0.1f);
+    cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < N; i++) sum += h[i];
+    curandGenerateUniform(generator, d, N);
+    cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < N; i++) least = h[i] < least ? h[i] : least;
+    printf("random: %.1f %d\n", sum / N, least > 0 && least < 0.1f);
+    cudaFree(d);
+}
+
+static void tensor_map(void) {
+    int h[64], out[4], *d, *to;
+    struct { _Alignas(64) char bytes[128]; } map;
+    for (int i = 0; i < 64; i++) h[i] = i;
+    cudaMalloc((void **)&d, sizeof h);
+    cudaMalloc((void **)&to, 16);
+    cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice);
+    unsigned long long sizes[] = {8, 8}, strides[] = {32};
+    unsigned box[] = {4, 2}, steps[] = {1, 1};
+    cuTensorMapEncodeTiled(&map, 3, 2, d, sizes, strides, box, steps, 0, 0, 0, 0);
+    LAUNCH(box_of, 1, 32, 0, &map, &to);
+    cudaMemcpy(out, to, 16, cudaMemcpyDeviceToHost);
+    show("box", out, 4);
+    cudaFree(d), cudaFree(to);
 }
 
 static void right(void) {
@@ -95,6 +134,8 @@ static void right(void) {
     cudaEventRecord(first, 0), cudaEventRecord(second, 0);
     cudaEventElapsedTime(&time, first, second);
     printf("time: %g\n", time);
+    random_numbers();
+    tensor_map();
     cudaFree(a), cudaFree(b), cudaFreeHost(p);
     cudaDeviceReset();
 }

@@ -38,3 +38,21 @@ extern "C" __global__ void much_shared(int *to) {
     room[threadIdx.x] = 3;
     to[threadIdx.x] = room[threadIdx.x];
 }
+
+struct alignas(64) Map { char bytes[128]; };
+
+extern "C" __global__ void box_of(const __grid_constant__ Map map, int *to) {
+    __shared__ alignas(128) int tile[8];
+    __shared__ alignas(8) unsigned long long barrier;
+    unsigned into = __cvta_generic_to_shared(tile), at = __cvta_generic_to_shared(&barrier);
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 1; fence.mbarrier_init.release.cluster;" ::"r"(at));
+        asm volatile("fence.proxy.async; mbarrier.arrive.expect_tx.shared.b64 _, [%0], 32;" ::"r"(at));
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {4, 3}], [%2];" ::"r"(into), "l"(&map), "r"(at) : "memory");
+    }
+    __syncthreads();
+    asm volatile("{ .reg .pred done; again: mbarrier.try_wait.parity.shared.b64 done, [%0], 0;"
+                 " @!done bra again; }" ::"r"(at) : "memory");
+    if (threadIdx.x < 4) to[threadIdx.x] = tile[2 + threadIdx.x];
+}
