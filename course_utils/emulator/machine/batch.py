@@ -318,8 +318,9 @@ class Batch:
     def _look_for_endless_loops(self) -> None:
         """Report a loop that can't end, long before the budget is used up."""
         self.endless_after = self.issued + ENDLESS_AFTER
-        for group in self.groups:
-            if never_changes(group.code, group.block):
+        places = {(group.code, group.block): group for group in self.groups}
+        for (code, block), group in places.items():
+            if never_changes(code, block):
                 raise endless_loop(self, group)
 
     def _behind_all(self, group: Group) -> bool:

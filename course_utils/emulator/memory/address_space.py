@@ -135,7 +135,7 @@ class GlobalMemory:
         return self.shared.add(region)
 
     def free(self, region: Region) -> None:
-        """An array is gone. Its addresses, but those of the host, are never given to another."""
+        """An array is gone. No other array gets its addresses, except for addresses of the host."""
         (self.regions if region.start >= GLOBAL_WINDOW else self.shared).remove(region)
         self._freed.append((region.start, region.end, region.name))
 
