@@ -1,4 +1,4 @@
-"""What all wrong elements have in common: each slip where it is, and none by chance."""
+"""Each trait that all wrong elements share is found where it is, and none by chance."""
 
 import warnings
 
@@ -187,7 +187,7 @@ def test_the_terms_that_a_sum_left_out_are_named(kept, data):
             assert words in verdict.message
 
 
-# --- what was never written ---
+# --- elements never written ---
 
 DTYPES = [np.float16, np.float32, np.float64, np.complex64, np.int8, np.int32, np.uint64]
 
@@ -230,7 +230,7 @@ def test_a_computed_nan_in_an_array_of_cp_empty_is_no_gap():
 
 def test_a_matrix_that_is_stored_by_columns_is_spoken_of_by_row_and_column():
     right = RNG.standard_normal((9, 7)).astype(np.float32)
-    wrong = edited(right, (4, slice(2, None)), 5)  # what belongs to row 4
+    wrong = edited(right, (4, slice(2, None)), 5)  # in row 4
     verdict = judge(wrong.T.copy(), right.T.copy(), order="F", name="C")
     assert verdict.first.index == (4, 2) and "(row 4, column 2)" in str(verdict)
     assert verdict.heat.rows[4] == "..#####" and "rows down, columns across" in str(verdict)
