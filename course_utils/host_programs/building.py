@@ -32,8 +32,8 @@ SANITIZERS = (  # the best that the compiler can build with is taken
 )
 ENVIRONMENT = {"LC_ALL": "C", "TERM": "dumb"}
 REMEDIES = {
-    r"'else' without": "Only one statement may stand between if and else: is there a semicolon too "
-    "many, or do braces lack?",
+    r"'else' without": "Only one statement may be between if and else: is there a semicolon too "
+    "many, or are braces missing?",
     r"expected [^,]*';'[^,]*$|expected ',' or ';'": "The semicolon is often missing at the "
     "end of the line before.",
     r"undeclared|not (?:been )?declared": "Declare it before this line, or check "
@@ -43,17 +43,17 @@ REMEDIES = {
     r"No such file|file not found": "Check the header's spelling; a cell sees the standard library "
     "and the files that cells before it kept with file=….",
     r"unknown type name": "Include the header that defines the type, or check its spelling.",
-    r"makes (?:pointer|integer) from|incompatible (?:integer|pointer)": "An address stands where a "
-    "value should, or the other way round: *p is what lies at the address p, &x the address of x.",
+    r"makes (?:pointer|integer) from|incompatible (?:integer|pointer)": "One side is an address "
+    "and the other a value: *p is the value at the address p, &x is the address of x.",
     r"subscripted value": "A pointer to numbers has one index: A[i * columns + j].",
-    r"called object": "A name in front of ( must be a function's, or that of a macro whose ( "
-    "followed it without a blank in its #define.",
-    r"stray|unexpected character|U\+201": "C does not know a character here, often a blank or a "
-    "quotation mark that was pasted from a web page: type it anew.",
-    r"[Rr]eturn type of 'main'|'main' must return": "main gives the program's status: "
+    r"called object": "A name before ( is a function's, or a macro's whose ( follows it without a "
+    "blank in its #define.",
+    r"stray|unexpected character|U\+201": "C doesn't know a character here, often a blank or a "
+    "quotation mark pasted from a web page: type it anew.",
+    r"[Rr]eturn type of 'main'|'main' must return": "main returns the program's status: "
     "int main(void).",
     r"use of deleted function|call to deleted|implicitly[- ]deleted": "The class forbids this: "
-    "hand the object on with std::move, and give the class a move constructor.",
+    "pass the object on with std::move, and give the class a move constructor.",
     r"lvalue|not assignable|read-only|const-qualified": "It cannot be written to: is it const, or "
     "not a variable at all?",
     r"dereferencing.*void|indirection.*void|void value|declared void|type 'void'": "A "
@@ -68,7 +68,7 @@ REQUESTED = re.compile(rf"{_AT}note: in instantiation ", re.M)
 INSTANTIATION = re.compile(
     r"[^\s:/]+: In (?:instantiation|substitution) of |[^\s:/]+:\d+:\d+: +(?:recursively )?required "
 )
-TOLD_AS_ERROR = re.compile(  # behind those of the warnings that are refused here
+TOLD_AS_ERROR = re.compile(  # after those of the warnings that are refused here
     r" \[-Werror[=,](?:-W)?(?:main|implicit-[a-z-]+|incompatible-[a-z-]+|int-conversion)\]"
 )
 UNRESOLVED = re.compile(
@@ -162,7 +162,7 @@ def compile_error(built: Ended, names: Iterable[str]) -> Verdict:
     where = f"line {at['line']}" if len(files) == 1 else f"{at['file']}, line {at['line']}"
     remedy = next((REMEDIES[p] for p in REMEDIES if re.search(p, first["text"])), "")
     shown = output[begin:]
-    if at is not first:  # how the library came to its later errors helps nobody
+    if at is not first:  # how the library came to its later errors does not help
         shown = shown.partition("\nIn file included from ")[0]
     message = f"{where}: {first['text']}"
     if caller and caller["line"] != at["line"]:

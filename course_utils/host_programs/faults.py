@@ -30,12 +30,12 @@ ADDRESS_KINDS = {  # AddressSanitizer's names
 }
 MIXED = "allocated in one way and freed in another"
 IN_PLAIN_WORDS = {  # of those whose name does not say it
-    "bad-free": (kinds.UNDEFINED, "free() gets an address that malloc did not give"),
+    "bad-free": (kinds.UNDEFINED, "free() gets an address that malloc did not return"),
     "alloc-dealloc-mismatch": (kinds.UNDEFINED, MIXED),
     "memcpy-param-overlap": (kinds.UNDEFINED, "memcpy copies between parts that overlap"),
     "negative-size-param": (kinds.UNDEFINED, "a size below zero is asked for"),
     "ABRT": (kinds.CRASHED, "the program called abort()"),
-    "FPE": (kinds.UNDEFINED, "a whole number is divided by zero"),
+    "FPE": (kinds.UNDEFINED, "an integer is divided by zero"),
 }
 IN_WORDS = {
     "attempting double-free": "double free: what is freed here was freed before",
@@ -43,19 +43,19 @@ IN_WORDS = {
     "stack",
     "SEGV": "SEGV: the program uses an address that is not its own",
 }
-BESIDE = {"overflows": "behind", "underflows": "in front of", "partially": "partly outside of"}
+BESIDE = {"overflows": "after", "underflows": "before", "partially": "partly outside"}
 WRAPPED = re.compile(r"(?:unsigned offset|pointer index expression|pointer arithmetic).*overflowed")
 LIES = r"is located (\d+) bytes (inside|before|after|to the right|to the left)(?: of)?"
 SIGNALS = {
     signal.SIGSEGV: "it used an address that is not its own, or its stack was full",
     signal.SIGBUS: "it used an address that does not exist",
-    signal.SIGFPE: "a whole number was divided by zero",
+    signal.SIGFPE: "an integer was divided by zero",
     signal.SIGILL: "it met an instruction that must not run: compilers put one where C gives the "
     "program no meaning",
     signal.SIGTRAP: "it met a trap: compilers put one where C gives the program no meaning",
     signal.SIGABRT: "it called abort(), as a failed assert does",
     signal.SIGKILL: "something from outside ended it",
-    signal.SIGPIPE: "nobody read what it wrote",
+    signal.SIGPIPE: "it wrote to a pipe that was closed",
 }
 # What a part of a report begins with, and what its line did.
 PARTS = (
@@ -218,7 +218,7 @@ def _beside(distance: str, side: str) -> str:
     """How an address lies to a block, from the words of old and new compilers."""
     if side == "inside":
         return "at the start of" if distance == "0" else f"{_bytes(distance)} into"
-    words = "behind" if side in ("to the right", "after") else "in front of"
+    words = "after" if side in ("to the right", "after") else "before"
     return f"right {words}" if distance == "0" else f"{_bytes(distance)} {words}"
 
 

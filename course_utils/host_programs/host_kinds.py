@@ -44,9 +44,9 @@ NEXT_STEP: dict[str, str] = {
     "size it was made with.",
     USE_AFTER_FREE: "After free() the memory is gone: free it once, after its last use.",
     MEMORY_LEAK: "Every malloc needs its free, on every way out of the function.",
-    STACK_OVERFLOW: "A function that calls itself needs a case in which it does not; large arrays "
-    "belong to malloc.",
-    UNDEFINED: "C gives no meaning to this: the program may do anything, also what you expect.",
+    STACK_OVERFLOW: "A function that calls itself needs a case in which it doesn't. Allocate large "
+    "arrays with malloc.",
+    UNDEFINED: "C gives no meaning to this: the program may do anything, even what you expect.",
 }
 
 # In place of the step above, where the report says more.
@@ -55,16 +55,16 @@ VARIABLE_GONE = (
     "reference to it: keep a copy of what is used later."
 )
 FREED_BY_DESTRUCTOR = (
-    "The destructor gave it back, and another object still has the pointer: was the object copied, "
-    "or moved without leaving NULL behind?"
+    "The destructor freed it, and another object still has the pointer: was the object copied, or "
+    "moved without leaving NULL?"
 )
 AFTER_DELETE = "After delete the memory is gone: delete it once, after its last use."
 FREED_BY_OBJECT = (
-    "What owned the memory gave it back in that line, as a vector does when it grows: its "
-    "references and pointers end there."
+    "The object that owned the memory freed it in that line, as a vector does when it grows: "
+    "references and pointers into it end there."
 )
 LEAK_IN_CPP = (
     "Every new needs its delete, and every malloc its free, on every way out: does a destructor "
     "do it?"
 )
-PAIRS_OF_CALLS = "What new[] gave goes back with delete[], new with delete, and malloc with free."
+PAIRS_OF_CALLS = "Use delete[] for what new[] allocated, delete for new, and free for malloc."

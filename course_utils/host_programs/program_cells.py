@@ -165,7 +165,7 @@ def _answer(verdict: Verdict | None, asked: Asked, compiler: HostCompiler) -> Ve
         return verdict
     if not found and asked.expect in kinds.BY_SANITIZER and not finds_addresses(compiler):
         which = "only some" if sanitizers(compiler) else "no"
-        print(f"This compiler ({compiler.name}) has {which} sanitizers: nobody saw the fault.")
+        print(f"This compiler ({compiler.name}) has {which} sanitizers: the fault was not seen.")
         return None
     if verdict:
         raise ProgramFailed(verdict)
@@ -190,7 +190,7 @@ def _explained(verdict: Verdict, language: str, source: str) -> Verdict:
     elif language == "c" and CPP.search(_code(source)):
         hint = "If this is to be C++, begin the cell with %%cpp: in C there is none of it."
     elif not MAIN.search(source) and STRAY.search(verdict.message):
-        hint = "Statements stand in a function; a program begins in int main(void) { … }."
+        hint = "Statements belong in a function. A program begins in int main(void) { … }."
     else:
         return verdict
     return Verdict(verdict.kind, verdict.message, hint, excerpt=verdict.excerpt)
@@ -245,7 +245,7 @@ def _parse(language: str, line: str) -> Asked:
         option, equals, value = word.partition("=")
         if option in OPTIONS and not value and option != "stdin":
             raise LessonError(
-                f"{magic} {line}: there is no value behind {option}. Write {option}=… with no "
+                f"{magic} {line}: there is no value after {option}. Write {option}=… with no "
                 "blank on either side of the =."
             )
         if option in given:

@@ -87,7 +87,7 @@ def test_without_a_main_the_verdict_says_what_a_program_is():
     with pytest.raises(ProgramFailed, match="no definition of main") as failed:
         run_cell("c", "", "int add(int a, int b) { return a + b; }")
     assert "int main(void)" in str(failed.value) and "file=name.c" in str(failed.value)
-    with pytest.raises(ProgramFailed, match="Statements stand in a function"):
+    with pytest.raises(ProgramFailed, match="Statements belong in a function"):
         run_cell("c", "", '#include <stdio.h>\nprintf("hello\\n");')
 
 
@@ -110,17 +110,17 @@ FAULTS = {  # what main does, the verdict, and what it must say
     "past the heap": (
         "int *p = malloc(12);\np[3] = 1;\nfree(p);",
         kinds.OUT_OF_BOUNDS,
-        ("writes 4 bytes right behind a block of 12 bytes", "->   9 |", "allocated in line 8:"),
+        ("writes 4 bytes right after a block of 12 bytes", "->   9 |", "allocated in line 8:"),
     ),
     "before the heap": (
         "int *p = malloc(12);\np[-1] = 1;\nfree(p);",
         kinds.OUT_OF_BOUNDS,
-        ("4 bytes in front of a block of 12 bytes", "->   9 |"),
+        ("4 bytes before a block of 12 bytes", "->   9 |"),
     ),
     "past the stack": (
         "int a[3] = {0};\nint *p = a;\np[3] = 1;\nexit(a[0]);",
         kinds.OUT_OF_BOUNDS,
-        ("writes 4 bytes behind the variable a", "->  10 |"),
+        ("writes 4 bytes after the variable a", "->  10 |"),
     ),
     "an index that an array lacks": (
         "int a[3] = {0}, i = 3;\nexit(a[i]);",
@@ -164,7 +164,7 @@ def test_a_fault_is_named_with_its_lines_and_not_with_the_tool_s_report(name, ca
 @needs_sanitizers
 def test_a_global_array_is_named():
     text = fault("int i = 4;\nexit(*(table + i));", kinds.OUT_OF_BOUNDS, "int table[4];\n")
-    assert "right behind table, which has 16 bytes" in text
+    assert "right after table, which has 16 bytes" in text
 
 
 @needs_sanitizers
@@ -363,7 +363,7 @@ PASTED = {  # a cell's text that the compiler refuses, and what the verdict must
     "no header": ("int main(void) { puts(1); return 0; }", "Include the header|Declare it before"),
     "a number for an address": (
         "int main(void) { int x = 1, *p = &x; p = x; return *p; }",
-        "An address stands where a value should",
+        "One side is an address",
     ),
     "two statements before else": (
         "int main(void) { int x = 1; if (x) x = 2;; else x = 3; return x; }",
@@ -436,12 +436,12 @@ const int &ended() { const int gone = 7; const int &r = gone; return r; }
         ("Owner a; Owner b = a;", kinds.USE_AFTER_FREE, "was the object copied"),
         ("int &r = x[0]; x.push_back(1); return r;", kinds.USE_AFTER_FREE, "when it grows"),
         ("int *p = new int; delete p; return *p;", kinds.USE_AFTER_FREE, "After delete"),
-        ("int *p = new int[2]; delete p;", kinds.UNDEFINED, "goes back with delete[]"),
+        ("int *p = new int[2]; delete p;", kinds.UNDEFINED, "Use delete[]"),
         ("int *p = new int[2]; p = nullptr;", kinds.MEMORY_LEAK, "does a destructor do it?"),
         ("return ended();", kinds.USE_AFTER_FREE, "keep a copy"),
     ],
 )
-def test_the_next_step_says_who_gave_memory_back(body, kind, advice):
+def test_the_next_step_says_what_freed_memory(body, kind, advice):
     with pytest.raises(ProgramFailed) as failed:
         run_cell("cpp", "", f"{OWNER}int main() {{ {body} }}\n")
     text = str(failed.value)
