@@ -82,6 +82,11 @@ def test_it_installs_without_the_course(python, tmp_path):
     ran(python, "-c", "import cuda_emulator as e; [getattr(e, n) for n in e.__all__]", cwd=tmp_path)
 
 
+def test_it_brings_what_whole_programs_are_linked_with(python, tmp_path):
+    code = "from cuda_emulator.programs import program_building as b; assert b.STAND_IN.is_file()"
+    ran(python, "-c", code, cwd=tmp_path)
+
+
 def test_the_readmes_program_counts_and_finds_nothing_wrong(python, snippets):
     said = ran(python, "script.py", cwd=snippets)
     assert said == "[0. 2. 4. 6.] 125 sectors loaded\n"

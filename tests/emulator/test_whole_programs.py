@@ -46,7 +46,8 @@ def host(tmp_path_factory):
     program = folder / "program.so"
     command = ["gcc", "-g", "-w", "-shared", "-fPIC", *flags, "-o", program, FOLDER / "host.c"]
     subprocess.run(command, check=True)
-    built = program_building.Built(program, stand_in, None, tuple(map(str, includes)))
+    missing = program_building.build_missing(program, stand_in, folder)
+    built = program_building.Built(program, stand_in, missing, tuple(map(str, includes)))
     kept = {}
 
     def run(argument):
@@ -151,6 +152,14 @@ def test_host_code_that_touches_device_memory_is_told_whose_it_is(host):
     (found,) = outcome.findings
     assert outcome.status < 0 and found["kind"] == "DEVICE_MEMORY_ON_HOST"
     assert found["line"] == lines_of("host.c")["TOUCHED"] and "a, 12 bytes" in found["message"]
+
+
+@needs_gcc
+def test_a_function_that_is_not_there_ends_the_program_by_its_name(host):
+    outcome, said = host("lack")
+    (missing,) = [event for event in outcome.events if event["what"] == "missing"]
+    assert missing["name"] == "cublasCreate_v2" and "not reached" not in said
+    assert missing["line"] == lines_of("host.c")["NOT_THERE"] and outcome.status == 2
 
 
 # --- the parts ---

@@ -163,7 +163,7 @@ def build_program(
     _run(command, " ".join(Path(name).name for name in sources))
     stand_in = build_stand_in(nvcc.includes, folder)
     foreign = tuple(map(str, (*nvcc.includes, "/usr/include", "/usr/lib")))
-    return Built(library, stand_in, _build_missing(library, stand_in, folder), foreign)
+    return Built(library, stand_in, build_missing(library, stand_in, folder), foreign)
 
 
 def _symbols(library: Path, kind: str) -> set[str]:
@@ -173,7 +173,7 @@ def _symbols(library: Path, kind: str) -> set[str]:
     return {line.split()[-1].partition("@")[0] for line in done.stdout.splitlines() if line.split()}
 
 
-def _build_missing(library: Path, stand_in: Path, folder: Path) -> Path | None:
+def build_missing(library: Path, stand_in: Path, folder: Path) -> Path | None:
     """A library of the functions of CUDA that a program calls and the stand-in lacks: each tells
     its name and ends the program."""
     wanted = _symbols(library, "undefined") - _symbols(stand_in, "defined")

@@ -38,6 +38,8 @@ int curandGenerateNormal(void *, float *, size_t, float, float), curandGenerateU
 int cuTensorMapEncodeTiled(void *, int, unsigned, void *, const unsigned long long *, const unsigned long long *,
                            const unsigned *, const unsigned *, int, int, int, int);
 
+int cublasCreate_v2(void **); // which the stand-in lacks
+
 static void random_numbers(void) {
     enum { N = 1000 };
     float h[N], sum = 0, least = 1, *d;
@@ -174,6 +176,11 @@ int main(int count, char **words) {
         int *kept;
         cudaMalloc((void **)&kept, 12); // KEPT
         LAUNCH(unordered, 1, 1 << 20, 0, &kept); // NOT_READ
+    }
+    if (!strcmp(words[1], "lack")) {
+        void *handle;
+        cublasCreate_v2(&handle); // NOT_THERE
+        printf("not reached\n");
     }
     if (!strcmp(words[1], "touch")) {
         int *a;
