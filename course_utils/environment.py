@@ -189,7 +189,7 @@ def cuda_majors() -> dict[str, int]:
 
 
 def majors_line(majors: Mapping[str, int], newest: int = 0, why: str = "") -> ReportLine:
-    """Whether all parts belong to one CUDA major version; mixed, they load each other's parts.
+    """Whether all parts belong to one CUDA major version. Mixed, they load each other's parts.
     ``newest`` is the latest that this machine's driver runs, 0 without one, and ``why`` says so."""
     what = ONE_CUDA
     if len(set(majors.values())) > 1:
@@ -228,7 +228,7 @@ def _device() -> ReportLine:
         return ReportLine(GOOD, DEVICE, "the emulator (a PTX machine in Python)")
     found = f"{device_name()}, sm_{capability()}, {gpu_count()} in all"
     if capability() < LATEST:
-        found += "; on the emulator those that it is too old for"
+        found += ". Kernels that it's too old for run on the emulator"
     return ReportLine(GOOD, DEVICE, found)
 
 
@@ -243,7 +243,7 @@ def _driver() -> ReportLine:
         return ReportLine(ABSENT, "NVIDIA driver", "none", remedy, for_gpus=True)
     version = version.splitlines()[0]
     if not ON_GPU and os.environ.get("COURSE_DEVICE") != "emulator":
-        found = f"{version}, but CuPy cannot use it: {device()} is used"
+        found = f"{version}, but CuPy can't use it, so kernels run on the {device()}"
         remedy = _cupy_remedy() if find_spec("cupy") is None else remedies.afresh()
         return ReportLine(BAD, "NVIDIA driver", found, remedy)
     return ReportLine(GOOD, "NVIDIA driver", version)
@@ -331,7 +331,7 @@ def _toolkit() -> ReportLine:
     text = _output("nvcc", "--version") or ""
     release = re.search(r"release (\d+\.\d+)", text)
     if not release:
-        remedy = "only C and C++ host programs need it: install the CUDA toolkit"
+        remedy = "install the CUDA toolkit: only C and C++ host programs need it"
         return ReportLine(ABSENT, "CUDA toolkit (nvcc)", "none", remedy)
     found = f"{release[1]}, for whole programs: it may differ from the kernels' CUDA"
     return ReportLine(GOOD, "CUDA toolkit (nvcc)", found)
@@ -350,10 +350,8 @@ def _profiler() -> ReportLine:
     parameters = Path("/proc/driver/nvidia/params")
     text = parameters.read_text() if parameters.is_file() else ""
     if "RmProfilingAdminOnly: 1" in text and os.geteuid() != 0:
-        remedy = "ask the administrator to allow performance counters to all users"
-        return ReportLine(
-            ABSENT, "profiler (ncu)", "found, but not allowed to read counters", remedy
-        )
+        remedy = "ask the administrator to allow performance counters for all users"
+        return ReportLine(ABSENT, "profiler (ncu)", "found, but may not read counters", remedy)
     return ReportLine(GOOD, "profiler (ncu)", "found")
 
 
