@@ -10,6 +10,7 @@ from .signature import strip_comments
 
 # What NVRTC says of one, if it isn't told to take such a function for a device function.
 WITHOUT_ATTRIBUTE = "A function without execution space annotations"
+FOR_NVCC = "warning #nvcc: "  # begins what only nvcc refuses
 _NAMESPACE = re.compile(r'(?:\bnamespace\b[\w:\s]*|\bextern\s+"C"\s*)$')
 _LINKAGE = re.compile(r'\bextern\s+"C"(?:\+\+)?')
 _TEMPLATE = re.compile(r"\s*template\s*<[^;{}]*?>\s*(?=[A-Za-z_])")

@@ -14,7 +14,7 @@ from time import perf_counter
 
 from .bindings import CODE, LOG, MANGLED, REFUSED
 from .compiler_process import COMPILER
-from .device_functions import WITHOUT_ATTRIBUTE, functions_without_attribute
+from .device_functions import FOR_NVCC, WITHOUT_ATTRIBUTE, functions_without_attribute
 from .diagnostics import CompileError, parse_log
 from .headers import include_paths
 
@@ -128,7 +128,7 @@ def _for_nvcc(source: str, filename: str, flags: list[str]) -> str:
         if error.file == name and error.message.startswith(WITHOUT_ATTRIBUTE)
     }
     return "\n".join(
-        f"{name}({line}): warning #nvcc: {function} has no __device__. The course compiles it all "
+        f"{name}({line}): {FOR_NVCC}{function} has no __device__. The course compiles it all "
         "the same, nvcc doesn't: put __device__ before it."
         for function, line in suspects.items()
         if line in refused

@@ -38,3 +38,12 @@ def test_a_right_answer_is_not_looked_through():
     extra = SAXPY.solution.replace("if (i < n) {", "int unused;\n    if (-1 < i < 2 || i < n) {")
     assert "warns" not in str(run_source(SAXPY, SAXPY.solution + "\n// a ** b"))
     assert "unused" not in str(run_source(SAXPY, extra)).split("next:")[0].split("the compiler")[-1]
+
+
+def test_a_right_answer_is_told_what_nvcc_refuses():
+    helper = "float same(float v) { return v; }\n\n"
+    source = SAXPY.solution.replace("= a * x[i]", "= same(a) * x[i]").replace(
+        "extern", f"{helper}extern"
+    )
+    outcome = run_source(SAXPY, source)
+    assert outcome.passed and "same has no __device__" in outcome.verdict.excerpt

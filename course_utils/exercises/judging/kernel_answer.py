@@ -14,6 +14,7 @@ from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict
 from ...compiling.assembly import has_assembly, refused_assembly
 from ...compiling.compiler_process import CompilerStopped
+from ...compiling.device_functions import FOR_NVCC
 from ...compiling.diagnostics import CompileError
 from ...compiling.missing_compiler import CompilerMissing
 from ...compiling.own_warnings import HEADING, own_warnings
@@ -74,7 +75,7 @@ def outcome_of(exercise: KernelExercise, source: str) -> Outcome:
         return Outcome.of(exercise, problem)
     try:
         outcome = _try_everything(exercise, module, source, filename)
-        return outcome if outcome.passed else with_warnings(outcome, module)
+        return with_warnings(outcome, module)
     except LaunchError as error:
         verdict = simple(kinds.LAUNCH_ERROR, str(error))
     except CountingFailed as error:
@@ -145,8 +146,11 @@ def _try_everything(
 
 
 def with_warnings(outcome: Outcome, module: Module) -> Outcome:
-    """The same outcome, with what the compiler warned of: it may be the very mistake."""
+    """The same outcome, with what the compiler warned of: it may be the very mistake. Of a right
+    answer only what nvcc refuses is told."""
     told = own_warnings(module.warnings)
+    if outcome.passed:
+        told = [line for line in told if FOR_NVCC in line]
     if not told:
         return outcome
     text = "\n".join([HEADING, *told])
