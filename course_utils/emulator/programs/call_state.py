@@ -38,7 +38,7 @@ class CallState:
         self.library, self.kernels, self.lines, self.log = library, kernels, lines, log
         self.memory = HostMemory(library)
         self.last = self.sticky = CudaStatus.cudaSuccess
-        self.unread: tuple[str, CudaStatus, HostLine] | None = None  # the last error that was given
+        self.unread: tuple[str, CudaStatus, HostLine] | None = None  # of a launch
         self.call = ""
         self.generators: dict[int, tuple[np.random.Generator, str]] = {}  # and where numbers go
         self._turn = threading.RLock()

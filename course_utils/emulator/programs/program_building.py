@@ -13,7 +13,8 @@ from pathlib import Path
 STAND_IN = Path(__file__).parent / "stand_in.c"
 ARCH = "90a"
 INSTALL = (
-    "pip install nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl"
+    "pip install nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime "
+    "nvidia-cuda-cccl nvidia-cuda-profiler-api"
 )
 WRAPPED = (
     "malloc",

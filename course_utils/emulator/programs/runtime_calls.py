@@ -54,7 +54,9 @@ class RuntimeCalls(MemoryCalls, DeviceCalls, RandomCalls):
     def _error(self, name: str, error: CudaStatus) -> int:
         if error and error != CudaStatus.cudaErrorNotReady:
             self.last = error
-            if self.unread is None:
+            if name != "launch":  # what a call returns may be read
+                self.unread = None if error == self.sticky else self.unread
+            elif self.unread is None:
                 self.unread = name, error, self.line()
         return error
 
@@ -91,6 +93,7 @@ class RuntimeCalls(MemoryCalls, DeviceCalls, RandomCalls):
         error = self.kernels.launch(asked)
         if error:
             self.sticky = error  # seen by the calls that follow, as launches are asynchronous
+            self.unread = self.call, error, asked.line
         return 0
 
     # --- errors ---
