@@ -1,5 +1,5 @@
-"""What to do about an error of NVRTC: by the table of :mod:`.known_errors`, or by the name, the
-types or the line that the error is about."""
+"""The hint for an error of NVRTC: by the table of :mod:`.known_errors`, or by the name, the types
+or the line that the error is about."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ CANDIDATE = re.compile(r'^Note #[\w-]+: function "\w+(\(.*\))" does not match')
 
 
 def hint_for(message: str, excerpt: tuple[str, ...] = (), source: str = "", line: int = 0) -> Hint:
-    """What to do about the error ``message`` at ``line`` of ``source``, as far as that is known.
+    """The hint for the error ``message`` at ``line`` of ``source``, as far as that is known.
 
     ``excerpt`` are the compiler's rows below the message: the line, the caret and its notes.
     NO_HINT where nothing is known.
@@ -96,7 +96,7 @@ def hint_for(message: str, excerpt: tuple[str, ...] = (), source: str = "", line
 
 
 def _habit(message: str, source: str, line: int) -> str:
-    """What ``line`` has of Python, if that is why the compiler could not read it."""
+    """The habit from Python in ``line``, if that is why the compiler could not read it."""
     if not re.match(UNREADABLE, message):
         return ""
     remarks = python_habits(source, refused=True) if source else []
@@ -144,7 +144,7 @@ def _undefined(message: str, excerpt: tuple[str, ...], source: str) -> str:
 
 
 def _nearest(name: str, source: str) -> str:
-    """What is spelled almost like ``name``: of CUDA, or of the source."""
+    """The name spelled almost like ``name``: of CUDA, or of the source."""
     own = set(re.findall(r"[A-Za-z_]\w*", strip_comments(source))) - {name}
     known = dict.fromkeys((*BUILT_IN, *sorted(own)))
     by_lower: dict[str, str] = {}

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from .brackets import balanced
 from .signature import strip_comments
 
-# What NVRTC says of one, if it isn't told to take such a function for a device function.
+# NVRTC's words for one, without the option that makes it a device function.
 WITHOUT_ATTRIBUTE = "A function without execution space annotations"
-FOR_NVCC = "warning #nvcc: "  # begins what only nvcc refuses
+FOR_NVCC = "warning #nvcc: "  # begins a warning about code that only nvcc refuses
 _NAMESPACE = re.compile(r'(?:\bnamespace\b[\w:\s]*|\bextern\s+"C"\s*)$')
 _LINKAGE = re.compile(r'\bextern\s+"C"(?:\+\+)?')
 _TEMPLATE = re.compile(r"\s*template\s*<[^;{}]*?>\s*(?=[A-Za-z_])")
@@ -83,7 +83,7 @@ def _functions(source: str) -> Iterator[tuple[str, int, str]]:
 
 
 def _blank(pattern: re.Pattern[str], text: str) -> str:
-    """``text`` with what ``pattern`` finds blanked: lines and places stay as they are."""
+    """``text`` with all finds of ``pattern`` blanked: lines and places stay as they are."""
     return pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 

@@ -1,4 +1,4 @@
-"""Common errors of NVRTC, by their message, and what to do about each: one sentence."""
+"""Common errors of NVRTC, by their message, each with a hint of one sentence."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ from typing import NamedTuple
 
 
 class Hint(NamedTuple):
-    """What to do about an error; ``name`` says which mistake it is. In the table below ``text`` may
-    refer to what ``pattern`` found in the message, as ``\\1``."""
+    """A hint, and the mistake's ``name``. ``text`` may refer to groups of ``pattern``: ``\\1``."""
 
     name: str
     pattern: str
     text: str
 
 
-CUTE = "for CuTe's headers"  # stands for what depends on this machine
+CUTE = "for CuTe's headers"  # replaced by a text for this machine
 NO_HINT = Hint("", "", "")
 HOST_CODE = Hint(
     "host code",
     r'identifier "cuda[A-Z]\w*" is undefined|required runtime APIs are not declared',
     "That is host code, and only kernels are compiled here. Remove main and every <<<...>>>, or "
     "put them between #ifndef __CUDACC_RTC__ and #endif. Python makes the arrays and launches: "
-    "module.NAME(grid, block, args); on the command line --args does.",
+    "module.NAME(grid, block, args). On the command line --args does.",
 )
 TEXTURES = (
     "CUDA 12 removed texture references. Pass a cudaTextureObject_t as a parameter, and read it "
@@ -42,7 +41,7 @@ HINTS = (
     Hint(
         "built in",
         r'source file "(cuda(_runtime)?|device_launch_parameters)\.h"',
-        "Remove it: what a kernel needs from it is built in.",
+        "Remove it: the parts for kernels are built in.",
     ),
     Hint(
         "host function",
@@ -53,7 +52,7 @@ HINTS = (
     Hint(
         "header",
         r"cannot open source file",
-        "Check the name's spelling; shared headers are in kernels/common.",
+        "Check the name's spelling. Shared headers are in kernels/common.",
     ),
     Hint(
         "old shuffle",
@@ -175,7 +174,7 @@ HINTS = (
     Hint(
         "injective",
         r"Non-injective Layout detected",
-        "Two coordinates have one offset, so no strides can describe what is left out.",
+        "Two coordinates have one offset, so no strides can describe the rest.",
     ),
     Hint(
         "dynamic tensor",

@@ -14,7 +14,7 @@ ALWAYS, REFUSED, WRONG = "always", "refused", "wrong"  # by whom: the compiler, 
 
 
 class Remark(NamedTuple):
-    """What a line has of Python: ``habit`` is its name, ``text`` says what C++ writes."""
+    """A line that looks like Python: ``habit`` is its name, ``text`` has the C++ for it."""
 
     line: int
     habit: str
@@ -22,8 +22,8 @@ class Remark(NamedTuple):
 
 
 class Habit(NamedTuple):
-    """A pattern for one line without its comments, and when it is looked for. ``needs`` is what
-    the line has in any case, which is quickly found."""
+    """A pattern for one line without its comments, and when it is looked for. ``needs`` is
+    a part of every such line, which is quickly found."""
 
     name: str
     when: str
@@ -36,8 +36,8 @@ _NAME = r"[A-Za-z_][\w.]*(?:\[[^\[\]]*\])?"
 _TYPE = r"(?:void|char|short|int|unsigned|long|float|double|half|const)\b"
 _DIRECTIVES = "include|define|undef|if|ifdef|ifndef|elif|else|endif|error|warning|pragma|line"
 _LANES = r"(?!(?:\w*(?:lane|thread|partner|tid|row|column)\w*|x)\b)"  # whose bits are flipped
-BLOCK = "braces, not the indentation, say what belongs to it"
-# In the order in which they are looked for: the first that is found in a line is told.
+BLOCK = "braces make a block, not the indentation"
+# In the order in which they are looked for: the first that is found in a line counts.
 HABITS = (
     Habit(
         "conditional expression",
@@ -75,7 +75,7 @@ HABITS = (
         ALWAYS,
         "",
         r"^\s*(?:(?:def|class)\s+\w+\s*\(.*:|import\s+\w|from\s+[\w.]+\s+import\b)",
-        "that is Python; C++ begins a function with its type, and has braces",
+        "that is Python: C++ begins a function with its type, and has braces",
     ),
     Habit("pass", ALWAYS, "pass", r"^\s*pass\s*;?\s*$", "C++ needs no `pass`: write `{}`"),
     Habit(
@@ -83,7 +83,7 @@ HABITS = (
         ALWAYS,
         "**",
         rf"[=(+\-/,<>]\s*(?!{_TYPE})({_NAME}|\d[\d.]*|\))\s*\*\*\s*[\w(]",
-        "`**` is no power in C++: write `x * x`, or `powf(x, y)`",
+        "`**` isn't a power in C++: write `x * x`, or `powf(x, y)`",
     ),
     Habit(
         "slice",
@@ -135,7 +135,7 @@ HABITS = (
         REFUSED,
         "len",
         r"(?<![\w.>:])len\s*\(",
-        "C++ has no `len`: a pointer's length is a parameter of its own",
+        "C++ has no `len`: pass a pointer's length as another parameter",
     ),
     Habit(
         "range",
@@ -156,7 +156,7 @@ HABITS = (
         REFUSED,
         "'",
         r"(?<!\w)'[A-Za-z%][^'\\]+'",
-        "strings are in double quotes in C++; single quotes hold one character",
+        "strings are in double quotes in C++, and single quotes hold one character",
     ),
     Habit(
         "xor",
@@ -187,7 +187,7 @@ FLOOR_DIVISION = re.compile(r"[=(<*+\-].*[\w\])]\s*//\s*[\w(]+[^;]*[;{](?:\s*\+\
 DIVISION = "`//` begins a comment: integers are divided by `/`, which rounds towards 0"
 ASSIGNED = re.compile(r"^\s*([A-Za-z_]\w*)\s*=(?!=)")
 GOVERNS = re.compile(r"^(\s*)(?:\}\s*)?(?:(?:else\s+)?(?:if|while|for)\b[^;{}]*\(.*\)|else)\s*$")
-LONGEST = 400  # characters of a line that somebody typed: the search in it is quadratic
+LONGEST = 400  # characters of a line: the search in it is quadratic
 ENDS_LIST = (",", "(", "=", "+", "-", "*", "?", "&", "|", "enum {")
 ENDS = (";", "{", "}", ",", ")", ":", ">")
 TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"')  # PTX in an asm statement has an address [%0, {%1, %2}]
@@ -228,7 +228,7 @@ def python_habits(source: str, *, refused: bool = False, in_c: bool = False) -> 
 
 
 def _without_type(line: str, before: str, source: str) -> str:
-    """The variable that ``line`` sets before anything in ``source`` names it; "" for none.
+    """The variable that ``line`` sets before anything in ``source`` names it, or "" for none.
 
     ``before`` is the line above it: a list, of declarations or enumerators, may go on.
     """

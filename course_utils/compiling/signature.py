@@ -96,7 +96,7 @@ class Signature:
         return f"{self.name}({', '.join(map(str, self.parameters))})"
 
     def refused_reference(self) -> str:
-        """Why it can't be launched, if a parameter is a reference; nothing if none is."""
+        """Why it can't be launched, if a parameter is a reference, and nothing otherwise."""
         found = next((p for p in self.parameters if p.c_type.endswith("&")), None)
         if found is None:
             return ""

@@ -83,7 +83,7 @@ OPS = {"N": 0, "T": 1, "n": 0, "t": 1}
 def by_columns(
     name: str, memory: np.ndarray, start: int, rows: int, columns: int, ld: int
 ) -> np.ndarray:
-    """A view of ``memory`` with element (i, j) at start + i + j ld; errors call it ``name``."""
+    """A view of ``memory`` with element (i, j) at start + i + j ld, called ``name`` in errors."""
     if ld < max(1, rows):
         raise LessonError(
             f"the leading dimension of {name} is {ld}, and your arguments make it a matrix of "
@@ -125,9 +125,9 @@ def whole_numbers(values: Any, count: int, names: tuple[str, str]) -> list:
 
 
 def operand(place: str, name: Any, memory: dict[str, np.ndarray]) -> tuple[str, np.ndarray]:
-    """What errors call an operand, and its memory."""
+    """An operand's name for errors, and its memory."""
     if name not in memory:
-        raise LessonError(f"the {place} operand is {name!r}, which is no matrix.")
+        raise LessonError(f"the {place} operand is {name!r}: there is no such matrix.")
     return f"{name}, the {place} operand,", memory[name]
 
 

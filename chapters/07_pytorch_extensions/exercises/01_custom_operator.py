@@ -129,7 +129,7 @@ def at_the_door(ready: Callable, given: Described) -> dict[str, str]:
     return {
         "result": same,
         "its memory": "contiguous" if result.is_contiguous() else "not contiguous",
-        "its values": "those of x" if equal else "others than those of x",
+        "its values": "equal to x" if equal else "not equal to x",
         "x afterwards": "as it was" if untouched else "changed",
     }
 
@@ -145,7 +145,7 @@ def expected_at_the_door(given: Described) -> dict[str, str]:
     return {
         "result": "x itself" if contiguous else "another tensor",
         "its memory": "contiguous",
-        "its values": "those of x",
+        "its values": "equal to x",
         "x afterwards": "as it was",
     }
 

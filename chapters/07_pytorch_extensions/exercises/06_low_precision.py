@@ -52,7 +52,7 @@ def descent(seed: int, steps: int, n: int, size: float, scale: float, every: int
 
 
 def by_hand() -> tuple:
-    """Small whole numbers, and one that fp16 does not have."""
+    """Small integers, and one that fp16 does not have."""
     gradients = np.array([[1, 2], [3, 0], [70_000, 1], [1, 1]], np.float32)
     return np.array([4, 8], np.float32), gradients, 1.0, 1.0, 2
 

@@ -89,7 +89,7 @@ class Model:
         self.training = False
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """As PyTorch's; a gradient that is None there is 0 here."""
+        """As PyTorch's, but with 0 for a gradient that is None there."""
         self.gradient = np.zeros_like(self.weight)
 
     def loss(self, x: np.ndarray, labels: np.ndarray) -> Loss:
@@ -184,8 +184,8 @@ TRAINING_LOOP = PythonExercise(
         (Training(4, 10, 1, 2, 3),),
     ),
     reference=by_the_book,
-    start="Begin with the first epoch: which rows does each step take, and what has the model "
-    "kept from the step before?",
+    start="Begin with the first epoch: which rows does each step take, and does the model "
+    "keep anything from the step before?",
     contract=DrawnCases(any_training),
 )
 

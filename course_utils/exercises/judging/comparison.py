@@ -18,7 +18,7 @@ from ..authoring.spec import KernelExercise
 from .outcome import simple
 
 OTHER_CALL = (
-    "The test calls what this cell defines in another way than the cell's own kernel does: which "
+    "The test calls this cell's code in another way than the cell's own kernel does: which "
     "part of it holds for that one call alone?"
 )
 VECTOR = re.compile("_*[a-z]+([234])")  # float2, __half2, int4
@@ -74,8 +74,8 @@ def inputs_beside(
     exercise: KernelExercise, given: Mapping[str, Any], output: str
 ) -> dict[str, Any]:
     """The inputs by the name that a verdict on ``output`` gives them, without the extents, which
-    the trial's label has. What ``output`` held before the launch is ``old y``. A matrix stored by
-    columns is here by rows."""
+    the trial's label has. The content of ``output`` before the launch is ``old y``. A matrix stored
+    by columns is here by rows."""
     sizes = exercise.contract.sizes if exercise.contract else None
     left_out = {
         *(sizes.names if sizes else ()),
@@ -89,7 +89,7 @@ def inputs_beside(
 
 
 def _of_probe(exercise: KernelExercise, wrong: Verdict) -> Verdict:
-    """``wrong`` in the words of the cell: what the course's own kernel got from it."""
+    """``wrong`` in the words of the cell, about a call by the course's own kernel."""
     told = exercise.probed[wrong.name](*(wrong.first.index if wrong.first else (0,)))
     if wrong.first is None or wrong.kind == kinds.NOTHING_WRITTEN:
         return simple(wrong.kind, f"{told}: nothing comes of it.", hint=OTHER_CALL)

@@ -1,5 +1,5 @@
-"""The case at which a Python answer is wrong, as rows: what goes in, what should come out, and what
-did."""
+"""The case at which a Python answer is wrong, as rows: its inputs, the expected result and the
+answer's."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ...checking.verdict import Verdict
 from ..authoring.spec import PythonExercise
 
 BY_HAND = "Work this case out by hand, line by line."
-SMALLER = "Call your function in a cell of its own, on a case so small that you know its result."
+SMALLER = "Call your function in another cell, on a case so small that you know its result."
 WORKABLE, SHORTENED = "Work it by hand:", "The case:"
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """What is shown of an array with too many numbers."""
+    """Shown instead of an array with too many numbers."""
 
     array: np.ndarray
 
@@ -39,7 +39,7 @@ def with_case(
     shown: str,
 ) -> Verdict:
     """``verdict`` with the numbers of its case as rows, instead of in its message's call, which is
-    ``shown``; and with the next step that this case allows."""
+    ``shown``, and with the next step that this case allows."""
     case = case_rows(exercise, arguments, got, want)
     if case is None:
         return replace(verdict, hint=exercise.start or verdict.hint)
@@ -55,7 +55,7 @@ def with_case(
 def case_rows(
     exercise: PythonExercise, arguments: tuple[Any, ...], got: Any, want: Any
 ) -> Rows | None:
-    """The rows of a case with arrays; None for one without, whose numbers the message has, and
+    """The rows of a case with arrays. None for one without, whose numbers are in the message, and
     where more is left out than shown."""
     inputs = named_inputs(exercise, arguments)
     arrays = [value for value in (*inputs.values(), want) if isinstance(value, np.ndarray)]
@@ -70,7 +70,7 @@ def case_rows(
 
 
 def named_inputs(exercise: PythonExercise, arguments: tuple[Any, ...]) -> Mapping[str, Any]:
-    """What goes into a case, by name: as the exercise shows it, or by the function's parameters."""
+    """The inputs of a case, by name: as the exercise shows it, or by the function's parameters."""
     if exercise.shows is not None:
         return exercise.shows(*arguments)
     if exercise.call is not None:

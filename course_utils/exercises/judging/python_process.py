@@ -33,8 +33,8 @@ from .trials import all_cases
 OWN_NAMES = vars(builtins)
 OWN_FUNCTIONS = OWN_NAMES.copy()
 MEMORY = 8 * 2**30  # bytes of address space
-MOST_ITEMS = 250_000  # of what is returned: a million take longer than the limit to be sent
-CHECKED = "What your function returns or calls was checked: compare it with the task."
+MOST_ITEMS = 250_000  # of a result: a million take longer than the limit to be sent
+CHECKED = "The exercise checks your function's calls and result: compare them with the task."
 PACKAGES = "COURSE_PACKAGES"  # what a server imports before it forks, in its environment
 
 
@@ -204,7 +204,7 @@ def _raised(error: BaseException, exercise: BaseExercise, source: str, doing: st
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == exercise.id and frame.lineno]
     excerpt = source_excerpt(source, lines[-1:])
-    if isinstance(error, LessonError):  # raised by what the exercise calls, in words for the reader
+    if isinstance(error, LessonError):  # raised by the exercise itself, in words for the reader
         return simple(kinds.EXCEPTION, str(error), hint=CHECKED, excerpt=excerpt)
     text = "".join(traceback.format_exception_only(error)).strip()
     message = f"{doing}: {text[:1000]}" if doing else text[:1000]

@@ -26,7 +26,7 @@ from ..authoring.spec import (
 from . import kernel_answer, number_answer
 from .outcome import HUNT, Outcome, is_hunted, simple
 
-# Kinds of verdict on what is right or was never judged: nothing in the cell is its cause.
+# Kinds of verdict on a right answer, or one that was never judged: no habit is their cause.
 NO_HABIT = (
     *kinds.NOT_HERE,
     kinds.COPIED,
@@ -80,7 +80,7 @@ def _with_habits(outcome: Outcome, source: str, language: str) -> Outcome:
         return outcome
     refused = outcome.kind == kinds.COMPILE_ERROR
     found = python_habits(source, refused=refused, in_c=language == "c")
-    told = outcome.verdict.excerpt  # what the compiler refused may have its remark already
+    told = outcome.verdict.excerpt  # a compile error may have its remark already
     if not found or found[0].text[1:] in told:
         return outcome
     number, _, remark = found[0]
