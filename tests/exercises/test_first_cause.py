@@ -17,6 +17,7 @@ def found(cause: Cause, line: int = 5, array: str | None = "room", index: int = 
     kind = {
         Cause.MEMORY_NOT_INITIALISED: kinds.UNINITIALISED,
         Cause.STEP_BUDGET_EXCEEDED: kinds.ENDLESS_LOOP,
+        Cause.MBARRIER_ARRIVALS_MISSING: kinds.DEADLOCK,
         Cause.OUTSIDE_ARRAY: kinds.OUT_OF_BOUNDS,
     }.get(cause, kinds.DATA_RACE)
     location = Location("t.cu", line, 1)
@@ -30,6 +31,7 @@ UNINITIALISED = found(Cause.MEMORY_NOT_INITIALISED)
 AT_THE_FAULT = found(Cause.MEMORY_NOT_INITIALISED, line=9)
 ELSEWHERE = found(Cause.MEMORY_NOT_INITIALISED, array="list", index=0)
 ENDLESS = found(Cause.STEP_BUDGET_EXCEEDED, line=9, array=None)
+PHASE = found(Cause.MBARRIER_ARRIVALS_MISSING, line=9, array=None)
 OUTSIDE = found(Cause.OUTSIDE_ARRAY, line=9, array="x")
 
 
@@ -37,6 +39,7 @@ OUTSIDE = found(Cause.OUTSIDE_ARRAY, line=9, array="x")
     ("findings", "fault", "cause"),
     [
         ((SAME,), ENDLESS, SAME),  # a ticket drawn by every thread
+        ((RACE,), PHASE, PHASE),
         ((COPY,), ENDLESS, ENDLESS),  # of a hang the phase waited for is the cause
         ((UNINITIALISED,), OUTSIDE, OUTSIDE),  # of another line, and so maybe of another value
         ((AT_THE_FAULT,), OUTSIDE, AT_THE_FAULT),

@@ -12,6 +12,11 @@ UNORDERED = (
     Cause.NO_ORDER_IN_CLUSTER,
     Cause.NO_ORDER_IN_GRID,
 )
+MBARRIERS = (  # a phase counts arrivals and bytes, whatever the data are
+    Cause.MBARRIER_ARRIVALS_MISSING,
+    Cause.MBARRIER_BYTES_MISSING,
+    Cause.MBARRIER_BYTES_UNEXPECTED,
+)
 SPOILED = (*UNORDERED, Cause.UPDATE_NOT_ATOMIC, Cause.SAME_ELEMENT_WRITTEN)
 
 
@@ -39,7 +44,7 @@ def first_cause(run: emulated_runs.Run) -> Finding | None:
 def _explains(one: Finding, fault: Finding) -> bool:
     if one.kind == kinds.UNINITIALISED and one.location == fault.location:
         return True
-    if one.level != ERROR or fault.kind not in HANGS:
+    if one.level != ERROR or fault.kind not in HANGS or fault.cause in MBARRIERS:
         return False
     return one.kind == kinds.UNINITIALISED or one.cause in SPOILED
 
