@@ -28,7 +28,8 @@ from ..launching.kernels import Kernel
 
 SECONDS = 1.0  # of a first run or of its compiler, from which on a second one takes too long
 COMPILING = 4.0  # seconds that the compiler gets
-PATIENCE = 3.0  # seconds that the second run gets
+PATIENCE = 3.0  # seconds that the second run gets, asked between groups of blocks
+BUDGET = 50_000  # instructions for a group of blocks, which take some seconds
 MOST_BYTES = 1 << 28  # of all arrays, which are put back after the second run
 REMOVABLE = (OUT_OF_BOUNDS, UNINITIALISED)
 NOTE = "\n  Found with -G: the optimiser had removed it, and may leave it in another time."
@@ -75,7 +76,7 @@ def removed(
     if twin is None:
         return []
     _copy_variables(kernel, twin)
-    options = Options(checks=CHECKS, patience=PATIENCE, quiet=True)
+    options = Options(checks=CHECKS, budget=BUDGET, patience=PATIENCE, quiet=True)
     try:
         with redirect_stdout(StringIO()):
             result = twin.raw.launch(grid, block, values, shared_mem=shared_mem, options=options)
