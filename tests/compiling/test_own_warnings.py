@@ -1,4 +1,4 @@
-"""Which of the compiler's warnings a reader is shown: those about their own code that may matter."""
+"""Which compiler warnings a reader is shown: those about their own code that may matter."""
 
 from course_utils.compiling.own_warnings import MOST_WARNINGS, own_warnings
 
