@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from course_utils.emulator import Cause, Finding, Location
-from course_utils.emulator.findings.next_steps import WITHOUT_ATOMICS
+from course_utils.emulator import CAUSE_STEPS, Cause, Finding, Location, next_step
 from course_utils.exercises.authoring import emulated_runs, kinds
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging.first_cause import first_cause
@@ -69,7 +68,8 @@ def test_no_atomic_is_advised_where_the_task_forbids_it():
     source = f"{exercise.solution[:start]}    {counted}\n{exercise.solution[end:]}"
     verdict = check_source(exercise, source).verdict
     assert (verdict.kind, verdict.cause) == (kinds.DATA_RACE, Cause.UPDATE_NOT_ATOMIC)
-    assert verdict.hint == WITHOUT_ATOMICS[Cause.UPDATE_NOT_ATOMIC]
+    assert verdict.hint == next_step(found(Cause.UPDATE_NOT_ATOMIC), atomics=False)
+    assert verdict.hint != CAUSE_STEPS[Cause.UPDATE_NOT_ATOMIC]
     assert find("04.dot").allows_atomics
 
 
