@@ -1,5 +1,5 @@
 """``python -m course_utils.emulator FILE.cu``, or ``python -m cuda_emulator FILE.ptx`` where this
-package is installed by itself; in both ``run PROGRAM.cu`` runs a whole program.
+package is installed by itself. Both run a whole program with ``run PROGRAM.cu``.
 
 The course's command (:mod:`course_utils.kernel_tool.command`) also knows a kernel's C++ signature.
 """

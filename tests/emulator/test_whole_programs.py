@@ -1,4 +1,4 @@
-"""Whole programs: host code that runs as it is, over a stand-in for the CUDA runtime."""
+"""Whole programs: host code that runs as it is, over our runtime library instead of CUDA's."""
 
 import platform
 import re

@@ -1,4 +1,4 @@
-"""What all answers to a program's calls of the CUDA runtime know."""
+"""The state that all answers to a program's calls of the CUDA runtime share."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ def put_int(address: int, value: int) -> None:
 
 
 class CallState:
-    """A program's memory, kernels and errors. ``library``: the stand-in that asks; ``call``: the
-    function that the program has called."""
+    """A program's memory, kernels and errors.
+
+    ``library`` is the runtime library that asks. ``call`` is the function that the program called.
+    """
 
     def __init__(
         self, library: ctypes.CDLL, kernels: ProgramKernels, lines: HostLines, log: ProgramLog
@@ -47,7 +49,7 @@ class CallState:
         self._count = ctypes.c_int.in_dll(library, "emulator_frame_count")
 
     def line(self) -> HostLine:
-        """The line of the program that the present call stands on."""
+        """The line of the program that makes the present call."""
         return self.lines.line([frame or 0 for frame in self._frames[: self._count.value]])
 
     def _tell(self, refused: Refused) -> None:

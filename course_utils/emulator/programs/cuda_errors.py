@@ -20,7 +20,7 @@ from ..findings.report import (
 
 
 class CudaStatus(IntEnum):
-    """A ``cudaError_t``; ``text`` is what ``cudaGetErrorString`` says of it."""
+    """A ``cudaError_t``. ``text`` is the string that ``cudaGetErrorString`` returns for it."""
 
     text: str
 

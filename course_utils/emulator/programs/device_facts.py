@@ -1,6 +1,6 @@
-"""What a program hears of the GPU: the values of cudaDeviceGetAttribute.
+"""The GPU as a program sees it: the values of cudaDeviceGetAttribute.
 
-They are those of an H200, whose shape the emulator has. It has no clock, so the clocks are 1.
+They describe an H200, whose shape the emulator has. It has no clock, so the clock rates are 1.
 Source: CUDA Runtime API, "cudaDeviceAttr".
 """
 

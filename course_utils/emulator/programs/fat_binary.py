@@ -1,7 +1,7 @@
 """The PTX that nvcc puts into a program: the entries of a fat binary.
 
-The format is not documented. What is read here is what nvcc 12 and 13 write for PTX that was not
-compressed; :func:`wrap` writes the same.
+The format is not documented. We read uncompressed PTX as nvcc 12 and 13 write it, and :func:`wrap`
+writes the same.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class HostLines:
         self._ranges: list[tuple[int, int, int]] = []
 
     def find_mapping(self) -> None:
-        """Note where the library lies in this process, after it was loaded."""
+        """Note the library's addresses in this process, after it was loaded."""
         parts = []
         for line in Path("/proc/self/maps").read_text().splitlines():
             fields = line.split(maxsplit=5)
@@ -54,8 +54,8 @@ class HostLines:
     def line(self, frames: list[int]) -> HostLine:
         """The innermost line of the program's own among return addresses, innermost first.
 
-        A launch goes through two functions that nvcc makes: one in a file of its own, and one that
-        has the line of the kernel.
+        A launch goes through two functions that nvcc makes: one in its own file, and one that has
+        the line of the kernel.
         """
         made = False
         if not self._ranges:
@@ -107,8 +107,8 @@ class HostLines:
 
 
 def named_at(line: HostLine, call: str) -> str:
-    """The variable that a call on a line gives a pointer to, as in ``cudaMalloc(&d_x, n)``; ""
-    where the line doesn't say."""
+    """The variable that a call on a line fills, as ``d_x`` in ``cudaMalloc(&d_x, n)``, or "" if the
+    line doesn't show it."""
     text = _source(line.file)
     if not 0 < line.line <= len(text):
         return ""

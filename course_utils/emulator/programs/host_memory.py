@@ -42,9 +42,9 @@ class Refused(Exception):
 
 
 @dataclass(eq=False)
-class Allocation:
-    """Memory that a call gave. ``place``: DEVICE, MANAGED or PINNED; ``name``: the variable that
-    got the pointer, or ""."""
+class ProgramAllocation:
+    """Memory that a call allocated. ``place`` is DEVICE, MANAGED or PINNED. ``name`` is the
+    variable that got the pointer, or ""."""
 
     start: int
     size: int
@@ -71,7 +71,7 @@ class Side:
 
 
 class HostMemory:
-    """All allocations of a program. ``library``: the stand-in, which has the pages, and copies."""
+    """All allocations of a program. ``library`` is our runtime: it maps pages and copies."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
@@ -80,8 +80,8 @@ class HostMemory:
         library.emulator_close_pages.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
         library.emulator_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
         library.emulator_host_block.argtypes = [ctypes.c_void_p] * 3
-        self.allocations: dict[int, Allocation] = {}
-        self._freed: deque[tuple[Allocation, HostLine]] = deque(maxlen=10_000)
+        self.allocations: dict[int, ProgramAllocation] = {}
+        self._freed: deque[tuple[ProgramAllocation, HostLine]] = deque(maxlen=10_000)
 
     @property
     def left(self) -> int:
@@ -91,7 +91,7 @@ class HostMemory:
     # --- to allocate and to free ---
 
     def allocate(self, size: int, place: str, call: str, line: HostLine, name: str) -> int:
-        """The address of ``size`` new bytes; 0 for none. Raises Refused where there are too few."""
+        """The address of ``size`` new bytes, or 0 for none. Raises Refused if too few are free."""
         if size == 0:
             return 0
         if size > self.left:
@@ -108,7 +108,7 @@ class HostMemory:
             if not start:
                 raise Refused(CudaStatus.cudaErrorMemoryAllocation)
             region = GLOBAL.share(title, bytes_at(start, size))
-        made = Allocation(region.start, size, place, call, line, name, region)
+        made = ProgramAllocation(region.start, size, place, call, line, name, region)
         self.allocations[region.start] = made
         return region.start
 
@@ -117,11 +117,11 @@ class HostMemory:
         if start in self.allocations:
             raise Refused(CudaStatus.cudaErrorHostMemoryAlreadyRegistered)
         region = GLOBAL.share("registered memory", bytes_at(start, size))
-        made = Allocation(start, size, PINNED, call, line, "", region, registered=True)
+        made = ProgramAllocation(start, size, PINNED, call, line, "", region, registered=True)
         self.allocations[start] = made
 
     def free(self, start: int, call: str, line: HostLine) -> None:
-        """Free what :meth:`allocate` gave. Raises Refused for anything else."""
+        """Free an allocation of :meth:`allocate`. Raises Refused for any other pointer."""
         if start == 0:
             return
         found = self.allocations.get(start)
@@ -168,24 +168,24 @@ class HostMemory:
             f"{call} is called on {what}: pass the pointer that the allocation gave.",
         )
 
-    def _freed_at(self, address: int) -> tuple[Allocation, HostLine] | None:
+    def _freed_at(self, address: int) -> tuple[ProgramAllocation, HostLine] | None:
         was = (pair for pair in reversed(self._freed) if self._covers(pair[0], address))
         return next(was, None)
 
     @staticmethod
-    def _covers(allocation: Allocation, address: int) -> bool:
+    def _covers(allocation: ProgramAllocation, address: int) -> bool:
         return allocation.start <= address < allocation.start + allocation.size
 
     # --- pointers ---
 
     def region_at(self, address: int) -> Region | None:
-        """The region of kernels' memory that an address lies in; its end counts as inside."""
+        """The region of kernels' memory that contains an address. Its end counts as inside."""
         regions = GLOBAL.regions if address >= GLOBAL_WINDOW else GLOBAL.shared
         found = regions.below(address)
         return found if found is not None and address <= found.end else None
 
-    def allocation_at(self, address: int) -> Allocation | None:
-        """The allocation that an address lies in."""
+    def allocation_at(self, address: int) -> ProgramAllocation | None:
+        """The allocation that contains an address."""
         region = self.region_at(address)
         return self.allocations.get(region.start) if region is not None else None
 
@@ -258,7 +258,8 @@ class HostMemory:
         call: str,
         tell: Callable[[Refused], None],
     ) -> None:
-        """Copy bytes as ``cudaMemcpy`` does. Raises Refused; ``tell`` gets what a GPU lets pass."""
+        """Copy bytes as ``cudaMemcpy`` does. ``tell`` gets mistakes that a GPU ignores. Raises
+        Refused for the others."""
         if size == 0:
             return
         ends = []
@@ -323,7 +324,7 @@ class HostMemory:
             shadow.bytes[part] = before.bytes[start.offset : start.offset + size]
 
     def store(self, address: int, data: bytes, call: str) -> str:
-        """Write bytes as a library's kernel would; return the place. Raises Refused."""
+        """Write bytes as a library's kernel would, and return their place. Raises Refused."""
         end = self.side(address, len(data), call, "writes")
         ctypes.memmove(end.real, data, len(data))
         self._written(end, None, len(data))

@@ -1,4 +1,4 @@
-"""What can be wrong with host code, and the record of what a program did."""
+"""The mistakes of host code, and the log of a program's events."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ WARNINGS = {HostMistake.NEVER_FREED, HostMistake.ERROR_NOT_READ}
 
 @dataclass(frozen=True)
 class HostFinding:
-    """A mistake of host code. ``call``: the function of CUDA that was called; ``bytes``: how many
-    it is about."""
+    """A mistake of host code. ``call`` is the function of CUDA that was called, and ``bytes`` is
+    the number of bytes that are wrong."""
 
     mistake: HostMistake
     call: str
@@ -48,7 +48,7 @@ class HostFinding:
 
 @dataclass
 class ProgramLog:
-    """What a program did, written to ``out`` as JSON, a line for each event, as it happens.
+    """A program's events, written to ``out`` as they happen, one line of JSON per event.
 
     The same finding of later launches, or of later calls on the same line, is only counted.
     """

@@ -1,4 +1,4 @@
-"""Builds a program: nvcc compiles it with its host code, and cc the stand-in for the runtime."""
+"""Builds a program: nvcc compiles it with its host code, and cc compiles our runtime library."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ WRAPPED = (
     "_ZdlPvm",
     "_ZdaPvm",
 )
-# Of the linker: calls that the stand-in notes, and functions that are looked up when called.
+# Of the linker: calls that our runtime notes, and functions that are looked up when called.
 LINKING = (*(f"--wrap={symbol}" for symbol in WRAPPED), "-z", "lazy")
-# Options of nvcc that choose what is made here in another way, and those of them with a value.
+# Options of nvcc that we set ourselves. The second set takes a value.
 _OURS = {"-c", "--compile", "-dc", "--device-c", "-G", "--device-debug", "-shared", "-run", "--run"}
 _OURS_WITH_VALUE = {
     "-o",
@@ -46,7 +46,7 @@ _OURS_WITH_VALUE = {
     "-cudart",
     "--cudart",
 }
-_LIBRARIES = ("cu", "nv")  # of CUDA: the stand-in has what is there of them
+_LIBRARIES = ("cu", "nv")  # of CUDA: our runtime library replaces them
 _PREFIXES = ("cu", "__cuda", "nvrtc", "nvml", "nccl", "npp", "nvjpeg")
 
 
@@ -77,7 +77,7 @@ class Built:
 
 
 def find_nvcc(environment: dict[str, str] | None = None) -> Nvcc:
-    """nvcc: that of ``NVCC``, of the wheels, or of a toolkit. Raises CannotBuild for none."""
+    """nvcc from ``NVCC``, the wheels or a toolkit. Raises CannotBuild if there is none."""
     variables = dict(os.environ) if environment is None else environment
     wheels = [
         Path(folder) / "nvidia" / name / "bin/nvcc"
@@ -93,13 +93,13 @@ def find_nvcc(environment: dict[str, str] | None = None) -> Nvcc:
         if includes := _includes(path):
             return Nvcc(path, includes)
     raise CannotBuild(
-        f"Whole programs need nvcc, and there is none. It comes with\n  {INSTALL}\n(350 MB; no GPU "
-        "and no driver needed). In the course: pip install -e '.[programs]'"
+        f"Whole programs need nvcc, and there is none. Install it with\n  {INSTALL}\nThat takes "
+        "350 MB, and needs no GPU or driver. In the course: pip install -e '.[programs]'"
     )
 
 
 def _includes(nvcc: Path) -> tuple[Path, ...]:
-    """The folders of CUDA's headers beside an nvcc, as it tells by itself where it is a script."""
+    """The folders of CUDA's headers beside an nvcc. If nvcc is a script, a dry run shows them."""
     root = nvcc.resolve().parent.parent
     if not (root / "include/cuda_runtime_api.h").is_file():
         told = subprocess.run(
@@ -124,11 +124,11 @@ def host_compiler() -> str:
 
 
 def build_stand_in(includes: Sequence[Path], folder: Path) -> Path:
-    """Compile the stand-in for the runtime, with the headers of a CUDA; return the library."""
+    """Compile our runtime library with the headers of a CUDA toolkit, and return its path."""
     made = folder / "libstand_in.so"
     folders = [f"-I{path}" for path in includes]
     command = [host_compiler(), "-w", "-O1", "-shared", "-fPIC", *folders, "-o", str(made)]
-    _run([*command, str(STAND_IN), "-ldl", "-lpthread"], "The stand-in for the CUDA runtime")
+    _run([*command, str(STAND_IN), "-ldl", "-lpthread"], "The emulator's runtime library")
     return made
 
 
@@ -175,7 +175,7 @@ def _symbols(library: Path, kind: str) -> set[str]:
 
 
 def build_missing(library: Path, stand_in: Path, folder: Path) -> Path | None:
-    """A library of the functions of CUDA that a program calls and the stand-in lacks: each tells
+    """A library of the functions of CUDA that a program calls and our runtime lacks. Each reports
     its name and ends the program."""
     wanted = _symbols(library, "undefined") - _symbols(stand_in, "defined")
     names = sorted(name for name in wanted if name.startswith(_PREFIXES))

@@ -45,8 +45,8 @@ class AskedLaunch:
 
 @dataclass
 class ProgramKernels:
-    """The modules of a program. ``options``: of every launch; ``flush``: writes out what the host
-    has printed."""
+    """The modules of a program. ``options`` hold for every launch. ``flush`` writes out the host's
+    buffered output."""
 
     log: ProgramLog
     options: Options
@@ -54,7 +54,7 @@ class ProgramKernels:
     modules: dict[int, EmulatedModule | str] = field(default_factory=dict)
     functions: dict[int, tuple[int, str]] = field(default_factory=dict)
     variables: dict[int, tuple[int, str]] = field(default_factory=dict)
-    dynamic: dict[int, int] = field(default_factory=dict)  # what a kernel may use, if it asked
+    dynamic: dict[int, int] = field(default_factory=dict)  # bytes, of kernels that asked
     launched: int = 0
 
     def add_binary(self, wrapper: int) -> None:
@@ -99,7 +99,7 @@ class ProgramKernels:
         return module.region_of(name)
 
     def share(self, wrapper: int, name: str, pages: Callable[[int], np.ndarray]) -> int:
-        """Put a ``__managed__`` variable into memory that the host reaches; return its address."""
+        """Put a ``__managed__`` variable into memory that the host reaches. Returns its address."""
         module = self._module(wrapper)
         before = module.region_of(name)
         storage = pages(before.size)
@@ -128,7 +128,7 @@ class ProgramKernels:
         self.dynamic[function] = size
 
     def launch(self, asked: AskedLaunch) -> CudaStatus:
-        """Run a launch to its end; the error that a GPU would give. Raises Refused where a GPU
+        """Run a launch to its end. Returns the error that a GPU would give. Raises Refused if a GPU
         would not begin it."""
         entry = self.entry(asked.function)
         self._check(entry, asked)
@@ -156,7 +156,7 @@ class ProgramKernels:
         except LaunchTooLong as too_long:
             self.log.write("note", text=f"The program was stopped in {shape}: {too_long}.")
             self.flush()
-            os._exit(STOPPED)  # what came after would be of no use
+            os._exit(STOPPED)  # nothing after this launch would be of use
         except (ValueError, PtxError) as refused:
             raise Refused(
                 CudaStatus.cudaErrorInvalidConfiguration, HostMistake.LAUNCH_REFUSED, str(refused)
@@ -205,7 +205,7 @@ class ProgramKernels:
             raise Refused(error, HostMistake.LAUNCH_REFUSED, f"{name} is not launched: {wrong}.")
 
     def blocks_per_sm(self, function: int, threads: int, shared: int) -> int:
-        """How many blocks of ``threads`` a multiprocessor holds; 0 where none fits."""
+        """How many blocks of ``threads`` fit on a multiprocessor. 0 if none fits."""
         entry = self.entry(function)
         if (
             threads < 1

@@ -1,6 +1,6 @@
-"""The process that a program runs in: its host code, the stand-in and the emulator together.
+"""The process that a program runs in: its host code, our runtime and the emulator together.
 
-``python -m …program_process FACTS.json -- ARGUMENTS``: the facts are those of :class:`ProgramRun`.
+``python -m …program_process FACTS.json -- ARGUMENTS`` reads the facts of a :class:`ProgramRun`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from .runtime_calls import RuntimeCalls
 
 @dataclass(frozen=True)
 class ProgramRun:
-    """What the process needs to know. ``log``: the file that it writes its events to; ``checks``:
-    whether all of them are on; ``patience``: seconds of a launch."""
+    """The facts that the process needs.
+
+    ``log`` is the file of its events. ``checks`` says whether every check is on. ``patience`` is
+    the limit of a launch in seconds.
+    """
 
     library: str
     stand_in: str
@@ -47,7 +50,7 @@ class ProgramRun:
 
 
 def main(words: list[str]) -> int:
-    """Run the program's ``main`` with the arguments after ``--``; return what it returns."""
+    """Run the program's ``main`` with the arguments after ``--``, and return its status."""
     run, arguments = ProgramRun.read(Path(words[0])), words[2:]
     libc = ctypes.CDLL(None)
     with open(run.log, "a", encoding="utf-8") as out:
@@ -77,7 +80,7 @@ def main(words: list[str]) -> int:
         texts = [os.fsencode(word) for word in (run.name, *arguments)]
         table = (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
         status = int(program.main(len(texts), table))
-        libc.exit(status)  # runs the program's destructors, then the stand-in's last words
+        libc.exit(status)  # runs the program's destructors, then our runtime's at_end
     return status
 
 

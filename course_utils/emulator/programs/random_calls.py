@@ -22,7 +22,7 @@ _BITS, _UNIFORM, _NORMAL, _LOG_NORMAL, _POISSON = range(5)
 def _draw(
     random: np.random.Generator, law: int, size: int, count: int, first: float, second: float
 ) -> np.ndarray:
-    """``count`` numbers of ``size`` bytes; ``first`` and ``second`` are mean and deviation."""
+    """``count`` numbers of ``size`` bytes. ``first`` and ``second`` are mean and deviation."""
     if law == _BITS:
         return random.integers(0, 1 << 8 * size, count, f"u{size}")
     if law == _POISSON:

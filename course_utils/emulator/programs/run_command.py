@@ -23,9 +23,9 @@ EXAMPLE = """\
 example:
   run vector_add.cu -O2 -DN=1000 -Iinclude -- 1000 7
 
-Every option that isn't named above goes to nvcc. What comes after -- goes to the program.
-The report goes to the standard error output. exit status: the program's own; 1 where it is 0 and
-something was found; 2 where the program can't be built
+Every option that isn't named above goes to nvcc. Arguments after -- go to the program.
+The report goes to the standard error output. The exit status is the program's own. It's 1 if the
+program returned 0 and there are findings, and 2 if the program can't be built.
 """
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 MOST_LEAKS = 5
@@ -53,8 +53,8 @@ def parser() -> argparse.ArgumentParser:
 
 @dataclass(frozen=True)
 class ProgramOutcome:
-    """What came of a run. ``status``: the program's own, negative for a signal; ``events``: what
-    its process wrote."""
+    """The result of a run. ``status`` is the program's own, negative for a signal. ``events`` are
+    the lines that its process logged."""
 
     status: int
     events: list[dict[str, Any]]
@@ -66,7 +66,7 @@ class ProgramOutcome:
 
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """What is wrong, in the order in which it was found; each with ``kind``, ``level``,
+        """The mistakes, in the order in which they were found. Each has ``kind``, ``level``,
         ``message``, ``call`` and ``line``."""
         found = [event for event in self.events if event["what"] == "finding"]
         if self.end is None or self.status != 0:
@@ -84,7 +84,7 @@ def _as_finding(kind: str, level: str, text: str, facts: dict[str, Any]) -> dict
 
 
 def main(words: Sequence[str]) -> int:
-    """Build and run what the command line names; return the exit status."""
+    """Build and run the program that the command line names. Returns the exit status."""
     words = list(words)
     at = words.index("--") if "--" in words else len(words)
     asked, rest = parser().parse_known_args(words[:at])
@@ -122,7 +122,7 @@ def run_program(
     patience: float | None = None,
     **popen: Any,
 ) -> ProgramOutcome:
-    """Run a program in a process of its own. ``popen``: options of :func:`subprocess.run`."""
+    """Run a program in its own process. ``popen``: options of :func:`subprocess.run`."""
     facts, log = folder / "run.json", folder / "log.jsonl"
     log.unlink(missing_ok=True)
     ProgramRun(
@@ -146,7 +146,7 @@ def run_program(
 
 
 def report(outcome: ProgramOutcome) -> str:
-    """What a run found, in words."""
+    """The findings of a run, in words."""
     lines: list[str] = []
     before = None
     leaks = [f for f in outcome.findings if f["kind"] == "NEVER_FREED"]
@@ -174,7 +174,7 @@ def report(outcome: ProgramOutcome) -> str:
     if any(event["what"] == "timed" for event in outcome.events):
         lines.append("The emulator has no times: cudaEventElapsedTime gave 0.")
     if any(event["what"] == "random" for event in outcome.events):
-        lines.append("The random numbers of cuRAND's host functions are not those of a GPU.")
+        lines.append("The random numbers of cuRAND's host functions differ from a GPU's.")
     if outcome.status < 0:
         crash = next((e["line"] for e in outcome.events if e["what"] == "crash"), "")
         at = f" at {crash}" if crash else ""

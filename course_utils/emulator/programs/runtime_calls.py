@@ -54,7 +54,7 @@ class RuntimeCalls(MemoryCalls, DeviceCalls, RandomCalls):
     def _error(self, name: str, error: CudaStatus) -> int:
         if error and error != CudaStatus.cudaErrorNotReady:
             self.last = error
-            if name != "launch":  # what a call returns may be read
+            if name != "launch":  # the program may read the error that a call returns
                 self.unread = None if error == self.sticky else self.unread
             elif self.unread is None:
                 self.unread = name, error, self.line()
@@ -122,7 +122,7 @@ class RuntimeCalls(MemoryCalls, DeviceCalls, RandomCalls):
         self.log.write("missing", name=name, line=str(self.line()))
 
     def _host_fault(self, w: Words) -> None:
-        """The program's own code touched memory that it may not; ``w``: its registers."""
+        """The program's own code accessed memory that it may not. ``w``: its registers."""
         line = self.line()
         self.log.write("crash", line=str(line) if line.file else "")
         found = (self.memory.allocation_at(w[1 + n]) for n in range(w[0]) if w[1 + n] > 0)
@@ -136,7 +136,7 @@ class RuntimeCalls(MemoryCalls, DeviceCalls, RandomCalls):
             self.log.host(HostFinding(mistake, "", text, line))
 
     def _program_ends(self, _: Words) -> None:
-        """The last words: errors that were not asked for, and what is still allocated."""
+        """Log the end: an error that the program never read, and memory that it never freed."""
         unread = None
         if self.unread is not None:
             name, error, line = self.unread

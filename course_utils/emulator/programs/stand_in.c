@@ -1,6 +1,6 @@
-// A stand-in for the CUDA runtime. A program's host code calls these functions in its own process;
-// each packs its arguments into words and asks Python, which holds the emulator. It is compiled with
-// the headers of the compiler that built the program, so that its structs are the program's.
+// Our runtime library: it replaces the CUDA runtime. A program's host code calls these functions in
+// its own process. Each packs its arguments into words and asks Python, where the emulator runs. We
+// compile it with the headers of the compiler that built the program, so both have the same structs.
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ enum { FRAMES = 16, CONFIGURATIONS = 64 };
 static Answer answer;
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static __thread int asking;
-void *emulator_frames[FRAMES]; // who called, innermost first
+void *emulator_frames[FRAMES]; // return addresses of the callers, innermost first
 int emulator_frame_count;
 
 static Word ask(const char *name, Word *words) {
@@ -38,7 +38,7 @@ static Word ask(const char *name, Word *words) {
 #define ASK(...) ((cudaError_t)ask(__func__, (Word[]){__VA_ARGS__}))
 #define W(x) ((Word)(x))
 
-// --- what the Python side calls ---
+// --- functions that Python calls ---
 
 static __thread sigjmp_buf copying;
 static __thread volatile int is_copying;
@@ -71,7 +71,7 @@ void emulator_begin(Answer function) {
     atexit(at_end);
 }
 
-// Copies bytes between addresses of this process; 0 where one of them can't be reached.
+// Copies bytes between addresses of this process. Returns 0 if one of them can't be reached.
 int emulator_copy(void *to, const void *from, size_t bytes) {
     if (sigsetjmp(copying, 1)) return is_copying = 0;
     is_copying = 1;
@@ -80,7 +80,7 @@ int emulator_copy(void *to, const void *from, size_t bytes) {
     return 1;
 }
 
-// Memory that host and kernels share, pages of its own with one behind them that is nobody's.
+// Allocates whole pages that host and kernels share. The page after them can't be accessed.
 void *emulator_pages(size_t bytes) {
     size_t page = 4096, whole = (bytes + page - 1) / page * page;
     char *start = mmap(NULL, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -142,7 +142,7 @@ static void gone(void *start) {
     pthread_mutex_unlock(&lock);
 }
 
-// The start and size of the block that an address lies in; 0 where it is in none that is known.
+// Finds the start and size of the block that contains an address. Returns 0 if we know none.
 int emulator_host_block(char *address, Word *start, Word *bytes) {
     int found = 0;
     for (size_t n = 0; n < places && !found; n++)
@@ -174,7 +174,7 @@ void __wrap__ZdaPv(void *p) { given("_ZdaPv", p); }
 void __wrap__ZdlPvm(void *p, size_t n) { given("_ZdlPv", p); }
 void __wrap__ZdaPvm(void *p, size_t n) { given("_ZdaPv", p); }
 
-// --- what the compiler writes into a program: its kernels and variables ---
+// --- calls that the compiler puts into a program: its kernels and variables ---
 
 void **__cudaRegisterFatBinary(void *binary) {
     ask("register_binary", (Word[]){W(binary)});
