@@ -6,7 +6,7 @@ SYMPTOMS = "00/03"  # the number of the page that has a heading for each message
 
 
 def more(*headings: str) -> str:
-    """The line that names headings of that page: ``more: 00/03, "Out of bounds"``, or "" for none."""
+    """The line that names headings of that page, ``more: 00/03, "Out of bounds"``, or ""."""
     named = [f'"{each}"' for each in dict.fromkeys(headings) if each]
     return f"more: {SYMPTOMS}, {' and '.join(named)}" if named else ""
 
