@@ -31,12 +31,18 @@ CUDA_ERRORS = {
     1: CudaError("cudaErrorInvalidValue", "invalid argument"),
     2: CudaError("cudaErrorMemoryAllocation", "out of memory"),
     3: CudaError("cudaErrorInitializationError", "initialization error"),
+    4: CudaError("cudaErrorCudartUnloading", "driver shutting down"),
     9: CudaError("cudaErrorInvalidConfiguration", "invalid configuration argument"),
     13: CudaError("cudaErrorInvalidSymbol", "invalid device symbol"),
+    17: CudaError("cudaErrorInvalidDevicePointer", "invalid device pointer"),
     21: CudaError("cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"),
     35: CudaError(
         "cudaErrorInsufficientDriver",
         "CUDA driver version is insufficient for CUDA runtime version",
+    ),
+    36: CudaError(
+        "cudaErrorCallRequiresNewerDriver",
+        "API call is not supported in the installed CUDA driver",
     ),
     46: CudaError(
         "cudaErrorDevicesUnavailable", "CUDA-capable device(s) is/are busy or unavailable"
@@ -78,11 +84,15 @@ CUDA_ERRORS = {
     714: CudaError("cudaErrorHardwareStackError", "hardware stack error"),
     715: CudaError("cudaErrorIllegalInstruction", "an illegal instruction was encountered"),
     716: CudaError("cudaErrorMisalignedAddress", "misaligned address"),
+    717: CudaError(
+        "cudaErrorInvalidAddressSpace", "operation not supported on global/shared address space"
+    ),
     718: CudaError("cudaErrorInvalidPc", "invalid program counter"),
     719: CudaError("cudaErrorLaunchFailure", "unspecified launch failure"),
     720: CudaError("cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"),
     721: CudaError("cudaErrorTensorMemoryLeak", "tensor memory not completely freed"),
     801: CudaError("cudaErrorNotSupported", "operation not supported"),
+    802: CudaError("cudaErrorSystemNotReady", "system not yet initialized"),
     803: CudaError(
         "cudaErrorSystemDriverMismatch",
         "system has unsupported display driver / cuda driver combination",
@@ -94,6 +104,10 @@ CUDA_ERRORS = {
     901: CudaError(
         "cudaErrorStreamCaptureInvalidated",
         "operation failed due to a previous error during capture",
+    ),
+    906: CudaError(
+        "cudaErrorStreamCaptureImplicit",
+        "operation would make the legacy stream depend on a capturing blocking stream",
     ),
     912: CudaError(
         "cudaErrorInvalidClusterSize",

@@ -46,33 +46,54 @@ def test_each_kind_of_verdict_and_of_finding_has_a_heading():
 @pytest.mark.parametrize("number", CUDA_ERRORS)
 def test_each_error_of_cuda_has_a_heading_with_its_name_and_number(number):
     error = CUDA_ERRORS[number]
-    assert ENTRIES[error.heading].startswith(f"`{error.name}`, {number}")
+    driver = r"( \(`CUDA_ERROR_\w+`\))?"
+    assert re.match(rf"`{error.name}`{driver}, {number}\b", ENTRIES[error.heading])
+
+
+# A heading, and below it the names of the runtime and of the driver, and the number of both.
+NAMED = re.findall(r"^### (.+)\n\n`(cuda\w+)`(?: \(`(\w+)`\))?, (\d+)", MARKDOWN, re.M)
 
 
 def test_each_number_on_the_page_is_one_of_the_table():
-    found = re.findall(r"^### (.+)\n\n`(cuda\w+)`, (\d+)", MARKDOWN, re.M)
-    assert {(int(n), name, text) for text, name, n in found} == {
+    assert {(int(n), name, text) for text, name, _, n in NAMED} == {
         (number, error.name, error.heading) for number, error in CUDA_ERRORS.items()
     }
 
 
-def runtime() -> ctypes.CDLL | None:
-    """CUDA's runtime, which knows the names of its errors without a GPU."""
+def of_cuda(name: str) -> Path:
+    """A file of CUDA's runtime, which knows the names of its errors without a GPU."""
     for package in ("nvidia-cuda-runtime-cu12", "nvidia-cuda-runtime"):
         try:
             files = metadata.files(package) or []
         except metadata.PackageNotFoundError:
             continue
         for file in files:
-            if file.name.startswith("libcudart.so"):
-                return ctypes.CDLL(str(file.locate()))
-    return None
+            if file.name.startswith(name):
+                return Path(str(file.locate()))
+    pytest.skip("CUDA's runtime isn't installed")
+
+
+def test_the_driver_s_names_are_those_of_cuda():
+    header = of_cuda("cuda.h").read_text(encoding="utf-8")
+    theirs = {int(n): name for name, n in re.findall(r"(CUDA_ERROR_\w+)\s*=\s*(\d+)", header)}
+    assert {int(n): name for _, _, name, n in NAMED} == {
+        number: theirs.get(number, "") for number in CUDA_ERRORS
+    }
+
+
+def test_each_error_after_which_cuda_says_that_the_process_is_lost_is_sticky():
+    header = of_cuda("driver_types.h").read_text(encoding="utf-8")
+    lost = set()
+    for entry in header.split("/**"):
+        number = re.search(r"\*/\s*cudaError\w+\s*=\s*(\d+)", entry)
+        if number and "inconsistent state" in re.sub(r"[\s*]+", " ", entry):
+            lost.add(int(number[1]))
+    assert {700, 721} < lost
+    assert lost & CUDA_ERRORS.keys() <= set(gpu._STICKY)
 
 
 def test_the_names_and_words_are_those_of_cuda():
-    library = runtime()
-    if library is None:
-        pytest.skip("CUDA's runtime isn't installed")
+    library = ctypes.CDLL(str(of_cuda("libcudart.so")))
     library.cudaGetErrorName.restype = library.cudaGetErrorString.restype = ctypes.c_char_p
     for number, error in CUDA_ERRORS.items():
         named = library.cudaGetErrorName(number), library.cudaGetErrorString(number)

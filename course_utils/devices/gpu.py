@@ -70,10 +70,12 @@ _REASONS = {
     710: "an assert in it failed",
     715: "it executed an instruction that this GPU can't execute",
     716: "it used an address that isn't a multiple of the size it reads or writes",
+    717: "an instruction for one kind of memory, such as shared, got an address of another",
     719: "CUDA doesn't say why. An access outside shared memory and a trap have this error",
+    721: "it ended without freeing all the tensor memory that it allocated",
 }
 # After these the process can't use the GPU any more.
-_STICKY = (700, 702, 710, 714, 715, 716, 717, 718, 719)
+_STICKY = (700, 702, 710, 714, 715, 716, 717, 718, 719, 721)
 
 
 @contextmanager
