@@ -139,6 +139,7 @@ def _pointer(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
         return value.on(space)
     if hasattr(value, "ptr") and not hasattr(value, "dtype"):  # a MemoryPointer
         return np.uint64(value.ptr)
+    torch = _is_torch(value)
     if not isinstance(value, space.ndarray):
         value = _without_gradient(value)
         if hasattr(value, "__cuda_array_interface__") or _is_torch(value):
@@ -147,9 +148,12 @@ def _pointer(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
         else:
             raise LaunchError(_not_an_array(value, parameter, where))
     if not value.flags.c_contiguous:
+        what, remedy = "array", "cp.ascontiguousarray(...) of it"
+        if torch:
+            what, remedy = "tensor", "its .contiguous()"
         raise LaunchError(
-            f"{where}: the array is not contiguous (a transpose, or a slice with steps), and a "
-            f"kernel sees plain memory. Pass cp.ascontiguousarray(...) of it."
+            f"{where}: the {what} is not contiguous (a transpose, or a slice with steps), and a "
+            f"kernel sees plain memory. Pass {remedy}."
         )
     wanted = parameter.dtype
     if _is_table(parameter) and (value.dtype.kind not in "iu" or value.dtype.itemsize != 8):
@@ -160,11 +164,13 @@ def _pointer(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
             "addresses of the rows: pointers(...)."
         )
     if wanted is not None and not same_memory(value.dtype, wanted):
-        dtype = f"{'ml_dtypes' if wanted in NARROW_FLOATS else 'cp'}.{wanted.name}"
+        what, method = ("tensor", "to") if torch else ("array", "astype")
+        library = "torch" if torch else "ml_dtypes" if wanted in NARROW_FLOATS else "cp"
+        dtype = f"{library}.{wanted.name}"
         raise LaunchError(
-            f"{where}: wants elements of {wanted.name}, the array holds "
+            f"{where}: wants elements of {wanted.name}, the {what} holds "
             f"{_dtype_name(value.dtype)}. "
-            f"Make it with dtype={dtype}, or convert it: .astype({dtype})."
+            f"Make it with dtype={dtype}, or convert it: .{method}({dtype})."
         )
     return value
 

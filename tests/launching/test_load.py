@@ -314,6 +314,16 @@ def test_a_torch_tensor_whose_gradient_is_asked_for_is_passed_too(vec_add):
     assert torch.equal(c, (a + b).detach())
 
 
+def test_advice_for_a_torch_tensor_is_torch_s(vec_add):
+    torch = pytest.importorskip("torch")
+    where = "cuda" if device() == "cuda" else "cpu"
+    a, b, c = (torch.zeros(2 * N, device=where) for _ in range(3))
+    narrow = refused(vec_add, 4, 256, (a.double(), b, c, N))
+    assert ".to(torch.float32)" in narrow and "cp." not in narrow
+    apart = refused(vec_add, 4, 256, (a[::2], b, c, N))
+    assert ".contiguous()" in apart and "cp." not in apart
+
+
 # --- modules ---
 
 
