@@ -211,6 +211,19 @@ def test_an_allocation_has_the_name_of_its_variable(tmp_path, text, name):
     assert host_lines.named_at(host_lines.HostLine(str(file), 2), "cudaMalloc") == name
 
 
+def test_a_header_that_nvcc_reaches_through_a_link_is_no_line_of_the_program(tmp_path):
+    headers, link = tmp_path / "include", tmp_path / "targets" / "include"
+    headers.mkdir()
+    link.parent.mkdir()
+    link.symlink_to(headers)
+    own = host_lines.HostLine(str(tmp_path / "x.cu"), 9)
+    inlined = [host_lines.HostLine(f"{tmp_path}/bin/../targets/include/cuda_runtime.h", 879), own]
+    (tmp_path / "bin").mkdir()
+    lines = host_lines.HostLines(tmp_path / "program.so", (str(headers),))
+    lines._ranges, lines._kept = [(0, 100, 0)], {9: inlined}
+    assert lines.line([10]) == own
+
+
 @pytest.mark.parametrize(
     ("mangled", "name"),
     [("scale", "scale"), ("_Z3addIfEvPT_S0_i", "add<float>"), ("_Z1kPfi", "k")],

@@ -35,7 +35,7 @@ class HostLines:
     program's own."""
 
     def __init__(self, library: Path, foreign: tuple[str, ...] = ()) -> None:
-        self.library, self.foreign = library, foreign
+        self.library, self.foreign = library, tuple(map(_real, foreign))
         self._process: subprocess.Popen[str] | None = None
         self._kept: dict[int, list[HostLine]] = {}
         self._ranges: list[tuple[int, int, int]] = []
@@ -67,7 +67,7 @@ class HostLines:
             for line in self._looked_up(frame - 1 - base):
                 if ".cudafe1." in line.file:
                     made = True
-                elif line.file and not line.file.startswith(self.foreign):
+                elif line.file and not _real(line.file).startswith(self.foreign):
                     if not made:
                         return line
                     made = False
@@ -102,8 +102,14 @@ class HostLines:
                 break
             file, _, number = answer.strip().partition(" ")[0].rpartition(":")
             if number.isdigit() and not file.startswith("?"):
-                found.append(HostLine(os.path.normpath(file), int(number)))
+                found.append(HostLine(file, int(number)))
         return found
+
+
+@cache
+def _real(path: str) -> str:
+    """A path without links: nvcc reaches its headers through some."""
+    return os.path.realpath(path)
 
 
 def named_at(line: HostLine, call: str) -> str:
