@@ -18,8 +18,9 @@ NO_HINT = Hint("", "", "")
 HOST_CODE = Hint(
     "host code",
     r'identifier "cuda[A-Z]\w*" is undefined|required runtime APIs are not declared',
-    "That is host code, and only kernels are compiled here. Remove main and every <<<...>>>, or "
-    "put them between #ifndef __CUDACC_RTC__ and #endif. Python makes the arrays and launches: "
+    "That is host code. `python -m course_utils.emulator run FILE.cu` runs the whole program. "
+    "Everywhere else only kernels are compiled. Remove main and every <<<...>>>, or put them "
+    "between #ifndef __CUDACC_RTC__ and #endif. Python makes the arrays and launches: "
     "module.NAME(grid, block, args). On the command line --args does.",
 )
 TEXTURES = (

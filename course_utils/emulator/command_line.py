@@ -30,6 +30,7 @@ exit status: 0 if nothing was found, 1 if something was, 2 if the launch couldn'
 DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 MAKERS = ("zeros", "ones", "arange", "random")
 CALL = re.compile(r"(\w+)\(([^()]*)\)")
+MAIN = re.compile(r"\bint\s+main\s*\(")
 ARCH = "compute_90a"
 
 
@@ -146,7 +147,10 @@ def compile_cuda(text: str, file: Path, arch: str = ARCH) -> str:
     if int(status):
         log = bytearray(ask(nvrtc.nvrtcGetProgramLogSize(program)))
         ask(nvrtc.nvrtcGetProgramLog(program, log))
-        raise BadRequest(log.decode("utf-8", "replace").strip("\0 \n"))
+        said = log.decode("utf-8", "replace").strip("\0 \n")
+        if MAIN.search(text):
+            said += f"\n{file.name} has a main. Run the whole program: cuda-emulator run {file}"
+        raise BadRequest(said)
     ptx = bytearray(ask(nvrtc.nvrtcGetPTXSize(program)))
     ask(nvrtc.nvrtcGetPTX(program, ptx))
     return ptx.decode().rstrip("\0")

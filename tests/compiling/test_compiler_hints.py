@@ -38,6 +38,7 @@ int main()
 MISTAKES = {
     "a whole program": (WHOLE_PROGRAM, "host code", "#ifndef __CUDACC_RTC__"),
     "a launch": ("__global__ void f() {}\nint main() { f<<<1, 1>>>(); }", "host code", "main"),
+    "a program to run": ("int main() { exit(1); }", "host code", "course_utils.emulator run"),
     "a program's header": ("#include <iostream>\nint main() { }", "host code", "main"),
     "a program that fails": ("int main() { exit(1); }", "host code", "main"),
     "a kernel called norm": (KERNEL.replace("k(", "norm("), "taken name", "norm"),

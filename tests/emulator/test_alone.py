@@ -118,6 +118,15 @@ def test_a_cu_file_is_compiled(snippets, capsys):
     assert "No findings." in capsys.readouterr().out
 
 
+def test_a_file_with_a_main_is_sent_to_the_command_that_runs_it_whole(tmp_path, capsys):
+    from course_utils.emulator.command_line import main
+
+    file = tmp_path / "whole.cu"
+    file.write_text("__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n")
+    assert main([str(file)]) == 2
+    assert f"cuda-emulator run {file}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
