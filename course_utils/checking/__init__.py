@@ -143,6 +143,7 @@ def judge(
         name,
         tuple(axes),
         given,
+        poisoned or (before is not None and not np.isnan(before).any()),
     )
     if tolerance.wrong(got, want).any() or unwritten.any():
         found = classify(evidence)

@@ -31,7 +31,8 @@ class Slip(Enum):
     EXPONENT_SIGN = "conjugated, or reversed but for the first: the exponent's sign"
     ROLLED = "rolled along an axis"
     COUNT_AS_FACTOR = "n times too large, or too small"
-    UNWRITTEN_MEMORY = "NaN that comes from memory never written"
+    UNWRITTEN_MEMORY = "a value that comes from memory never written"
+    LOOKS_UNWRITTEN = "the value of memory never written, which a store can pass on"
     NEUTRAL = "0 as the start of a minimum or a maximum"
     ZEROS = "each wrong element is 0"
     WRAPPED = "the remainder of a value too large for its type"
@@ -92,7 +93,10 @@ SLIP_STEP: dict[Slip, str] = {
     "numpy.fft.ifft is. A mean divides its sum by n.",
     Slip.UNWRITTEN_MEMORY: "Find the read that comes before any write: an input that was never "
     "filled, an element of shared memory without a value, an accumulator that isn't set to 0. "
-    f"{SANITIZE} names it.",
+    f"{SANITIZE} names it, with arrays made anew.",
+    Slip.LOOKS_UNWRITTEN: "Which line stores there, and does any thread reach it? If one does, an "
+    "input was never filled, or the output itself, where the kernel adds to it (+=, atomicAdd). "
+    f"{SANITIZE} tells which.",
     Slip.NEUTRAL: "Start a minimum or a maximum with the first element, or with INFINITY and "
     "-INFINITY: 0 is neutral for a sum only.",
     Slip.ZEROS: "Does any thread store there? If the output was made with zeros, make it with "
@@ -106,7 +110,7 @@ SLIP_STEP: dict[Slip, str] = {
     Slip.SAME_FACTOR: "Which factor or weight do these elements have that the right ones don't? Is "
     "it missing, or applied twice?",
     Slip.EDGES_UNWRITTEN: "Is the grid rounded up, (n + block - 1) / block, and does the bounds "
-    "guard let the last thread through?",
+    "guard let the last thread through? And was each input filled to its end?",
     Slip.EDGES_COUNTED_TWICE: "An element at the edge has no partner: it's added once, where an "
     "inner one is added twice. Compare the weights of the two.",
     Slip.OFFSET: "Does the sum start at 0, and is each element added once? An output that still "
@@ -118,6 +122,9 @@ SLIP_STEP: dict[Slip, str] = {
     Slip.TERMS_MISSING: "Count the terms that each thread adds. For a tree, round the size up to a "
     "power of two and add only elements that exist: if (i + distance < n).",
 }
+
+# The words of a headline, where the kind says more than the numbers show.
+HEADLINES: dict[Slip, str] = {Slip.LOOKS_UNWRITTEN: "unwritten memory"}
 
 
 def next_step(kind: str, slip: Slip | None = None) -> str:

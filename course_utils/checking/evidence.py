@@ -17,6 +17,7 @@ MUCH = 0.3  # share of the elements that another order leaves wrong at least
 ENOUGH = 0.9  # share of elements that another order explains at least
 HARDLY = 0.02  # a chance, small enough where little depends on it
 UNLIKELY = 1e-3  # a chance that is smaller is evidence
+OR_UNFILLED = "no thread stores there, or what a thread stores there (or adds to) was never filled"
 PAIRS = 4096  # of expected elements, compared to see how often two of them agree
 
 
@@ -35,8 +36,10 @@ class Evidence:
 
     ``wrong`` marks wrong elements, ``unwritten`` those that are as they were before the
     launch, ``strange_nan`` those that became NaN in the kernel although no NaN is expected, and
-    ``carried`` the ones among them with the NaN of memory that was never written. ``axes`` are the
-    names of the axes, none for an array's own. ``inputs`` are the kernel's by name, where known.
+    ``carried`` the ones among them, and the integers, that come from memory never written. ``axes``
+    are the names of the axes, none for an array's own. ``inputs`` are the kernel's by name, where
+    known. ``stored_is_known``: a store would have changed each element that is ``unwritten``, so
+    none was stored there.
     """
 
     actual: np.ndarray
@@ -49,6 +52,7 @@ class Evidence:
     name: str
     axes: tuple[str, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    stored_is_known: bool = False
 
     def close(self, actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
         """Whether each number is within the tolerance: bool, the arrays' shape."""
@@ -106,6 +110,12 @@ class Evidence:
             if count == 1
             else f"each of the {count} wrong elements of {self.name}"
         )
+
+    def never_written(self, several: bool) -> str:
+        """What to say of elements that are ``unwritten``, or of one."""
+        if self.stored_is_known:
+            return "were never written" if several else "was never written"
+        return "look never written" if several else "looks never written"
 
     def axis_name(self, axis: int, several: bool = False) -> str:
         """The name of ``axis``, in the singular or for ``several`` of it."""

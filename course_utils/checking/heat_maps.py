@@ -12,7 +12,12 @@ from .indices import axis_names, plural
 
 RIGHT, PARTLY, ALL_WRONG, UNWRITTEN = ".", "x", "#", "?"
 COLOURS = {RIGHT: "#e8eef4", PARTLY: "#f0c36d", ALL_WRONG: "#d55e00", UNWRITTEN: "#b9b9b9"}
-WORDS = {RIGHT: "right", PARTLY: "some wrong", ALL_WRONG: "all wrong", UNWRITTEN: "never written"}
+WORDS = {
+    RIGHT: "right",
+    PARTLY: "some wrong",
+    ALL_WRONG: "all wrong",
+    UNWRITTEN: "unwritten memory",
+}
 ROWS, COLUMNS = 16, 64  # marks at most
 
 

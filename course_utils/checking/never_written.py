@@ -2,7 +2,8 @@
 
 ``cp.empty`` fills an array on the emulator with values that hardly any kernel computes: a NaN of
 its own, or 0xCD in every byte of an integer. A NaN keeps its bits through arithmetic on most
-machines, so a result with those bits that is in another array was made from unwritten memory.
+machines: a result with those bits was never written, or was made from unwritten memory. In another
+array it was made from that. So was an integer that is a little more than the pattern, or twice it.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ from ..devices.emulated_arrays import CANARY, NAN_BITS, plain
 from ..emulator import GLOBAL
 from .tolerance import is_inexact
 
+NEAR = 1 << 16  # from the pattern, within which an integer is hardly a result
+FACTORS = range(2, 9)  # by which the pattern may have been multiplied
+
 
 @dataclass(frozen=True)
 class Unset:
     """Masks of the result's shape: ``unwritten`` elements, NaN that have another reason
-    (``strange``), and the ones among these that come from unwritten memory (``carried``)."""
+    (``strange``), and the ones among these, and the integers, that come from unwritten memory
+    (``carried``)."""
 
     unwritten: np.ndarray
     strange: np.ndarray
@@ -47,8 +52,28 @@ def unset(actual: Any, got: np.ndarray, want: np.ndarray, initial: Any = None) -
         same = _holds(got, _nan_bits(got.dtype))
     else:
         same = _holds(got, _empty_bits(got.dtype)) | _holds(got, _nan_bits(got.dtype))
+    if not _has_nan(got):
+        carried = _near_canary(got, want) if emulated else np.zeros(got.shape, bool)
+        return Unset(same, nan, carried & ~same)
     carried = foreign | _holds(got, -1) if emulated else foreign
-    return Unset(same, nan & ~same, nan & ~same & carried & _has_nan(got))
+    return Unset(same, nan & ~same, nan & ~same & carried)
+
+
+def _near_canary(got: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """Integers that are the pattern and a small number, or the expected one, or the pattern times
+    a small number. Narrow ones may be that by chance."""
+    if got.dtype.kind not in "iu" or got.dtype.itemsize < 4 or want.dtype.kind not in "iu":
+        return np.zeros(got.shape, bool)
+    unsigned = np.dtype(f"u{got.dtype.itemsize}")
+    pattern = unsigned.type(int.from_bytes(bytes([CANARY]) * unsigned.itemsize, "little"))
+    words = np.ascontiguousarray(got).view(unsigned)
+    with np.errstate(over="ignore"):
+        more = words - pattern
+        found: np.ndarray = more + unsigned.type(NEAR) < 2 * NEAR
+        found |= more == want.astype(unsigned)
+        for factor in FACTORS:
+            found |= words == np.multiply(pattern, unsigned.type(factor))
+    return found
 
 
 def raw_bytes(array: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from ..emulator import Cause
 from ..errors import more
 from ..symptoms import heading, link
-from .error_kinds import PASS, Slip
+from .error_kinds import HEADLINES, PASS, Slip
 from .heat_maps import COLOURS, WORDS, HeatMap
 from .indices import element, named_index
 from .rows import Rows
@@ -74,8 +74,9 @@ class Verdict:
 
     @property
     def headline(self) -> str:
-        """The kind in capitals, and the message."""
-        return f"{self.kind.upper()}: {self.message}"
+        """The kind in capitals, or what the numbers show of it, and the message."""
+        kind = self.kind if self.slip is None else HEADLINES.get(self.slip, self.kind)
+        return f"{kind.upper()}: {self.message}"
 
     @property
     def facts(self) -> list[str]:

@@ -5,6 +5,7 @@ import pytest
 
 from course_utils.checking import error_kinds as kinds
 from course_utils.checking import judge
+from course_utils.checking.error_kinds import Slip
 from course_utils.checking.hypotheses.where_wrong import tails_of
 
 RNG = np.random.default_rng(11)
@@ -266,7 +267,10 @@ def test_more_than_half_or_a_lone_column_is_no_first_block():
 def test_a_first_block_whose_others_are_unwritten_says_so():
     wrong = np.full_like(VECTOR, np.nan)
     wrong[:64] = VECTOR[:64]
-    assert "were never written: too few blocks" in judge(wrong, VECTOR).message
+    assert "look never written: too few blocks" in judge(wrong, VECTOR).message
+    before = np.arange(len(VECTOR), dtype=np.float32)  # a store would have changed it
+    wrong[64:] = before[64:]
+    assert "were never written: too few" in judge(wrong, VECTOR, initial=before).message
 
 
 @pytest.mark.parametrize(
@@ -299,8 +303,9 @@ def test_a_tail_of_an_array_is_named_by_what_lies_along_its_axis(array, place, w
 def test_unwritten_elements_are_counted_and_the_first_one_is_named():
     wrong = MATRIX.copy()
     wrong[3, 7:50:3] = np.nan
-    message = judge(wrong, MATRIX, name="c").message
-    assert message == "15 of 1961 elements were never written, the first is c[3, 7]."
+    verdict = judge(wrong, MATRIX, name="c", initial=np.nan, poisoned=True)
+    assert verdict.message == "15 of 1961 elements were never written, the first is c[3, 7]."
+    assert verdict.slip is None and judge(wrong, MATRIX).slip is Slip.LOOKS_UNWRITTEN
 
 
 def test_nans_are_counted():

@@ -215,6 +215,36 @@ def test_a_nan_that_carries_the_bits_of_unwritten_memory_was_made_from_it():
     assert judge(shared, right).slip is Slip.UNWRITTEN_MEMORY
 
 
+UNFILLED = {  # what a kernel stores in y, beside x, neither of them filled
+    "2 * x": lambda x, y: 2 * x,
+    "y + 1": lambda x, y: y + 1,
+    "y + right": lambda x, y: y + emulated_cupy.arange(1, 9, dtype=y.dtype),
+    "x": lambda x, y: x,
+}
+
+
+@pytest.mark.parametrize("stored", UNFILLED.values(), ids=UNFILLED)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.uint64])
+def test_elements_that_were_stored_from_memory_never_filled_are_not_called_unwritten(stored, dtype):
+    x, y = emulated_cupy.empty(8, dtype), emulated_cupy.empty(8, dtype)
+    right = np.arange(1, 9).astype(dtype)
+    with np.errstate(over="ignore"):
+        y[...] = stored(x, y)
+    verdict = judge(y, right)
+    assert verdict.slip in (Slip.LOOKS_UNWRITTEN, Slip.UNWRITTEN_MEMORY)
+    assert "NOTHING WRITTEN" not in verdict.headline
+    assert verdict.kind == (
+        kinds.NOTHING_WRITTEN if verdict.slip is Slip.LOOKS_UNWRITTEN else kinds.WRONG
+    )
+
+
+def test_what_held_a_value_of_its_own_before_the_launch_was_not_written():
+    before, right = np.arange(8, dtype=np.int32), np.arange(1, 9, dtype=np.int32)
+    verdict = judge(before.copy(), right, initial=before)
+    assert (verdict.kind, verdict.slip) == (kinds.NOTHING_WRITTEN, None)
+    assert "NOTHING WRITTEN" in verdict.headline
+
+
 def test_a_computed_nan_in_an_array_of_cp_empty_is_no_gap():
     right = np.arange(1, 9, dtype=np.float32)
     out = emulated_cupy.empty(8, np.float32)
@@ -264,7 +294,7 @@ def test_a_map_explains_the_marks_that_it_has():
     verdict = judge(edited(VECTOR, slice(3, 30, 4), 8.5), VECTOR)
     assert verdict.heat.legend == ". right   # wrong"
     verdict = judge(edited(VECTOR, slice(30, None), np.nan), VECTOR)
-    assert verdict.heat.legend == ". right   ? never written"
+    assert verdict.heat.legend == ". right   ? unwritten memory"
     assert "the first element is at the left" in str(verdict)
 
 

@@ -18,6 +18,7 @@ from . import arrangement, in_common, partial_sums, where_wrong, whole
 
 HYPOTHESES: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
     whole.untouched,
+    whole.from_unwritten,
     whole.zero,
     whole.not_a_number,
     arrangement.conjugated,

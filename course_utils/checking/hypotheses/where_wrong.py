@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import error_kinds as kinds
 from ..error_kinds import Slip
-from ..evidence import ENOUGH, Diagnosis, Evidence
+from ..evidence import ENOUGH, OR_UNFILLED, Diagnosis, Evidence
 from ..indices import element
 
 BLOCK_SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -73,7 +73,9 @@ def first_block(e: Evidence) -> Diagnosis | None:
     text = f"only the first {region} elements of {e.name} are right"
     if e.unwritten[e.wrong].all():
         reasons = "too few blocks, no blockIdx, a wrong stride, or a limit"
-        text += f", and the others were never written: {reasons}"
+        if not e.stored_is_known:
+            reasons += ". Or an input was filled no further"
+        text += f", and the others {e.never_written(True)}: {reasons}"
     return Diagnosis(kinds.FIRST_BLOCK, f"{text}.")
 
 
@@ -85,8 +87,11 @@ def partly_written(e: Evidence) -> Diagnosis | None:
         return None
     first = np.unravel_index(int(np.argmax(e.unwritten)), e.unwritten.shape)
     where = element(e.name, [int(i) for i in first])
-    were = f"{count} of {e.actual.size} elements " + ("were" if count > 1 else "was")
-    return Diagnosis(kinds.PARTLY_WRITTEN, f"{were} never written, the first is {where}.")
+    which = f"{count} of {e.actual.size} elements {e.never_written(count > 1)}"
+    message = f"{which}, the first is {where}"
+    if e.stored_is_known:
+        return Diagnosis(kinds.PARTLY_WRITTEN, f"{message}.")
+    return Diagnosis(kinds.PARTLY_WRITTEN, f"{message}: {OR_UNFILLED}.", Slip.LOOKS_UNWRITTEN)
 
 
 def tails_of(size: int) -> list[int]:
@@ -119,9 +124,10 @@ def _of_tails(e: Evidence, cut: tuple[int, ...]) -> Diagnosis:
             what = e.axis_name(axis, several=tail > 1)
             parts.append(f"the last {tail} {what}" if tail > 1 else f"the last {what}")
     unwritten = bool(e.unwritten[e.wrong].all())
-    state = "were never written" if unwritten else "are wrong"
-    if sum(cut) == 1:
-        state = state.replace("are", "is").replace("were", "was")
+    several = sum(cut) > 1
+    state = "are wrong" if several else "is wrong"
+    if unwritten:
+        state = e.never_written(several)
     message = f"{' and '.join(parts)} of {e.name} {state}, everything else is right."
     return Diagnosis(kinds.EDGES, message, Slip.EDGES_UNWRITTEN if unwritten else None)
 

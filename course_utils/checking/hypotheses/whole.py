@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...devices.emulated_arrays import CANARY
 from .. import error_kinds as kinds
 from ..error_kinds import Slip
-from ..evidence import Diagnosis, Evidence
+from ..evidence import OR_UNFILLED, Diagnosis, Evidence
 from ..tolerance import is_inexact, rms, wide
 
 PRECISION_LIMIT = 0.02  # of the element or the rms: the cost of half precision or a fast function
@@ -19,11 +20,25 @@ LEAST_COUNT = 8  # a factor below may well be another number's
 
 def untouched(e: Evidence) -> Diagnosis | None:
     """Every element is as it was before the launch."""
+    if e.unwritten.all() and not e.stored_is_known:
+        message = f"{e.all_of} {e.never_written(False)}: {OR_UNFILLED}."
+        return Diagnosis(kinds.NOTHING_WRITTEN, message, Slip.LOOKS_UNWRITTEN)
     if e.unwritten.all():
         what = "no element" if e.actual.size > 1 else "the one element"
         was = "was" if e.actual.size > 1 else "was not"
         return Diagnosis(kinds.NOTHING_WRITTEN, f"{what} of {e.name} {was} written.")
     return None
+
+
+def from_unwritten(e: Evidence) -> Diagnosis | None:
+    """Integers near the pattern of memory that was never written."""
+    if is_inexact(e.actual) or not e.carried[e.wrong].any():
+        return None
+    if not (e.carried | e.unwritten)[e.wrong].all():
+        return None
+    made = "was made from memory that hasn't been written"
+    message = f"{e.wrong_ones} {made}: each byte of it is 0x{CANARY:02X} on the emulator."
+    return Diagnosis(kinds.WRONG, message, Slip.UNWRITTEN_MEMORY)
 
 
 def zero(e: Evidence) -> Diagnosis | None:
