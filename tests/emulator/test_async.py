@@ -223,7 +223,7 @@ def test_a_bulk_copy_needs_16_byte_alignment():
 bulk_store(y + 1, tile, 64); bulk_commit(); bulk_wait();"""
     found = fault("float* y", body, 1, 1, (np.zeros(64, F32),))
     assert found.kind == MISALIGNED
-    assert found.cause == Cause.ADDRESS_MISALIGNED
+    assert found.cause == Cause.COPY_MISALIGNED
 
 
 @pytest.mark.parametrize("seed", SEEDS)

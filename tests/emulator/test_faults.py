@@ -283,6 +283,12 @@ def test_an_array_of_another_type_is_named_with_its_bytes_and_its_own_type():
         ("int i = threadIdx.x;\nif (i < n) return;\nif (i == 31)\n    x[i + n] = 1;", 3),
         ("x[threadIdx.x + n] = 1;", None),
         ("if (threadIdx.x == 31)\n    x[threadIdx.x + n] = 1;", None),
+        ("if (n > 0)\n    x[threadIdx.x + n] = 1;", None),
+        ("int i = threadIdx.x;\nif (i > 0)\n    x[i + n] = 1;", None),
+        ("int i = threadIdx.x;\nif (i < 40 && x[i] < 3)\n    x[i + n] = 1;", 3),
+        ("int i = threadIdx.x;\nif (x[i] < 3)\n    x[i + n] = 1;", None),
+        ("for (int j = 0; j < 4 * n; ++j)\n    x[threadIdx.x + j] = 1;", None),
+        ("for (int j = 0; j < 40 * n; ++j)\n    x[j] = 1;", 2),
     ],
 )
 def test_a_comparison_that_let_an_access_through_is_known_by_its_line(body, line):

@@ -27,15 +27,16 @@ from .report import (
 KIND_STEPS: dict[str, str] = {
     OUT_OF_BOUNDS: "Does this thread own an element? If not, guard the access: if (i < n). If it "
     "does, work out its index by hand for the thread that the report names.",
-    MISALIGNED: "A vector access needs an address that is a multiple of its size, and a TMA copy "
-    "one that is a multiple of 16 bytes.",
+    MISALIGNED: "Make the offset and the row length multiples of 4 floats for a float4 (2 for a "
+    "float2), or load single elements.",
     NULL_POINTER: "Follow the pointer back to where it gets its address: does every path give it "
     "one?",
-    USE_AFTER_FREE: "Free memory once, after its last use.",
+    USE_AFTER_FREE: "Free it after its last use. In Python keep the array in a variable until the "
+    "kernel has run: an address (x.data.ptr) doesn't keep it alive.",
     UNINITIALISED: "Give every variable and every element a value before it is read. Shared "
     "memory and cp.empty(...) hold nothing useful before you write them.",
-    DATA_RACE: "Two threads access one element, one of them writes, and nothing orders the two. "
-    "Put a barrier between the accesses, or give each thread its own element.",
+    DATA_RACE: "Same block: __syncthreads() between the two. Different blocks: no barrier helps, "
+    "so use a second array, a second launch or an atomic. A copy in flight: wait for the copy.",
     IN_FLIGHT: "A block must not end while one of its copies is in flight, even if no thread reads "
     "the bytes: wait for all copies after the loop.",
     ENDLESS_LOOP: "Check that the loop's variable changes, and in the right direction.",
@@ -53,29 +54,40 @@ KIND_STEPS: dict[str, str] = {
     "kernel.",
 }
 
+_BLOCKS_APART = (
+    "A barrier reaches only its own block. If a block needs what another block wrote, use a second "
+    "launch,"
+)
+_FROM_BEFORE = (
+    "If it needs the value from before the launch, read from one array and write to another."
+)
 _FIRST_READ = "If one line does both, read into a variable first, then the barrier, then write."
 
 # The next step for a cause, if it differs from the step for its kind.
 CAUSE_STEPS: dict[Cause, str] = {
-    Cause.OUTSIDE_ARRAY_GUARDED: "A comparison lets this access through. Does it compare the very "
-    "index that is used, with the length of this very array?",
-    Cause.INDEX_OVERFLOW: "Compute the index in 64 bits: make the first factor long long or size_t "
-    "before it is multiplied.",
-    Cause.INDEX_BELOW_ZERO: "An unsigned index is never below 0: compare before you subtract, such "
-    "as i >= 1 before x[i - 1].",
-    Cause.NUMBERS_AS_ADDRESS: "Take float* instead of float**, and m[i * columns + j]. A table of "
-    "pointers to rows is what pointers(...) makes.",
-    Cause.HOST_ADDRESS: "Pass an array of the device, which cp.asarray(...) makes. A pointer of "
-    "the host's own memory means nothing there.",
     Cause.OUTSIDE_ARRAY_GUARDED: "A condition guards this access already: compare its limit with "
     "the size of this very array, and the index it tests with the index that is used.",
     Cause.INDEX_OVERFLOW: "Make one factor 64 bits wide before you multiply: "
     "static_cast<size_t>(row) * width + column.",
-    Cause.INDEX_BELOW_ZERO: "An unsigned index never falls below 0: test it before you subtract, "
-    "or use an int.",
+    Cause.INDEX_BELOW_ZERO: "An unsigned index is never below 0: compare before you subtract, such "
+    "as i >= 1 before x[i - 1].",
     Cause.NUMBERS_AS_ADDRESS: "Take one flat array, float *, with the index row * width + column. "
     "A float ** needs a table of device pointers.",
-    Cause.HOST_ADDRESS: "Copy the data to the device first, and pass the device's array.",
+    Cause.HOST_ADDRESS: "Copy the data to the device first, with cp.asarray(...) or cudaMemcpy, "
+    "and pass that array.",
+    Cause.ADDRESS_NOT_ALLOCATED: "This address was never allocated. Where does the pointer get its "
+    "value?",
+    Cause.DYNAMIC_SHARED_TOO_SMALL: "Compare the bytes of the launch (shared_mem=, or the third "
+    "value in <<<>>>) with the elements used times sizeof(element).",
+    Cause.COPY_OUTSIDE_ARRAY: "Compare the copy's byte count with what's left of the array.",
+    Cause.OUTSIDE_SURFACE: "Compare the row and the byte offset with the array's height and width.",
+    Cause.OUTSIDE_ALLOCATED_COLUMNS: "Allocate more columns, or compute the column from the "
+    "allocation's base address.",
+    Cause.COPY_MISALIGNED: "Declare the shared array alignas(128), and make the copy's byte count "
+    "and each byte offset a multiple of 16.",
+    Cause.SURFACE_MISALIGNED: "Multiply the column by sizeof(element).",
+    Cause.FREED_TWICE: "Free memory once, after its last use.",
+    Cause.NOT_FROM_MALLOC: "Pass free() exactly the address that malloc() returned.",
     Cause.MEMORY_NOT_INITIALISED: "Which line should have written this element, and does it run "
     "before the read? Shared memory and cp.empty(...) hold nothing useful before you write them.",
     Cause.READ_BEFORE_WRITE: "Put a barrier after the write and before the read, where every "
@@ -89,15 +101,20 @@ CAUSE_STEPS: dict[Cause, str] = {
     f"{_FIRST_READ}",
     Cause.NO_ORDER_IN_BLOCK: "Put __syncthreads() between the two accesses, where every thread of "
     f"the block reaches it. {_FIRST_READ}",
-    Cause.NO_ORDER_IN_GRID: "A barrier reaches only its own block. If a block needs what another "
-    "block wrote, use a second launch, or a flag with fences. If it needs the value from before "
-    "the launch, read from one array and write to another.",
+    Cause.NO_ORDER_BEFORE_WGMMA: "Each thread that wrote executes fence.proxy.async, then all 128 "
+    "meet at a barrier (__syncthreads()), then the wgmma.",
+    Cause.NO_ORDER_IN_GRID: f"{_BLOCKS_APART} or a flag with fences, which atomics write and read "
+    f"(atomicExch, cuda::atomic_ref). {_FROM_BEFORE}",
+    Cause.NO_ORDER_IN_CLUSTER: "__syncthreads() reaches only its own block. Between blocks of a "
+    "cluster use cluster.sync(), or an mbarrier that one side arrives at (or a copy completes on) "
+    "and the other waits for.",
     **dict.fromkeys(
-        (Cause.NO_ORDER_IN_CLUSTER, Cause.BLOCK_MAY_END, Cause.BLOCK_HAS_ENDED),
-        "Between blocks of a cluster only a barrier of the cluster makes an order: "
-        "cluster.sync(), or cluster_arrive() and then cluster_wait(). If both write, give each "
-        "its own element.",
+        (Cause.BLOCK_MAY_END, Cause.BLOCK_HAS_ENDED),
+        "Put cluster.sync() at the end of the kernel: no block may end while another still uses "
+        "its shared memory.",
     ),
+    Cause.RANK_NOT_IN_CLUSTER: "Ranks go from 0 to the cluster's size - 1. What cluster size does "
+    "the launch give?",
     Cause.UPDATE_NOT_ATOMIC: "No barrier helps here. Let an atomic do the whole update, such as "
     "atomicAdd or atomicMax. Or give each thread its own result, and combine them by a reduction.",
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
@@ -112,6 +129,11 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.ARRIVAL_RELAXED: "An arrival that hands over data must release it: leave out .relaxed.",
     Cause.COPY_NOT_AWAITED: "Wait for the copy to complete, as the report says, before any thread "
     "touches its bytes.",
+    Cause.COPY_COMPLETION_NOT_SEEN: "Let every thread that touches its bytes wait for the copy's "
+    "mbarrier. Or let one thread wait, and put __syncthreads() after its wait. For a copy of a "
+    "group, that is the thread that started it.",
+    Cause.COPIES_OVERLAP: "Two blocks write the same elements: compare the coordinates of their "
+    "tiles, and give each block its own.",
     Cause.TILE_STILL_READ: "Wait for the matrix instructions that read the tile, and only then "
     "signal that it may be overwritten.",
     Cause.REGISTER_READ_BEFORE_WAIT: "An asynchronous instruction fills these registers: the "
@@ -129,11 +151,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.TENSOR_MEMORY_WAIT_MISSING: "The report lists the two accesses in execution order. If "
     "that's the order you want, its last line names the missing wait. If you want the reverse, the "
     "first access needs a wait for the second.",
-    **dict.fromkeys(
-        (Cause.SYNCWARP_NOT_REACHED, Cause.SHUFFLE_NOT_REACHED),
-        "Let every lane that the mask names reach this line: move it out of the if. Or take the "
-        "mask from __ballot_sync before the branch.",
-    ),
+    Cause.SYNCWARP_NOT_REACHED: "Let every lane that the mask names reach this line: move it out "
+    "of the if. Or take the mask from __ballot_sync before the branch.",
     Cause.BARRIERS_DIFFER: "All threads of a block wait at the same barrier: take both out of the "
     "branches, and put one after them.",
     Cause.THREADS_RETURNED: "Put the if around the work before the barrier and around the work "
@@ -144,11 +163,11 @@ CAUSE_STEPS: dict[Cause, str] = {
         "counts.",
     ),
     Cause.BARRIER_NUMBER_INVALID: "Choose a number from 1 to 15: barrier 0 is __syncthreads().",
-    Cause.CONDITION_NEVER_CHANGES: "Change the loop's variable inside the loop. If it waits for "
-    "another thread, let it read a volatile variable.",
+    Cause.STEP_BUDGET_EXCEEDED: "Check that the loop's variable changes, and in the right "
+    "direction. If it waits for another thread, does any thread set the flag, and can that thread "
+    "run?",
     Cause.ENDLESS_RECURSION: "Give the recursion a case in which the function doesn't call itself.",
-    Cause.BLOCK_NOT_STARTED: "A block reaches into another after a barrier of the cluster: "
-    "cluster_arrive() and then cluster_wait().",
+    Cause.BLOCK_NOT_STARTED: "Call cluster.sync() before you touch another block's shared memory.",
     Cause.CLUSTER_WAIT_WITHOUT_ARRIVAL: "Each thread arrives before it waits: cluster_arrive() and "
     "then cluster_wait(), in every thread of the cluster.",
     Cause.SHUFFLE_NOT_REACHED: "Move it out of the if, so that all lanes of its mask reach it, and "
@@ -156,6 +175,7 @@ CAUSE_STEPS: dict[Cause, str] = {
     "the branch.",
     Cause.WARP_INCOMPLETE: "All threads of the warp must execute it converged: move it out of any "
     "if that leaves some of them out, and put __syncwarp() after the single-thread part.",
+    Cause.WARPGROUP_MISSING_WARPS: "Launch a multiple of 128 threads.",
     Cause.WARPGROUP_INCOMPLETE: "A wgmma is executed by the four warps of a warpgroup together: "
     "branch by threadIdx.x / 128, never inside a warpgroup.",
     Cause.LANE_NOT_IN_MASK: "The mask names every lane that executes the instruction, and no "
@@ -192,6 +212,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     ),
     Cause.CONDITION_NEVER_CHANGES: "Does the loop change a variable of its condition? If another "
     "thread changes it, each round must read it from memory: volatile, or an atomic.",
+    Cause.COLUMN_COUNT_INVALID: "Ask for 32, 64, 128, 256 or 512 columns.",
+    Cause.COLUMNS_NOT_FREED: "Let the warp that allocated execute tcgen05.dealloc on every path.",
     Cause.LAUNCH_NOT_COOPERATIVE: "Make the launch cooperative, as the report says, or end the "
     "kernel where the grid has to meet and launch a second one.",
     Cause.COPY_SIGNALS_OTHER_BLOCK: "A copy signals an mbarrier of the block that it fills. With "
@@ -199,7 +221,10 @@ CAUSE_STEPS: dict[Cause, str] = {
 }
 
 # The same where a task forbids atomics.
-WITHOUT_ATOMICS: dict[Cause, str] = {
+WITHOUT_ATOMICS: dict[Cause | str, str] = {
+    DATA_RACE: "Same block: __syncthreads() between the two. Different blocks: no barrier helps, "
+    "so use a second array or a second launch. A copy in flight: wait for the copy.",
+    Cause.NO_ORDER_IN_GRID: f"{_BLOCKS_APART} or a flag with fences. {_FROM_BEFORE}",
     Cause.LOOP_WAITS_FOR_WRITE: "Replace the loop that waits: a barrier that all threads reach, or "
     "a shuffle, passes the value on.",
     Cause.CONDITION_NEVER_CHANGES: "Does the loop change a variable of its condition? If another "
@@ -212,5 +237,6 @@ WITHOUT_ATOMICS: dict[Cause, str] = {
 def next_step(finding: Finding, *, atomics: bool = True) -> str:
     """What to do about a finding, in one to three sentences. ``atomics``: whether the kernel may
     use them."""
-    steps = CAUSE_STEPS if atomics else {**CAUSE_STEPS, **WITHOUT_ATOMICS}
-    return steps.get(finding.cause) or KIND_STEPS[finding.kind]
+    other = {} if atomics else WITHOUT_ATOMICS
+    of_cause = other.get(finding.cause) or CAUSE_STEPS.get(finding.cause)
+    return of_cause or other.get(finding.kind) or KIND_STEPS[finding.kind]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from ..isa.instruction_set import GATHERS, TABLE, traits_of
 from ..isa.location import Location
-from ..isa.ptx import Address, Immediate, Instruction, Operand, Register, Symbol
+from ..isa.ptx import Address, Immediate, Instruction, Operand, Register, Special, Symbol
 from ..isa.symbols import readable_name
 from .reported_state import ReportedCode, ReportedStep
 
@@ -20,6 +20,8 @@ SAME = {"mov", "cvt", "cvta"}  # the result steps as the source does
 COPIES = {*SAME, "setp", "selp", "slct"}  # and comparisons, beside those of the table
 SUMS = {"add", "sub"}
 BY_SIZE = {"lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"}
+SIZES = ("ntid", "nctaid", "nclusterid", "cluster_nctaid")  # of a launch, alike in all threads
+Source = str | int | tuple[str, int]  # of a value: see _Sources
 ENDS = {"brx", "call", "ret", "exit", "trap"}
 
 
@@ -64,12 +66,32 @@ def _factors(code: ReportedCode, operand: Operand, left: int) -> Iterator[int]:
 
 
 def condition_before(code: ReportedCode, number: int, access: Instruction) -> Location | None:
-    """The line of the last comparison that lets an access in basic block ``number`` through: of an
-    ``if`` or of a loop, by size as a guard compares an index. None where there is none."""
-    if access.opcode not in ORDINARY or len(code.blocks) > MOST_BLOCKS:
+    """The line of the last comparison that guards the index of an access in basic block ``number``:
+    of an ``if`` or of a loop, by size. None where there is none, or where a part of the index is in
+    no comparison: ``j < 4`` alone doesn't guard ``x[first + j]``."""
+    place = next((o for o in access.operands if isinstance(o, Address)), None)
+    if access.opcode not in ORDINARY or place is None or len(code.blocks) > MOST_BLOCKS:
         return None
+    sources = _Sources(code)
+    index = sources.of([place.base])
+    found = []
+    for decider in in_loop(code, number):  # the end of a loop may be compared by != alone
+        end, place = code.blocks[decider].instructions[-1].guard, sources.place(decider)
+        if end is not None and place is not None and place in sources.of([end]):
+            found.append((end, {place}))
+    guards = _guards_before(code, number)
     if access.guard is not None and _bounds(code, access.guard):
-        return _line_of(code, access.guard)
+        guards.append(access.guard)
+    found += [(guard, sources.of(_compared(code, guard))) for guard in guards]
+    about = [guard for guard, parts in found if parts & index]
+    if not about or not index <= set().union(*(parts for _, parts in found)):
+        return None
+    return _line_of(code, about[-1])
+
+
+def _guards_before(code: ReportedCode, number: int) -> list[Register]:
+    """The predicates that let a thread through to a basic block, each from a comparison by size,
+    the last one last."""
     found = []
     for decider, block in enumerate(code.blocks):
         guard, ways = block.instructions[-1].guard, set(block.successors)
@@ -80,7 +102,80 @@ def condition_before(code: ReportedCode, number: int, access: Instruction) -> Lo
             found.append((decider, guard))
     # The last of them is the one that can't be reached without passing all others.
     passed = [sum(d not in _reached(code, 0, o) for o, _ in found) for d, _ in found]
-    return _line_of(code, found[int(np.argmax(passed))][1]) if found else None
+    return [found[n][1] for n in np.argsort(passed, kind="stable")]
+
+
+class _Sources:
+    """What the values of registers are computed from, beside constants and parameters of the
+    kernel: special registers by name, loads and registers without a value by slot, and the
+    variables of a loop by its place."""
+
+    def __init__(self, code: ReportedCode) -> None:
+        self.code = code
+        self.setters = dict[int, list[tuple[int, ReportedStep]]]()
+        for number, block in enumerate(code.blocks):
+            for step in block.decoded:
+                for slot in step.writes:
+                    self.setters.setdefault(slot, []).append((number, step))
+
+    def of(self, operands: Iterable[Operand]) -> set[Source]:
+        waiting = [o.slot for o in operands if isinstance(o, Register)]
+        seen, found = set[int](), set[Source]()
+        while waiting:
+            slot = waiting.pop()
+            if slot in seen:
+                continue
+            seen.add(slot)
+            setters = self.setters.get(slot, [])
+            if len(setters) != 1:
+                found.add(self._variable(slot, [number for number, _ in setters]))
+            for _, step in setters:
+                i = step.instruction
+                if i.opcode in TABLE or i.opcode in COPIES:
+                    waiting += step.reads
+                    names = [o.name for o in i.operands if isinstance(o, Special)]
+                    found.update(name for name in names if not name.startswith(SIZES))
+                elif i.opcode != "ld" or _reads(i):
+                    found.add(slot)
+        return found
+
+    def _variable(self, slot: int, numbers: list[int]) -> Source:
+        """A register that is set several times: by the loop that it changes in, if it is one."""
+        for number in reversed(numbers):
+            if number in in_loop(self.code, number):
+                return self._loop(number) or slot
+        return slot
+
+    def _loop(self, number: int) -> Source | None:
+        """The line of the comparison that comes after a basic block, as the place of its loop."""
+        seen = set[int]()
+        while number not in seen:
+            seen.add(number)
+            ways = set(self.code.blocks[number].successors)
+            if len(ways) == 2:
+                return self.place(number)
+            if len(ways) == 1:
+                number = ways.pop()
+        return None
+
+    def place(self, number: int) -> Source | None:
+        """The line of the comparison that a basic block ends with."""
+        guard = self.code.blocks[number].instructions[-1].guard
+        line = None if guard is None else _line_of(self.code, guard)
+        return line and (line.file, line.line)
+
+
+def _compared(code: ReportedCode, register: Register) -> list[Operand]:
+    """The operands that a predicate compares by size. A comparison with 0 or 1 is a lower limit, or
+    asks whether a loop runs at all."""
+    i = setter(code, register)
+    if i is None or i.opcode in ("and", "or", "xor", "not"):
+        sources = () if i is None else i.operands[1:]
+        return [o for s in sources if isinstance(s, Register) for o in _compared(code, s)]
+    if i.opcode != "setp" or not BY_SIZE & {*i.modifiers}:
+        return []
+    limits = [o.value for o in i.operands if isinstance(o, Immediate)]
+    return [] if any(limit <= 1 for limit in limits) else list(i.operands[1:])
 
 
 def _line_of(code: ReportedCode, register: Register) -> Location | None:

@@ -26,6 +26,7 @@ NEAR_ON_HOST = 2**20  # the same among the many things at addresses of the host
 IN_TABLE = 2**20  # bytes from an address in a table of addresses to the access
 SEARCHED = 2**26  # bytes of an argument that is searched for an address
 SMALL_INTEGER = 2**20
+LOCAL = "a local array"  # the name of each: PTX doesn't keep the source's
 HOST_ADDRESSES = ((0x55 << 40, 0x57 << 40), (0x7E << 40, 0x80 << 40))  # usual on Linux
 PASSED = (
     "\n  2^31 was passed: an int ends at 2,147,483,647. One factor must be long long or size_t."
@@ -76,7 +77,9 @@ def explain(
     past = max(0, index - near.size // width + 1)
     text, cause = _miss(site, group, near, address, index, past, at), Cause.OUTSIDE_ARRAY
     condition = condition_before(group.code, group.block, site.instruction)
-    if condition is not None:
+    if near.dynamic and index >= 0:
+        cause = Cause.DYNAMIC_SHARED_TOO_SMALL
+    elif condition is not None:
         cause = Cause.OUTSIDE_ARRAY_GUARDED
     if _is_wrapped(index):
         cause = Cause.INDEX_BELOW_ZERO
@@ -148,6 +151,8 @@ def _miss(
             f"{plural(array.size, 'byte')}, {plural(count, 'element')} of "
             f"{plural(width, 'byte')}. The array holds {dtype}"
         )
+    if name == LOCAL:
+        return f"element {index} of {name}{at}, {distance}: the array has {has}."
     return f"{name}[{index}]{place}{at}, {distance}: {name} has {has}."
 
 
@@ -177,7 +182,7 @@ def _nowhere(batch: ReportedBatch, address: int, at: str) -> Miss:
         name = f"{array.name}[{place}]"
         if numbers:
             text = (
-                f"address {address:#x}{at}, which isn't one: {name} was read as a pointer "
+                f"address {address:#x}{at}, which isn't an address: {name} was read as a pointer "
                 f"and holds {numbers}.\n  {array.name} is an array of numbers, not a table of "
                 "pointers."
             )
@@ -191,7 +196,7 @@ def _nowhere(batch: ReportedBatch, address: int, at: str) -> Miss:
             f"\n  As numbers its halves are {numbers}: a pointer was read from an array of them."
         )
         return Miss(text, Cause.NUMBERS_AS_ADDRESS)
-    return Miss(text, Cause.OUTSIDE_ARRAY)
+    return Miss(text, Cause.ADDRESS_NOT_ALLOCATED)
 
 
 def _found_in_table(batch: ReportedBatch, address: int) -> tuple[ReportedArray, int, int] | None:

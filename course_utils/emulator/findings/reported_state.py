@@ -17,7 +17,8 @@ Index = tuple[int, int, int]  # x, y, z of a thread in its block, or of a block 
 
 class ReportedArray(Protocol):
     """An array of the kernel: ``size`` bytes from the generic address ``start``. ``dtype``: as the
-    host passes it, None where it doesn't. ``storage``: its bytes, uint8."""
+    host passes it, None where it doesn't. ``dynamic``: whether it is the shared memory
+    whose size the launch gives. ``storage``: its bytes, uint8."""
 
     @property
     def name(self) -> str: ...
@@ -29,6 +30,8 @@ class ReportedArray(Protocol):
     def end(self) -> int: ...
     @property
     def dtype(self) -> np.dtype | None: ...
+    @property
+    def dynamic(self) -> bool: ...
     @property
     def storage(self) -> np.ndarray: ...
 

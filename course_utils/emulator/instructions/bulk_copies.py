@@ -7,6 +7,7 @@ cp.async.bulk.tensor, st.async.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -27,6 +28,8 @@ from ..memory.tensor_box import ENCODED_BYTES, Box, decode
 from ..numerics.floats import to_tf32
 from .atomics import _operation
 from .mbarrier import BarrierSite
+
+OUTSIDE = (Cause.OUTSIDE_ARRAY, Cause.OUTSIDE_ARRAY_GUARDED, Cause.DYNAMIC_SHARED_TOO_SMALL)
 
 
 class Piece:
@@ -64,7 +67,10 @@ def bytes_at(
         if region is not None and not (writes and region.read_only):
             address = region.end - region.end % 4  # the first bytes past the end
             region = None
-        raise access_fault(batch, Piece(i, writes, space), one, 0, address, region)
+        fault = access_fault(batch, Piece(i, writes, space), one, 0, address, region)
+        if fault.finding.cause in OUTSIDE:
+            raise KernelFault(replace(fault.finding, cause=Cause.COPY_OUTSIDE_ARRAY))
+        raise fault
     start = address - region.start + (home * region.stride if region.owner == "block" else 0)
     return region, start, region.storage[start : start + size]
 
@@ -76,7 +82,7 @@ def _aligned(group: Group, n: int, i: ptx.Instruction, what: str, value: int, to
             f"Misaligned copy: {where(thread, block)} starts a copy at {i.location} whose {what} "
             f"isn't a multiple of {to} bytes: {value & 0xFFFFFFFF:#x}."
         )
-        cause = Cause.ADDRESS_MISALIGNED
+        cause = Cause.COPY_MISALIGNED
         raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block, cause=cause))
 
 
@@ -90,7 +96,7 @@ def _aligned_box(group: Group, n: int, i: ptx.Instruction, first: int, size: int
             f"begins at {first} along the tensor's last axis: that must be a multiple of "
             f"{16 // size} elements (16 bytes)."
         )
-        cause = Cause.ADDRESS_MISALIGNED
+        cause = Cause.COPY_MISALIGNED
         raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block, cause=cause))
 
 

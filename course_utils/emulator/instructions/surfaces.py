@@ -97,7 +97,7 @@ class SurfaceAccess:
             f"{self._what()} of a surface at x = {x} @. The x of a surface counts bytes, and must "
             f"be a multiple of the {self.site.bytes} that are accessed at once."
         )
-        return fault(group, n, self.instruction, Cause.ADDRESS_MISALIGNED, text)
+        return fault(group, n, self.instruction, Cause.SURFACE_MISALIGNED, text)
 
 
 _CACHED = {"ca", "cg", "cs", "cv", "wb", "wt"}

@@ -40,7 +40,7 @@ Named = TypeVar("Named", bound=Texture | Surface)
 
 KIND_OF = {
     Cause.OUTSIDE_SURFACE: OUT_OF_BOUNDS,
-    Cause.ADDRESS_MISALIGNED: MISALIGNED,
+    Cause.SURFACE_MISALIGNED: MISALIGNED,
     Cause.TEXTURE_INVALID: BAD_TEXTURE,
 }
 

@@ -137,11 +137,10 @@ class Reader:
         return chunks
 
 
-def _incomplete(group: Group, why: str) -> KernelFault:
+def _incomplete(group: Group, why: str, cause: Cause = Cause.WARPGROUP_INCOMPLETE) -> KernelFault:
     thread, block = group.batch.who(group.lanes[0])
     instruction = group.code.blocks[group.block].instructions[0]
     text = f"wgmma at {instruction.location} needs all 128 threads of a warpgroup, but {why}."
-    cause = Cause.WARPGROUP_INCOMPLETE
     return KernelFault(Finding(BARRIER, text, instruction.location, thread, block, cause=cause))
 
 
@@ -161,8 +160,9 @@ class Warpgroups:
         per_block = group.batch.lanes_per_block // 32
         slot, warp = np.divmod(group.warps, per_block)
         if (warp // 4 * 4 + 4 > per_block).any():
-            why = "the last warpgroup of this block is incomplete: it has"
-            raise _incomplete(group, f"{why} {group.batch.threads} threads")
+            threads = group.batch.threads
+            why = f"the block has {threads} threads, so its last warpgroup has only {threads % 128}"
+            raise _incomplete(group, why, Cause.WARPGROUP_MISSING_WARPS)
         numbers, first_warps, which = np.unique(
             slot * per_block + warp // 4, return_index=True, return_inverse=True
         )

@@ -280,13 +280,17 @@ class AsyncEngine:
                 total = int(counts[part].sum())
                 if total > barrier.pending:
                     so_far = f" So far: {self.so_far(barrier)}." if barrier.account else ""
+                    expected, left = barrier.expected, barrier.pending
+                    often = "once more" if total == 1 else f"{total} times"
+                    has = f"this phase already has all its arrivals ({expected} of {expected})"
+                    if left:
+                        has = f"its phase waits for {left} more of {expected} arrivals"
                     raise self._misuse(
                         instruction,
                         lanes[part[0]],
                         key,
                         Cause.MBARRIER_TOO_MANY_ARRIVALS,
-                        f"arrives at {{}} {total} times, but its phase waits for "
-                        f"{barrier.pending} more of {barrier.expected} arrivals.{so_far}",
+                        f"arrives at {{}} {often}, but {has}.{so_far}",
                     )
                 before = barrier.pending - (np.cumsum(counts[part]) - counts[part])
                 states[part] = (barrier.phase << 32) + before

@@ -32,7 +32,8 @@ def shared_memory(launch: LaunchState, blocks: int, stride: int) -> Regions:
     regions = Regions()
     bank = np.full(blocks * stride, 0xFF, np.uint8)
     for name, (offset, size) in launch.entry.shared.items():
-        size = launch.dynamic_shared if size < 0 else size
+        dynamic = size < 0
+        size = launch.dynamic_shared if dynamic else size
         start = SHARED_WINDOW + offset
         found = regions.below(start)
         if size == 0 or (found is not None and found.start == start):
@@ -51,6 +52,7 @@ def shared_memory(launch: LaunchState, blocks: int, stride: int) -> Regions:
                 "block",
                 stride,
                 zeroed=reserved,
+                dynamic=dynamic,
             )
         )
     return regions

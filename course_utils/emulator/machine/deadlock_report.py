@@ -149,9 +149,10 @@ def _why(engine: AsyncEngine, group: Group) -> str:
         missing = [f"{b.pending} of {b.expected} arrivals"] if b.pending else []
         if b.tx > 0:
             missing.append(f"{b.tx} more bytes")
+        parts = [f"missing: {' and '.join(missing)}"] if missing else []
         if b.tx < 0:
-            missing.append(f"{-b.tx} bytes that came and were not expected")
-        return f" for {engine.name(b.key)} (missing: {' and '.join(missing)})"
+            parts.append(f"{-b.tx} bytes arrived unexpectedly")
+        return f" for {engine.name(b.key)} ({'; '.join(parts)})"
     memory = engine.batch.tensor_memory
     return memory.why(group) if memory is not None else ""
 

@@ -50,6 +50,7 @@ class Region:
     unwritten: Unwritten | None = None  # for an array that was never filled on the host
     heap: DeviceHeap | None = None  # where a kernel's malloc took it from
     dtype: np.dtype | None = None  # of the array that the host passed last
+    dynamic: bool = False  # shared memory whose size the launch gives
     views: dict[np.dtype, np.ndarray] = field(default_factory=dict)
     end: int = 0
 

@@ -11,6 +11,8 @@ UNORDERED = (
     Cause.NO_ORDER_IN_BLOCK,
     Cause.NO_ORDER_IN_CLUSTER,
     Cause.NO_ORDER_IN_GRID,
+    Cause.NO_ORDER_BEFORE_WGMMA,
+    Cause.COPY_COMPLETION_NOT_SEEN,
 )
 MBARRIERS = (  # a phase counts arrivals and bytes, whatever the data are
     Cause.MBARRIER_ARRIVALS_MISSING,

@@ -141,6 +141,23 @@ if (threadIdx.x == 0) { expect(&bar, 256); load_2d(s, &map, 0, 0, &bar); } // ?
 «if (threadIdx.x < 32)→» wait(&bar, 0);
 y[threadIdx.x] = s[threadIdx.x]; // !
 
+// # two TMA loads, and one warp that waits for its own alone — data race
+// cause: COPY_COMPLETION_NOT_SEEN
+// thread: 32
+// other: 0
+// parameters: const __grid_constant__ TensorMap map, float* y
+// args: tensor_map(), zeros(64)
+__shared__ alignas(128) float s[2][64]; __shared__ u64 bar[2];
+int warp = threadIdx.x / 32;
+if (threadIdx.x == 0) { init(&bar[0], 1); init(&bar[1], 1); fence(); }
+__syncthreads();
+if (threadIdx.x % 32 == 0) {
+    expect(&bar[warp], 256);
+    load_2d(s[warp], &map, 0, 8 * warp, &bar[warp]); // ?
+}
+«→wait(&bar[1 - warp], 0);» wait(&bar[warp], 0);
+y[threadIdx.x] = s[0][threadIdx.x]; // !
+
 // # a TMA load whose bytes nobody announced — data race
 // cause: COPY_NOT_AWAITED
 // other: 0
@@ -313,7 +330,7 @@ if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); bulk_commit(); «bulk_wait→wr
 if (threadIdx.x == 0) { store_2d(&map, 0, 4, s); bulk_commit(); bulk_wait(); } // !
 
 // # two blocks whose TMA stores overlap — data race
-// cause: COPY_NOT_AWAITED
+// cause: COPIES_OVERLAP
 // other: 0
 // parameters: const __grid_constant__ TensorMap map
 // args: tensor_map()
@@ -375,13 +392,13 @@ __syncthreads();
 if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); bulk_commit(); bulk_wait(); } // !
 
 // # a bulk copy that starts at an odd place — misaligned access
-// cause: ADDRESS_MISALIGNED
+// cause: COPY_MISALIGNED
 __shared__ alignas(128) float s[64];
 s[threadIdx.x] = 1; fence(); __syncthreads();
 if (threadIdx.x == 0) { bulk_store(y + «1→4», s, 128); bulk_commit(); bulk_wait(); } // !
 
 // # a bulk copy past the end of its source — out of bounds
-// cause: OUTSIDE_ARRAY
+// cause: COPY_OUTSIDE_ARRAY
 __shared__ alignas(128) float s[128]; __shared__ u64 bar;
 if (threadIdx.x == 0) { init(&bar, 1); fence(); }
 __syncthreads();
@@ -390,7 +407,7 @@ wait(&bar, 0);
 y[threadIdx.x] = s[threadIdx.x];
 
 // # a column taken for a byte of a surface — misaligned access
-// cause: ADDRESS_MISALIGNED
+// cause: SURFACE_MISALIGNED
 // thread: 1
 // parameters: cudaTextureObject_t t, cudaSurfaceObject_t s, float* x, float* y
 // args: texture(), surface(), zeros(64), zeros(64)

@@ -40,7 +40,7 @@ float* p = «(float*)0x7f1234567000→x»;
 p[threadIdx.x] = 1; // !
 
 // # a pointer from nowhere — out of bounds
-// cause: OUTSIDE_ARRAY
+// cause: ADDRESS_NOT_ALLOCATED
 float* p = «(float*)0x123456789000→x»;
 p[threadIdx.x] = 1; // !
 
@@ -54,7 +54,7 @@ __syncthreads();
 y[threadIdx.x] = a[«63→threadIdx.x»] + b[threadIdx.x];
 
 // # more dynamic shared memory than the launch gives — out of bounds
-// cause: OUTSIDE_ARRAY
+// cause: DYNAMIC_SHARED_TOO_SMALL
 // thread: 60
 // shared: 256
 extern __shared__ float s[];
@@ -91,6 +91,11 @@ p[1] = x[threadIdx.x];
 «free(p);→»
 y[threadIdx.x] = p[1]; // !
 «→free(p);»
+
+// # free() of an address that malloc() did not return — use after free
+// cause: NOT_FROM_MALLOC
+char* p = (char*)malloc(16);
+free(p« + 8→»); // !
 
 // # device memory freed twice — use after free
 // cause: FREED_TWICE

@@ -57,10 +57,10 @@ __shared__ alignas(1024) u32 tile[128];
 tile[threadIdx.x % 128] = 0x3c003c00;
 fence(); __syncthreads(); float d[4] = {0, 0, 0, 0};
 
-FENCE; mma(d, tile); COMMIT; // !
+FENCE; mma(d, tile); COMMIT; // ?
 «→WAIT;»
 __syncthreads();
-tile[threadIdx.x % 128] = 1; // ?
+tile[threadIdx.x % 128] = 1; // !
 __syncthreads();
 «WAIT;→»
 y[threadIdx.x] = d[0];
@@ -81,7 +81,7 @@ COMMIT; WAIT;
 y[threadIdx.x] = d[0];
 
 // # no barrier between the stores of a tile and wgmma — data race
-// cause: NO_ORDER_IN_WARP
+// cause: NO_ORDER_BEFORE_WGMMA
 // thread: any
 // args: zeros(64), zeros(128), 0
 // block: 128
@@ -96,7 +96,7 @@ COMMIT; WAIT;
 y[threadIdx.x] = d[0];
 
 // # wgmma by an incomplete warpgroup — barrier misuse
-// cause: WARPGROUP_INCOMPLETE
+// cause: WARPGROUP_MISSING_WARPS
 // thread: any
 // args: zeros(64), zeros(160), 0
 // block: 160
@@ -105,6 +105,20 @@ __shared__ alignas(1024) u32 tile[128];
 tile[threadIdx.x % 128] = 0x3c003c00;
 fence(); __syncthreads(); float d[4] = {0, 0, 0, 0};
 
+FENCE; mma(d, tile); // !
+COMMIT; WAIT;
+y[threadIdx.x] = d[0];
+
+// # wgmma that one warp of its warpgroup skips — barrier misuse
+// cause: WARPGROUP_INCOMPLETE
+// thread: any
+// args: zeros(64), zeros(128), 0
+// block: 128
+// helper: wgmma
+__shared__ alignas(1024) u32 tile[128];
+tile[threadIdx.x % 128] = 0x3c003c00;
+fence(); __syncthreads(); float d[4] = {0, 0, 0, 0};
+«if (threadIdx.x < 32) return;→»
 FENCE; mma(d, tile); // !
 COMMIT; WAIT;
 y[threadIdx.x] = d[0];

@@ -260,16 +260,18 @@ class AccessCheck:
         elif landed_copy:  # a copy that has landed, as this thread cannot know
             did, rule = landed(there_site.instruction, kind)
         cause, missing = self._cause(there_site, entries, cells, at, kind, verb, together)
-        if cause != Cause.TILE_STILL_READ:
+        if cause not in (Cause.TILE_STILL_READ, Cause.COPIES_OVERLAP):
             missing += rule
         of, of_other = f" of block {block}", f" of block {other_block}"
         if where and block == other_block == home:
             of = of_other = ""
-        text = (
-            f"Data race ({verb} after {kind}) on {region.name}[{index}]{where}:\n"
-            f"  thread {other}{of_other} {did}\n"
-            f"  thread {thread}{of} {verb}s it at {here}"
-        )
+        before = f"  thread {other}{of_other} {did}"
+        after = f"  thread {thread}{of} {verb}s it at {here}"
+        order = f"{verb} after {kind}"
+        if late := until(self.site):
+            order, before, after = f"{kind} after {verb}", f"{after}{late}", before
+            here, there, thread, block, other = there, here, other, other_block, thread
+        text = f"Data race ({order}) on {region.name}[{index}]{where}:\n{before}\n{after}"
         why = (
             f"{missing}"
             f"{passed_by(self.races.paths, self.group, self.site.instruction, earlier, lane)}"
@@ -315,18 +317,27 @@ class AccessCheck:
         together: bool,
     ) -> tuple[Cause, str]:
         """Why nothing orders the two, and the end of a report that says so."""
-        if late := until(self.site):
-            return Cause.TILE_STILL_READ, late
+        if until(self.site):
+            return Cause.TILE_STILL_READ, ",\n  before the tile is free."
         batch, here = self.group.batch, self.site.instruction.location
         entry, lane = int(entries[at]), int(self.group.lanes[at])
         if relaxed := self.races.relaxed_between(batch, entry, lane):
             return Cause.ARRIVAL_RELAXED, f"\n  {relaxed}"
         if narrow := self._too_narrow(there, int(number_of(entry))):
             return Cause.SCOPE_TOO_NARROW, f"\n  {narrow}"
+        if isinstance(there, CopySide) and there.waited is None:
+            earlier = (entry & THREAD) - self.clocks.first
+            if earlier // self.clocks.span == lane // self.clocks.span:
+                return Cause.COPY_COMPLETION_NOT_SEEN, ""
+            if kind == verb == "write":
+                return Cause.COPIES_OVERLAP, TWO_BLOCKS
         before = there.instruction.location
         cause, missing = missing_order(batch, self.clocks, entry, lane, before, here, kind, verb)
-        if cause in (Cause.NO_ORDER_IN_WARP, Cause.NO_ORDER_IN_BLOCK) and (loop := self._loop()):
-            return Cause.LOOP_WAITS_FOR_WRITE, f"\n  {LOOP_WAITS.format(loop=loop)}"
+        if cause in (Cause.NO_ORDER_IN_WARP, Cause.NO_ORDER_IN_BLOCK):
+            if self.site.instruction.opcode == "wgmma":
+                return Cause.NO_ORDER_BEFORE_WGMMA, "\n  with no __syncthreads() in between."
+            if loop := self._loop():
+                return Cause.LOOP_WAITS_FOR_WRITE, f"\n  {LOOP_WAITS.format(loop=loop)}"
         if cause != Cause.FLAG_NOT_FENCED:
             paths = self.races.paths(self.group.code)
             pair = there.instruction, self.site.instruction
@@ -422,12 +433,17 @@ class AccessCheck:
             rule = NOT_READ if block == other_block else TWO_BLOCKS
         elif copy:
             rule = remedy(batch, copy)
-        of, late = "" if shared else f" of block {block}", until(self.site)
+        of = "" if shared else f" of block {block}"
+        cause, missing = Cause.COPY_NOT_AWAITED, NOT_AWAITED + rule
+        if late := until(self.site):
+            cause, missing = Cause.TILE_STILL_READ, f"{late}: before that the tile is not free."
+        elif rule == TWO_BLOCKS and self.writes and number & 1:
+            cause, missing = Cause.COPIES_OVERLAP, TWO_BLOCKS
         text = (
             f"Data race on {name}[{index}]{place}:\n"
             f"  thread {other} of block {other_block} started an asynchronous copy "
             f"{'into' if number & 1 else 'out of'} it at {there}{what}\n"
-            f"  thread {thread}{of} {does} at {here}{late or NOT_AWAITED + rule}"
+            f"  thread {thread}{of} {does} at {here}{missing}"
         )
         finding = Finding(
             DATA_RACE,
@@ -440,7 +456,7 @@ class AccessCheck:
             other_location=there,
             other_thread=other,
             repeats=times - 1,
-            cause=Cause.TILE_STILL_READ if late else Cause.COPY_NOT_AWAITED,
+            cause=cause,
         )
         self.races.findings.add(key, finding)
 

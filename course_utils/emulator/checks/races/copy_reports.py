@@ -13,7 +13,7 @@ NOT_READ = (
     " The thread that started it needs\n  cp.async.bulk.commit_group and .wait_group, "
     "not .wait_group.read: that waits until the source has been read."
 )
-TWO_BLOCKS = " Two blocks run in any order, or at once."
+TWO_BLOCKS = "\n  and nothing orders two blocks: they run in any order, or at once."
 KIND = ("reduce", "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d")  # of a copy
 
 

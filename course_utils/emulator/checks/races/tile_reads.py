@@ -58,10 +58,7 @@ def until(site: WatchedAccess) -> str:
     """Until when ``site`` reads, where that is not at once."""
     if not isinstance(site, LateReader):
         return ""
-    return (
-        f",\n  and may read it until the wgmma.wait_group at {site.wait.location}: before that the "
-        "tile is not free."
-    )
+    return f",\n  and may read it until the wgmma.wait_group at {site.wait.location}"
 
 
 class TileReads:
