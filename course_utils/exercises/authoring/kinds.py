@@ -189,10 +189,11 @@ NEXT_STEP: dict[str, str] = {
     EMPTY: 'Bring the starter back with reset("{id}").',
     WRONG_NAME: "Keep the starter's name: the checker calls it by that name.",
     WRONG_SIGNATURE: "Take the parameter list from the starter: exactly those are passed.",
-    LAUNCH_ERROR: "Compare the kernel's demands with the launch in the comment at its top.",
+    LAUNCH_ERROR: "Compare what the kernel needs with the launch in the comment at its top.",
     INPUT_CHANGED: "Write only to the output: const in the parameter list lets the compiler "
     "catch this.",
-    TARGET_MISSED: "The result is right. Now make it faster.",
+    TARGET_MISSED: "The result is right, with more work than the target: compare the two counts "
+    "above, then read the hints.",
     METHOD_MISSING: "The result is right, and the task asks for a particular method: read which.",
     COPIED: "Write your own. When it passes, compare it with the course's.",
     ORDER: "A GPU runs blocks and warps in any order. If one thread writes an element and another "
