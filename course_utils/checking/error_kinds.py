@@ -36,6 +36,7 @@ class Slip(Enum):
     NEUTRAL = "0 as the start of a minimum or a maximum"
     ZEROS = "each wrong element is 0"
     WRAPPED = "the remainder of a value too large for its type"
+    SHORT_INDEX = "right as far as 16 bits count"
     LEFT_OUT = "a number where NaN or an infinity is expected"
     INFINITE = "each wrong element is infinite"
     SAME_FACTOR = "each wrong element is off by one factor"
@@ -65,15 +66,15 @@ NEXT_STEP: dict[str, str] = {
     UNINITIALISED: "Give every variable and every shared element a value before you read it. "
     "An output array holds nothing useful before you write it.",
     NOT_A_NUMBER: "Find the first NaN. Only a few operations make one: 0 * inf, 0 / 0, "
-    "inf - inf, the square root or logarithm of a negative number, and a read of memory that "
-    "hasn't been written. Every operation on a NaN passes it on.",
-    ALL_ZEROS: "Are the inputs read at all, is the sum stored after it is complete, and has no "
-    f"factor of it become 0? And {MISSING_ELEMENT}.",
+    "inf / inf, inf - inf, the square root or logarithm of a negative number, and a read of memory "
+    "that hasn't been written. Every operation on a NaN passes it on.",
+    ALL_ZEROS: "Are the inputs read at all, is the sum stored after it is complete, and did a "
+    f"factor become 0, like 1 / 2 in integers? And {MISSING_ELEMENT}.",
     EDGES: "Look at the bounds guard, at whether the grid is rounded up, and at the values that a "
     f"thread at the edge reads: {MISSING_ELEMENT}.",
     FIRST_BLOCK: "Is blockIdx in every index that needs it, and is the grid large enough? In a "
-    "loop, is the stride the number of all threads? Does anything end at that number? If later "
-    "elements are made from earlier ones, look at the value that the second takes from the first.",
+    "loop, is the stride the number of all threads? Does anything end at that number? In a "
+    "scan, check the carry that block 1 takes from block 0.",
     TRANSPOSED: "x goes along a row (over the columns), y down the rows, and element (row, column) "
     "is at index row * width + column.",
     OFF_BY_ONE: "Count from 0: check the first index, the last index, and < against <=.",
@@ -97,12 +98,13 @@ SLIP_STEP: dict[Slip, str] = {
     Slip.LOOKS_UNWRITTEN: "Which line stores there, and does any thread reach it? If one does, an "
     "input was never filled, or the output itself, where the kernel adds to it (+=, atomicAdd). "
     f"{SANITIZE} tells which.",
-    Slip.NEUTRAL: "Start a minimum or a maximum with the first element, or with INFINITY and "
-    "-INFINITY: 0 is neutral for a sum only.",
+    Slip.NEUTRAL: "Start a minimum or a maximum with the first element, or with the type's limit: "
+    "INFINITY and -INFINITY for float, INT_MAX and INT_MIN for int. 0 is neutral for a sum only.",
     Slip.ZEROS: "Does any thread store there? If the output was made with zeros, make it with "
     f"cp.empty: an element that isn't written then shows as NaN. If one does, {MISSING_ELEMENT}.",
-    Slip.WRAPPED: "Calculate in a wider type and clip before you store: "
-    "min(max(value, 0), 255) for an unsigned char.",
+    Slip.WRAPPED: "Use a wider type for the value. If the output type itself is narrow, clip "
+    "before you store: min(max(value, 0), 255) for an unsigned char.",
+    Slip.SHORT_INDEX: "Declare the index int or size_t, not short. Or launch more blocks.",
     Slip.LEFT_OUT: "A NaN or an infinity of the input must reach the result, and 0 * inf is NaN. "
     "Look for the place that drops it: a comparison, fmaxf, a test for 0, a clamp.",
     Slip.INFINITE: "Look for a division by 0 and for an overflow: a half ends at 65,504, and expf "

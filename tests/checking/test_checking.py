@@ -311,6 +311,7 @@ def test_what_16_bits_count_is_not_a_block(count, name):
     actual = np.where(np.arange(70_000) < count, expected, -7).astype(np.float32)
     verdict = judge(actual, expected)
     assert verdict.kind == kinds.WRONG and name in verdict.message
+    assert verdict.hint == kinds.SLIP_STEP[kinds.Slip.SHORT_INDEX]
 
 
 @pytest.mark.parametrize("size, wrong", [(2, 1), (3, 1), (4, 2), (5, 2)])

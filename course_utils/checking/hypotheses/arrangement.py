@@ -35,9 +35,9 @@ def reversed_(e: Evidence) -> Diagnosis | None:
         if size > 2 and e.explains(np.flip(e.actual, axis), e.expected):
             return Diagnosis(kinds.REVERSED, f"{e.name} is reversed {along}.")
         if size > 3 and _all_explained(e, np.roll(np.flip(e.actual, axis), 1, axis)):
-            message = f"{e.name} is reversed {along}, all but the first: k and {size} - k changed "
+            message = f"{e.name} is reversed {along}, all but the first: k and {size} - k are "
             slip = Slip.EXPONENT_SIGN if e.actual.dtype.kind == "c" else None
-            return Diagnosis(kinds.REVERSED, f"{message}places.", slip)
+            return Diagnosis(kinds.REVERSED, f"{message}swapped.", slip)
     return None
 
 

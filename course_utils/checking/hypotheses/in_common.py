@@ -63,8 +63,8 @@ def wrapped(e: Evidence) -> tuple[str, Slip] | None:
         signed = outside and bool(((found >= -size // 2) & (found < size // 2)).all())
         if (unsigned or signed) and not ((wanted - found) % size).any() and found.any():
             return (
-                f"{e.wrong_ones} has {bits} bits of its value left: the remainder after a "
-                f"division by {size:,}.",
+                f"{e.wrong_ones} keeps only the low {bits} bits of its value: the remainder "
+                f"after a division by {size:,}.",
                 Slip.WRAPPED,
             )
     limits = np.iinfo(e.actual.dtype)

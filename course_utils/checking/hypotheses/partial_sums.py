@@ -92,7 +92,7 @@ def _of(e: Evidence, name: str, ndim: int, kept: np.ndarray) -> Diagnosis:
     names = [f"{row}{', ' if ndim > 1 else ''}{i}]" for i in left[:NAMED]]
     listed = ", ".join(names) + (f" and {len(left) - NAMED} more" if len(left) > NAMED else "")
     is_tree = count & (count - 1) and (kept == tree_keeps(count)).all()
-    why = f": a tree that halves its distance leaves them out, for {count} isn't a power of two"
+    why = f": a tree that halves its distance leaves them out, because {count} isn't a power of two"
     if not is_tree:
         why = f": {count - len(left)} of {count} terms are in the sum"
     message = f"{e.wrong_ones} is the sum without {listed}{why}."

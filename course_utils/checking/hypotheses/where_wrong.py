@@ -53,6 +53,7 @@ def short_index(e: Evidence) -> Diagnosis | None:
         kinds.WRONG,
         f"the first {first} elements of {e.name} are right, as many as an index of 16 bits "
         f"({SHORT_COUNTS[first]}) can count, and no others. Or does the grid end there?",
+        Slip.SHORT_INDEX,
     )
 
 
