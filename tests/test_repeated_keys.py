@@ -1,4 +1,4 @@
-"""No dictionary is written with the same key twice: one of the two entries would be dead."""
+"""No table of a module is written with the same key twice: one of the two entries would be dead."""
 
 import ast
 from collections import Counter
@@ -7,14 +7,16 @@ import pytest
 
 from course_utils.paths import ROOT
 
+TABLES = (ast.Assign, ast.AnnAssign, ast.Expr)
 MODULES = sorted((ROOT / "course_utils").rglob("*.py"))
 
 
 def repeated_keys(source: str) -> list[str]:
-    """The keys that a dictionary display has more than once, counting those of a
+    """The keys that a dictionary of the module has more than once, counting those of a
     ``**dict.fromkeys((...), value)`` in it."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    tables = (one for one in ast.parse(source).body if isinstance(one, TABLES))
+    for node in (one.value for one in tables):
         if isinstance(node, ast.Dict):
             pairs = zip(node.keys, node.values, strict=True)
             names = Counter(name for key, value in pairs for name in _keys(key, value))

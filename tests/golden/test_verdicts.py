@@ -7,10 +7,7 @@ from course_utils.emulator import CAUSE_STEPS, KIND_STEPS, Cause
 from course_utils.exercises.judging.outcome import Outcome, from_finding
 
 TOO_LARGE = {Cause.INDEX_OVERFLOW, Cause.ENDLESS_RECURSION}  # to plant: tested in tests/emulator
-ELSEWHERE = {
-    Cause.READ_BEFORE_WRITE,
-    Cause.LAUNCH_NOT_COOPERATIVE,
-}  # need other checks and launches
+ELSEWHERE = {Cause.READ_BEFORE_WRITE, Cause.LAUNCH_NOT_COOPERATIVE}  # of other launches
 BUGS = [bug for bugs in GROUPS.values() for bug in bugs]
 
 
