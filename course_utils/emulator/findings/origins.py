@@ -19,7 +19,8 @@ ORDINARY = {"ld", "ldu", "st", "atom", "red"}
 SAME = {"mov", "cvt", "cvta"}  # the result steps as the source does
 COPIES = {*SAME, "setp", "selp", "slct"}  # and comparisons, beside those of the table
 SUMS = {"add", "sub"}
-BY_SIZE = {"lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"}
+BELOW = {"lt", "le", "lo", "ls"}
+BY_SIZE = BELOW | {"gt", "ge", "hi", "hs"}
 SIZES = ("ntid", "nctaid", "nclusterid", "cluster_nctaid")  # of a launch, alike in all threads
 Source = str | int | tuple[str, int]  # of a value: see _Sources
 ENDS = {"brx", "call", "ret", "exit", "trap"}
@@ -66,32 +67,32 @@ def _factors(code: ReportedCode, operand: Operand, left: int) -> Iterator[int]:
 
 
 def condition_before(code: ReportedCode, number: int, access: Instruction) -> Location | None:
-    """The line of the last comparison that guards the index of an access in basic block ``number``:
-    of an ``if`` or of a loop, by size. None where there is none, or where a part of the index is in
-    no comparison: ``j < 4`` alone doesn't guard ``x[first + j]``."""
+    """The line of the last comparison that limits the index of an access in basic block ``number``
+    from above: of an ``if`` or of a loop. None where there is none, or where a part of the index is
+    compared with nothing: ``j < 4`` alone doesn't limit ``x[first + j]``."""
     place = next((o for o in access.operands if isinstance(o, Address)), None)
     if access.opcode not in ORDINARY or place is None or len(code.blocks) > MOST_BLOCKS:
         return None
     sources = _Sources(code)
     index = sources.of([place.base])
-    found = []
+    found = list[tuple[Register, set[Source]]]()
     for decider in in_loop(code, number):  # the end of a loop may be compared by != alone
-        end, place = code.blocks[decider].instructions[-1].guard, sources.place(decider)
-        if end is not None and place is not None and place in sources.of([end]):
-            found.append((end, {place}))
+        end, loop = code.blocks[decider].instructions[-1].guard, sources.place(decider)
+        if end is not None and loop is not None and loop in sources.of([end]):
+            found.append((end, {loop}))
     guards = _guards_before(code, number)
     if access.guard is not None and _bounds(code, access.guard):
-        guards.append(access.guard)
-    found += [(guard, sources.of(_compared(code, guard))) for guard in guards]
+        guards.append((access.guard, True))
+    found += [(guard, sources.of(_limited(code, guard, holds))) for guard, holds in guards]
     about = [guard for guard, parts in found if parts & index]
     if not about or not index <= set().union(*(parts for _, parts in found)):
         return None
     return _line_of(code, about[-1])
 
 
-def _guards_before(code: ReportedCode, number: int) -> list[Register]:
+def _guards_before(code: ReportedCode, number: int) -> list[tuple[Register, bool]]:
     """The predicates that let a thread through to a basic block, each from a comparison by size,
-    the last one last."""
+    the last one last, and whether each holds there."""
     found = []
     for decider, block in enumerate(code.blocks):
         guard, ways = block.instructions[-1].guard, set(block.successors)
@@ -99,7 +100,7 @@ def _guards_before(code: ReportedCode, number: int) -> list[Register]:
             continue
         led = [way for way in ways if number in _reached(code, way, without=decider)]
         if len(led) == 1 and number not in _reached(code, 0, without=decider):
-            found.append((decider, guard))
+            found.append((decider, (guard, led[0] == block.successors[0])))
     # The last of them is the one that can't be reached without passing all others.
     passed = [sum(d not in _reached(code, 0, o) for o, _ in found) for d, _ in found]
     return [found[n][1] for n in np.argsort(passed, kind="stable")]
@@ -131,6 +132,8 @@ class _Sources:
                 found.add(self._variable(slot, [number for number, _ in setters]))
             for _, step in setters:
                 i = step.instruction
+                if any(isinstance(o, Symbol) for o in i.operands):
+                    continue  # the address of an array
                 if i.opcode in TABLE or i.opcode in COPIES:
                     waiting += step.reads
                     names = [o.name for o in i.operands if isinstance(o, Special)]
@@ -162,20 +165,20 @@ class _Sources:
         """The line of the comparison that a basic block ends with."""
         guard = self.code.blocks[number].instructions[-1].guard
         line = None if guard is None else _line_of(self.code, guard)
-        return line and (line.file, line.line)
+        return None if line is None else (line.file, line.line)
 
 
-def _compared(code: ReportedCode, register: Register) -> list[Operand]:
-    """The operands that a predicate compares by size. A comparison with 0 or 1 is a lower limit, or
-    asks whether a loop runs at all."""
+def _limited(code: ReportedCode, register: Register, holds: bool) -> list[Operand]:
+    """The values that are below another by comparisons, if a predicate ``holds`` or not."""
     i = setter(code, register)
+    holds ^= register.negated
     if i is None or i.opcode in ("and", "or", "xor", "not"):
         sources = () if i is None else i.operands[1:]
-        return [o for s in sources if isinstance(s, Register) for o in _compared(code, s)]
+        holds ^= i is not None and i.opcode == "not"
+        return [o for s in sources if isinstance(s, Register) for o in _limited(code, s, holds)]
     if i.opcode != "setp" or not BY_SIZE & {*i.modifiers}:
         return []
-    limits = [o.value for o in i.operands if isinstance(o, Immediate)]
-    return [] if any(limit <= 1 for limit in limits) else list(i.operands[1:])
+    return [i.operands[1 if bool(BELOW & {*i.modifiers}) == holds else 2]]
 
 
 def _line_of(code: ReportedCode, register: Register) -> Location | None:
