@@ -33,7 +33,7 @@ from ..errors import more
 from ..launching.arguments import bring_back, carry_over
 from ..launching.emulation import on_emulator
 from ..symptoms import heading
-from .unoptimised import MOST_BYTES, is_short, removed
+from .unoptimised import FAULTS, MOST_BYTES, behind, is_short, removed
 
 if TYPE_CHECKING:
     from ..emulator import LaunchResult
@@ -163,8 +163,9 @@ def sanitize(
     wrote is what stays.
 
     A kernel without a finding runs once more, compiled with ``-G``, if that takes a second or two:
-    the optimiser removes some accesses out of bounds and uninitialised reads. ``optimised_only``
-    leaves this run out.
+    the optimiser removes some accesses out of bounds and uninitialised reads. So does one with an
+    access out of bounds, whose index may be made of a variable that was never set. The report then
+    has this in its place. ``optimised_only`` leaves this run out.
     """
     kernel = on_emulator(kernel)
     values, copies = carry_over(args)
@@ -196,10 +197,16 @@ def sanitize(
                 findings = _merge(findings, run(seed)[0])
         GLOBAL.put_back(after)
         kernel.raw.last_launch = result
-    if before is not None and is_short(seconds) and not findings and not optimised_only:
+    fault = findings[-1] if result is None else None
+    unclear = not findings or (fault is not None and fault.kind in FAULTS)
+    if before is not None and is_short(seconds) and unclear and not optimised_only:
         after = GLOBAL.contents()
         GLOBAL.put_back(before)
-        findings = removed(kernel, *shape, checked, shared_mem)
+        found = removed(kernel, *shape, checked, shared_mem)
+        if fault is None:
+            findings = found
+        elif causes := behind(fault, found):
+            findings = [*causes, *findings[:-1]]
         GLOBAL.put_back(after)
     bring_back(copies)
     printed = result.printed if result else ""

@@ -1,7 +1,8 @@
 """A second run of a kernel that seems clean, compiled with ``-G``: the optimiser hides mistakes.
 
 The compiler may leave out an access past the end of a thread's own array, or a use of a variable
-that was never set, and so the emulator never meets it. Without the optimiser it is there.
+that was never set, and so the emulator never meets it. Without the optimiser it is there. An index
+made of such a variable may be out of bounds with the optimiser, and only ``-G`` tells why.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import Any
 from ..compiling.compiler_process import compile_limit
 from ..compiling.diagnostics import CompileError
 from ..emulator import (
+    NULL_POINTER,
     OUT_OF_BOUNDS,
     UNINITIALISED,
+    Cause,
     Finding,
     KernelFault,
     LaunchTooLong,
@@ -32,6 +35,8 @@ PATIENCE = 3.0  # seconds that the second run gets, asked between groups of bloc
 BUDGET = 50_000  # instructions for a group of blocks, which take some seconds
 MOST_BYTES = 1 << 28  # of all arrays, which are put back after the second run
 REMOVABLE = (OUT_OF_BOUNDS, UNINITIALISED)
+FAULTS = (OUT_OF_BOUNDS, NULL_POINTER)  # that an index or a pointer without a value causes
+UNSET = Cause.VARIABLE_NOT_INITIALISED
 NOTE = "\n  Found with -G: the optimiser had removed it, and may leave it in another time."
 
 CHECKS = frozenset({"uninitialised"})  # bounds and alignment are checked in every launch
@@ -50,6 +55,24 @@ def as_removed(findings: Iterable[Finding]) -> list[Finding]:
     optimiser, and a float4 in it needs no address.
     """
     return [replace(f, message=f.message + NOTE) for f in findings if f.kind in REMOVABLE]
+
+
+def behind(fault: Finding, found: Iterable[Finding]) -> list[Finding]:
+    """Those of the findings ``found`` without the optimiser that explain ``fault``: at its line, an
+    address made of a variable that was never set."""
+    if fault.kind not in FAULTS or fault.location is None:
+        return []
+    seen = f"\n  With the optimiser this access ends in a fault: {fault.kind}."
+    return [
+        replace(f, message=f.message + seen)
+        for f in found
+        if f.cause == UNSET and _line(f) == _line(fault)
+    ]
+
+
+def _line(finding: Finding) -> tuple[str, int] | None:
+    place = finding.location
+    return None if place is None else (place.file, place.line)
 
 
 def without_optimiser(kernel: Kernel) -> Kernel | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from course_utils.emulator import Cause
 from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging import as_written
@@ -16,6 +17,19 @@ def test_an_array_of_a_thread_that_is_too_short_is_the_cause_of_wrong_numbers():
     line = next(n for n, text in enumerate(source.splitlines(), 1) if "sum[v] += a" in text)
     assert f"->  {line} |" in verdict.excerpt
     assert "M = 2, K = 3" in verdict.message  # the case with the fewest numbers
+
+
+def test_an_index_of_a_variable_that_was_never_set_is_the_cause_of_its_fault():
+    exercise = find("06.coalesced_matmul")
+    unset = "int base; if (M > 99999) base = M;\n    const int row ="
+    source = exercise.solution.replace("const int row =", unset)
+    source = source.replace("A[row * K + k]", "A[base + row * K + k]")
+    verdict = check_source(exercise, source).verdict
+    assert (verdict.kind, verdict.cause) == (kinds.UNINITIALISED, Cause.VARIABLE_NOT_INITIALISED)
+    line = next(n for n, text in enumerate(source.splitlines(), 1) if "A[base" in text)
+    assert f"->  {line} |" in verdict.excerpt and "M = " in verdict.message
+    plain = check_source(exercise, source.replace("int base;", "int base = M;"))
+    assert plain.kind == kinds.OUT_OF_BOUNDS
 
 
 def test_wrong_numbers_without_a_hidden_cause_stay_wrong_numbers(monkeypatch):

@@ -194,6 +194,26 @@ def test_what_the_optimiser_removed_is_found_and_nothing_runs_twice(kernel, turn
     assert launch[1].get().tobytes() == y.tobytes()
 
 
+UNSET = """extern "C" __global__ void f(const float *x, float *y, int n) {
+    int base;
+    if (n > 100) base = n;
+    y[threadIdx.x] = x[base + threadIdx.x];
+}"""
+
+
+@pytest.mark.usefixtures("patient")
+@pytest.mark.parametrize(
+    "source, kinds",
+    [(UNSET, [UNINITIALISED]), (UNSET.replace("int base", "int base = 1"), [OUT_OF_BOUNDS])],
+)
+def test_an_index_of_a_variable_that_was_never_set_is_the_cause_of_its_fault(kernel, source, kinds):
+    report = sanitize(kernel(source), 1, 4, launch := ones_and_zeros(4))
+    assert [(f.kind, f.location.line) for f in report.findings] == [(kinds[0], 4)]
+    known = report.findings[0].cause == Cause.VARIABLE_NOT_INITIALISED
+    assert known == (kinds == [UNINITIALISED])
+    assert launch[0].get().tolist() == [1.0] * 4
+
+
 def ones_and_zeros(n):
     return cp.ones(n, cp.float32), cp.zeros(n, cp.float32), 3
 

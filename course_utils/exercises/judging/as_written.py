@@ -12,7 +12,7 @@ from dataclasses import replace
 from ...checking.verdict import Verdict
 from ...compiling.compiler_process import CompilerStopped
 from ...compiling.diagnostics import CompileError
-from ...emulator import ALL_CHECKS, Finding, LaunchTooLong, Options
+from ...emulator import ALL_CHECKS, Cause, Finding, LaunchTooLong, Options
 from ...errors import LessonError
 from ..authoring import emulated_runs, kinds
 from ..authoring.spec import KernelExercise
@@ -28,6 +28,7 @@ COMPILING = 4.0  # seconds that the compiler gets for it
 CUTE = '"cute/', "<cute/"  # headers that take too long to compile
 CUB = ('"cub/', "<cub/")
 REMOVABLE = (kinds.OUT_OF_BOUNDS, kinds.UNINITIALISED, kinds.MISALIGNED, kinds.NULL_POINTER)
+FAULTS = (kinds.OUT_OF_BOUNDS, kinds.NULL_POINTER)  # of an address that may be made of nothing
 # Kinds of wrong numbers that garbage can make.
 UNEXPLAINED = (
     kinds.WRONG,
@@ -79,6 +80,28 @@ def hidden_cause(
         return None
     why = "The numbers are wrong because of it: the optimiser removed the access and made them up."
     return with_context(_removed(found, why, source, filename), trial.label(exercise), "")
+
+
+def unset_variable(
+    exercise: KernelExercise, source: str, filename: str, trial: Trial, fault: Finding
+) -> Verdict | None:
+    """The cause of a ``fault`` at a ``trial`` that the optimiser hid: the access's address is made
+    of a variable that was never set. None where it isn't, or the code can't run as it is written in
+    a moment."""
+    if fault.kind not in FAULTS or fault.location is None or _includes(source, CUTE + CUB):
+        return None
+    options = Options(checks=ALL_CHECKS, patience=PATIENCE)
+    try:
+        run = _run(exercise, source, filename, trial, options)
+    except (CompilerStopped, CompileError, LaunchTooLong, LessonError):
+        return None
+    for found in filter(None, [*run.findings, run.fault]):
+        place = found.location
+        here = place is not None and place.line == fault.location.line
+        if here and found.cause == Cause.VARIABLE_NOT_INITIALISED:
+            why = f"With the optimiser this access ends in a fault: {fault.kind}."
+            return _removed(found, why, source, filename)
+    return None
 
 
 def _includes(source: str, headers: tuple[str, ...]) -> bool:

@@ -23,7 +23,7 @@ from ...errors import LessonError
 from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
 from ..authoring.spec import PROBE, KernelExercise, Target
-from .as_written import hidden_cause, overrun_verdict
+from .as_written import hidden_cause, overrun_verdict, unset_variable
 from .behaviour_checks import (
     CountingFailed,
     StatsCache,
@@ -104,8 +104,13 @@ def _try_everything(
         return (None if verdict.passed else verdict), run
 
     def looked_into(verdict: Verdict, run: emulated_runs.Run, trial: Trial) -> Verdict:
-        if run.fault is None or not exceeded_budget(run.fault) or first_cause(run) != run.fault:
+        if run.fault is None or first_cause(run) != run.fault:
             return verdict
+        if not exceeded_budget(run.fault):
+            unset = None
+            if not is_hunted(exercise, source, verdict.kind):
+                unset = unset_variable(exercise, source, filename, trial, run.fault)
+            return unset or verdict
         return slow_or_endless(exercise, module, trial, run, source, filename)
 
     def told(found: tuple[Verdict, Trial, emulated_runs.Run]) -> Verdict:
