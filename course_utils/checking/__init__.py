@@ -43,8 +43,8 @@ def check(
     emulator, or the NaN of NumPy.
 
     The verdict on a wrong result ends with the call of ``sanitize`` that examines the last kernel
-    that may have written it. The line of a passing verdict is the same on every device and carries
-    no measured number.
+    that may have written it. If a fault ended that launch, the fault is the next step. The line of
+    a passing verdict is the same on every device and carries no measured number.
 
     Raises :class:`CheckFailed`, which shows the verdict and no traceback, unless ``raising`` is
     False. Raises ValueError when ``expected`` is empty or all zeros, since every kernel that writes
@@ -60,10 +60,17 @@ def check(
 
 
 def _with_launch(verdict: Verdict, launched: Launched | None) -> Verdict:
-    """``verdict`` with the call that examines the kernel of a wrong result."""
-    if launched is None or verdict.kind in error_kinds.OF_THE_FORMULA:
+    """``verdict`` with the call that examines the kernel of a wrong result. After a launch that a
+    fault ended there is no other step."""
+    if launched is None or verdict.kind in error_kinds.WITHOUT_NUMBERS:
         return verdict
     call = launched.as_sanitized
+    if launched.faulted:
+        ended = f"The launch of {launched.kernel} ended with a fault"
+        hint = f"{ended}: fix that first. {call} shows it."
+        return replace(verdict, hint=hint)
+    if verdict.kind in error_kinds.OF_THE_FORMULA:
+        return verdict
     if error_kinds.SANITIZE in verdict.hint:
         return replace(verdict, hint=verdict.hint.replace(error_kinds.SANITIZE, call))
     examined = f"{call} looks for a race or a read out of bounds."

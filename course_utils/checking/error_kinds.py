@@ -49,7 +49,8 @@ class Slip(Enum):
 
 
 # Mistakes that no race and no access out of bounds makes.
-OF_THE_FORMULA = (PASS, WRONG_SHAPE, WRONG_DTYPE, TRANSPOSED, REVERSED, SCALED, PRECISION)
+WITHOUT_NUMBERS = (PASS, WRONG_SHAPE, WRONG_DTYPE)  # kinds that no launch explains
+OF_THE_FORMULA = (*WITHOUT_NUMBERS, TRANSPOSED, REVERSED, SCALED, PRECISION)
 
 SANITIZE = "sanitize(kernel, grid, block, args)"
 MISSING_ELEMENT = (
@@ -94,10 +95,10 @@ SLIP_STEP: dict[Slip, str] = {
     "numpy.fft.ifft is. A mean divides its sum by n.",
     Slip.UNWRITTEN_MEMORY: "Find the read that comes before any write: an input that was never "
     "filled, an element of shared memory without a value, an accumulator that isn't set to 0. "
-    f"{SANITIZE} names it, with arrays made anew.",
+    f"Make the arrays again, and {SANITIZE} names it.",
     Slip.LOOKS_UNWRITTEN: "Which line stores there, and does any thread reach it? If one does, an "
     "input was never filled, or the output itself, where the kernel adds to it (+=, atomicAdd). "
-    f"{SANITIZE} tells which.",
+    f"{SANITIZE} shows which.",
     Slip.NEUTRAL: "Start a minimum or a maximum with the first element, or with the type's limit: "
     "INFINITY and -INFINITY for float, INT_MAX and INT_MIN for int. 0 is neutral for a sum only.",
     Slip.ZEROS: "Does any thread store there? If the output was made with zeros, make it with "

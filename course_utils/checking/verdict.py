@@ -74,7 +74,7 @@ class Verdict:
 
     @property
     def headline(self) -> str:
-        """The kind in capitals, or what the numbers show of it, and the message."""
+        """The kind in capitals, or its slip's own words, and the message."""
         kind = self.kind if self.slip is None else HEADLINES.get(self.slip, self.kind)
         return f"{kind.upper()}: {self.message}"
 

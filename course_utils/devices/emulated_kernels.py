@@ -268,6 +268,7 @@ class RawKernel:
                 symptom=IMPOSSIBLE_VALUE,
             )
         values = self._arguments.values(args)
+        plain_launch = options is None
         options = options or recorder_options()
         options = options or Options()
         if options.cooperative is None:
@@ -281,6 +282,9 @@ class RawKernel:
                     grid, block, values, shared=shared_mem, names=names, options=options
                 )
         except (PtxError, KernelFault, LookupError, TypeError, ValueError) as error:
+            if plain_launch and isinstance(error, KernelFault):
+                launched = Launched(self.name, grid, block, faulted=True)
+                remember(launched, args, self._arguments.parameters)
             if self.code and has_assembly(self.code) and _told_by_assembler(error):
                 target = _split_arch(self.options)[0].removeprefix("compute_")
                 if refused := refused_assembly(self.compiled, target):

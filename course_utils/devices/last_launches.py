@@ -17,11 +17,12 @@ KEPT = 32  # launches
 
 @dataclass(frozen=True)
 class Launched:
-    """A launch: the kernel's name, its grid and block."""
+    """A launch: the kernel's name, its grid and block, and whether a fault ended it."""
 
     kernel: str
     grid: Sequence[int]
     block: Sequence[int]
+    faulted: bool = False
 
     @property
     def as_sanitized(self) -> str:

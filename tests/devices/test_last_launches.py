@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from course_utils.checking import check
+from course_utils.checking.error_kinds import NEXT_STEP
 from course_utils.devices import emulated_cupy as cp
 from course_utils.devices.emulated_kernels import RawModule
 from course_utils.devices.last_launches import Launched, last_launch_on, remember
 from course_utils.devices.selection import EMULATOR
+from course_utils.emulator import KernelFault
 from course_utils.launching.modules import load
 
 SOURCE = """
@@ -37,6 +39,18 @@ def test_a_failing_check_names_the_call_that_examines_the_last_kernel(kernels, r
     assert "sanitize" not in check(x, RIGHT, raising=False).hint  # const: an input
     assert "sanitize" not in check(cp.zeros(8, cp.float32), RIGHT, raising=False).hint
     assert "sanitize" not in check(2 * y, 4 * y, raising=False).hint  # scaled: no race does that
+
+
+@pytest.mark.parametrize("route", ["load", "raw"])
+def test_after_a_launch_that_a_fault_ended_the_fault_comes_first(kernels, route):
+    x, y = cp.arange(8, dtype=cp.float32), cp.zeros(8, cp.float32)
+    with pytest.raises(KernelFault):
+        kernels[route]((2,), (8,), (x, y, np.int32(9)))
+    verdict = check(y, RIGHT, raising=False)
+    assert "fault" in verdict.hint and "sanitize(fill, 2, 8, args)" in verdict.hint
+    assert NEXT_STEP[verdict.kind] not in verdict.hint
+    kernels[route]((1,), (4,), (x, y, np.int32(8)))
+    assert "fault" not in check(y, RIGHT, raising=False).hint
 
 
 def test_a_freed_array_is_forgotten_and_a_shape_is_written_as_short_as_it_can_be():
