@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from ..emulator import LaunchResult
 
 
+UNCHANGED = (
+    "Some writes stored the value that was already there, while another thread may read it. Such "
+    "races aren't reported: try arange or random numbers."
+)
 OTHER_SEEDS = (1, 2)  # other moments for asynchronous copies to land
 
 
@@ -49,6 +53,7 @@ class Report:
     As text: the first error of each kind, a count of the rest, and the next step. Beside errors,
     a line for each warning, which mostly comes out right though nothing promises it.
     ``compiler_warnings`` are the compiler's own. They aren't findings, and come at the end.
+    ``unchanged``: writes that would be races had they changed the value in memory.
     """
 
     kernel: str
@@ -57,6 +62,7 @@ class Report:
     filename: str
     printed: str = ""
     compiler_warnings: tuple[str, ...] = ()
+    unchanged: int = 0
 
     @property
     def clean(self) -> bool:
@@ -84,7 +90,8 @@ class Report:
     def _findings(self) -> str:
         if self.clean:
             checks = "bounds, alignment, uninitialised reads, races, barriers"
-            return f"{self.kernel}: no fault found ({checks})."
+            told = f"{self.kernel}: no fault found ({checks})."
+            return f"{told}\n{UNCHANGED}" if self.unchanged else told
         shown = self.errors or self.warnings
         parts = [
             self._first_and_rest([finding for finding in shown if finding.kind == kind])
@@ -211,7 +218,10 @@ def sanitize(
     bring_back(copies)
     printed = result.printed if result else ""
     warned = tuple(own_warnings(getattr(kernel.module, "warnings", "")))
-    return Report(kernel.name, tuple(findings), kernel.source, kernel.filename, printed, warned)
+    unchanged = result.unchanged if result else 0
+    return Report(
+        kernel.name, tuple(findings), kernel.source, kernel.filename, printed, warned, unchanged
+    )
 
 
 def _contents(values: tuple[Any, ...], unlimited: bool) -> list[Any] | None:

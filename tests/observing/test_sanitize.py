@@ -14,7 +14,7 @@ from course_utils.emulator import (
     Entry,
     next_step,
 )
-from course_utils.observing import unoptimised
+from course_utils.observing import sanitizing, unoptimised
 
 # Lines 3 to 9 of a kernel that starts one copy, counts to PATIENCE and asks once whether it landed.
 COPY = """extern "C" __global__ void f(float *x, float *y, int patience) {
@@ -240,6 +240,19 @@ def test_the_next_step_comes_once_for_each_cause(kernel):
     steps = [line.partition(": ")[2] for line in str(report).splitlines() if line[:4] == "next"]
     assert sorted(steps) == sorted({next_step(f) for f in report.errors})
     assert CAUSE_STEPS[Cause.UPDATE_NOT_ATOMIC] in steps
+
+
+@pytest.mark.parametrize(("start", "unchanged"), [(cp.ones, True), (cp.arange, False)])
+def test_a_race_that_leaves_the_values_as_they_were_is_mentioned(kernel, start, unchanged):
+    smooth = kernel(
+        'extern "C" __global__ void f(float *x) {\n'
+        "    int i = threadIdx.x + 1;\n"
+        "    x[i] = 0.25f * x[i - 1] + 0.5f * x[i] + 0.25f * x[i + 1] * x[i + 1];\n"
+        "}"
+    )
+    report = sanitize(smooth, 1, 64, (start(66, dtype=cp.float32),), optimised_only=True)
+    assert report.clean == bool(report.unchanged) == (sanitizing.UNCHANGED in str(report))
+    assert report.clean == unchanged
 
 
 def test_a_report_ends_with_the_compiler_s_warnings(kernel):

@@ -9,9 +9,14 @@ from .report import ERROR, WARNING, Finding
 
 
 class FindingLog:
-    """Keeps the first finding of each kind at each place, which its ``key`` says."""
+    """Keeps the first finding of each kind at each place, which its ``key`` says.
+
+    ``unchanged``: writes after another thread's read, ordered by nothing, that stored the value
+    that was there. They are no findings.
+    """
 
     def __init__(self) -> None:
+        self.unchanged = 0
         self._found: dict[Hashable, Finding] = {}
         self._notes: dict[Hashable, str] = {}
 

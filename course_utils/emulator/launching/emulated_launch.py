@@ -232,4 +232,5 @@ class EmulatedLaunch:
         recorded: dict[str, Any] = {}
         self.observers.launch_ends(counts, recorded)
         found = connected(self.findings.collected())
-        return LaunchResult(counts, found, self._text(), **recorded)
+        unchanged = self.findings.unchanged
+        return LaunchResult(counts, found, self._text(), unchanged=unchanged, **recorded)

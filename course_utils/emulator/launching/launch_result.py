@@ -18,7 +18,8 @@ class LaunchResult:
     ``trace`` holds the steps of one warp where ``Options.trace`` asked for them, and ``spans`` what
     went on beside the threads of its block; ``tally`` and
     ``instructions`` what each instruction did where ``Options.counters`` did; ``threads`` what
-    each thread did where ``Options.threads`` did.
+    each thread did where ``Options.threads`` did. ``unchanged``: writes that would be races had
+    they changed the value in memory.
     """
 
     counts: Counts
@@ -29,3 +30,4 @@ class LaunchResult:
     tally: Tally | None = None
     instructions: list[InstructionCounts] = field(default_factory=list)
     threads: ThreadStats | None = None
+    unchanged: int = 0
