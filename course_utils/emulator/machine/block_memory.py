@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..findings.outside import LOCAL
 from ..isa.gpu_constants import RESERVED
 from ..isa.symbols import readable_name
 from ..memory.address_space import LOCAL_WINDOW, SHARED_WINDOW, Region, Regions
@@ -72,5 +73,5 @@ def make_local(batch: Batch, place: int, size: int) -> bool:
     if sum(r.storage.size for r in batch.locals) + needed > LOCAL_IN_FLIGHT:
         return False
     storage = np.full(needed, 0xFF, np.uint8)
-    batch.locals.add(Region("a local array", "local", start, size, storage, "lane", stride))
+    batch.locals.add(Region(LOCAL, "local", start, size, storage, "lane", stride))
     return True

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...findings.causes import Cause
 from ...findings.finding_log import FindingLog
+from ...findings.outside import LOCAL
 from ...findings.report import UNINITIALISED, Finding
 from ...findings.wording import where
 from ...isa import ptx
@@ -118,9 +119,12 @@ class Reads:
         name, index = record.of(reader)
         there, other = record.site.instruction.location, record.batch.who(reader)[0]
         place = "" if record.region.space == "global" else f" in {record.region.space} memory"
+        what_is_read = f"{name}[{index}]{place}"
+        if name == LOCAL:
+            what_is_read = f"element {index} of {name}"
         text = (
             f"{head} uninitialised memory, at {here}:\n"
-            f"  {name}[{index}]{place}, read by thread {other} at {there}."
+            f"  {what_is_read}, read by thread {other} at {there}."
         )
         cause = Cause.MEMORY_NOT_INITIALISED
         finding = Finding(
