@@ -12,7 +12,7 @@ class FindingLog:
     """Keeps the first finding of each kind at each place, which its ``key`` says.
 
     ``unchanged``: writes after another thread's read, ordered by nothing, that stored the value
-    that was there. They are no findings.
+    that was there. They aren't findings.
     """
 
     def __init__(self) -> None:
