@@ -37,7 +37,7 @@ def from_unwritten(e: Evidence) -> Diagnosis | None:
     if not (e.carried | e.unwritten)[e.wrong].all():
         return None
     made = "was made from memory that hasn't been written"
-    message = f"{e.wrong_ones} {made}: each byte of it is 0x{CANARY:02X} on the emulator."
+    message = f"{e.wrong_ones} {made}. On the emulator each byte there is 0x{CANARY:02X}."
     return Diagnosis(kinds.WRONG, message, Slip.UNWRITTEN_MEMORY)
 
 
