@@ -180,7 +180,7 @@ def test_a_python_answer_that_changes_its_arguments_changes_its_own_alone():
         id="04.total",
         title="total",
         task="t",
-        source="",
+        source="03_gpu_introduction/exercises/finish_time.py",
         hints=(),
         explanation="e",
         function="total",

@@ -106,8 +106,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.NO_ORDER_IN_GRID: f"{_BLOCKS_APART} or a flag with fences, which atomics write and read "
     f"(atomicExch, cuda::atomic_ref). {_FROM_BEFORE}",
     Cause.NO_ORDER_IN_CLUSTER: "__syncthreads() reaches only its own block. Between blocks of a "
-    "cluster use cluster.sync(), or an mbarrier that one side arrives at (or a copy completes on) "
-    "and the other waits for.",
+    "cluster use cluster.sync(), which is cluster_arrive() and then cluster_wait(), or an mbarrier "
+    "that one side arrives at (or a copy completes on) and the other waits for.",
     **dict.fromkeys(
         (Cause.BLOCK_MAY_END, Cause.BLOCK_HAS_ENDED),
         "Put cluster.sync() at the end of the kernel: no block may end while another still uses "
@@ -167,7 +167,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     "direction. If it waits for another thread, does any thread set the flag, and can that thread "
     "run?",
     Cause.ENDLESS_RECURSION: "Give the recursion a case in which the function doesn't call itself.",
-    Cause.BLOCK_NOT_STARTED: "Call cluster.sync() before you touch another block's shared memory.",
+    Cause.BLOCK_NOT_STARTED: "Call cluster.sync(), which is cluster_arrive() and then "
+    "cluster_wait(), before you touch another block's shared memory.",
     Cause.CLUSTER_WAIT_WITHOUT_ARRIVAL: "Each thread arrives before it waits: cluster_arrive() and "
     "then cluster_wait(), in every thread of the cluster.",
     Cause.SHUFFLE_NOT_REACHED: "Move it out of the if, so that all lanes of its mask reach it, and "
