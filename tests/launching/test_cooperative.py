@@ -47,7 +47,7 @@ def test_a_cooperative_grid_waits_for_all_its_blocks(together):
 
 def test_a_cooperative_grid_that_is_not_resident_at_once_is_refused(together):
     fitting = 132 * 2  # blocks of 1024 threads
-    with pytest.raises(LessonError, match=f"of 1,024 threads at most {fitting} are.*has 265"):
+    with pytest.raises(LessonError, match=f"at most {fitting} blocks of 1,024 threads.*has 265"):
         together((fitting + 1,), (1024,), arrays((fitting + 1) * 1024))
 
 

@@ -16,7 +16,7 @@ def test_the_map_links_every_notebook_from_the_folder_of_the_reader(monkeypatch)
     assert all((CHAPTERS / "00_start_here" / link).is_file() for link in links)
     assert "[This machine](01_this_machine.ipynb) (30 min)" in table
     assert table.count("<details>") == len(list(CHAPTERS.glob("[0-9]*")))
-    assert "<summary><b>00 Start here</b>: 2 notebooks, ½ h</summary>" in table
+    assert "<summary><b>00 Start here</b>: 3 notebooks, 1 h</summary>" in table
 
 
 def test_the_map_that_the_first_notebook_shows_is_the_one_it_would_draw(monkeypatch):

@@ -446,7 +446,7 @@ POINTER_TABLES = KernelExercise(
     reference=of_experts,
     launch=tables_then_products,
     small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (1030, 2, 131), (5, 16_411, 1), (1, 1, 1)),
-    worked=Worked(size=(2, 2, 2), whole=("X",)),
+    worked=Worked(size=(4, 1, 3), whole=("X",)),
     full=(4096, 256, 256),
     reduction=lambda size: size[2],
     contract=Domain(
