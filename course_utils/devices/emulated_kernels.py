@@ -103,7 +103,7 @@ class RawModule:
             compiled = self.compiled(_split_arch(self.options)[0])
         self._mangled, self.log = compiled.mangled, compiled.log
         self.compile_seconds = compiled.seconds
-        self._signatures = signature.kernels(code)
+        self._signatures = signature.kernels(code, _macros(self.options))
         self._machine = EmulatedModule(compiled.ptx)
 
     def add_names(self, symbols: Mapping[str, str]) -> None:
@@ -143,6 +143,17 @@ def _split_arch(options: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         else:
             others.append(option)
     return arch, tuple(others)
+
+
+def _macros(options: tuple[str, ...]) -> dict[str, str]:
+    """The values of the macros that compiler ``options`` define, by name."""
+    found: dict[str, str] = {}
+    for option in options:
+        flag = next((f for f in ("--define-macro=", "-D") if option.startswith(f)), None)
+        name, _, value = option.removeprefix(flag or "").strip().partition("=")
+        if flag and value:
+            found[name] = value
+    return found
 
 
 class RawKernel:

@@ -120,3 +120,16 @@ class Tensor:
 def test_a_torch_tensor_is_refused(launch):
     with pytest.raises(TypeError, match=r"Unsupported type.*Tensor.*cp.asarray\(tensor\)"):
         launch("x", Tensor())
+
+
+def test_a_type_that_an_option_defines_is_the_kernel_s(capsys):
+    source = """
+    #ifndef ELEMENT
+    #define ELEMENT float
+    #endif
+    extern "C" __global__ void first(const ELEMENT *x, int *y) { y[0] = sizeof(*x); }
+    """
+    module = cp.RawModule(code=source, options=("-DELEMENT=short",))
+    y = cp.zeros(1, cp.int32)
+    module.get_function("first")((1,), (1,), (cp.zeros(4, cp.int16), y))
+    assert y.get()[0] == 2 and capsys.readouterr().err == ""
