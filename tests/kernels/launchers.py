@@ -33,18 +33,20 @@ FILES = sorted(
 )
 
 
-# Under compute-sanitizer: which third of the kernel files is launched, on the GPU alone.
-THIRD = os.environ.get("COURSE_SANITIZED_THIRD")
-if THIRD is not None and ON_GPU:
+# Under compute-sanitizer: which part of the kernel files is launched, on the GPU alone: "2/12" is the
+# third of twelve.
+PART = os.environ.get("COURSE_SANITIZED_PART")
+if PART is not None and ON_GPU:
     cp.cuda.set_allocator()  # no pool, so that an array ends where its memory does
 
 
 def in_turn(*files: str) -> bool:
     """Whether what launches the kernel ``files`` has its turn in this run."""
-    if THIRD is None:
+    if PART is None:
         return True
+    part, parts = map(int, PART.split("/"))
     return not any(map(sends_to_itself, files)) and any(
-        FILES.index(file) % 3 == int(THIRD) % 3 for file in files
+        FILES.index(file) % parts == part % parts for file in files
     )
 
 
@@ -171,7 +173,7 @@ def run(work: Workload, *, sanitized: bool = True) -> None:
 
     Fails where the sanitizer has a finding, or where the result is wrong on this machine's device.
     """
-    sanitized = sanitized and THIRD is None
+    sanitized = sanitized and PART is None
     _prepare(work)
     if sanitized and not (ON_GPU and isinstance(work, Addressed)):
         for call in work.launches:
