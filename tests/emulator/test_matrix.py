@@ -13,6 +13,7 @@ from course_utils.emulator import (
     MISALIGNED,
     OUT_OF_BOUNDS,
     UNKNOWN_INSTRUCTION,
+    Cause,
     EmulatedModule,
     KernelFault,
     Options,
@@ -674,3 +675,49 @@ def test_wmma_load_past_the_end_names_the_array():
         launch(source, 32, (np.zeros(15 * 16, F16), np.zeros(32, F32)), names=("a", "d"))
     found = caught.value.finding
     assert (found.kind, found.array, found.index, found.past) == (OUT_OF_BOUNDS, "a", 240, 1)
+
+
+# --- a warp that is not whole ---------------------------------------------------------------------
+
+PART_OF_A_WARP = r"""
+#include <mma.h>
+#include <cuda_fp16.h>
+using namespace nvcuda;
+extern "C" __global__ void of_part(const half* a, float* c, unsigned* r, int which) {
+    __shared__ alignas(16) half tile[256];
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums;
+    wmma::fill_fragment(sums, 0.0f);
+    unsigned at = (unsigned)__cvta_generic_to_shared(tile + threadIdx.x % 8 * 8), word = 0;
+    if (which == 0) wmma::load_matrix_sync(left, a, 16);
+    if (which == 1) wmma::store_matrix_sync(c, sums, 16, wmma::mem_row_major);
+    if (which == 2)
+        asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" :: "r"(at), "r"(word));
+    if (which == 3)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(word) : "r"(at));
+    if (which == 4)
+        asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %0;" : "+r"(word));
+    if (which == 5)
+        asm volatile("{.reg .pred p;setp.lt.u32 p, %1, 9; @p movmatrix.sync.aligned.m8n8.trans.b16 "
+                     "%0, %0;}" : "+r"(word) : "r"(threadIdx.x));
+    c[threadIdx.x] = left.x[0];
+    r[threadIdx.x] = word;
+}
+"""
+
+
+@pytest.mark.parametrize("which, block", [*((which, 40) for which in range(5)), (5, 32)])
+def test_an_instruction_of_a_whole_warp_needs_all_32_threads(part_of_a_warp, which, block):
+    args = np.ones(256, F16), np.zeros(256, F32), np.zeros(64, np.uint32), np.int32(which)
+    with pytest.raises(KernelFault) as fault:
+        part_of_a_warp.launch(1, block, args)
+    finding = fault.value.finding
+    assert finding.cause == Cause.WARP_INCOMPLETE
+    assert ("The block has 40 threads" in finding.message) == (block == 40)
+    assert finding.thread == (32 if block == 40 else 0, 0, 0)
+
+
+@pytest.fixture(scope="module")
+def part_of_a_warp():
+    source = compile_ptx(PART_OF_A_WARP, filename="kernel.cu", arch="compute_90a")
+    return EmulatedModule(source).entry("of_part")

@@ -42,7 +42,7 @@ from .fragment_layouts import (
     write_registers,
 )
 from .matrix_moves import move_fragment
-from .warp import WarpRows
+from .warp import whole_warps
 
 _FLOATS = ("f16", "bf16", "tf32", "f64", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
 _OTHERS = ("f32", "s32", "s8", "u8", "s4", "u4", "b1")
@@ -175,7 +175,7 @@ def _product(
         scale_a, scale_b = read_scales(b, i, 4, narrow), read_scales(b, i, 6, narrow)
 
     def act(group: Group) -> None:
-        rows = WarpRows(group, None)
+        rows = whole_warps(group, i)
         left = place_a.matrix(decode(a_kind, get_a(group, rows)))
         if sparse:
             left = spread_out(left, rows.spread(metadata(group.R)), selector, bits)

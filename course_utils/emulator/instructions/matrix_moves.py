@@ -28,7 +28,7 @@ from .fragment_layouts import (
     read_registers,
     write_registers,
 )
-from .warp import WarpRows
+from .warp import WarpRows, whole_warps
 
 
 class Chunks:
@@ -115,7 +115,7 @@ def ldmatrix(b: Builder, i: ptx.Instruction) -> Step | None:
     trans = "trans" in i.modifiers
 
     def act(group: Group) -> None:
-        rows = WarpRows(group, None)
+        rows = whole_warps(group, i)
         if count == 4:
             data = chunks.read(group)
         else:
@@ -143,7 +143,7 @@ def stmatrix(b: Builder, i: ptx.Instruction) -> Step | None:
     trans = "trans" in i.modifiers
 
     def act(group: Group) -> None:
-        rows = WarpRows(group, None)
+        rows = whole_warps(group, i)
         words = np.ascontiguousarray(get(group, rows).swapaxes(1, 2))
         matrices = words.view(np.uint16).reshape(-1, count, 8, 8)
         if trans:
@@ -163,7 +163,7 @@ def movmatrix(b: Builder, i: ptx.Instruction) -> Step:
     put = write_registers(b, i.operands[0], np.dtype(np.uint32))
 
     def act(group: Group) -> None:
-        rows = WarpRows(group, None)
+        rows = whole_warps(group, i)
         matrix = get(group, rows).view(np.uint16).reshape(-1, 8, 8)
         words = np.ascontiguousarray(matrix.swapaxes(1, 2)).view(np.uint32)
         put(group, rows, words.reshape(-1, 32, 1))
@@ -223,7 +223,7 @@ def move_fragment(b: Builder, i: ptx.Instruction, shape: tuple[int, int, int]) -
             yield places, index, chunks.part(group, index, addresses)
 
     def load(group: Group) -> None:
-        rows = WarpRows(group, None)
+        rows = whole_warps(group, i)
         data = np.zeros((rows.count, total), chunk)
         for places, index, part in rounds(group, rows):
             got = np.zeros(group.n, chunk)
@@ -233,7 +233,7 @@ def move_fragment(b: Builder, i: ptx.Instruction, shape: tuple[int, int, int]) -
         put(group, rows, fragment.held(matrix.swapaxes(1, 2) if by_column else matrix))
 
     def save(group: Group) -> None:
-        rows = WarpRows(group, None)
+        rows = whole_warps(group, i)
         matrix = fragment.matrix(get(group, rows).view(dtype))
         matrix = np.ascontiguousarray(matrix.swapaxes(1, 2) if by_column else matrix)
         data = matrix.reshape(len(matrix), -1).view(chunk)

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..findings.causes import Cause
+from ..findings.report import BARRIER, Finding, KernelFault
+from ..findings.wording import at_line, xyz
 from ..isa import ptx
 from ..isa.instruction_set import DTYPES, Traits, gathers, step
 from ..machine.code import Step
 from ..machine.lanes import Group
+from ..machine.missing_lanes import call_of
 from ..machine.observer import nobody
 from ..machine.program import Builder
 
@@ -89,6 +93,27 @@ class WarpRows:
     def per_lane(self, per_warp: np.ndarray) -> np.ndarray:
         """(warps,) -> (n,): the value of its row for each lane."""
         return np.repeat(per_warp, 32) if self.dense else per_warp[self.row]
+
+
+def whole_warps(group: Group, i: ptx.Instruction) -> WarpRows:
+    """The rows of an instruction of whole warps. Raises KernelFault where lanes of one are missing:
+    they have ended, their guard is false, or their block has no such threads."""
+    rows = WarpRows(group, None)
+    if rows.dense:
+        return rows
+    batch, warp = group.batch, int(group.warps[np.argmin(rows.here.sum(axis=1))])
+    lanes = group.lanes[group.lanes >> 5 == warp]
+    thread, block = batch.who(lanes[0])
+    number = warp % (batch.lanes_per_block // 32)
+    lacking = number == batch.threads // 32
+    advice = f" The block has {batch.threads} threads: launch a multiple of 32." if lacking else ""
+    text = (
+        f"Barrier misuse: {len(lanes)} of the 32 threads of warp {number} of block {xyz(block)} "
+        f"execute the {call_of(i)}{at_line(i.location)}. It is .sync.aligned: all 32 execute it "
+        f"together.{advice}"
+    )
+    cause = Cause.WARP_INCOMPLETE
+    raise KernelFault(Finding(BARRIER, text, i.location, thread, block, cause=cause))
 
 
 _LANE = np.arange(32, dtype=np.int64)

@@ -123,6 +123,12 @@ def _head_of_warp(batch: Batch, stalled: list[Group], parked: list[Group]) -> _H
             f"{rest} It is .sync.aligned: all of them execute it together."
         )
         return _Head(TENSOR_MEMORY, Cause.WARP_INCOMPLETE, text, group, place)
+    if traits_of(i).matrix is not None:
+        text = (
+            f"Barrier misuse: only some threads of a warp reach the {call}{at}.{rest} It is "
+            ".sync.aligned: all 32 execute it together."
+        )
+        return _Head(BARRIER, Cause.WARP_INCOMPLETE, text, group, place)
     text = f"the {call}{at} waits for {lanes} of its warp, which its mask {mask:#010x} names.{rest}"
     if barrier:
         return _Head(BARRIER, Cause.SYNCWARP_NOT_REACHED, f"Barrier misuse: {text}", group, place)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .lanes import Group
 
 WARP_CALLS = {"shfl", "vote", "match", "redux", "elect"}
+_WMMA = {"load": "load_matrix", "mma": "mma", "store": "store_matrix"}
 _SHUFFLES = {"up": "up_", "down": "down_", "bfly": "xor_", "idx": ""}
 
 
@@ -28,6 +29,8 @@ def call_of(i: Instruction) -> str:
     if i.opcode in ("vote", "match", "redux"):
         name = {"vote": "", "match": "match_", "redux": "reduce_"}[i.opcode]
         return f"__{name}{kind}_sync()"
+    if i.opcode == "wmma":
+        return f"wmma::{_WMMA[kind]}_sync()"
     return i.opcode
 
 

@@ -33,6 +33,12 @@ __device__ inline void mma(float (&d)[4], const void* tile) {
 #define COMMIT ASM("wgmma.commit_group.sync.aligned;" ::: "memory")
 #define WAIT ASM("wgmma.wait_group.sync.aligned 0;" ::: "memory")
 
+// # mma_of_a_warp
+__device__ inline void mma(float (&d)[4]) {
+    ASM("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"
+        " {%0,%1,%2,%3}, {%4,%4}, {%4}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(0x3c003c00)); }
+
 // # tell
 __device__ inline void tell(u64* b) {
     ASM("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" :: "r"(smem(b)) : "memory"); }

@@ -122,3 +122,24 @@ fence(); __syncthreads(); float d[4] = {0, 0, 0, 0};
 FENCE; mma(d, tile); // !
 COMMIT; WAIT;
 y[threadIdx.x] = d[0];
+
+// # mma.sync after half of a warp has returned — barrier misuse
+// cause: WARP_INCOMPLETE
+// args: ones(64), zeros(128), 16
+// block: 32
+// helper: mma_of_a_warp
+«if (threadIdx.x >= n) return;→»
+float d[4] = {0, 0, 0, 0};
+mma(d); // !
+y[threadIdx.x] = d[0];
+
+// # mma.sync while half of a warp waits at a barrier — barrier misuse
+// cause: WARP_INCOMPLETE
+// args: ones(64), zeros(128), 16
+// block: 32
+// helper: mma_of_a_warp
+float d[4] = {0, 0, 0, 0};
+«if (threadIdx.x < n)→»
+    mma(d); // !
+__syncthreads(); // ?
+y[threadIdx.x] = d[0];
