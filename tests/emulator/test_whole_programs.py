@@ -15,6 +15,8 @@ from course_utils.emulator.programs import (
     host_lines,
     program_building,
     program_launches,
+    program_outcome,
+    program_report,
     run_command,
 )
 
@@ -54,7 +56,7 @@ def host(tmp_path_factory):
         if argument not in kept:
             output = folder / f"{argument}.txt"
             with output.open("w") as out:
-                outcome = run_command.run_program(built, folder, [argument], stdout=out)
+                outcome = program_outcome.run_program(built, folder, [argument], stdout=out)
             kept[argument] = outcome, output.read_text()
         return kept[argument]
 
@@ -131,6 +133,7 @@ def test_what_kernels_do_wrong_is_found_with_the_name_of_the_variable(host):
     outcome, said = host("wrong")
     race, outside = [f for f in outcome.findings if "<<<" in f["line"]]
     assert race["kind"] == "data race" and race["call"] == "unordered"
+    assert f"next: {race['next']}" in program_report.report(outcome)
     assert outside["kind"] == "out of bounds" and "a[25] at kernels.cu:8" in outside["message"]
     assert "sticky: 700 700 700 700\n" in said  # every call after it fails
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import IO
 
+from ..findings.next_steps import next_step
 from ..findings.report import ERROR, WARNING, Finding
 from .host_lines import HostLine
 
@@ -88,4 +89,5 @@ class ProgramLog:
                 message=finding.message,
                 call=kernel,
                 line=launch,
+                next=next_step(finding),
             )
