@@ -284,8 +284,8 @@ def test_lanes_of_the_other_block_of_a_pair_mean_its_own_and_are_reported():
     """Public kernels count the lanes of a pair on from one block to the other."""
     out = np.zeros(128, U32)
     body = """__shared__ u32 place;
-if (threadIdx.x < 32) alloc<2>(&place, 32);
-before(); cluster_sync(); after();
+cluster_sync(); if (threadIdx.x < 32) alloc<2>(&place, 32);
+sync();
 u32 own = place + (threadIdx.x / 32 << 21);
 st1(own, 100 * rank() + threadIdx.x); wait_st();
 u32 x = ld1(own + (rank() << 23)); wait_ld();

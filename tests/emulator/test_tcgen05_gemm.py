@@ -106,8 +106,8 @@ if (threadIdx.x == 0) {
     init(&done, 1);
     fence();
 }
-if (warp == 2) alloc<2>(&where, 256);
-before(); cluster_sync(); after();
+cluster_sync(); if (warp == 2) alloc<2>(&where, 256);
+sync();
 u32 taddr = where, idesc = 1 << 4 | BN / 8 << 17 | BM / 16 << 24;
 if (warp == 0 && elect()) {  // each block loads its half of A and of B; the even one is told
     for (int i = 0; i < STEPS; ++i) {

@@ -208,6 +208,9 @@ class Observer:
 
     # --- tensor memory ---
 
+    def pair_allocates(self, group: Group, instruction: ptx.Instruction, peer: int) -> None:
+        """A warp executes ``tcgen05.alloc`` for its block and the block ``peer`` of the pair."""
+
     def tensor_access(
         self,
         batch: Batch,

@@ -175,6 +175,9 @@ class TensorMemory:
                 f"by tcgen05.relinquish_alloc_permit at {given_up.location}.",
             )
         self.blocks_of(i, lane, request.pair)
+        if request.pair:
+            observers = self.batch.launch.observers
+            observers.pair_allocates(request.group, i, request.block ^ 1)
         self.waiting.append(request)
         self._grant()
 

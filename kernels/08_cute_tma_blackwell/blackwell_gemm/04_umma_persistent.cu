@@ -46,11 +46,12 @@ extern "C" __global__ void __cluster_dims__(2) __launch_bounds__(192)
         }
         mbarriers_are_ready();
     }
+    cluster_arrive();
+    cluster_wait(); // both blocks have started, and their barriers are there
     if (warp == kMultiplier) {
         tmem_alloc<2>(shared_address(&allocated), ACCUMULATORS * BN);
     }
-    cluster_arrive();
-    cluster_wait(); // the barriers and the columns of both blocks are there
+    __syncthreads();
     const unsigned sums = allocated;
 
     if (warp == kLoader && elected()) {

@@ -19,11 +19,12 @@ extern "C" __global__ void __cluster_dims__(2)
         mbarrier_init(shared_address(&done), 1);
         mbarriers_are_ready();
     }
+    cluster_arrive();
+    cluster_wait(); // both blocks have started, and their barriers are there
     if (warp == 0) {
         tmem_alloc<2>(shared_address(&allocated), kColumns);
     }
-    cluster_arrive();
-    cluster_wait(); // the barriers and the columns of both blocks are there
+    __syncthreads();
     const unsigned sums = allocated;
     if (warp == 0 && elected()) {
         // TODO: each block loads its half of A and of B, and all bytes of both are told to

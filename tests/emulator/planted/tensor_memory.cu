@@ -112,3 +112,14 @@ if (threadIdx.x >= 128) { v = ld1(a); wait_ld(); } // !
 y[threadIdx.x] = v;
 sync();
 if (threadIdx.x < 32) dealloc(a, 32);
+
+// # columns of a pair allocated before the other block has started — tensor memory misuse
+// cause: BLOCK_NOT_STARTED
+// target: sm_100a
+// cluster: 2
+// grid: 2
+__shared__ u32 a;
+«→cluster_sync();»
+if (threadIdx.x < 32) alloc<2>(&a, 32); // !
+cluster_sync();
+if (threadIdx.x < 32) dealloc<2>(a, 32);

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...findings.causes import Cause
-from ...findings.report import BARRIER, DATA_RACE, Finding
+from ...findings.report import BARRIER, DATA_RACE, TENSOR_MEMORY, Finding
 from ...findings.reported_state import ReportedAccess
 from ...findings.wording import where
 from ...isa import ptx
@@ -50,6 +50,18 @@ def not_started(site: ReportedAccess, group: Group, at: int, home: int) -> Findi
         "block has started. Call cluster.sync() first."
     )
     return Finding(BARRIER, text, location, thread, block, cause=Cause.BLOCK_NOT_STARTED)
+
+
+def pair_not_started(i: ptx.Instruction, group: Group, peer: int) -> Finding:
+    """What is said of a warp that allocates columns in its block and in ``peer``."""
+    batch = group.batch
+    thread, block = batch.who(group.lanes[0])
+    text = (
+        f"Tensor memory misuse: {where(thread, block)} allocates columns for a pair of blocks at "
+        f"{i.location} before it is certain that block {batch.block_index(batch.first + peer)} has "
+        "started. Call cluster.sync() first."
+    )
+    return Finding(TENSOR_MEMORY, text, i.location, thread, block, cause=Cause.BLOCK_NOT_STARTED)
 
 
 def touched_late(

@@ -34,6 +34,7 @@ from .batch_races import BatchRaces
 from .cluster_lifetimes import (
     left_too_early,
     not_started,
+    pair_not_started,
     reaches_too_early,
     touched_late,
 )
@@ -349,6 +350,14 @@ class RaceCheck(Observer):
         at = reaches_too_early(state.clocks, state.waited, group, homes)
         if at is not None:
             self.findings.add(("early", id(site)), not_started(site, group, at, int(homes[at])))
+
+    def pair_allocates(self, group: Group, instruction: ptx.Instruction, peer: int) -> None:
+        """Is it certain that the other block has started?"""
+        state = self._batches[group.batch]
+        homes = np.full(group.n, peer)
+        if reaches_too_early(state.clocks, state.waited, group, homes) is not None:
+            key = "early", id(instruction)
+            self.findings.add(key, pair_not_started(instruction, group, peer))
 
     def tiles_read(
         self,
