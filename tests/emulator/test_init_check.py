@@ -195,3 +195,42 @@ def test_a_tile_stored_into_an_uninitialised_array_arrives_there():
 def test_a_tile_that_adds_to_uninitialised_memory_is_told_when_it_is_stored():
     (found,) = wmma_findings(cp.empty((16, 16), cp.float32), cp.empty((16, 16), cp.float32))
     assert found.kind == UNINITIALISED and "in d a result of uninitialised memory" in found.message
+
+
+@pytest.mark.parametrize(
+    "instructions, clean",
+    [
+        ("or.b32 %r3, %r2, %r1;", True),
+        ("xor.b32 %r3, %r2, %r1;", True),
+        ("lop3.b32 %r3, %r2, %r1, 0, 0xfc;", True),
+        ("lop3.b32 %r3, %r1, %r5, 0x00ffff00, 0xf8;", True),  # a | b & c
+        ("lop3.b32 %r3, %r1, %r5, 0xffffff01, 0xf8;", False),
+        ("not.b32 %r3, %r2;", True),
+        ("or.b32 %r3, %r1, %r5;", False),
+        ("xor.b32 %r3, %r5, %r1;", False),
+        ("lop3.b32 %r3, %r1, %r1, %r5, 0xc0;", True),  # a & b
+        ("lop3.b32 %r3, %r1, %r1, %r5, 0x80;", False),
+        ("add.u32 %r3, %r2, %r1;", False),
+    ],
+)
+def test_bits_are_joined_byte_by_byte(instructions, clean):
+    """Of %r5 no byte was ever given a value, of %r2 the lowest one, and that decides the branch."""
+    text = f"""
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry joined(.param .u64 p) {{
+ .reg .b32 %r<6>; .reg .b64 %rd<3>; .reg .pred %q;
+ ld.param.u64 %rd1, [p];
+ mov.u32 %r1, %tid.x;
+ and.b32 %r2, %r5, -256;
+ {instructions}
+ and.b32 %r4, %r3, 255;
+ setp.gt.u32 %q, %r4, 7;
+ @%q st.global.u32 [%rd1], %r4;
+ ret;
+}}"""
+    options = Options(checks={"uninitialised"})
+    entry = EmulatedModule(text).entry("joined")
+    found = entry.launch(1, 1, (np.zeros(1, np.uint32),), options=options).findings
+    assert [f.cause for f in found] == ([] if clean else [Cause.VARIABLE_NOT_INITIALISED])

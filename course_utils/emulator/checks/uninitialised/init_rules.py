@@ -7,6 +7,7 @@ every byte of each result is uninitialised when a source has an uninitialised by
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,7 +81,7 @@ def _select(check: InitCheck, group: Group, decoded: Decoded) -> Results:
 
 
 def _logic(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
-    """and, or: a defined operand may decide alone; a constant mask clears bytes."""
+    """and, or: byte by byte; a defined predicate may decide alone, and a byte of a constant."""
     i = decoded.instruction
     target, a, b = i.operands
     ends = i.opcode == "or"  # the value that decides
@@ -97,12 +98,71 @@ def _logic(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
         (first, done), (second, done_too) = known[id(a)], known[id(b)]
         either = np.where(first, first, second)
         return {ptx.register(target).slot: np.where(done | done_too, 0, either)}
-    if not isinstance(b, ptx.Immediate):
+    first = _kept(group, a, b, _marks(check, group, a), 0xFF if ends else 0)
+    second = _kept(group, b, a, _marks(check, group, b), 0xFF if ends else 0)
+    return {ptx.register(target).slot: _joined(first, second)}
+
+
+def _kept(
+    group: Group, operand: ptx.Operand, other: ptx.Operand, marks: np.ndarray, decides: int
+) -> np.ndarray:
+    """The marks of the bytes of ``operand`` that ``other`` does not decide by a byte of its own, a
+    constant."""
+    if not isinstance(other, ptx.Immediate):
+        return marks
+    value = ptx.integer(other)
+    kept = sum(1 << n for n in range(8) if value >> 8 * n & 0xFF != decides)
+    return _only(marks, marks & kept)
+
+
+def _only(marks: np.ndarray, bytes_: np.ndarray) -> np.ndarray:
+    """The same marks with other ``bytes_``: none where there are no more."""
+    return np.where(bytes_ & BYTES, marks & ~BYTES | bytes_ & BYTES, 0)
+
+
+def _joined(*of_operands: np.ndarray) -> np.ndarray:
+    """Marks of a value each byte of which is made of the same byte of several."""
+    total = of_operands[0]
+    for marks in of_operands[1:]:
+        total = np.where(total & BYTES, total, marks) | marks & BYTES
+    return total
+
+
+def _bytewise(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
+    """xor, not: byte by byte."""
+    target, *sources = decoded.instruction.operands
+    if decoded.instruction.modifiers[-1] == "pred":
         return None
-    value = ptx.integer(b)
-    kept = sum(1 << n for n in range(8) if (value >> 8 * n & 0xFF) != (0xFF if ends else 0))
-    marks = _marks(check, group, a)
-    return {ptx.register(target).slot: np.where(marks & kept, marks & ~BYTES | marks & kept, 0)}
+    return {ptx.register(target).slot: _joined(*(_marks(check, group, x) for x in sources))}
+
+
+def _of_three(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
+    """lop3: byte by byte, without those on which its table and its constants do not depend."""
+    target, *sources, table = decoded.instruction.operands
+    if isinstance(target, ptx.OperandList) or len(sources) != 3:
+        return None
+    fixed = tuple(ptx.integer(x) if isinstance(x, ptx.Immediate) else None for x in sources)
+    counted = _counted(ptx.integer(table), fixed)
+    marks = [_marks(check, group, x) for x in sources]
+    kept = [_only(mark, mark & bytes_) for mark, bytes_ in zip(marks, counted, strict=True)]
+    return {ptx.register(target).slot: _joined(*kept)}
+
+
+@cache
+def _counted(table: int, fixed: tuple[int | None, ...]) -> list[int]:
+    """For each source of a lop3 the bytes on which its result depends. ``fixed``: the sources that
+    are constants."""
+    counted = [0, 0, 0]
+    for bit in range(32):
+        known = [None if value is None else value >> bit & 1 for value in fixed]
+        for entry in range(8):
+            bits = entry >> 2 & 1, entry >> 1 & 1, entry & 1
+            if any(k is not None and k != b for k, b in zip(known, bits, strict=True)):
+                continue
+            for n, weight in enumerate((4, 2, 1)):
+                if (table >> entry ^ table >> (entry ^ weight)) & 1:
+                    counted[n] |= 1 << bit // 8
+    return counted
 
 
 def _moved(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
@@ -192,6 +252,9 @@ RULES: dict[str, Rule] = {
     "selp": _select,
     "and": _logic,
     "or": _logic,
+    "xor": _bytewise,
+    "not": _bytewise,
+    "lop3": _of_three,
     "mov": _moved,
     "cvt": _converted,
     "shl": _shifted,
