@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..devices.last_launches import Launched, last_launch_on
+from ..devices.last_launches import Launched, launches_on
 from . import error_kinds
 from .evidence import Diagnosis, Evidence
 from .heat_maps import map_of
@@ -50,10 +50,18 @@ def check(
     False. Raises ValueError when ``expected`` is empty or all zeros, since every kernel that writes
     nothing would pass.
     """
+    launches = launches_on(actual)
     verdict = judge(
-        actual, expected, rtol=rtol, atol=atol, reduction=reduction, name=name, initial=initial
+        actual,
+        expected,
+        rtol=rtol,
+        atol=atol,
+        reduction=reduction,
+        name=name,
+        initial=initial,
+        launches=launches,
     )
-    verdict = _with_launch(verdict, last_launch_on(actual))
+    verdict = _with_launch(verdict, launches[-1] if launches else None)
     if raising and not verdict.passed:
         raise CheckFailed(verdict)
     return verdict
@@ -70,6 +78,8 @@ def _with_launch(verdict: Verdict, launched: Launched | None) -> Verdict:
         hint = f"{ended}: fix that first. {call} shows it."
         return replace(verdict, hint=hint)
     if verdict.kind in error_kinds.OF_THE_FORMULA:
+        return verdict
+    if verdict.slip is not None and verdict.slip.is_of_the_formula:
         return verdict
     if error_kinds.SANITIZE in verdict.hint:
         return replace(verdict, hint=verdict.hint.replace(error_kinds.SANITIZE, call))
@@ -92,6 +102,7 @@ def judge(
     axes: Sequence[str] = (),
     order: str = "C",
     inputs: Mapping[str, Any] | None = None,
+    launches: Sequence[Launched] = (),
 ) -> Verdict:
     """As :func:`check`, but always returns the verdict. With ``zeros`` all zeros may be expected,
     where ``initial`` tells them from what was never written. ``poisoned``: ``initial`` is no value
@@ -102,7 +113,8 @@ def judge(
     columns. ``order="F"`` is for a matrix stored by columns, whose array has the shape (columns,
     rows): the verdict then speaks of (row, column), and ``axes`` are in that order. ``inputs`` are
     the kernel's by name: the verdict shows those at the first wrong index, and looks for the terms
-    that a sum left out. Raises ValueError where ``axes`` are as many as no array's.
+    that a sum left out. ``launches`` are those that may have written ``actual``, in order: their
+    shapes and arrays are evidence. Raises ValueError where ``axes`` are as many as no array's.
     """
     got, got_roundoff = to_numpy(actual)
     want, want_roundoff = to_numpy(expected)
@@ -151,6 +163,8 @@ def judge(
         tuple(axes),
         given,
         poisoned or (before is not None and not np.isnan(before).any()),
+        () if order == "F" else tuple(launches),
+        max(got_roundoff, want_roundoff),
     )
     if tolerance.wrong(got, want).any() or unwritten.any():
         found = classify(evidence)

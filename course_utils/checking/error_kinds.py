@@ -46,7 +46,42 @@ class Slip(Enum):
     SAME_VALUE = "each wrong element holds the same value"
     ELSEWHERE = "each wrong element holds another's value"
     TERMS_MISSING = "the sum of some terms only"
+    TREE_OF_BLOCK = "the terms that a tree over the block's threads keeps"
+    GRID_TOO_SMALL = "as many elements as the launch has threads"
+    BLOCK_INDEX_MISSING = "the elements of one block, of several"
+    BLOCK_STRIDE = "as far as blocks reach that overlap"
+    ROLES_SWAPPED = "the elements of an index that takes the block for the thread"
+    THREAD_INDEX_MISSING = "the first element of each block"
+    XY_SWAPPED = "as far as x reaches down the rows, and y over the columns"
+    ADDED_AGAIN = "as many times the expected value as there were launches"
+    COUNTED_AGAIN = "one number, a small factor too large"
+    STUCK = "the number at which a float counter stops"
+    HALF_SPECTRUM = "the frequencies of a transform of real numbers"
+    OPERAND_LAYOUT = "the product with an operand read by columns"
+    LEADING_DIMENSION = "the product with an operand read with another row length"
+    OPERANDS_SWAPPED = "the product in the other order"
 
+    @property
+    def is_of_the_formula(self) -> bool:
+        """Whether no race and no access out of bounds gives that."""
+        return self in _OF_THE_FORMULA
+
+
+_OF_THE_FORMULA = {
+    Slip.TREE_OF_BLOCK,
+    Slip.GRID_TOO_SMALL,
+    Slip.BLOCK_INDEX_MISSING,
+    Slip.BLOCK_STRIDE,
+    Slip.ROLES_SWAPPED,
+    Slip.THREAD_INDEX_MISSING,
+    Slip.XY_SWAPPED,
+    Slip.ADDED_AGAIN,
+    Slip.STUCK,
+    Slip.HALF_SPECTRUM,
+    Slip.OPERAND_LAYOUT,
+    Slip.LEADING_DIMENSION,
+    Slip.OPERANDS_SWAPPED,
+}
 
 # Mistakes that no race and no access out of bounds makes.
 WITHOUT_NUMBERS = (PASS, WRONG_SHAPE, WRONG_DTYPE)  # kinds that no launch explains
@@ -124,6 +159,35 @@ SLIP_STEP: dict[Slip, str] = {
     "with the index of the store, for the thread of the first wrong element.",
     Slip.TERMS_MISSING: "Count the terms that each thread adds. For a tree, round the size up to a "
     "power of two and add only elements that exist: if (i + distance < n).",
+    Slip.TREE_OF_BLOCK: "Launch a power of two of threads for each block. Or start the tree at the "
+    "next power of two, and add only elements that exist: if (t + distance < blockDim.x).",
+    Slip.GRID_TOO_SMALL: "Round the grid up, (n + block - 1) / block along each axis. In a "
+    "grid-stride loop, the stride is gridDim.x * blockDim.x.",
+    Slip.BLOCK_INDEX_MISSING: "Give each block its own elements: blockIdx.x * blockDim.x + "
+    "threadIdx.x, and the same along y.",
+    Slip.BLOCK_STRIDE: "Multiply blockIdx.x by blockDim.x, not by a number that another block size "
+    "had: blockIdx.x * blockDim.x + threadIdx.x.",
+    Slip.ROLES_SWAPPED: "The block's number is multiplied, the thread's is added: "
+    "blockIdx.x * blockDim.x + threadIdx.x.",
+    Slip.THREAD_INDEX_MISSING: "Add threadIdx.x to the index: all threads of a block compute one "
+    "element.",
+    Slip.XY_SWAPPED: "x selects the column and y the row: column = blockIdx.x * blockDim.x + "
+    "threadIdx.x, row the same with y, and the element is at row * width + column.",
+    Slip.ADDED_AGAIN: "If the kernel adds to its output (+=, atomicAdd), set it to 0 before each "
+    "launch: it still holds the sum of the launch before.",
+    Slip.COUNTED_AGAIN: "Is each element added once? An output that the kernel adds to (+=, "
+    "atomicAdd) must be 0 before each launch, and only one thread adds a sum that all lanes hold.",
+    Slip.STUCK: "Count in an int, or in several parts: a float that large doesn't change when 1 is "
+    "added. A sum of many terms is exact enough in float as a tree, or in double.",
+    Slip.HALF_SPECTRUM: "A transform of n real numbers (rfft, R2C) gives n / 2 + 1 frequencies: "
+    "frequency n - k is the conjugate of k. Compare with rfft, or fill in the others.",
+    Slip.OPERAND_LAYOUT: "By rows, element (row, column) is at row * width + column. A wmma "
+    "fragment's row_major or col_major says how the array in memory is stored, and cuBLAS takes "
+    "every matrix as stored by columns.",
+    Slip.LEADING_DIMENSION: "The leading dimension (lda, ldb, ldm) is the number of elements from "
+    "one row to the next in memory: by rows, that operand's own number of columns.",
+    Slip.OPERANDS_SWAPPED: "Compare the order of the operands with the formula, and what's "
+    "transposed: by columns, cuBLAS computes B * A for A * B by rows.",
 }
 
 # The words of a headline, where the kind says more than the numbers show.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..devices.last_launches import Launched
 from .error_kinds import Slip
 from .indices import axis_names, plural
 from .tolerance import Tolerance
@@ -39,7 +40,8 @@ class Evidence:
     ``carried`` the ones among them, and the integers, that come from memory never written. ``axes``
     are the names of the axes, none for an array's own. ``inputs`` are the kernel's by name, where
     known. ``stored_is_known``: a store would have changed each element that is ``unwritten``, so
-    none was stored there.
+    none was stored there. ``launches`` are those that may have written the result, in order, and
+    ``roundoff`` is the unit roundoff of its dtype.
     """
 
     actual: np.ndarray
@@ -53,6 +55,15 @@ class Evidence:
     axes: tuple[str, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
     stored_is_known: bool = False
+    launches: tuple[Launched, ...] = ()
+    roundoff: float = 0.0
+
+    @cached_property
+    def untouched(self) -> bool:
+        """Whether each wrong element is 0, or as it was before the launch: no thread computed it,
+        as far as the numbers show."""
+        wrong = self.wrong
+        return bool(self.unwritten[wrong].all()) or not self.actual[wrong].any()
 
     def close(self, actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
         """Whether each number is within the tolerance: bool, the arrays' shape."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,17 +17,24 @@ KEPT = 32  # launches
 
 @dataclass(frozen=True)
 class Launched:
-    """A launch: the kernel's name, its grid and block, and whether a fault ended it."""
+    """A launch: the kernel's name, its grid and block, and whether a fault ended it. ``references``
+    are weak ones to its arrays, by their parameters' names."""
 
     kernel: str
     grid: Sequence[int]
     block: Sequence[int]
     faulted: bool = False
+    references: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def as_sanitized(self) -> str:
         """The call that examines it: ``sanitize(vec_add, 4, 256, args)``."""
         return f"sanitize({self.kernel}, {_shape(self.grid)}, {_shape(self.block)}, args)"
+
+    def arrays(self) -> dict[str, Any]:
+        """Its arrays that still exist, by their parameters' names, as they are now."""
+        kept = {name: reference() for name, reference in self.references.items()}
+        return {name: array for name, array in kept.items() if array is not None}
 
 
 _launches: deque[tuple[Launched, list[Any]]] = deque(maxlen=KEPT)  # with weak references
@@ -37,28 +44,37 @@ def remember(launched: Launched, args: Any, parameters: Sequence[Any] = ()) -> N
     """Note a launch on ``args``. ``parameters`` are the ones in the kernel's signature, where
     known: an array that it takes as const isn't written."""
     known = parameters if len(parameters) == len(args) else [None] * len(args)
-    written = []
-    for value, parameter in zip(args, known, strict=True):
-        if _bounds(value) is None or (parameter is not None and parameter.const):
+    written, all_of_them = [], {}
+    for number, (value, parameter) in enumerate(zip(args, known, strict=True), 1):
+        if _bounds(value) is None:
             continue
         try:
-            written.append(weakref.ref(value))
+            reference = weakref.ref(value)
         except TypeError:  # nothing shows whether it still exists
             continue
-    _launches.append((launched, written))
+        all_of_them[f"argument {number}" if parameter is None else parameter.name] = reference
+        if parameter is None or not parameter.const:
+            written.append(reference)
+    _launches.append((replace(launched, references=all_of_them), written))
+
+
+def launches_on(array: Any) -> list[Launched]:
+    """The launches that may have written to ``array``, of those that are remembered, in order."""
+    return [launched for launched, written in _launches if _overlaps(array, written)]
 
 
 def last_launch_on(array: Any) -> Launched | None:
-    """The last launch that may have written to ``array``, of those that are remembered."""
+    """The last of :func:`launches_on`, None without one."""
+    return next(iter(launches_on(array)[::-1]), None)
+
+
+def _overlaps(array: Any, references: Sequence[Any]) -> bool:
+    """Whether ``array`` has a byte in common with an array that one of ``references`` leads to."""
     here = _bounds(array)
-    if here is None:
-        return None
-    found: Launched | None = None
-    for launched, written in _launches:
-        places = (_bounds(reference()) for reference in written)
-        if any(there and here[0] < there[1] and there[0] < here[1] for there in places):
-            found = launched
-    return found
+    places = (_bounds(reference()) for reference in references)
+    return here is not None and any(
+        there is not None and here[0] < there[1] and there[0] < here[1] for there in places
+    )
 
 
 def _bounds(array: Any) -> tuple[int, int] | None:

@@ -11,6 +11,7 @@ from course_utils.checking import judge
 from course_utils.checking.error_kinds import SLIP_STEP, Slip
 from course_utils.checking.hypotheses.partial_sums import tree_keeps
 from course_utils.devices import emulated_cupy
+from course_utils.devices.last_launches import Launched
 
 RNG = np.random.default_rng(5)
 VECTOR = RNG.standard_normal(60).astype(np.float32)
@@ -302,3 +303,51 @@ def test_errors_that_are_even_are_drawn_from_the_first_element_on():
     many = RNG.standard_normal(5000).astype(np.float32)
     verdict = judge(edited(many, slice(1, None, 3), 9), many)
     assert verdict.heat.rows == (".#." * 21 + ".",) and verdict.heat.corner
+
+
+# --- where the threads of a launch get ---
+
+LONG = np.arange(1, 1001, dtype=np.float32)
+IMAGE = RNG.standard_normal((40, 64)).astype(np.float32)
+AT = np.arange(1000)
+ROW, COLUMN = np.indices(IMAGE.shape)
+REACHED = {  # what is right, of which array, with which launch
+    "a grid rounded down": (AT < 768, (3,), (256,), kinds.EDGES, Slip.GRID_TOO_SMALL, "3 blocks"),
+    "half a grid": (AT < 512, (2,), (256,), kinds.FIRST_BLOCK, Slip.GRID_TOO_SMALL, "2 blocks"),
+    "no blockIdx": (AT < 256, (4,), (256,), kinds.FIRST_BLOCK, Slip.BLOCK_INDEX_MISSING, "4"),
+    "a stride of 128": (AT < 640, (4,), (256,), kinds.FIRST_BLOCK, Slip.BLOCK_STRIDE, "128"),
+    "gridDim for blockDim": (AT < 268, (4,), (256,), kinds.FIRST_BLOCK, Slip.BLOCK_STRIDE, "gridD"),
+    "roles": (AT % 256 < 4, (4,), (256,), kinds.WRONG, Slip.ROLES_SWAPPED, "16 of 1000"),
+    "no threadIdx": (AT % 256 == 0, (4,), (256,), kinds.WRONG, Slip.THREAD_INDEX_MISSING, "4 of"),
+    "x and y": (COLUMN < 48, (4, 3), (16, 16), kinds.FIRST_BLOCK, Slip.XY_SWAPPED, "40 x 48"),
+    "too few rows": (ROW < 32, (4, 2), (16, 16), kinds.FIRST_BLOCK, Slip.GRID_TOO_SMALL, "32 x 64"),
+    "one tile": (
+        (ROW < 16) & (COLUMN < 16),
+        (4, 3),
+        (16, 16),
+        kinds.FIRST_BLOCK,
+        Slip.BLOCK_INDEX_MISSING,
+        "16 x 16",
+    ),
+}
+
+
+@pytest.mark.parametrize("other", [0, NAN], ids=["zeros", "unwritten"])
+@pytest.mark.parametrize("case", REACHED)
+def test_the_index_that_leads_to_the_right_elements_only_is_named(case, other):
+    right, grid, block, kind, slip, data = REACHED[case]
+    expected = LONG if right.ndim == 1 else IMAGE
+    launch = Launched("k", grid, block)
+    verdict = judge(np.where(right, expected, other), expected, launches=[launch])
+    assert (verdict.kind, verdict.slip) == (kind, slip) and data in verdict.message
+    computed = np.where(right, expected, expected + 1)  # by another mistake
+    assert judge(computed, expected, launches=[launch]).slip is not slip
+    assert judge(np.where(right, expected, other), expected).slip is not slip
+
+
+def test_no_edge_is_as_wide_as_a_third():
+    assert judge(edited(LONG, slice(640, None), 5), LONG).kind == kinds.WRONG
+    verdict = judge(edited(LONG, slice(640, None), 0), LONG)
+    assert verdict.kind == kinds.FIRST_BLOCK and "first 640" in verdict.message
+    assert judge(edited(LONG, slice(768, None), 5), LONG).kind == kinds.EDGES  # 1000 % 256
+    assert judge(edited(LONG, slice(950, None), 5), LONG).kind == kinds.EDGES

@@ -14,7 +14,7 @@ import numpy as np
 from .. import error_kinds as kinds
 from ..error_kinds import Slip
 from ..evidence import Diagnosis, Evidence
-from . import arrangement, in_common, partial_sums, where_wrong, whole
+from . import arrangement, in_common, partial_sums, reach, where_wrong, whole
 
 HYPOTHESES: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
     whole.untouched,
@@ -28,6 +28,7 @@ HYPOTHESES: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
     arrangement.rolled,
     whole.scaled,
     whole.imprecise,
+    reach.reached,
     where_wrong.edges,
     where_wrong.short_index,
     where_wrong.first_block,

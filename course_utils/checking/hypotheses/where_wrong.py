@@ -13,6 +13,7 @@ from ..evidence import ENOUGH, OR_UNFILLED, Diagnosis, Evidence
 from ..indices import element
 
 BLOCK_SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
+SMALL_TAIL = 0.125  # of a size: as many elements at its end are an edge, whatever their number
 MOST_OF_A_TAIL = 0.25  # the share of it that is wrong at least. Fewer are mistakes here and there
 FEW = 6  # elements: of fewer than these, one may be called the edge, and of 2 or 3 none
 SHORT_COUNTS = {2**15: "short", 2**16: "unsigned short"}  # numbers that 16 bits count from 0 on
@@ -34,7 +35,8 @@ def edges(e: Evidence) -> Diagnosis | None:
     if best is not None:
         cut = _shrunk(e, list(best[1:]))
         tail = e.wrong.size - _without_tails(e, cut).size
-        return _of_tails(e, cut) if e.wrong.sum() >= MOST_OF_A_TAIL * tail else None
+        is_edge = all(map(_is_edge, cut, e.actual.shape))
+        return _of_tails(e, cut) if is_edge and e.wrong.sum() >= MOST_OF_A_TAIL * tail else None
     for width in (1, 2, 3):
         core = tuple(slice(width, size - width) for size in e.actual.shape)
         inner = e.wrong[core]
@@ -62,7 +64,9 @@ def first_block(e: Evidence) -> Diagnosis | None:
     right = ~e.wrong
     lengths = [_leading(right[_through_origin(axis, right.ndim)]) for axis in range(right.ndim)]
     inside = right[tuple(slice(0, length) for length in lengths)]
-    if not 1 < inside.size <= right.size // 2 or not inside.all():
+    # More than half is a beginning only if no thread computed the rest.
+    most = right.size - 1 if e.untouched and right.ndim < 3 else right.size // 2
+    if not 1 < inside.size <= most or not inside.all():
         return None
     if right.ndim == 1 and lengths[0] % 32:
         return None
@@ -100,6 +104,11 @@ def tails_of(size: int) -> list[int]:
     elements isn't an edge."""
     tails = {0, 1, 2} | {size % block for block in BLOCK_SIZES}
     return sorted(tail for tail in tails if tail < size) if size > 2 else [0]
+
+
+def _is_edge(tail: int, size: int) -> bool:
+    """Whether so many elements at the end are what a rounding mistake misses, or are few."""
+    return tail in tails_of(size) or tail <= max(3, SMALL_TAIL * size)
 
 
 def _without_tails(e: Evidence, cut: Sequence[int]) -> np.ndarray:
