@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # for editors, which complete names and show their docstrings
     from .environment import doctor
     from .exercises import answer, hint, progress, reset, restore, solution
     from .figures.drawn_digits import centred, drawing_pad, read_drawing
+    from .host_programs.cuda_cells import run_cuda
     from .host_programs.program_cells import c_folder
     from .integers import ceil_div
     from .launching.listings import show
@@ -84,6 +85,7 @@ __all__ = [
     "read_drawing",
     "reset",
     "restore",
+    "run_cuda",
     "sanitize",
     "show",
     "size",
@@ -119,6 +121,7 @@ _HOMES = {  # the modules that define the others
     "environment": "doctor",
     "exercises": "answer hint progress reset restore solution",
     "figures.drawn_digits": "centred drawing_pad read_drawing",
+    "host_programs.cuda_cells": "run_cuda",
     "host_programs.program_cells": "c_folder",
     "integers": "ceil_div",
     "launching.listings": "show",
@@ -189,6 +192,14 @@ def _teach_ipython() -> None:
 
     for language in ("c", "cpp"):
         shell.register_magic_function(program(language), "cell", language)
+
+    def cuda(line: str, cell: str) -> None:
+        with finished_first(_STOPPED):
+            from .host_programs.cuda_cells import run_cuda_cell
+
+        run_cuda_cell(line, cell)
+
+    shell.register_magic_function(cuda, "cell", "cuda")
 
 
 def _without_marks(lines: list[str]) -> list[str]:

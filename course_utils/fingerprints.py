@@ -15,7 +15,7 @@ from .compiling.signature import strip_comments
 
 C_LIKE = (".cu", ".cuh", ".c", ".h", ".cpp")
 PYTHON_CELLS = ("needs", "time", "timeit", "capture")  # magics of cells that hold Python
-C_CELLS = ("c", "cpp")
+C_CELLS = ("c", "cpp", "cuda")
 
 
 @lru_cache(maxsize=4096)

@@ -6,9 +6,9 @@ The first line of a cell names what it needs::
 
 Where the machine lacks it the cell prints a line, "Skipped here: needs an sm_90 GPU.", and then
 what the same cell gave on the course's GPU machine (:mod:`.stored_outputs`); that is no failure.
-Whatever the emulator can run needs nothing. A cell that begins with ``%%c`` or ``%%cpp`` needs a
-compiler, and does not say so. ``doctor`` reads the same lines to say which notebooks a machine can
-run.
+Whatever the emulator can run needs nothing. A cell that begins with ``%%c``, ``%%cpp`` or
+``%%cuda`` needs a compiler, and does not say so. ``doctor`` reads the same lines to say which
+notebooks a machine can run.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from .compiling.host_compilers import (
 )
 from .devices.compute_capability import capability
 from .devices.selection import ON_GPU, cp
+from .emulator.programs.program_building import CannotBuild, find_nvcc
 from .errors import LessonError
 from .paths import ROOT, notebook_cells, notebook_files, notebook_name
 from .shell import running_shell
@@ -50,8 +51,8 @@ PROGRAMS = {
     "compute-sanitizer": "compute-sanitizer",
 }
 COMMANDS = {"binutils": ("nm", "objdump", "ar")}  # where they are not the token itself
-INTO = re.compile(r"^%%c(?:pp)?\b.*\binto=(\w+)")
-PROGRAM_MAGICS = {"%%c": "c", "%%cpp": "cpp"}  # and the language that each compiles
+INTO = re.compile(r"^%%c(?:pp|uda)?\b.*\binto=(\w+)")
+PROGRAM_MAGICS = {"%%c": "c", "%%cpp": "cpp", "%%cuda": "cuda"}  # and the language of each
 PACKAGES = {
     "cupy": "CuPy",
     "cutlass": "the CUTLASS package",
@@ -74,6 +75,8 @@ TO_GET = {  # the line for what make does not fetch
     **dict.fromkeys(IN_WORDS, HOW_TO_GET),
     **dict.fromkeys(("cc", "c++", "binutils"), f"{FROM_A_DISTRIBUTION}."),
     **dict.fromkeys(("nvcc", "compute-sanitizer"), TOOLKIT),
+    "cuda": f"In a terminal, `{remedies.programs_command()}` fetches nvcc (350 MB); g++ comes with "
+    "the system. Neither needs a GPU.",
 }
 BY_PIP = {  # what else pip fetches, and what to say after its command
     "curand": "fetches it.",
@@ -94,8 +97,9 @@ def lacking(token: str) -> str | None:
 
     Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), ``cc`` (any
     C compiler with a command of its own), ``c++`` (any such C++ compiler, for ``torch.compile``),
-    ``c`` and ``cpp`` (any that ``%%c`` can use), a program (``nvcc``, ``ncu``...), one of CUDA's
-    libraries (``curand``) or a Python package (``torch``, ``triton``...).
+    ``c`` and ``cpp`` (any that ``%%c`` can use), ``cuda`` (an nvcc for whole programs, from a wheel
+    or a toolkit, and g++), a program (``nvcc``, ``ncu``...), one of CUDA's libraries (``curand``)
+    or a Python package (``torch``, ``triton``...).
     Raises LessonError for any other.
     """
     if token == "gpu":
@@ -109,6 +113,8 @@ def lacking(token: str) -> str | None:
         return None if any(map(shutil.which, COMPILERS["c"])) else "a C compiler"
     if token == "c++":
         return _lacking_for_torch_compile()
+    if token == "cuda":
+        return None if _compiles_programs() else "nvcc and g++"
     if token in IN_WORDS:
         return None if host_compiler(token) else IN_WORDS[token]
     if token in PROGRAMS:
@@ -120,9 +126,18 @@ def lacking(token: str) -> str | None:
         return None if find_spec(MODULES.get(token, token)) else PACKAGES[token]
     raise LessonError(
         f"{MAGIC} {token}: unknown requirement. There are gpu, gpus=2, sm_90, sm_90a, cc, c++, c, "
-        f"cpp, a program ({', '.join(PROGRAMS)}), a library ({', '.join(LIBRARIES)}) or a package "
-        f"({', '.join(PACKAGES)})."
+        f"cpp, cuda, a program ({', '.join(PROGRAMS)}), a library ({', '.join(LIBRARIES)}) or a "
+        f"package ({', '.join(PACKAGES)})."
     )
+
+
+def _compiles_programs() -> bool:
+    """Whether whole CUDA programs can be built, for a GPU or for the emulator."""
+    try:
+        find_nvcc()
+    except CannotBuild:
+        return False
+    return shutil.which("g++") is not None
 
 
 def _has_library(name: str) -> bool:

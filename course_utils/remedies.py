@@ -45,6 +45,11 @@ def ecosystem_command() -> str:
     return "make ecosystem" if in_the_course_s_own() else "pip install -e '.[ecosystem]'"
 
 
+def programs_command() -> str:
+    """The command that adds nvcc, for whole CUDA programs."""
+    return pip_command("-e", "'.[programs]'")
+
+
 def pip_command(*packages: str) -> str:
     """The command that adds a package to this Python."""
     folder = f"{install.VENV}/bin/" if in_the_course_s_own() else ""

@@ -10,7 +10,7 @@ from ..paths import ROOT
 from ..remedies import set_up_command
 from .compiler_hints import UNDEFINED, candidates, hint_for
 from .headers import cuda_header_paths, cute_header_paths
-from .known_errors import CUTE, HOST_CODE, Hint
+from .known_errors import CUTE, HOST_CODE, NO_HINT, Hint
 from .source_text import DOTS, WIDEST, shortened
 from .template_errors import cause, outermost
 
@@ -28,15 +28,16 @@ class CompileError(LessonError):
     line, a caret and, for common mistakes, the remedy.
 
     ``source`` is what was compiled, if it is at hand: a misspelled name is looked for in it.
+    ``whole``: it is a whole program, whose host code belongs to it.
     """
 
-    def __init__(self, log: str, source: str = ""):
+    def __init__(self, log: str, source: str = "", whole: bool = False):
         self.log = _shorten_paths(log.strip("\0 \n"))
         diagnostics = causes(told_once(parse_log(self.log)))
         first = diagnostics[0] if diagnostics else Diagnostic("", 0, 0, self.log, ())
         self.file, self.line, self.column = first.file, first.line, first.column
         source = _FIRST_LINE.sub("", source)
-        explained = [(item, _hint(item, source)) for item in diagnostics]
+        explained = [(item, _hint(item, source, whole)) for item in diagnostics]
         explained = _each_once(explained)
         self.hints = tuple(hint.name for _, hint in explained[:MAX_ERRORS_SHOWN] if hint.name)
         super().__init__(_render(explained) if explained else self.log, symptom="Compile error")
@@ -162,8 +163,10 @@ def _cute_remedy() -> str:
     return f"The package nvidia-cutlass has it, and `{set_up_command()}` installs that."
 
 
-def _hint(item: Diagnostic, source: str) -> Hint:
+def _hint(item: Diagnostic, source: str, whole: bool) -> Hint:
     hint = hint_for(item.message, item.excerpt, source, item.line)
+    if whole and hint.name == HOST_CODE.name:
+        return NO_HINT
     return hint._replace(text=_cute_remedy()) if hint.text == CUTE else hint
 
 

@@ -2,5 +2,5 @@
 
 `host_kinds` names what can go wrong, `building` calls the compiler, `running` the program, and
 `faults` reads what stopped it; `program_cells` holds ``%%c`` and ``%%cpp``. The exercises build and
-run in the same way.
+run in the same way. `cuda_cells` holds ``%%cuda``: whole CUDA programs, on a GPU or the emulator.
 """

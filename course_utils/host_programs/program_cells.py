@@ -5,8 +5,6 @@ Every cell runs in a folder of its own that holds a copy of the files kept so fa
 
 from __future__ import annotations
 
-import builtins
-import keyword
 import os
 import re
 import shlex
@@ -25,6 +23,17 @@ from ..process_groups import Ended
 from ..shell import running_shell
 from . import host_kinds as kinds
 from .building import PROGRAM, build, compile_error, failed, finds_addresses, sanitizers, warnings
+from .cell_options import (
+    given_options,
+    into_of,
+    kept_files,
+    listed,
+    named,
+    one_of,
+    plain,
+    seconds_of,
+    words_of,
+)
 from .faults import fault_of, without_reports
 from .running import run_program
 
@@ -46,7 +55,6 @@ CPP = re.compile(
     r"|\b(?:bool|char|int|long|float|double|size_t)\s*&\s*\w+\s*[,)]"
     r"|#\s*include\s*<(?:iostream|vector|string|algorithm|memory|array|cstd\w+|cmath)>"
 )
-NAME = re.compile(r"\w[\w.+-]*\.(?:c|cpp|cc|h|hpp|cuh|cu|txt)")
 OPTIONS = {
     "args": "the program's arguments, as in a terminal",
     "stdin": "what it reads as its input; \\n ends a line",
@@ -199,15 +207,21 @@ def _explained(verdict: Verdict, language: str, source: str) -> Verdict:
 def _show(ended: Ended, asked: Asked, well: bool) -> None:
     """Print what the program wrote, less of it where it did not end ``well``; or give it away."""
     lines = MOST_LINES if well else FEW_LINES
+    show_output(ended.output, asked.into, lines)
+    print_beginning(without_reports(ended.errors), lines)
+
+
+def show_output(output: str, into: str, lines: int = MOST_LINES) -> None:
+    """Print what a program wrote, or give it to the notebook's variable ``into``."""
     shell = running_shell()
-    if asked.into and shell is not None:
-        shell.user_ns[asked.into] = ended.output
+    if into and shell is not None:
+        shell.user_ns[into] = output
     else:
-        _print(ended.output, lines)
-    _print(without_reports(ended.errors), lines)
+        print_beginning(output, lines)
 
 
-def _print(text: str, lines: int) -> None:
+def print_beginning(text: str, lines: int = MOST_LINES) -> None:
+    """Print a text's first ``lines``, and say so where more is left."""
     shown = "".join(text.splitlines(keepends=True)[:lines])[:MOST_CHARACTERS]
     if shown:
         print(shown, end="" if shown.endswith("\n") else "\n")
@@ -236,104 +250,34 @@ def _code(source: str) -> str:
 def _parse(language: str, line: str) -> Asked:
     """The options of the first line. Raises LessonError where one is unknown or makes no sense."""
     magic = f"%%{language}"
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        raise LessonError(f"{magic} {line}: a quotation mark is missing.") from None
-    given: dict[str, str] = {}
-    for word in words:
-        option, equals, value = word.partition("=")
-        if option in OPTIONS and not value and option != "stdin":
-            raise LessonError(
-                f"{magic} {line}: there is no value after {option}. Write {option}=… with no "
-                "blank on either side of the =."
-            )
-        if option in given:
-            raise LessonError(f"{magic} {line}: {option} is given twice.")
-        if option not in OPTIONS or not equals:
-            known = "\n".join(f"  {name}=…  {what}" for name, what in OPTIONS.items())
-            raise LessonError(f"{magic} {word}: no such option. There are:\n{known}")
-        given[option] = value
+    given = given_options(magic, line, OPTIONS)
     expect = given.get("expect", "").replace("-", " ")
     if expect and expect not in kinds.KINDS:
         known = ", ".join(kind.replace(" ", "-") for kind in kinds.KINDS)
         raise LessonError(f"{magic} expect={given['expect']}: there is no such fault. Say {known}.")
-    sanitize = given.get("sanitize", "on")
-    if sanitize not in ("on", "off"):
-        raise LessonError(f"{magic} sanitize={sanitize}: say on or off.")
-    if into := given.get("into", ""):
-        if not into.isidentifier() or keyword.iskeyword(into):
-            raise LessonError(f"{magic} into={into}: that is no name for a variable.")
-        if hasattr(builtins, into):
-            raise LessonError(f"{magic} into={into}: that would hide Python's own {into}.")
+    sanitize = one_of(magic, "sanitize", given, ("on", "off"))
+    into = into_of(magic, given)
     if language == "c":
         _refuse_cpp(magic, given)
     return Asked(
-        args=_words(magic, "args", given),
+        args=words_of(magic, "args", given),
         stdin=given.get("stdin", "").replace("\\n", "\n"),
         into=into,
-        file=_named(magic, "file", given.get("file", "")),
-        beside=_kept_files(magic, given.get("with", "")),
-        keep=tuple(_plain(magic, "keep", name) for name in _listed(given.get("keep", ""))),
-        flags=_words(magic, "flags", given),
+        file=named(magic, "file", given.get("file", "")),
+        beside=kept_files(magic, given.get("with", ""), c_folder()),
+        keep=tuple(plain(magic, "keep", name) for name in listed(given.get("keep", ""))),
+        flags=words_of(magic, "flags", given),
         std=given.get("std", ""),
-        seconds=_seconds(magic, given.get("seconds", "5")),
+        seconds=seconds_of(magic, given.get("seconds", "5")),
         sanitize=sanitize == "on",
         expect=expect,
     )
 
 
-def _words(magic: str, option: str, given: dict[str, str]) -> tuple[str, ...]:
-    """The words of an option's value, as a terminal would split it."""
-    try:
-        return tuple(shlex.split(given.get(option, "")))
-    except ValueError:
-        message = f"{magic} {option}={given[option]!r}: a quotation mark is missing in it."
-        raise LessonError(message) from None
-
-
 def _refuse_cpp(magic: str, given: dict[str, str]) -> None:
     """Raise LessonError where a cell of C asks for a version of C++, or for a file of it."""
     standard = given.get("std", "")
-    names = [given.get("file", ""), *_listed(given.get("with", ""))]
+    names = [given.get("file", ""), *listed(given.get("with", ""))]
     asked = standard if "++" in standard else next((n for n in names if n.endswith(CPP_FILES)), "")
     if asked:
         raise LessonError(f"{magic} … {asked}: that is C++. Begin the cell with %%cpp.")
-
-
-def _seconds(magic: str, text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 60:
-        raise LessonError(f"{magic} seconds={text}: say a number from 0 to 60.")
-    return seconds
-
-
-def _listed(text: str) -> list[str]:
-    return [name for name in text.split(",") if name]
-
-
-def _plain(magic: str, option: str, name: str) -> str:
-    if "/" in name or name in (".", ".."):
-        raise LessonError(f"{magic} {option}={name}: give a file's name alone, with no folder.")
-    return name
-
-
-def _named(magic: str, option: str, name: str) -> str:
-    if name and not NAME.fullmatch(_plain(magic, option, name)):
-        raise LessonError(f"{magic} {option}={name}: give a name such as sum.c, sum.cpp or sum.h.")
-    return name
-
-
-def _kept_files(magic: str, text: str) -> tuple[str, ...]:
-    names = _listed(text)
-    for name in names:
-        if not (c_folder() / _plain(magic, "with", name)).is_file():
-            kept = ", ".join(sorted(file.name for file in c_folder().iterdir())) or "nothing"
-            raise LessonError(
-                f"{magic} with={name}: no cell has kept {name} (kept so far: {kept}). Run the cell "
-                f"that begins with {magic} file={name} first."
-            )
-    return tuple(names)

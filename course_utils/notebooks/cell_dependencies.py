@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from nbformat import NotebookNode
 
 BUILT_IN = frozenset(dir(builtins))
-PROGRAMS = ("%%c", "%%cpp")
+PROGRAMS = ("%%c", "%%cpp", "%%cuda")
 MAGIC_LINE = re.compile(r"^[ \t]*([%!].*)$", re.M)
 OPTION = re.compile(r"\b(into|file|keep|with)=([\w.,]+)")
 KEPT_FILES = "kept files of programs"  # a name for all of them

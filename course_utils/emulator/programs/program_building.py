@@ -68,12 +68,14 @@ class Nvcc:
 
 @dataclass(frozen=True)
 class Built:
-    """A program that is ready to run. ``foreign``: folders of headers that aren't its own."""
+    """A program that is ready to run. ``foreign``: folders of headers that aren't its own.
+    ``warnings`` are the compiler's."""
 
     library: Path
     stand_in: Path
     missing: Path | None
     foreign: tuple[str, ...] = field(default=())
+    warnings: str = ""
 
 
 def find_nvcc(environment: dict[str, str] | None = None) -> Nvcc:
@@ -151,9 +153,14 @@ def nvcc_options(options: Sequence[str]) -> list[str]:
 
 
 def build_program(
-    sources: Sequence[str], options: Sequence[str], folder: Path, arch: str = ARCH
+    sources: Sequence[str],
+    options: Sequence[str],
+    folder: Path,
+    arch: str = ARCH,
+    beside: Path | None = None,
 ) -> Built:
-    """Compile a program as it is. ``options``: of nvcc. Raises CannotBuild with its log."""
+    """Compile a program as it is, into ``folder``. ``options``: of nvcc, which runs in the folder
+    ``beside``. Raises CannotBuild with its log."""
     nvcc = find_nvcc()
     library = folder / "program.so"
     command = [str(nvcc.path), "-shared", "-Xcompiler", "-fPIC", "-cudart", "none", "--no-compress"]
@@ -161,10 +168,11 @@ def build_program(
     for option in LINKING:
         command += ["-Xlinker", option]
     command += [*nvcc_options(options), "-o", str(library), *sources]
-    _run(command, " ".join(Path(name).name for name in sources))
+    warnings = _run(command, " ".join(Path(name).name for name in sources), beside)
     stand_in = build_stand_in(nvcc.includes, folder)
     foreign = tuple(map(str, (*nvcc.includes, "/usr/include", "/usr/lib")))
-    return Built(library, stand_in, build_missing(library, stand_in, folder), foreign)
+    missing = build_missing(library, stand_in, folder)
+    return Built(library, stand_in, missing, foreign, warnings)
 
 
 def _symbols(library: Path, kind: str) -> set[str]:
@@ -189,9 +197,11 @@ def build_missing(library: Path, stand_in: Path, folder: Path) -> Path | None:
     return made
 
 
-def _run(command: list[str], what: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def _run(command: list[str], what: str, beside: Path | None = None) -> str:
+    """Call a compiler, and return its warnings. Raises CannotBuild."""
+    done = subprocess.run(
+        command, capture_output=True, text=True, errors="replace", check=False, cwd=beside
+    )
     if done.returncode:
         raise CannotBuild(f"{what} can't be compiled.", (done.stdout + done.stderr).strip())
-    if done.stderr.strip():
-        print(done.stderr.strip(), file=sys.stderr)
+    return done.stderr.strip()

@@ -60,6 +60,8 @@ def main(words: Sequence[str]) -> int:
         except CannotBuild as error:
             print(*filter(None, (error.log, error)), sep="\n", file=sys.stderr)
             return 2
+        if built.warnings:
+            print(built.warnings, file=sys.stderr)
         outcome = run_program(
             built,
             folder,
