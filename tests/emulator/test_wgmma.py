@@ -10,7 +10,14 @@ import pytest
 from matrix_tiles import k_major, mn_major
 from test_matrix import ACCUMULATORS, TOLERANCE, launch, random
 
-from course_utils.emulator import ALL_CHECKS, BARRIER, DATA_RACE, OUT_OF_BOUNDS, KernelFault
+from course_utils.emulator import (
+    ALL_CHECKS,
+    BARRIER,
+    DATA_RACE,
+    OUT_OF_BOUNDS,
+    Cause,
+    KernelFault,
+)
 
 F32 = np.float32
 
@@ -361,13 +368,23 @@ extern "C" __global__ void f(float* out) {
 """
 
 
-def test_one_thread_may_say_that_the_tile_of_a_warpgroup_is_free_but_not_before_it_is():
-    release, out = "if (threadIdx.x == 0) arrive(empty);", np.zeros(128, F32)
+@pytest.mark.parametrize("thread", [0, 1, 33, 127])
+def test_one_thread_may_say_that_the_tile_of_a_warpgroup_is_free_but_not_before_it_is(thread):
+    release, out = f"if (threadIdx.x == {thread}) arrive(empty);", np.zeros(128, F32)
     for early, late, races in (("", release, False), (release, "", True)):
         code = PIPELINE.replace("EARLY", early).replace("LATE", late)
         result = launch(code, 160, (out,), shared=1024, checks=ALL_CHECKS)
         assert bool(result.findings) == races
         assert races or (out == 16 * (1 + 4 + 16)).all()
+
+
+@pytest.mark.parametrize("before, clean", [(WAIT_0, True), ("", False)])
+def test_after_its_wait_each_thread_of_a_warpgroup_may_write_over_the_tiles(before, clean):
+    over = f"{before} if (blockDim.x == 128) for (int i = t; i < chunks_a; i += 128) "
+    over += "shared[i] = uint4{};" + ("" if clean else WAIT_0)
+    *_, result = multiply(16, "f16", "f16", "f32", checks=ALL_CHECKS, wait=over)
+    causes = {finding.cause for finding in result.findings}
+    assert (not causes) if clean else Cause.TILE_STILL_READ in causes
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "warps", "lanes"])

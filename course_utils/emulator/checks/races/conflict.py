@@ -114,6 +114,8 @@ class AccessCheck:
             if kind == "read" and self.clocks.order is None:  # a flag may order the two
                 self.races.findings.unchanged += len(bad) - int(changes.sum())
             bad = bad[changes]  # writing the value that is there already is harmless
+        if len(bad) and kind == "read" and local:
+            bad = self._while_tiles_are_read(bad, entries)
         if len(bad) and self.clocks.order is not None:
             bad = self._without_order(self.clocks.order, bad, entries, cells)
         if not len(bad):
@@ -122,6 +124,18 @@ class AccessCheck:
         for n in np.argsort(first):
             alike = bad[number_of(entries[bad]) == numbers[n]]
             self._race(kind, int(numbers[n]), entries, cells, alike)
+
+    def _while_tiles_are_read(self, bad: np.ndarray, entries: np.ndarray) -> np.ndarray:
+        """Those of the positions ``bad`` without those that know of the end of a wgmma's read."""
+        tiles, lanes = self.races.tiles(self.group.batch), self.group.lanes
+        for number in np.unique(number_of(entries[bad])).tolist():
+            if self.races.numbers.site(number).instruction.opcode == "wgmma":
+                alike = bad[number_of(entries[bad]) == number].tolist()
+                known = [
+                    a for a in alike if tiles.known(self.clocks, int(lanes[a]), int(entries[a]))
+                ]
+                bad = bad[~np.isin(bad, known)]
+        return bad
 
     def _reach_each_other(self, entries: np.ndarray) -> np.ndarray:
         """Which entries are of strong accesses too, where the scope of each of the two includes the

@@ -75,6 +75,10 @@ class RaceCheck(Observer):
         """What the warps of a batch know of each other's past."""
         return self._batches[batch].clocks
 
+    def tiles(self, batch: Batch) -> TileReads:
+        """The tiles that tensor cores of a batch read."""
+        return self._batches[batch].tiles
+
     def batch_starts(self, batch: Batch) -> None:
         clocks = (TensorClocks if self.launch.entry.tensor_memory else VectorClocks)(batch)
         nobody = np.zeros(batch.block_count, bool)
@@ -395,6 +399,7 @@ class RaceCheck(Observer):
             access = self._read_tiles(group, read, reader)
             cells = access.shadow.cells(read.cells.ravel(), reader.width)
             access.overwritten(cells, read.writers.ravel())
+            self.tiles(group.batch).ended(self.clocks(group.batch), read)
 
     def _read_tiles(self, group: Group, read: TileRead, reader: WatchedAccess) -> AccessCheck:
         """The tiles are read, now."""

@@ -2,7 +2,8 @@
 
 The machine reads the tiles of a wgmma at once, where a GPU takes until ``wait_group``. So a read is
 kept here until then, and counts as one of that moment as well: whoever overwrites the tile before
-meets it. Source: PTX ISA, "wgmma.commit_group", "wgmma.wait_group".
+meets it. The four warps read together and are through together, so after their wait none of their
+lanes meets the read, and another warp has to hear of the end from any one of them. Source: PTX ISA, "wgmma.commit_group", "wgmma.wait_group".
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from ...isa.instruction_set import PLAIN
 from ...machine.accesses import WatchedAccess
 from ...memory.address_space import Region
 from ...numerics.rounding import ceil_div
+from .race_entries import CLOCK_SHIFT, THREAD
+from .vector_clocks import VectorClocks
 
 UNCOMMITTED = -1
 
@@ -67,6 +70,8 @@ class TileReads:
     def __init__(self, lanes: int) -> None:
         self._groups = np.zeros(ceil_div(lanes, 32), np.int64)  # that each warp has committed
         self._flying: list[tuple[TileRead, np.ndarray]] = []  # with the group of each tile
+        # (first warp, its time) of a warpgroup at a wait -> the times of its warps
+        self._ends: dict[tuple[int, int], np.ndarray] = {}
 
     def starts(self, read: TileRead) -> None:
         """Tiles are being read, in a group that is not committed yet."""
@@ -78,6 +83,26 @@ class TileReads:
             mine = (groups == UNCOMMITTED) & np.isin(read.lanes[:, 0] >> 5, warps)
             groups[mine] = self._groups[read.lanes[mine, 0] >> 5]
         self._groups[warps] += 1
+
+    def ended(self, clocks: VectorClocks, read: TileRead) -> None:
+        """A read is over, now."""
+        for lane in read.lanes[:, 0].tolist():
+            warps = (lane >> 5) + np.arange(4)
+            times = np.broadcast_to(clocks.now(warps << 5), 4)
+            self._ends[lane >> 5, int(times[0])] = times
+
+    def known(self, clocks: VectorClocks, lane: int, entry: int) -> bool:
+        """Whether a lane knows of the end of the tile read ``entry``: its own warpgroup read it, or
+        it has heard from a warp of the one that did."""
+        reader = (entry & THREAD) - clocks.first >> 5
+        warps = reader + np.arange(4)
+        if lane >> 5 in warps:
+            return True
+        times = self._ends.get((reader, entry >> CLOCK_SHIFT))
+        row, place = divmod(lane >> 5, clocks.warps)
+        if times is None or reader // clocks.warps != row:
+            return False
+        return bool((clocks.known[row, place, warps % clocks.warps] > times).any())
 
     def done(self, warps: np.ndarray, pending: int) -> list[TileRead]:
         """``wgmma.wait_group``: the reads that are over then, which are forgotten."""
