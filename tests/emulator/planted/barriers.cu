@@ -10,6 +10,7 @@ y[threadIdx.x] = x[63 - threadIdx.x];
 
 // # warps at two different __syncthreads() — barrier misuse
 // cause: BARRIERS_DIFFER
+// level: warning
 // thread: 32
 __shared__ float s[64];
 s[threadIdx.x] = 1;
@@ -30,6 +31,7 @@ y[threadIdx.x] = 1;
 
 // # a barrier that lets go when the others return — barrier misuse
 // cause: THREADS_RETURNED
+// level: warning
 // thread: any
 if («threadIdx.x→n» < 32) {
     y[threadIdx.x] = 1;

@@ -21,7 +21,7 @@ from ...machine.lanes import Group
 from ...machine.launch_state import LaunchState
 from ...machine.observer import Observer
 from ..races.copy_reports import named, told
-from ..races.severity import LEFT_BEHIND
+from ..races.severity import LEFT_BEHIND, TWO_LINES, WHOLE_WARPS_LEFT
 
 EVERYONE = 0xFFFFFFFF
 
@@ -67,12 +67,23 @@ class SyncCheck(Observer):
         cause: Cause,
         text: str,
         other: Location | None = None,
+        note: str = "",
     ) -> None:
+        """``note``: the last lines of what is only a warning."""
         thread, block = batch.who(lane)
         location = instruction.location
         text = f"Barrier misuse: {where(thread, block)} {text}"
-        finding = Finding(BARRIER, text, location, thread, block, other_location=other, cause=cause)
-        self.findings.add((cause, location, other), finding)
+        finding = Finding(
+            BARRIER,
+            text,
+            location,
+            thread,
+            block,
+            other_location=other,
+            level=WARNING if note else ERROR,
+            cause=cause,
+        )
+        self.findings.add((cause, location, other), finding, note)
 
     # --- warps ---
 
@@ -149,6 +160,7 @@ class SyncCheck(Observer):
                     f"waits at {i.location} while others of its block wait at {first.location}: "
                     "these are two barriers. Every thread must reach the same __syncthreads().",
                     first.location,
+                    TWO_LINES,
                 )
         new = slots[state.arrived[slots] == 0]
         sites[new] = here
@@ -208,9 +220,22 @@ class SyncCheck(Observer):
             "  they returned before it, or they skipped the branch that it is in. Every thread "
             "must reach it."
         )
-        cause = Cause.THREADS_RETURNED
-        finding = Finding(BARRIER, text, instruction.location, waiting, block, cause=cause)
-        self.findings.add(("exit", id(instruction)), finding)
+        key, cause = ("exit", id(instruction)), Cause.THREADS_RETURNED
+        whole = self._whole_warps(batch, slot)
+        if self.findings.warns(key) and not whole:
+            self.findings.is_error(key)
+        level = WARNING if whole else ERROR
+        finding = Finding(
+            BARRIER, text, instruction.location, waiting, block, level=level, cause=cause
+        )
+        self.findings.add(key, finding, WHOLE_WARPS_LEFT if whole else "")
+
+    def _whole_warps(self, batch: Batch, slot: int) -> bool:
+        """Whether no warp of a block has lost some of its threads and not all."""
+        warps = batch.lanes_per_block // 32
+        living = batch.living[slot * warps : (slot + 1) * warps]
+        full = np.minimum(32, batch.threads - 32 * np.arange(warps))
+        return bool(((living == 0) | (living == full)).all())
 
     # --- what a block leaves behind ---
 

@@ -37,6 +37,14 @@ NO_ACQUIRE = (
     "Warning: after an atomic that counts blocks the writes are usually visible. They aren't if\n"
     "  the SM has an older copy in its L1 cache, or if the compiler moves the access up."
 )
+TWO_LINES = (
+    "Warning: a GPU counts the warps that arrive, at whichever line, so this works while each\n"
+    "  branch has as many barriers. CUDA C++ promises nothing where threads wait at two lines."
+)
+WHOLE_WARPS_LEFT = (
+    "Warning: whole warps have ended, and a GPU waits only for the others, so this works.\n"
+    "  CUDA C++ promises nothing where some threads don't reach a __syncthreads()."
+)
 LEFT_BEHIND = (
     "Warning: the destination is dead, so a run seldom shows it. But by then that memory may be\n"
     "  another block's: wait for all copies (cp.async.wait_all) before the end."

@@ -2,8 +2,9 @@
 
 The machine reads the tiles of a wgmma at once, where a GPU takes until ``wait_group``. So a read is
 kept here until then, and counts as one of that moment as well: whoever overwrites the tile before
-meets it. The four warps read together and are through together, so after their wait none of their
-lanes meets the read, and another warp has to hear of the end from any one of them. Source: PTX ISA, "wgmma.commit_group", "wgmma.wait_group".
+meets it. The four warps are through a wgmma together: after their wait none of their lanes meets
+the read, and another warp may hear of its end from any of them.
+Source: PTX ISA, "wgmma.commit_group", "wgmma.wait_group".
 """
 
 from __future__ import annotations
