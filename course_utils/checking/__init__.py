@@ -16,6 +16,7 @@ from .hypotheses import classify
 from .indices import at_index
 from .never_written import raw_bytes, unset
 from .on_device import difference
+from .on_host import on_host
 from .tolerance import BFLOAT16_ROUNDOFF, is_inexact, tolerance_for, unit_roundoff
 from .verdict import CheckFailed, FirstWrong, Verdict
 
@@ -136,8 +137,8 @@ def judge(
         wrong |= (got == 0) & (np.signbit(got) != np.signbit(want))
     if not wrong.any() and not poisoned:
         return Verdict(error_kinds.PASS, f"{name} is right.", name=name, total=got.size)
-    before = None if initial is None else _on_host(initial)
-    masks = unset(actual, np.atleast_1d(_on_host(actual)), want, before)
+    before = None if initial is None else on_host(initial)
+    masks = unset(actual, np.atleast_1d(on_host(actual)), want, before)
     if poisoned and is_inexact(got):
         wrong |= masks.unwritten
     if not wrong.any():
@@ -194,23 +195,12 @@ def to_numpy(array: Any) -> tuple[np.ndarray, float]:
     """Any array as a NumPy array, and the unit roundoff of its dtype (bfloat16 becomes float32)."""
     if str(getattr(array, "dtype", "")) == "torch.bfloat16":
         return array.detach().cpu().float().numpy(), BFLOAT16_ROUNDOFF
-    array = _on_host(array)
+    array = on_host(array)
     if array.dtype.name == "bfloat16":
         return array.astype(np.float32), BFLOAT16_ROUNDOFF
     if array.dtype.kind not in "biufc":
         raise TypeError(f"check compares arrays of numbers, not of dtype {array.dtype}")
     return array, unit_roundoff(array.dtype)
-
-
-def _on_host(array: Any) -> np.ndarray:
-    """Any array as a NumPy array of the same dtype. torch's bfloat16, which NumPy lacks, becomes
-    float32."""
-    if hasattr(array, "detach"):  # torch
-        array = array.detach().cpu()
-        array = (array.float() if str(array.dtype) == "torch.bfloat16" else array).numpy()
-    elif hasattr(array, "get") and hasattr(array, "dtype"):  # CuPy's, or the emulator's
-        array = array.get()
-    return np.asarray(array)
 
 
 def _refuse_empty_checks(expected: np.ndarray, name: str) -> None:
@@ -227,6 +217,15 @@ def _wrong_shape(got: np.ndarray, want: np.ndarray, name: str) -> Verdict:
     message = f"{name} has shape {got.shape}, expected {want.shape}."
     if got.ndim == 2 and got.shape == want.shape[::-1]:
         message += " It may be transposed."
+    *others, size = want.shape or (0,)
+    if "c" in (got.dtype.kind, want.dtype.kind) and got.shape == (*others, size // 2 + 1):
+        message += f" A real transform (rfft, R2C) gives n / 2 + 1 of n = {size} frequencies."
+        slip = error_kinds.Slip.HALF_SPECTRUM
+        return replace(
+            _without_numbers(error_kinds.WRONG_SHAPE, message, name),
+            slip=slip,
+            hint=error_kinds.SLIP_STEP[slip],
+        )
     return _without_numbers(error_kinds.WRONG_SHAPE, message, name)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..devices.last_launches import Launched
 from .error_kinds import Slip
 from .indices import axis_names, plural
+from .on_host import on_host
 from .tolerance import Tolerance
 
 MUCH = 0.3  # share of the elements that another order leaves wrong at least
@@ -19,6 +20,7 @@ ENOUGH = 0.9  # share of elements that another order explains at least
 HARDLY = 0.02  # a chance, small enough where little depends on it
 UNLIKELY = 1e-3  # a chance that is smaller is evidence
 OR_UNFILLED = "no thread stores there, or what a thread stores there (or adds to) was never filled"
+MOST_OF_OPERANDS = 1 << 22  # elements of an array that is copied to the host as evidence
 PAIRS = 4096  # of expected elements, compared to see how often two of them agree
 
 
@@ -64,6 +66,17 @@ class Evidence:
         as far as the numbers show."""
         wrong = self.wrong
         return bool(self.unwritten[wrong].all()) or not self.actual[wrong].any()
+
+    @cached_property
+    def operands(self) -> dict[str, np.ndarray]:
+        """The inputs, or the arrays of the last launch as they are now, on the host. They may have
+        changed since: evidence is only what gives the expected result."""
+        arrays = self.inputs
+        if not arrays and self.launches:
+            launched = self.launches[-1].arrays()
+            arrays = {k: a for k, a in launched.items() if np.prod(a.shape) <= MOST_OF_OPERANDS}
+        found = {name: on_host(array) for name, array in arrays.items()}
+        return {name: array for name, array in found.items() if array.dtype.kind in "biuf"}
 
     def close(self, actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
         """Whether each number is within the tolerance: bool, the arrays' shape."""

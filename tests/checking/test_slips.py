@@ -30,6 +30,8 @@ def edited(array, where, value):
 
 
 NAN = np.float32(np.nan)
+A, B = RNG.standard_normal((16, 32)), RNG.standard_normal((32, 24))
+SQUARE = RNG.standard_normal((2, 7, 7))
 EDGE = np.zeros(60, bool)
 EDGE[[0, -1]] = True
 CASES = {
@@ -95,6 +97,31 @@ CASES = {
         Slip.ELSEWHERE,
         "output[5] holds the value of output[20]",
     ),
+    "a float counter": (
+        np.float32([5, 2**24]),
+        np.float32([5, 2e7]),
+        kinds.WRONG,
+        Slip.STUCK,
+        "16,777,216 (2^24)",
+    ),
+    "a half counter": (np.float16([2048]), np.float16([3000]), kinds.WRONG, Slip.STUCK, "half"),
+    "counted twice": (VECTOR[:1] * 2, VECTOR[:1], kinds.WRONG, Slip.COUNTED_AGAIN, "2 times"),
+    "by each lane": (np.array([16000]), np.array([500]), kinds.WRONG, Slip.COUNTED_AGAIN, "32 t"),
+    "half of the frequencies": (
+        np.where(np.arange(60) <= 30, REAL, 0),
+        REAL,
+        kinds.WRONG,
+        Slip.HALF_SPECTRUM,
+        "first 31 of 60",
+    ),
+    "rfft": (np.fft.rfft(VECTOR), np.fft.fft(VECTOR), kinds.WRONG_SHAPE, Slip.HALF_SPECTRUM, "60"),
+    "B A": (
+        SQUARE[1] @ SQUARE[0],
+        SQUARE[0] @ SQUARE[1],
+        kinds.WRONG,
+        Slip.OPERANDS_SWAPPED,
+        "eigenvalues",
+    ),
     "two thirds": (np.array([128]), np.array([192]), kinds.WRONG, Slip.TERMS_MISSING, "2/3"),
 }
 
@@ -123,9 +150,19 @@ def test_random_mistakes_have_nothing_in_common():
         for size in (5, 8, 33, 100) * 5:
             right, other = draw(size) + 1, draw(size) + 1
             wrong = np.where(RNG.random(size) < RNG.choice([0.1, 0.5, 1]), other, right)
-            verdict = judge(wrong, right, inputs={"x": draw(4 * size)})
+            launches = [Launched("k", (-(-size // 8),), (int(RNG.choice([4, 6, 8])),))] * 2
+            verdict = judge(wrong, right, inputs={"x": draw(4 * size)}, launches=launches)
             found += [verdict.message] if verdict.slip and verdict.slip is not Slip.ZEROS else []
     assert not found
+
+
+def test_random_products_have_nothing_in_common():
+    for m, n, k in ((4, 4, 4), (16, 16, 16), (5, 9, 3), (8, 3, 12)) * 3:
+        a, b = RNG.integers(-3, 4, (m, k)), RNG.integers(-3, 4, (k, n))
+        for wrong in (a @ b + RNG.integers(-3, 4, (m, n)), RNG.permutation((a @ b).reshape(-1))):
+            verdict = judge(wrong.reshape(m, n), a @ b, inputs={"a": a, "b": b})
+            slips = (Slip.OPERAND_LAYOUT, Slip.LEADING_DIMENSION, Slip.OPERANDS_SWAPPED)
+            assert verdict.slip not in slips
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float64, np.complex64, np.int64, np.uint8])
@@ -139,7 +176,9 @@ def test_no_number_is_too_strange_for_a_verdict(dtype):
         wrong = np.where(RNG.random((3, 4)) < 0.4, other, right)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert str(judge(wrong, right, zeros=True, inputs={"x": RNG.choice(numbers, (12, 4))}))
+            inputs = {"x": RNG.choice(numbers, (12, 4)), "y": RNG.choice(numbers, (3, 3))}
+            launches = [Launched("k", (3,), (6,))] * 2
+            assert str(judge(wrong, right, zeros=True, inputs=inputs, launches=launches))
 
 
 @pytest.mark.parametrize(
@@ -186,6 +225,78 @@ def test_the_terms_that_a_sum_left_out_are_named(kept, data):
         assert verdict.slip is Slip.TERMS_MISSING
         for words in data if inputs.ndim == 1 else data[:1] * (len(got) == 1):
             assert words in verdict.message
+
+
+def flipped(matrix):
+    """Stored by rows, read by columns."""
+    return matrix.reshape(matrix.shape[::-1]).T
+
+
+def apart(matrix, width):
+    rows, columns = matrix.shape
+    return matrix.reshape(-1)[np.arange(rows)[:, None] * width + np.arange(columns)]
+
+
+TILED = A.reshape(1, 16, 2, 16).transpose(0, 3, 2, 1).reshape(16, 32)
+PRODUCTS = {
+    "a by columns": (flipped(A) @ B, Slip.OPERAND_LAYOUT, "a is read by columns"),
+    "both by columns": (flipped(A) @ flipped(B), Slip.OPERAND_LAYOUT, "both are read by columns"),
+    "tiles by columns": (TILED @ B, Slip.OPERAND_LAYOUT, "tiles of 16 x 16"),
+    "another width": (A @ apart(B, 16), Slip.LEADING_DIMENSION, "16 elements from one row"),
+}
+
+
+@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize("case", PRODUCTS)
+def test_the_operand_that_is_misread_is_named(case, flat):
+    got, slip, data = PRODUCTS[case]
+    inputs = {"k": np.int32(32), "a": A.reshape(-1) if flat else A, "b": B}
+    verdict = judge(got, A @ B, inputs=inputs)
+    assert verdict.slip is slip and data in verdict.message
+    partly = np.where(np.arange(16)[:, None] < 5, got, A @ B + 1)
+    assert judge(partly, A @ B, inputs=inputs).slip is None
+    assert judge(got, A @ B + A @ flipped(B), inputs=inputs).slip is None  # of other operands
+
+
+def test_operands_in_the_other_order_are_named():
+    a, b = SQUARE
+    verdict = judge(b @ a.T, a @ b, inputs={"a": a, "b": b})
+    assert verdict.slip is Slip.OPERANDS_SWAPPED and "with a transposed" in verdict.message
+
+
+# --- launches ---
+
+
+def test_what_is_added_by_each_launch_is_named():
+    launches = [Launched("total", (4,), (32,))] * 3
+    for actual, expected in (([30], [10]), (VECTOR * 3, VECTOR), (VECTOR[:1] * 2, VECTOR[:1])):
+        verdict = judge(np.array(actual), np.array(expected), launches=launches)
+        assert (verdict.kind, verdict.slip) == (kinds.SCALED, Slip.ADDED_AGAIN)
+        assert "total was launched 3 times" in verdict.message
+    for wrong in (VECTOR * 4, VECTOR + 1, VECTOR * 2.5):
+        assert judge(wrong, VECTOR, launches=launches).slip is not Slip.ADDED_AGAIN
+    assert judge(VECTOR * 2, VECTOR, launches=launches[:1]).slip is not Slip.ADDED_AGAIN
+
+
+@pytest.mark.parametrize("per_block", [False, True])
+@pytest.mark.parametrize(
+    ("threads", "kept", "data"),
+    [
+        (24, tree_keeps(24), "24 threads"),
+        (192, np.arange(192) < 128, "6 warps"),  # by __shfl_xor_sync over 6 lanes
+        (192, np.repeat(tree_keeps(6), 32), "6 warps"),
+        (192, tree_keeps(192), "192 threads"),
+    ],
+)
+def test_a_tree_over_the_threads_of_a_block_is_named(threads, kept, data, per_block):
+    x = RNG.standard_normal(5 * threads - 7)
+    terms = np.append(x, np.zeros(7)).reshape(5, threads)
+    got, want = (terms * kept).sum(axis=1), terms.sum(axis=1)
+    if not per_block:
+        got, want = got.sum(keepdims=True), want.sum(keepdims=True)
+    launches = [Launched("total", (5,), (threads,))]
+    verdict = judge(got, want, inputs={"x": x}, launches=launches, rtol=1e-9)
+    assert verdict.slip is Slip.TREE_OF_BLOCK and data in verdict.message
 
 
 # --- elements never written ---

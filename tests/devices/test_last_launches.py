@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils.checking import check
-from course_utils.checking.error_kinds import NEXT_STEP
+from course_utils.checking.error_kinds import NEXT_STEP, Slip
 from course_utils.devices import emulated_cupy as cp
 from course_utils.devices.emulated_kernels import RawModule
 from course_utils.devices.last_launches import Launched, last_launch_on, remember
@@ -72,3 +72,14 @@ def test_arrays_of_a_gpu_are_known_by_their_addresses():
     )
     remember(Launched("k", (1,), (32,)), (whole,))
     assert last_launch_on(part).kernel == "k" and last_launch_on(other) is None
+
+
+def test_the_arrays_of_the_last_launch_are_evidence_while_they_give_the_expected_result():
+    numbers = np.random.default_rng(3).standard_normal((2, 6, 6))
+    a, b, c = (cp.asarray(each) for each in (*numbers, numbers[0].T @ numbers[1]))
+    remember(Launched("mm", (1,), (36,)), (a, b, c, 6))
+    right = numbers[0] @ numbers[1]
+    verdict = check(c, right, raising=False)
+    assert verdict.slip is Slip.OPERAND_LAYOUT and "argument 1 is read by columns" in str(verdict)
+    a[...] = 0
+    assert check(c, right, raising=False).slip is None

@@ -14,21 +14,35 @@ import numpy as np
 from .. import error_kinds as kinds
 from ..error_kinds import Slip
 from ..evidence import Diagnosis, Evidence
-from . import arrangement, in_common, partial_sums, reach, where_wrong, whole
+from . import (
+    arrangement,
+    in_common,
+    operands,
+    partial_sums,
+    reach,
+    repeated,
+    where_wrong,
+    whole,
+)
 
 HYPOTHESES: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
     whole.untouched,
     whole.from_unwritten,
     whole.zero,
     whole.not_a_number,
+    repeated.stuck,
     arrangement.conjugated,
+    arrangement.half_spectrum,
     arrangement.transposed,
     arrangement.reversed_,
     arrangement.shifted,
     arrangement.rolled,
+    repeated.added_again,
     whole.scaled,
+    operands.product,
     whole.imprecise,
     reach.reached,
+    partial_sums.tree_of_block,
     where_wrong.edges,
     where_wrong.short_index,
     where_wrong.first_block,
@@ -50,6 +64,8 @@ def _first_that_holds(e: Evidence) -> Diagnosis:
     if found is not None and (found.slip is not None or e.unwritten[e.wrong].all()):
         return found
     shared = in_common.shared(e)
+    if found is None and shared is None:
+        found = operands.same_eigenvalues(e)
     if found is None:
         found = in_common.describe_wrong(e)
         return found if shared is None else replace(found, message=shared[0], slip=shared[1])

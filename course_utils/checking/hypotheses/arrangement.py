@@ -8,6 +8,7 @@ from .. import error_kinds as kinds
 from ..error_kinds import Slip
 from ..evidence import MUCH, Diagnosis, Evidence
 
+LEAST_SPECTRUM = 8  # frequencies
 CANDIDATES = 8  # distances that the first element allows: of more, each is one by chance
 
 
@@ -50,6 +51,24 @@ def conjugated(e: Evidence) -> Diagnosis | None:
         "each imaginary part is wrong."
     )
     return Diagnosis(kinds.WRONG, message, Slip.EXPONENT_SIGN)
+
+
+def half_spectrum(e: Evidence) -> Diagnosis | None:
+    """Only the frequencies that a transform of real numbers gives, of all n along the last axis."""
+    size = e.actual.shape[-1]
+    if e.actual.dtype.kind != "c" or size < LEAST_SPECTRUM or not e.untouched:
+        return None
+    computed = size // 2 + 1
+    numbers = np.broadcast_to(np.arange(size), e.wrong.shape)
+    mirrored = np.roll(np.flip(e.expected, -1), 1, -1).conj()
+    if (e.wrong != (numbers >= computed)).any() or not e.close(mirrored, e.expected).all():
+        return None
+    return Diagnosis(
+        kinds.WRONG,
+        f"the first {computed} of {size} frequencies of {e.name} are right, n / 2 + 1 as a "
+        "transform of real numbers gives them, and no thread computed the others.",
+        Slip.HALF_SPECTRUM,
+    )
 
 
 def shifted(e: Evidence) -> Diagnosis | None:

@@ -206,6 +206,9 @@ def describe_wrong(e: Evidence) -> Diagnosis:
     if share := _fraction(e):
         message = f"{e.all_of} is {share} of the expected one."
         return Diagnosis(kinds.WRONG, message, Slip.TERMS_MISSING)
+    if factor := _multiple(e):
+        message = f"{e.all_of} is {factor} times the expected one."
+        return Diagnosis(kinds.WRONG, message, Slip.COUNTED_AGAIN)
     if off := _share(e):
         return Diagnosis(kinds.WRONG, f"{e.all_of} is {off}: more than rounding explains.")
     return Diagnosis(kinds.WRONG, f"{e.all_of} is wrong.")
@@ -225,6 +228,22 @@ def _fraction(e: Evidence) -> str:
         return ""
     near = e.close(np.array([float(share) * float(wanted)]), wide(e.actual.reshape(-1)))
     return str(share) if near.all() else ""
+
+
+def _multiple(e: Evidence) -> int:
+    """2 where a single number is twice the expected one, or another number that counts launches,
+    lanes or threads. 0 where it is none, or may be by chance."""
+    got, wanted = wide(e.actual).item(), wide(e.expected).item()
+    if e.actual.dtype.kind not in "iuf" or not np.isfinite([got, wanted]).all() or not wanted:
+        return 0
+    if e.is_whole() and abs(wanted) < MANY:
+        return 0
+    ratio = got / wanted
+    factor = round(ratio) if 1 < ratio <= 1024 else 0
+    if factor > SMALL_SHARES and factor & (factor - 1):
+        return 0
+    near = factor > 1 and e.close(np.array([got / factor]), np.array([wanted])).all()
+    return factor if near else 0
 
 
 def _share(e: Evidence) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..indices import element
 from ..tolerance import Tolerance, wide
 
 MOST_TERMS = 1 << 12  # of a sum: among more, one is left out by chance
+WARP = 32
 NAMED = 4  # of the terms left out, so many by name
 
 
@@ -21,7 +23,7 @@ def terms_missing(e: Evidence) -> Diagnosis | None:
     or those that a tree over a size that isn't a power of two keeps."""
     if e.expected.dtype.kind not in "iuf" or e.actual.dtype.kind not in "iuf":
         return None
-    for name, values in e.inputs.items():
+    for name, values in e.operands.items():
         terms = _terms(e, values)
         if terms is None:
             continue
@@ -32,9 +34,54 @@ def terms_missing(e: Evidence) -> Diagnosis | None:
     return None
 
 
-def _terms(e: Evidence, values: object) -> np.ndarray | None:
-    """The terms of each element, (elements, terms), where ``values`` are that, None otherwise."""
-    array = np.asarray(values)
+def tree_of_block(e: Evidence) -> Diagnosis | None:
+    """The sum of all terms but those that a tree over the threads or the warps of a block loses."""
+    threads = prod(e.launches[-1].block) if e.launches else 0
+    if not threads & (threads - 1) or e.expected.dtype.kind not in "iuf":
+        return None
+    blocks = prod(e.launches[-1].grid)
+    for values in e.operands.values():
+        terms = _by_threads(e, values, blocks, threads)
+        if terms is None:
+            continue
+        for what, kept in _trees(threads):
+            if not _near(e, terms[:, kept].sum(axis=1), e.actual.reshape(-1)).all():
+                continue
+            return Diagnosis(
+                kinds.WRONG,
+                f"{e.wrong_ones} is a sum without {int((~kept).sum())} of every {threads} terms. "
+                f"{what}, which isn't a power of two: a tree that halves its distance loses them.",
+                Slip.TREE_OF_BLOCK,
+            )
+    return None
+
+
+def _by_threads(e: Evidence, values: np.ndarray, blocks: int, threads: int) -> np.ndarray | None:
+    """The terms of each element by the thread that adds them, (elements, threads), where
+    ``values`` are that: one sum of all, or one of each block. None otherwise."""
+    flat = wide(values.reshape(-1))
+    sums = e.expected.size
+    if values.dtype.kind not in "iuf" or sums not in (1, blocks) or flat.size < threads:
+        return None
+    if sums > 1 and -(-flat.size // threads) != blocks:
+        return None
+    padded = np.zeros(-(-flat.size // threads) * threads)
+    padded[: flat.size] = flat
+    terms: np.ndarray = padded.reshape(sums, -1, threads).sum(axis=1)
+    return terms if _near(e, terms.sum(axis=1), e.expected.reshape(-1)).all() else None
+
+
+def _trees(threads: int) -> Iterator[tuple[str, np.ndarray]]:
+    """What a tree may be over, in words, and the threads whose terms it keeps."""
+    yield f"The block has {threads} threads", tree_keeps(threads)
+    warps, rest = divmod(threads, WARP)
+    if not rest and warps & (warps - 1):
+        for keeps in (tree_keeps, xor_keeps):
+            yield f"The block has {warps} warps", np.repeat(keeps(warps), WARP)
+
+
+def _terms(e: Evidence, array: np.ndarray) -> np.ndarray | None:
+    """The terms of each element, (elements, terms), where ``array`` is that, None otherwise."""
     count = e.expected.size
     if array.dtype.kind not in "iuf" or array.size % count or array.size // count < 3:
         return None
@@ -82,6 +129,18 @@ def tree_keeps(count: int) -> np.ndarray:
         distance //= 2
     kept = np.zeros(count, bool)
     kept[sorted(reach[0])] = True
+    return kept
+
+
+def xor_keeps(count: int) -> np.ndarray:
+    """The same for lanes that add by __shfl_xor_sync, where a lane past ``count`` holds 0."""
+    reach = [{i} for i in range(WARP)]
+    distance = count // 2
+    while distance:
+        reach = [reach[i] | reach[i ^ distance] for i in range(WARP)]
+        distance //= 2
+    kept = np.zeros(count, bool)
+    kept[[i for i in reach[0] if i < count]] = True
     return kept
 
 
