@@ -97,6 +97,7 @@ if (threadIdx.x < 32) dealloc(a, 32);
 
 // # a column written by one warp and read by another, with no tcgen05.fence — data race
 // cause: TENSOR_MEMORY_FENCE_MISSING
+// level: warning
 // thread: 128
 // other: 0
 // args: zeros(64), zeros(160), 3

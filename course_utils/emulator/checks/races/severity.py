@@ -45,6 +45,10 @@ WHOLE_WARPS_LEFT = (
     "Warning: whole warps have ended, and a GPU waits only for the others, so this works.\n"
     "  CUDA C++ promises nothing where some threads don't reach a __syncthreads()."
 )
+NO_TENSOR_FENCE = (
+    "Warning: public kernels for sm_100 come without this fence and give right results. The PTX\n"
+    "  manual promises the order only with it."
+)
 LEFT_BEHIND = (
     "Warning: the destination is dead, so a run seldom shows it. But by then that memory may be\n"
     "  another block's: wait for all copies (cp.async.wait_all) before the end."

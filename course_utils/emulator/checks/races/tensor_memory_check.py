@@ -23,13 +23,14 @@ import numpy as np
 
 from ...findings.causes import Cause
 from ...findings.finding_log import FindingLog
-from ...findings.report import DATA_RACE, TENSOR_MEMORY, Finding
+from ...findings.report import DATA_RACE, ERROR, TENSOR_MEMORY, WARNING, Finding
 from ...isa import ptx
 from ...machine.async_state import Transfer
 from ...machine.batch import Batch
 from ...machine.lanes import Group
 from ...machine.observer import Observer
 from .race_reports import Races
+from .severity import NO_TENSOR_FENCE
 from .vector_clocks import VectorClocks
 
 Cells = tuple[int, np.ndarray, slice]  # block, halves of warps, columns
@@ -299,6 +300,7 @@ class TensorUse:
             f"({_name(other)})\n"
             f"  thread {thread} of block {own} {verb} at {here} ({_name(site)})"
         )
+        unfenced = cause == Cause.TENSOR_MEMORY_FENCE_MISSING
         finding = Finding(
             DATA_RACE,
             f"{text}\n  with no {lacks}.",
@@ -309,10 +311,12 @@ class TensorUse:
             column,
             other_location=there,
             other_thread=other_thread,
+            level=WARNING if unfenced else ERROR,
             cause=cause,
             symptom=text,
         )
-        self.findings.add(("tensor", here, there, lacks), finding)
+        note = NO_TENSOR_FENCE if unfenced else ""
+        self.findings.add(("tensor", here, there, lacks), finding, note)
 
 
 def _name(site: TensorSite) -> str:
