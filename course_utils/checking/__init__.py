@@ -12,11 +12,11 @@ from ..devices.last_launches import Launched, launches_on
 from . import error_kinds
 from .evidence import Diagnosis, Evidence
 from .heat_maps import map_of
+from .host_copies import host_copy
 from .hypotheses import classify
 from .indices import at_index
 from .never_written import raw_bytes, unset
 from .on_device import difference
-from .on_host import on_host
 from .tolerance import BFLOAT16_ROUNDOFF, is_inexact, tolerance_for, unit_roundoff
 from .verdict import CheckFailed, FirstWrong, Verdict
 
@@ -137,8 +137,8 @@ def judge(
         wrong |= (got == 0) & (np.signbit(got) != np.signbit(want))
     if not wrong.any() and not poisoned:
         return Verdict(error_kinds.PASS, f"{name} is right.", name=name, total=got.size)
-    before = None if initial is None else on_host(initial)
-    masks = unset(actual, np.atleast_1d(on_host(actual)), want, before)
+    before = None if initial is None else host_copy(initial)
+    masks = unset(actual, np.atleast_1d(host_copy(actual)), want, before)
     if poisoned and is_inexact(got):
         wrong |= masks.unwritten
     if not wrong.any():
@@ -195,7 +195,7 @@ def to_numpy(array: Any) -> tuple[np.ndarray, float]:
     """Any array as a NumPy array, and the unit roundoff of its dtype (bfloat16 becomes float32)."""
     if str(getattr(array, "dtype", "")) == "torch.bfloat16":
         return array.detach().cpu().float().numpy(), BFLOAT16_ROUNDOFF
-    array = on_host(array)
+    array = host_copy(array)
     if array.dtype.name == "bfloat16":
         return array.astype(np.float32), BFLOAT16_ROUNDOFF
     if array.dtype.kind not in "biufc":

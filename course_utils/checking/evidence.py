@@ -11,8 +11,8 @@ import numpy as np
 
 from ..devices.last_launches import Launched
 from .error_kinds import Slip
+from .host_copies import host_copy
 from .indices import axis_names, plural
-from .on_host import on_host
 from .tolerance import Tolerance
 
 MUCH = 0.3  # share of the elements that another order leaves wrong at least
@@ -75,7 +75,7 @@ class Evidence:
         if not arrays and self.launches:
             launched = self.launches[-1].arrays()
             arrays = {k: a for k, a in launched.items() if np.prod(a.shape) <= MOST_OF_OPERANDS}
-        found = {name: on_host(array) for name, array in arrays.items()}
+        found = {name: host_copy(array) for name, array in arrays.items()}
         return {name: array for name, array in found.items() if array.dtype.kind in "biuf"}
 
     def close(self, actual: np.ndarray, expected: np.ndarray) -> np.ndarray:

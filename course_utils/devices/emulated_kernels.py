@@ -30,6 +30,7 @@ from .emulated_arrays import MemoryPointer
 from .last_launches import Launched, remember
 from .limits import IMPOSSIBLE_VALUE, LaunchError, Limits, check_shape, dimensions
 from .raw_arguments import RawArguments
+from .raw_options import macros, split_arch
 
 CODE_NAME = "kernel.cu"  # what compiler and reports call the code of a RawModule
 
@@ -62,6 +63,10 @@ class KernelNotFound(LessonError, KeyError):
 
     def __init__(self, name: str, source: str, symbols: Iterable[str]):
         super().__init__(missing_kernel(name, source, symbols), symptom=CUDA_ERRORS[500].heading)
+
+
+class SwappedArguments(LessonError, TypeError):
+    """The code of a kernel where its name belongs."""
 
 
 class RawModule:
@@ -100,10 +105,10 @@ class RawModule:
             self._machine = EmulatedModule(read_source(Path(str(path))))
             return
         with interruptible("the code was not compiled."):
-            compiled = self.compiled(_split_arch(self.options)[0])
+            compiled = self.compiled(split_arch(self.options)[0])
         self._mangled, self.log = compiled.mangled, compiled.log
         self.compile_seconds = compiled.seconds
-        self._signatures = signature.kernels(code, _macros(self.options))
+        self._signatures = signature.kernels(code, macros(self.options))
         self._machine = EmulatedModule(compiled.ptx)
 
     def add_names(self, symbols: Mapping[str, str]) -> None:
@@ -120,7 +125,7 @@ class RawModule:
         ``options``; it is not loaded."""
         if self.code is None:
             raise LessonError(f"{self.file_path} is compiled already: its CUDA C++ is not known.")
-        _, own = _split_arch(self.options)
+        _, own = split_arch(self.options)
         return compile_source(
             self.code,
             filename=CODE_NAME,
@@ -132,28 +137,6 @@ class RawModule:
     def get_global(self, name: str) -> MemoryPointer:
         """Where the ``__device__`` or ``__constant__`` variable ``name`` lives."""
         return MemoryPointer(self._machine.global_array(name))
-
-
-def _split_arch(options: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    arch, others = "compute_90a", []
-    for option in options:
-        flag, _, value = option.partition("=")
-        if flag in ("-arch", "--gpu-architecture"):
-            arch = value.replace("sm_", "compute_")
-        else:
-            others.append(option)
-    return arch, tuple(others)
-
-
-def _macros(options: tuple[str, ...]) -> dict[str, str]:
-    """The values of the macros that compiler ``options`` define, by name."""
-    found: dict[str, str] = {}
-    for option in options:
-        flag = next((f for f in ("--define-macro=", "-D") if option.startswith(f)), None)
-        name, _, value = option.removeprefix(flag or "").strip().partition("=")
-        if flag and value:
-            found[name] = value
-    return found
 
 
 class RawKernel:
@@ -175,6 +158,11 @@ class RawKernel:
         enable_cooperative_groups: bool = False,
         jitify: bool = False,
     ) -> None:
+        if "__global__" in name and "__global__" not in code:
+            raise SwappedArguments(
+                "cp.RawKernel takes the code first and the name second, and got them the other way "
+                f"round. Write cp.RawKernel(code, {code.strip()!r})."
+            )
         module = RawModule(
             code=code,
             options=options,
@@ -297,7 +285,7 @@ class RawKernel:
                 launched = Launched(self.name, grid, block, faulted=True)
                 remember(launched, args, self._arguments.parameters)
             if self.code and has_assembly(self.code) and _told_by_assembler(error):
-                target = _split_arch(self.options)[0].removeprefix("compute_")
+                target = split_arch(self.options)[0].removeprefix("compute_")
                 if refused := refused_assembly(self.compiled, target):
                     raise refused from None
             if type(error) is ValueError:  # a launch that cannot be

@@ -286,6 +286,11 @@ def test_a_python_float_is_passed_as_a_double_as_in_cupy():
     assert x.tolist() == [0]  # the low half of the double 2.0
 
 
+def test_the_code_in_place_of_the_name_is_refused_with_the_call_that_was_meant():
+    with pytest.raises(TypeError, match=r"RawKernel\(code, 'scale'\)"):
+        cp.RawKernel("scale", SCALE)
+
+
 def test_a_template_is_reached_by_name_expression():
     source = "template <typename T> __global__ void one(T *x) { *x = 1; }"
     module = cp.RawModule(code=source, name_expressions=("one<int>", "one<double>"))

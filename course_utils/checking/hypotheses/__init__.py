@@ -17,7 +17,7 @@ from ..evidence import Diagnosis, Evidence
 from . import (
     arrangement,
     in_common,
-    operands,
+    matrix_products,
     partial_sums,
     reach,
     repeated,
@@ -39,7 +39,7 @@ HYPOTHESES: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
     arrangement.rolled,
     repeated.added_again,
     whole.scaled,
-    operands.product,
+    matrix_products.product,
     whole.imprecise,
     reach.reached,
     partial_sums.tree_of_block,
@@ -65,7 +65,7 @@ def _first_that_holds(e: Evidence) -> Diagnosis:
         return found
     shared = in_common.shared(e)
     if found is None and shared is None:
-        found = operands.same_eigenvalues(e)
+        found = matrix_products.same_eigenvalues(e)
     if found is None:
         found = in_common.describe_wrong(e)
         return found if shared is None else replace(found, message=shared[0], slip=shared[1])

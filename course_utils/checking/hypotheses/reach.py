@@ -47,7 +47,7 @@ def _of(e: Evidence, way: Reached, threads: int) -> Diagnosis:
     kind = kinds.FIRST_BLOCK
     if way.slip in (Slip.ROLES_SWAPPED, Slip.THREAD_INDEX_MISSING):
         kind = kinds.WRONG
-    elif way.slip is Slip.GRID_TOO_SMALL and e.wrong.ndim == 1 and e.wrong.sum() < threads:
+    elif way.slip is Slip.GRID_TOO_SMALL and e.wrong.sum() < threads:
         kind = kinds.EDGES
     return Diagnosis(kind, way.words, way.slip)
 

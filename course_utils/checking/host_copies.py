@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 
-def on_host(array: Any) -> np.ndarray:
+def host_copy(array: Any) -> np.ndarray:
     """Any array as a NumPy array of the same dtype. torch's bfloat16, which NumPy lacks, becomes
     float32."""
     if hasattr(array, "detach"):  # torch
