@@ -568,6 +568,22 @@ takes some things that the manuals do not say, found by comparing:
   x, and the filter does not look over the edges of a face.
 
 """
+FP8 = """## Sums of fp8 products
+
+`fp8_sums_h200.npz` holds what an H200 made of random operands in both formats, and the emulator has
+the same bits (`tests/emulator/fp8_sums.py`). No manual says how they come about. What fits:
+
+- `wgmma` m64nNk32 with f32 sums takes the largest exponent of its 32 products and the accumulator,
+  cuts every term off 13 bits below it, adds exactly, and cuts the sum off 13 bits after its first.
+  Nothing is rounded up.
+- A product's exponent is the sum of its factors', also where the product is one larger.
+- Hopper has no `mma.sync` for fp8: m16n8k32 converts to f16, multiplies with bytes 0 and 1 of each
+  register and then with 2 and 3, keeps 25 bits below the largest, cuts off to 24, and adds the
+  accumulator last, rounded as any float.
+
+With f16 sums, sparse factors and m16n8k16 these products are summed exactly and rounded once.
+
+"""
 TCGEN05 = """## Blackwell's tensor cores
 
 `tcgen05`, and `mma` with a `.kind`, have run on no silicon: no Blackwell GPU was at hand. What
@@ -610,9 +626,8 @@ emulator's. NVRTC {emulator["nvrtc"]}, NumPy {emulator["numpy"]}.
 """
     on_gpu = "\n".join(_gpu_section(gpu))
     assembler = "\n".join(_departures(gpu))
-    return (
-        f"{INTRODUCTION}\n{table}\n## Against a GPU\n\n{on_gpu}\n{assembler}\n{TEXTURES}{TCGEN05}"
-    )
+    measured = f"{on_gpu}\n{assembler}\n{TEXTURES}{FP8}"
+    return f"{INTRODUCTION}\n{table}\n## Against a GPU\n\n{measured}{TCGEN05}"
 
 
 INTRODUCTION = """# How close the emulator comes to a GPU

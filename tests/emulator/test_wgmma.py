@@ -169,8 +169,11 @@ def multiply(
     return d, a_values, b_values, result
 
 
-def check(d, expected, d_kind):
-    tolerance = TOLERANCE[d_kind]
+FEW_BITS = 2**-10  # of fp8 products: the terms of a sum end 13 bits below the largest
+
+
+def check(d, expected, d_kind, tolerance=None):
+    tolerance = TOLERANCE[d_kind] if tolerance is None else tolerance
     np.testing.assert_allclose(
         d, np.broadcast_to(expected, d.shape), rtol=tolerance, atol=tolerance * 20
     )
@@ -200,7 +203,8 @@ def test_wgmma_multiplies_128_byte_swizzled_tiles_of_every_width(n):
 def test_wgmma_knows_every_type_with_a_in_shared_memory_or_registers(kinds, registers):
     a_kind, b_kind, d_kind = kinds.split()
     d, a, b, _ = multiply(32, a_kind, b_kind, d_kind, registers=registers)
-    check(d, a @ b.T, d_kind)
+    few = kinds.startswith("e") and d_kind == "f32"
+    check(d, a @ b.T, d_kind, FEW_BITS if few else None)
 
 
 @pytest.mark.parametrize("span", [16, 32, 64, 128])

@@ -30,10 +30,12 @@ from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..memory.address_space import SHARED_WINDOW
+from ..numerics.tensor_core_sums import sums_of_wgmma
 from .fragment_layouts import (
     ACCUMULATORS,
     CHUNK,
     ELEMENTS,
+    FP8,
     RAW,
     accumulate,
     decode,
@@ -269,6 +271,7 @@ def wgmma(b: Builder, i: ptx.Instruction) -> Step | None:
     get_d = read_registers(b, d, dtype.itemsize * 8)
     put_d = write_registers(b, d, dtype)
     saturate = "satfinite" in i.modifiers
+    as_on_hopper = d_kind == "f32" and {a_kind, b_kind} <= FP8
 
     def act(group: Group) -> None:
         rows, groups = WarpRows(group, None), Warpgroups.of(group)
@@ -278,14 +281,17 @@ def wgmma(b: Builder, i: ptx.Instruction) -> Step | None:
             left = tile_a(group, groups)
         if signs[0] * signs[1] < 0:
             left = -left
-        product = left @ tile_b(group, groups).swapaxes(1, 2)
+        right = tile_b(group, groups).swapaxes(1, 2)
         kept = group.full(keep(group.R))[groups.firsts]
         added = None
         if kept.any():
             added = groups.together(place_d.matrix(get_d(group, rows).view(dtype)))
             if not kept.all():
                 added[~kept] = 0
-        result = accumulate(product, added, dtype, saturate)
+        if as_on_hopper:
+            result = accumulate(sums_of_wgmma(left, right, added), None, dtype, saturate)
+        else:
+            result = accumulate(left @ right, added, dtype, saturate)
         put_d(group, rows, place_d.held(groups.apart(result)))
 
     return act
