@@ -241,7 +241,8 @@ class Scope:
 @dataclass
 class Function:
     """A kernel (``is_entry``) or a device function. ``attributes``: performance directives such as
-    "maxntid". ``body``: its text, None for a declaration. ``slot_types``: of each register."""
+    "maxntid". ``body``: its text, None for a declaration. ``slot_types``: of each register, of
+    which the body declares the first ``declared``."""
 
     name: str
     is_entry: bool
@@ -252,6 +253,7 @@ class Function:
     instructions: list[Instruction] = field(default_factory=list)
     variables: list[Variable] = field(default_factory=list)  # shared and local, of every scope
     slot_types: list[str] = field(default_factory=list)
+    declared: int = 0
 
     def new_slot(self, kind: str) -> int:
         """The number of a new register of type ``kind``."""

@@ -252,6 +252,7 @@ def parse_body(function: Function, files: Names) -> None:
     function.instructions.append(  # for a body that ends without one
         Instruction("ret", (), (), None, locations, scope, "ret")
     )
+    function.declared = len(function.slot_types)
 
 
 def _declare_registers(scope: Scope, text: str) -> None:

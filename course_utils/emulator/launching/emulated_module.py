@@ -6,6 +6,7 @@ import math
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +34,7 @@ from ..numerics import fpenv
 from ..numerics.rounding import round_up
 from .emulated_launch import EmulatedLaunch
 from .launch_result import LaunchResult
+from .module_text import read_text
 
 
 @contextmanager
@@ -57,7 +59,9 @@ class EmulatedModule:
 
     def __init__(self, text: str):
         with reading("this module"):
-            self.variables, self.functions, self.files = ptx_parser.parse_module(text)
+            self.text = read_text(text)
+        self.variables, self.functions = self.text.variables, self.text.functions
+        self.files = self.text.files
         self._globals: dict[str, Region] = {}
         self._entries: dict[str, Entry] = {}
         self._function_names = list(self.functions)
@@ -160,6 +164,7 @@ class Entry:
         bodies = (f.body or "" for f in module.functions.values())
         self.tensor_memory = any("tcgen05." in body for body in bodies)
         self._codes: dict[tuple[str, bool], Code] = {}
+        self._own_addresses = False  # whether what was decoded last names variables of the module
         self.code_for(self.cluster is not None)
         opcodes = [i.full_opcode for i in function.instructions]
         self._hardware_ftz = fpenv.suits(opcodes)
@@ -169,15 +174,25 @@ class Entry:
         variables lie where they lie for the kernel. In clusters their addresses carry a rank."""
         key = name or self.name, clustered
         if key not in self._codes:
-            function = self.module.functions.get(name) if name else self.function
-            if function is None or function.body is None:
-                raise ptx.PtxError(f"the function {name} is called but has no body")
-            with reading(f"the function {name}") if name else nullcontext():
-                ptx_parser.parse_body(function, self.module.files)
-                builder = Builder(function, self._address, len(self._codes))
-                builder.ranked = frozenset(self.shared) if clustered else frozenset()
-                self._codes[key] = builder.decode()
+            order, kept = len(self._codes), self.module.text.codes
+            code = kept.get((self.name, *key))
+            if code is None:
+                self._own_addresses = False
+                code = self._decoded(name, clustered)
+                if not self._own_addresses:
+                    kept[self.name, *key] = code
+            self._codes[key] = replace(code, order=order)
         return self._codes[key]
+
+    def _decoded(self, name: str | None, clustered: bool) -> Code:
+        function = self.module.functions.get(name) if name else self.function
+        if function is None or function.body is None:
+            raise ptx.PtxError(f"the function {name} is called but has no body")
+        with reading(f"the function {name}") if name else nullcontext():
+            ptx_parser.parse_body(function, self.module.files)
+            builder = Builder(function, self._address)
+            builder.ranked = frozenset(self.shared) if clustered else frozenset()
+            return builder.decode()
 
     @property
     def parameters(self) -> list[tuple[int, int]]:
@@ -246,6 +261,7 @@ class Entry:
             return self.shared[name][0]
         if name in self.parameter_addresses:
             return self.parameter_addresses[name]
+        self._own_addresses |= name in self.module.variables
         return self.module.address(name)
 
     def resident_blocks(self, block: tuple[int, ...], shared: int = 0) -> int:

@@ -75,8 +75,9 @@ Closure = Callable[[Group], Any]  # a step, or an ending where the opcode ends a
 class Builder:
     """Decodes one function. ``addresses`` resolves module variables and functions."""
 
-    def __init__(self, function: ptx.Function, addresses: Callable[[str], int], order: int) -> None:
-        self.function, self.addresses, self.order = function, addresses, order
+    def __init__(self, function: ptx.Function, addresses: Callable[[str], int]) -> None:
+        self.function, self.addresses = function, addresses
+        del function.slot_types[function.declared :]  # those that decoding it once has added
         self.ranked: frozenset[str] = frozenset()  # shared variables whose addresses carry a rank
         self.specials: dict[str, int] = {}
         self.parameter_slots: dict[tuple[int, int], int] = {}  # (id of variable, offset)
@@ -198,7 +199,7 @@ class Builder:
 
         return Code(
             function.name,
-            self.order,
+            0,
             blocks,
             places([block.successors for block in blocks]),
             blank,
