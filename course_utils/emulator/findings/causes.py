@@ -18,6 +18,7 @@ class Cause(Enum):
     HOST_ADDRESS = "an address of the host's memory"
     ADDRESS_NOT_ALLOCATED = "an address that was never allocated"
     DYNAMIC_SHARED_TOO_SMALL = "an access past the dynamic shared memory that a launch gives"
+    SHARED_ARRAYS_OVERLAP = "two extern __shared__ arrays that are used as if they were apart"
     COPY_OUTSIDE_ARRAY = "a bulk copy before the start or past the end of an array"
     OUTSIDE_SURFACE = "an access outside a surface"
     OUTSIDE_ALLOCATED_COLUMNS = "an access to columns of tensor memory that were not allocated"

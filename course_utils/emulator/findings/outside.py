@@ -95,7 +95,11 @@ def nearest(
     """The array that ends or begins nearest to an address. ``inside``: one that it is in."""
     below = inside or (regions.below(address) if regions else None)
     above = regions.above(address) if regions else None
-    if above is not None and (below is None or above.start - address < address - below.end):
+    if (
+        above is not None
+        and above.size
+        and (below is None or above.start - address < address - below.end)
+    ):
         return above
     return below
 
@@ -136,6 +140,11 @@ def _miss(
     step = None if shared else step_of(group.code, site.instruction)
     if step is not None and step > site.bytes:
         return _miss_of_struct(site, array, address, step, at)
+    if array.dynamic and not array.size:
+        return (
+            f"{name}[{index}]{place}{at}, but the launch gives no dynamic shared memory: {name} is "
+            "declared extern __shared__, and its bytes come with the launch."
+        )
     count = array.size // width
     if index < 0:
         distance = f"{plural(-index, 'element')} before its start"

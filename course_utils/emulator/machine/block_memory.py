@@ -37,8 +37,8 @@ def shared_memory(launch: LaunchState, blocks: int, stride: int) -> Regions:
         size = launch.dynamic_shared if dynamic else size
         start = SHARED_WINDOW + offset
         found = regions.below(start)
-        if size == 0 or (found is not None and found.start == start):
-            continue  # no dynamic memory, or one more name of it
+        if found is not None and found.start == start:
+            continue  # one more name of the dynamic memory
         reserved = name == RESERVED
         if reserved:
             bank.reshape(blocks, -1)[:, offset : offset + size] = 0

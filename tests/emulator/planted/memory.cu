@@ -61,6 +61,24 @@ extern __shared__ float s[];
 s[threadIdx.x« + 4→»] = 1; // !
 y[threadIdx.x] = s[threadIdx.x« + 4→»];
 
+// # dynamic shared memory of a launch that gives none — out of bounds
+// cause: DYNAMIC_SHARED_TOO_SMALL
+«extern __shared__ float s[];→__shared__ float s[64];»
+s[threadIdx.x] = 1; // !
+y[threadIdx.x] = s[threadIdx.x];
+
+// # two arrays of dynamic shared memory that are one — out of bounds
+// cause: SHARED_ARRAYS_OVERLAP
+// level: warning
+// thread: any
+// shared: 512
+// also: data race
+extern __shared__ float a[]«, b[]→»;
+«→float* b = a + 64;»
+a[threadIdx.x] = 1; // ?
+b[threadIdx.x] = 2; // !
+y[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x];
+
 // # an overflow of a local array — out of bounds
 // cause: OUTSIDE_ARRAY_GUARDED
 // args: zeros(64), zeros(64), 4

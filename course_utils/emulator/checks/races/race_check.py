@@ -46,6 +46,7 @@ from .optimistic_loads import first_looks
 from .race_entries import CLOCK_SHIFT, THREAD, number_of, pack
 from .race_shadow import RaceShadow, cells_of, meets, span_of
 from .severity import Paths
+from .shared_names import NOTE, one_memory
 from .tensor_memory_check import TensorClocks
 from .tile_reads import LateReader, TileRead, TileReads
 from .vector_clocks import VectorClocks
@@ -58,6 +59,9 @@ class RaceCheck(Observer):
     def __init__(self, launch: LaunchState) -> None:
         self.launch = launch
         self.findings = launch.findings
+        names = [name for name, (_, size) in launch.entry.shared.items() if size < 0]
+        if len(names) > 1 and (found := one_memory(launch.code, names)):
+            self.findings.add(found.cause, found, NOTE)
         self._batches: dict[object, BatchRaces] = {}
         self._copy_sites: dict[tuple[int, bool, int], CopySide] = {}
         self._late: dict[tuple[int, int], LateReader] = {}
