@@ -102,6 +102,48 @@ def test_a_program_gets_what_a_gpu_would_give_it(host, line):
 
 @needs_gcc
 @pytest.mark.parametrize(
+    ("argument", "line"),
+    [
+        ("graphs", "captured: 1 5 0 0"),
+        ("graphs", "replayed: 1 4 200"),
+        ("graphs", "made: 8 9 10 11"),
+        ("graphs", "changed: 10 11 12 13"),
+        ("graphs", "broken: 900 901 1"),
+        ("graphs", "unjoined: 906 904"),
+        ("graphs", "late: 1"),
+        ("arrays", "texture: 1 2.5 6"),
+        ("arrays", "surface: 0 50"),
+        ("arrays", "box of texels: 40 50"),
+        ("arrays", "linear: 6 1"),
+    ],
+)
+def test_graphs_and_arrays_are_there(host, argument, line):
+    outcome, said = host(argument)
+    assert f"\n{line}\n" in f"\n{said}", outcome.events
+
+
+@needs_gcc
+@pytest.mark.parametrize(
+    ("argument", "mark", "kind", "data"),
+    [
+        ("graphs", "WAITS_IN_CAPTURE", "INVALID_CALL", "cudaStreamSynchronize"),
+        ("graphs", "COPY_IN_CAPTURE", "INVALID_CALL", "cudaMemcpy"),
+        ("graphs", "UNJOINED", "INVALID_CALL", "cudaStreamWaitEvent"),
+        ("graphs", "SET_OUTSIDE_IN_GRAPH", "OUTSIDE_ALLOCATION", "4 past the end of b"),
+        ("arrays", "TOO_MANY_ROWS", "OUTSIDE_ALLOCATION", "3 rows of array"),
+        ("arrays", "FREED_AS_MEMORY", "NOT_ALLOCATED", "cudaFreeArray"),
+    ],
+)
+def test_mistakes_with_graphs_and_arrays_are_found(host, argument, mark, kind, data):
+    outcome, _ = host(argument)
+    place = lines_of("graphs.h")[mark]
+    (found,) = [f for f in outcome.findings if f["line"] == place]
+    assert found["kind"] == kind and data in found["message"]
+    assert len(outcome.findings) == {"graphs": 4, "arrays": 2}[argument], outcome.findings
+
+
+@needs_gcc
+@pytest.mark.parametrize(
     ("mark", "kind", "call", "data"),
     [
         ("SET_OUTSIDE", "OUTSIDE_ALLOCATION", "cudaMemset", "4 past the end of b, 100 bytes"),

@@ -137,6 +137,9 @@ class GlobalMemory:
 
     def free(self, region: Region) -> None:
         """An array is gone. No other array gets its addresses, except for addresses of the host."""
+        root = id(_root(region.storage))
+        if self._by_root.get(root) is region:
+            del self._by_root[root]
         (self.regions if region.start >= GLOBAL_WINDOW else self.shared).remove(region)
         self._freed.append((region.start, region.end, region.name))
 
@@ -148,6 +151,10 @@ class GlobalMemory:
         """(first byte, name) of the array that lay at an address before it was freed."""
         found = ((start, name) for start, end, name in self._freed if start <= address < end)
         return next(found, None)
+
+    def know(self, region: Region) -> None:
+        """Let views of a region's storage have its addresses."""
+        self._by_root[id(_root(region.storage))] = region
 
     def pointer(self, array: np.ndarray, name: str | None = None) -> int:
         """The address of ``array[0]``; the bounds checked are those of the whole allocation."""

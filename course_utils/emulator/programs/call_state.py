@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .cuda_errors import CudaStatus
 from .host_lines import HostLine, HostLines
-from .host_memory import HostMemory, Refused
+from .host_memory import HostMemory
 from .host_mistakes import HostFinding, ProgramLog
 from .program_launches import ProgramKernels
+from .refusals import Refused
+
+if TYPE_CHECKING:
+    from ..memory.texels import Surface, Texture
+    from .array_calls import ProgramArray
+    from .program_graphs import Capture, GraphNode
 
 Words = Sequence[int]  # the arguments of a call, pointers as addresses
 
@@ -21,6 +29,16 @@ def put(address: int, value: int) -> None:
     """Write eight bytes for the program."""
     if address:
         ctypes.c_uint64.from_address(address).value = value & (1 << 64) - 1
+
+
+def words_at(address: int, count: int) -> list[int]:
+    """Read ``count`` words of eight bytes from the program."""
+    return list((ctypes.c_int64 * count).from_address(address)) if count else []
+
+
+def addresses_at(address: int, count: int) -> list[int]:
+    """Read ``count`` pointers from the program."""
+    return list((ctypes.c_uint64 * count).from_address(address)) if count else []
 
 
 def put_int(address: int, value: int) -> None:
@@ -42,6 +60,14 @@ class CallState:
         self.last = self.sticky = CudaStatus.cudaSuccess
         self.unread: tuple[str, CudaStatus, HostLine] | None = None  # of a launch
         self.call = ""
+        self.replayed: HostLine | None = None  # of a call that waited in a graph
+        self.objects: dict[int, object] = {}  # graphs, their nodes and executable graphs
+        self.numbers = itertools.count(1)
+        self.captures: dict[int, Capture] = {}  # by stream
+        self.event_tips: dict[int, tuple[Capture, list[GraphNode]]] = {}
+        self.capture_mode = 0
+        self.arrays: dict[int, ProgramArray] = {}
+        self.textures: dict[int, Texture | Surface] = {}
         self.generators: dict[int, tuple[np.random.Generator, str]] = {}  # and where numbers go
         self._turn = threading.RLock()
         self._texts: dict[str, ctypes.c_char_p] = {}
@@ -49,7 +75,9 @@ class CallState:
         self._count = ctypes.c_int.in_dll(library, "emulator_frame_count")
 
     def line(self) -> HostLine:
-        """The line of the program that makes the present call."""
+        """The line of the program that makes the present call, or made it in a graph."""
+        if self.replayed is not None:
+            return self.replayed
         return self.lines.line([frame or 0 for frame in self._frames[: self._count.value]])
 
     def _tell(self, refused: Refused) -> None:

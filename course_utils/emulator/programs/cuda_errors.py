@@ -35,7 +35,13 @@ class CudaStatus(IntEnum):
     cudaErrorInitializationError = 3, "initialization error"
     cudaErrorInvalidConfiguration = 9, "invalid configuration argument"
     cudaErrorInvalidSymbol = 13, "invalid device symbol"
+    cudaErrorInvalidChannelDescriptor = 20, "invalid channel descriptor"
     cudaErrorInvalidMemcpyDirection = 21, "invalid copy direction for memcpy"
+    cudaErrorInvalidFilterSetting = 26, "linear filtering not supported for non-float type"
+    cudaErrorInvalidNormSetting = (
+        27,
+        "read as normalized float not supported for 32-bit non float type",
+    )
     cudaErrorInvalidDeviceFunction = 98, "invalid device function"
     cudaErrorNoDevice = 100, "no CUDA-capable device is detected"
     cudaErrorInvalidDevice = 101, "invalid device ordinal"
@@ -67,6 +73,22 @@ class CudaStatus(IntEnum):
         "too many blocks in cooperative launch",
     )
     cudaErrorNotSupported = 801, "operation not supported"
+    cudaErrorStreamCaptureUnsupported = 900, "operation not permitted when stream is capturing"
+    cudaErrorStreamCaptureInvalidated = (
+        901,
+        "operation failed due to a previous error during capture",
+    )
+    cudaErrorStreamCaptureUnmatched = 903, "capture was not ended in the same stream as it began"
+    cudaErrorStreamCaptureUnjoined = 904, "capturing stream has unjoined work"
+    cudaErrorStreamCaptureImplicit = (
+        906,
+        "operation would make the legacy stream depend on a capturing blocking stream",
+    )
+    cudaErrorGraphExecUpdateFailure = (
+        910,
+        "the graph update was not performed because it included changes which violated "
+        "constraints specific to instantiated graph update",
+    )
     cudaErrorInvalidClusterSize = 912, "invalid cluster size"
     cudaErrorUnknown = 999, "unknown error"
 

@@ -11,7 +11,8 @@ from ..memory import tensor_box
 from .call_state import CallState, Words, put, put_int
 from .cuda_errors import CudaStatus
 from .device_facts import ATTRIBUTES, REGISTERS
-from .host_memory import Refused
+from .host_mistakes import HostMistake
+from .refusals import Refused
 
 _SWIZZLES = {0: 0, 1: 32, 2: 64, 3: 128}
 _MAP_TYPES = {**dict(enumerate(tensor_box.KINDS)), 10: "f32", 11: "f32", 12: "f32"}
@@ -35,7 +36,22 @@ class DeviceCalls(CallState):
     def _cudaDeviceSynchronize(self, _: Words) -> None:
         pass
 
-    _cudaStreamSynchronize = _cudaEventSynchronize = _cudaEventRecord = _cudaDeviceSynchronize
+    _cudaEventSynchronize = _cudaDeviceSynchronize
+
+    def _cudaStreamSynchronize(self, w: Words) -> None:
+        capture = self.captures.get(w[0])
+        if capture is not None:
+            capture.broken = True
+            raise Refused(
+                CudaStatus.cudaErrorStreamCaptureUnsupported,
+                HostMistake.INVALID_CALL,
+                f"{self.call} is called on a stream that is being captured. End the capture first.",
+            )
+
+    def _cudaStreamAddCallback(self, _: Words) -> None:
+        pass
+
+    _cudaLaunchHostFunc = _cudaStreamAddCallback  # our runtime calls the function itself
 
     def _cudaDeviceReset(self, _: Words) -> None:
         self.memory.free_all()

@@ -6,8 +6,9 @@ from ..memory.address_space import GLOBAL_WINDOW
 from .call_state import CallState, Words, put
 from .cuda_errors import CudaStatus
 from .host_lines import named_at
-from .host_memory import DEVICE, MANAGED, PINNED, TOTAL, Refused
 from .host_mistakes import HostMistake
+from .program_allocations import DEVICE, MANAGED, PINNED, TOTAL
+from .refusals import Refused
 
 _TYPES = {DEVICE: 2, MANAGED: 3, PINNED: 1}  # cudaMemoryType
 
@@ -69,13 +70,6 @@ class MemoryCalls(CallState):
 
     _cudaMemcpy2DAsync = _cudaMemcpy2D
 
-    def _cudaMemcpy3D(self, w: Words) -> None:
-        to, to_pitch, to_rows, source, pitch, rows, width, height, depth, kind = w[0:10]
-        for z in range(depth):
-            for row in range(height):
-                at, start = to_pitch * (row + z * to_rows), pitch * (row + z * rows)
-                self._copy(to + at, source + start, width, kind)
-
     def _cudaMemset(self, w: Words) -> None:
         self.memory.fill(w[0], w[1], w[2], self.call)
 
@@ -86,6 +80,12 @@ class MemoryCalls(CallState):
             self.memory.fill(w[0] + row * w[1], w[2], w[3], self.call)
 
     _cudaMemset2DAsync = _cudaMemset2D
+
+    def _fill_elements(self, w: Words) -> None:
+        """Set elements of 1, 2 or 4 bytes, as a node of a graph does."""
+        to, pitch, value, size, width, height = w
+        for row in range(height):
+            self.memory.fill(to + row * pitch, value, width * size, self.call, size)
 
     def _cudaGetSymbolAddress(self, w: Words) -> None:
         put(w[0], self.kernels.variable(w[1]).start)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-STAND_IN = Path(__file__).parent / "stand_in.c"
+STAND_IN = Path(__file__).parent / "stand_in"  # the folder of its sources
 ARCH = "90a"
 INSTALL = (
     "pip install nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime "
@@ -130,7 +130,8 @@ def build_stand_in(includes: Sequence[Path], folder: Path) -> Path:
     made = folder / "libstand_in.so"
     folders = [f"-I{path}" for path in includes]
     command = [host_compiler(), "-w", "-O1", "-shared", "-fPIC", *folders, "-o", str(made)]
-    _run([*command, str(STAND_IN), "-ldl", "-lpthread"], "The emulator's runtime library")
+    sources = map(str, sorted(STAND_IN.glob("*.c")))
+    _run([*command, *sources, "-ldl", "-lpthread"], "The emulator's runtime library")
     return made
 
 

@@ -21,8 +21,8 @@ from .cuda_errors import CudaStatus, error_of
 from .device_facts import MOST_BLOCK, MOST_GRID, WITHOUT_ASKING
 from .fat_binary import NoPtx, ptx_at
 from .host_lines import HostLine
-from .host_memory import Refused
 from .host_mistakes import HostMistake, ProgramLog
+from .refusals import Refused
 
 Triple = tuple[int, int, int]
 STOPPED = 124  # the status of a program that was stopped, as timeout(1) has it
@@ -30,13 +30,12 @@ STOPPED = 124  # the status of a program that was stopped, as timeout(1) has it
 
 @dataclass
 class AskedLaunch:
-    """A launch as the program asks for it. ``arguments``: the address of the table of pointers to
-    them."""
+    """A launch as the program asks for it, with copies of its arguments."""
 
     function: int
     grid: Triple
     block: Triple
-    arguments: int
+    arguments: list[bytes]
     shared: int
     cooperative: bool
     cluster: Triple
@@ -127,15 +126,18 @@ class ProgramKernels:
             )
         self.dynamic[function] = size
 
+    def arguments(self, function: int, table: int) -> list[bytes]:
+        """Copies of a launch's arguments. ``table``: the address of the pointers to them. Raises
+        Refused for no kernel."""
+        sizes = [size for size, _ in self.entry(function).parameters]
+        pointers = (ctypes.c_void_p * len(sizes)).from_address(table) if sizes else ()
+        return [ctypes.string_at(at, size) for at, size in zip(pointers, sizes, strict=True)]
+
     def launch(self, asked: AskedLaunch) -> CudaStatus:
         """Run a launch to its end. Returns the error that a GPU would give. Raises Refused if a GPU
         would not begin it."""
         entry = self.entry(asked.function)
         self._check(entry, asked)
-        pointers = ctypes.cast(asked.arguments, ctypes.POINTER(ctypes.c_void_p))
-        values = [
-            ctypes.string_at(pointers[n], size) for n, (size, _) in enumerate(entry.parameters)
-        ]
         self.launched += 1
         name = spoken_name(entry.name)
         shape = f"{name}<<<{_short(asked.grid)}, {_short(asked.block)}>>>{asked.line.at}"
@@ -148,7 +150,9 @@ class ProgramKernels:
         )
         result, error = None, CudaStatus.cudaSuccess
         try:
-            result = entry.launch(asked.grid, asked.block, values, asked.shared, options=options)
+            result = entry.launch(
+                asked.grid, asked.block, asked.arguments, asked.shared, options=options
+            )
             findings = result.findings
         except KernelFault as fault:
             findings = [*fault.earlier, fault.finding]

@@ -9,10 +9,8 @@ import ctypes
 import json
 import os
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import cast
 
 from ..findings.options import ALL_CHECKS, Options
 from .host_lines import HostLines
@@ -60,9 +58,11 @@ def main(words: list[str]) -> int:
         kernels = ProgramKernels(log, options, lambda: libc.fflush(None))
         calls = RuntimeCalls(library, kernels, HostLines(Path(run.library), run.foreign), log)
 
-        def answer(name: bytes, given: ctypes._Pointer[ctypes.c_longlong]) -> int:
+        def answer(
+            name: bytes, stream: int, count: int, given: ctypes._Pointer[ctypes.c_longlong]
+        ) -> int:
             try:
-                return calls.answer(name.decode(), cast(Sequence[int], given))
+                return calls.answer(name.decode(), given[:count], stream)
             except BaseException as error:  # a mistake of ours, or Ctrl-C: no way back through C
                 if isinstance(error, KeyboardInterrupt):
                     os._exit(130)
@@ -70,7 +70,11 @@ def main(words: list[str]) -> int:
                 os._exit(3)
 
         form = ctypes.CFUNCTYPE(
-            ctypes.c_longlong, ctypes.c_char_p, ctypes.POINTER(ctypes.c_longlong)
+            ctypes.c_longlong,
+            ctypes.c_char_p,
+            ctypes.c_longlong,
+            ctypes.c_int,
+            ctypes.POINTER(ctypes.c_longlong),
         )
         kept = form(answer)
         library.emulator_begin(kept)

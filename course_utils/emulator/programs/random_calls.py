@@ -11,8 +11,10 @@ import numpy as np
 
 from .call_state import CallState, Words, put
 from .cuda_errors import CudaStatus
-from .host_memory import DEVICE, HOST, Refused
+from .host_memory import HOST
 from .host_mistakes import HostMistake
+from .program_allocations import DEVICE
+from .refusals import Refused
 
 _SEED = 0  # of a generator that is given none
 _NO_GENERATOR, _WRONG_PLACE = 101, 201  # CURAND_STATUS_NOT_INITIALIZED, _LAUNCH_FAILURE

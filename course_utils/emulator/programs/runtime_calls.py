@@ -5,17 +5,22 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 
+from .array_calls import ArrayCalls
 from .call_state import Words, put
 from .cuda_errors import UNKNOWN_TEXT, CudaStatus
 from .device_calls import DeviceCalls
-from .host_memory import DEVICE, Refused, bytes_at
+from .graph_calls import GraphCalls
 from .host_mistakes import HostFinding, HostMistake
 from .memory_calls import MemoryCalls
+from .program_allocations import DEVICE, bytes_at
 from .program_launches import AskedLaunch
 from .random_calls import RandomCalls
+from .refusals import Refused
+
+NO_STREAM = -1
 
 
-class RuntimeCalls(MemoryCalls, DeviceCalls, RandomCalls):
+class RuntimeCalls(GraphCalls, ArrayCalls, MemoryCalls, DeviceCalls, RandomCalls):
     """Answers each call by the method of its name, after an underscore."""
 
     ALWAYS = frozenset(
@@ -36,15 +41,18 @@ class RuntimeCalls(MemoryCalls, DeviceCalls, RandomCalls):
         }
     )
 
-    def answer(self, name: str, words: Words) -> int:
-        """The result of a call: mostly a ``cudaError_t``."""
+    def answer(self, name: str, words: Words, stream: int = NO_STREAM) -> int:
+        """The result of a call: mostly a ``cudaError_t``. ``stream``: the one that it is put
+        into."""
         with self._turn:
             method: Callable[[Words], int | None] = getattr(self, f"_{name}")
             plain = name not in self.ALWAYS
             if plain and self.sticky:
                 return self._error(name, self.sticky)
-            self.call = name
+            self.call, self.replayed = name, None
             try:
+                if self.captures and self.recorded(name, words, stream):
+                    return 0
                 return method(words) or 0
             except Refused as refused:
                 if refused.mistake is not None:
@@ -79,22 +87,29 @@ class RuntimeCalls(MemoryCalls, DeviceCalls, RandomCalls):
         put(w[1], start)
         self.kernels.variables[w[1]] = self.kernels.variables[start] = w[0], name
 
-    def _launch(self, w: Words) -> int:
-        asked = AskedLaunch(
-            function=w[0],
-            grid=(w[1], w[2], w[3]),
-            block=(w[4], w[5], w[6]),
-            arguments=w[7],
-            shared=w[8],
-            cooperative=bool(w[10]),
-            cluster=(w[11], w[12], w[13]),
+    def asked_launch(self, words: Words) -> AskedLaunch:
+        """A launch with its arguments. Raises Refused for no kernel."""
+        return AskedLaunch(
+            function=words[0],
+            grid=(words[1], words[2], words[3]),
+            block=(words[4], words[5], words[6]),
+            arguments=self.kernels.arguments(words[0], words[7]),
+            shared=words[8],
+            cooperative=bool(words[9]),
+            cluster=(words[10], words[11], words[12]),
             line=self.line(),
         )
+
+    def run_launch(self, asked: AskedLaunch) -> None:
+        """Run a launch now. The calls that follow see its error, as launches are asynchronous."""
+        self.call, self.replayed = "launch", asked.line
         error = self.kernels.launch(asked)
         if error:
-            self.sticky = error  # seen by the calls that follow, as launches are asynchronous
+            self.sticky = error
             self.unread = self.call, error, asked.line
-        return 0
+
+    def _launch(self, w: Words) -> None:
+        self.run_launch(self.asked_launch(w))
 
     # --- errors ---
 

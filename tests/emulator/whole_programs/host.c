@@ -13,12 +13,13 @@ void **__cudaRegisterFatBinary(void *);
 void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
 void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int);
 
-static char box_of, add, scale, greet, unordered, meet, rank_in_cluster, much_shared, total, factor;
+static char box_of, add, scale, greet, unordered, meet, rank_in_cluster, much_shared, fetch, fetch_1d, draw, total, factor;
 
 __attribute__((constructor)) static void begin(void) {
     void **handle = __cudaRegisterFatBinary(&wrapper);
 #define KERNEL(name) __cudaRegisterFunction(handle, &name, #name, #name, -1, 0, 0, 0, 0, 0)
     KERNEL(box_of), KERNEL(add), KERNEL(scale), KERNEL(greet), KERNEL(unordered), KERNEL(meet), KERNEL(rank_in_cluster), KERNEL(much_shared);
+    KERNEL(fetch), KERNEL(fetch_1d), KERNEL(draw);
     __cudaRegisterVar(handle, &total, "total", "total", 0, 4, 0, 0);
     __cudaRegisterVar(handle, &factor, "factor", "factor", 0, 8, 1, 0);
 }
@@ -168,10 +169,14 @@ static void wrong(void) {
     show("sticky", (int[]){cudaDeviceSynchronize(), cudaMalloc((void **)&b, 4), cudaGetLastError(), cudaGetLastError()}, 4);
 }
 
+#include "graphs.h"
+
 int main(int count, char **words) {
     if (count < 2) return 1;
     if (!strcmp(words[1], "right")) right();
     if (!strcmp(words[1], "wrong")) wrong();
+    if (!strcmp(words[1], "graphs")) graphs();
+    if (!strcmp(words[1], "arrays")) arrays();
     if (!strcmp(words[1], "leave")) {
         int *kept;
         cudaMalloc((void **)&kept, 12); // KEPT

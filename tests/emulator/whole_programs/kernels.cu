@@ -56,3 +56,16 @@ extern "C" __global__ void box_of(const __grid_constant__ Map map, int *to) {
                  " @!done bra again; }" ::"r"(at) : "memory");
     if (threadIdx.x < 4) to[threadIdx.x] = tile[2 + threadIdx.x];
 }
+
+extern "C" __global__ void fetch(cudaTextureObject_t t, float *to) {
+    int x = threadIdx.x % 3, y = threadIdx.x / 3;
+    to[threadIdx.x] = tex2D<float>(t, x + 0.5f + 0.5f * (x == 1), y + 0.5f);
+}
+
+extern "C" __global__ void fetch_1d(cudaTextureObject_t t, float *to) {
+    to[threadIdx.x] = tex1Dfetch<float>(t, 5 - threadIdx.x);
+}
+
+extern "C" __global__ void draw(cudaSurfaceObject_t s) {
+    surf2Dwrite(10.0f * threadIdx.x, s, threadIdx.x % 3 * 4, threadIdx.x / 3);
+}
