@@ -1,73 +1,22 @@
-"""Checks one access against earlier ones, and words the races that it finds."""
+"""Checks one access against earlier ones: which of them does nothing order before it?"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...findings.causes import Cause
-from ...findings.report import DATA_RACE, ERROR, WARNING, Finding
 from ...isa.instruction_set import DTYPES
-from ...isa.location import Location
-from ...machine.accesses import Site, WatchedAccess
-from ...machine.lanes import Group
-from ...memory.address_space import Region
-from .colliding_writes import explained
-from .copy_reports import NOT_READ, TWO_BLOCKS, copied_by, copy_at, landed, named, remedy, told
-from .copy_sides import CopySide
-from .happens_before import BLOCK, CLUSTER, GPU, reach
-from .missing_order import missing_order, same_block
+from .checked_access import CheckedAccess, reach_of
+from .happens_before import BLOCK, CLUSTER, GPU
 from .ordering import Ordering
-from .race_entries import CLOCK_SHIFT, THREAD, number_of, pack
-from .race_reports import Races
-from .race_shadow import RaceShadow, meets
-from .severity import (
-    IN_LOOP,
-    IN_STEP,
-    NO_ACQUIRE,
-    TOGETHER,
-    WITH_SHUFFLE,
-    counts,
-    in_step,
-    passed_by,
-)
-from .tile_reads import until
-from .waiting_loops import LOOP_WAITS, waits_for
+from .race_entries import CLOCK_SHIFT, THREAD, number_of
+from .race_shadow import meets
+from .race_words import report_copy, report_race
 
-Span = tuple[int, int]
-SCOPES = "block", "cluster"
-NOT_AWAITED = "\n  before the copy was waited for."
 MOST = 64  # accesses of one instruction for which it is asked whether a flag orders them
 
 
-class AccessCheck:
-    """One instruction of some lanes on one array.
-
-    ``races``: the :class:`~.race_check.RaceCheck` that gets to know what is found; ``span``: the
-    bytes touched, from the start of a copy of the array; ``elements``: where each lane's access
-    begins, in elements of the instruction's width.
-    """
-
-    def __init__(
-        self,
-        races: Races,
-        site: WatchedAccess,
-        group: Group,
-        region: Region,
-        shadow: RaceShadow,
-        span: Span,
-        elements: np.ndarray | None = None,
-    ) -> None:
-        self.races, self.site, self.group = races, site, group
-        self.region, self.shadow, self.span, self.elements = region, shadow, span, elements
-        self.values = site.values if isinstance(site, Site) else ()
-        self.writes = site.is_store or site.is_atomic
-        if self.writes:
-            shadow.enter(span)
-        clocks = self.clocks = races.clocks(group.batch)
-        threads, now = clocks.threads(group.lanes), clocks.now(group.lanes)
-        number = races.numbers.of(site, region)
-        self.strong = number & 1 == 1
-        self.entries = pack(threads, now, number)
+class AccessCheck(CheckedAccess):
+    """An access that meets earlier ones of the same bytes, and is entered if it is a write."""
 
     def make(self, piece: int, cells: np.ndarray | None = None) -> None:
         """Check one cell of each lane, the one that holds the ``piece``-th part of its access; a
@@ -98,9 +47,7 @@ class AccessCheck:
         changed = np.flatnonzero(entries != before)
         for number in np.unique(number_of(entries[changed])):
             alike = changed[number_of(entries[changed]) == number]
-            self._race("write", int(number), entries, cells, alike)
-
-    # --- meetings ---
+            report_race(self, "write", int(number), entries, cells, alike)
 
     def _meet(self, kind: str, memory: np.ndarray, cells: np.ndarray, piece: int) -> None:
         """Earlier accesses to the same cells, by other threads and with nothing in between."""
@@ -123,7 +70,7 @@ class AccessCheck:
         numbers, first = np.unique(number_of(entries[bad]), return_index=True)
         for n in np.argsort(first):
             alike = bad[number_of(entries[bad]) == numbers[n]]
-            self._race(kind, int(numbers[n]), entries, cells, alike)
+            report_race(self, kind, int(numbers[n]), entries, cells, alike)
 
     def _while_tiles_are_read(self, bad: np.ndarray, entries: np.ndarray) -> np.ndarray:
         """Those of the positions ``bad`` without those that know of the end of a wgmma's read."""
@@ -185,7 +132,7 @@ class AccessCheck:
             entries = np.zeros_like(self.entries)
             entries[second] = self.entries[first]
             number = self.races.numbers.of(self.site, self.region)
-            self._race("write", number, entries, cells, second[clash], together=True)
+            report_race(self, "write", number, entries, cells, second[clash], together=True)
 
     def _meet_others(self, cells: np.ndarray) -> None:
         """Two lanes of one strong write at one place, of blocks that its scope does not include."""
@@ -196,7 +143,7 @@ class AccessCheck:
         clash = np.flatnonzero((entries > 0) & ~self._reach_each_other(entries))
         if len(clash):
             number = self.races.numbers.of(self.site, self.region)
-            self._race("write", number, entries, cells, clash)
+            report_race(self, "write", number, entries, cells, clash)
 
     def _changes(self, piece: int, elements: np.ndarray) -> np.ndarray:
         """Where a store puts something else than is there."""
@@ -226,263 +173,7 @@ class AccessCheck:
         bad = np.flatnonzero(bad)
         if len(bad):
             entry, cell = int(entries[bad[0]]), int(cells[bad[0]])
-            self._copied(entry, cell, int(bad[0]), len(bad))
-
-    # --- words ---
-
-    def _index(self, cell: int) -> int:
-        """The element of the array, as this instruction counts them."""
-        inside = cell * self.shadow.granule
-        return inside % (self.region.stride or self.region.size) // self.site.width
-
-    def _home(self, cell: int) -> tuple[int, int, int]:
-        """The block whose shared memory holds a cell."""
-        batch, stride = self.group.batch, self.region.stride
-        return batch.block_index(batch.first + cell * self.shadow.granule // stride)
-
-    def _race(
-        self,
-        kind: str,
-        number: int,
-        entries: np.ndarray,
-        cells: np.ndarray,
-        bad: np.ndarray,
-        together: bool = False,
-    ) -> None:
-        """Report that lanes, at the positions ``bad``, meet the earlier accesses ``entries``, all
-        of one instruction; ``together``: of this one, executed at the same time."""
-        region, batch, findings = self.region, self.group.batch, self.races.findings
-        there_site = self.races.numbers.site(number)
-        there = there_site.instruction.location
-        landed_copy = isinstance(there_site, CopySide)
-        waited = there_site.waited if isinstance(there_site, CopySide) else None
-        here = self.site.instruction.location
-        key = ("race", region.space, str(there), str(here), kind, self.writes)
-        if findings.warns(key) and not self._note(there_site, entries, cells, bad):
-            findings.is_error(key)
-        if findings.again(key, len(bad)):
-            return
-        at = self._widest(entries, bad)
-        entry, cell = int(entries[at]), int(cells[at])
-        lane, earlier = int(self.group.lanes[at]), (entry & THREAD) - self.clocks.first
-        (thread, block), (other, other_block) = batch.who(lane), batch.who(earlier)
-        index, verb = self._index(cell), "write" if self.writes else "read"
-        home = self._home(cell) if region.space == "shared" else None
-        where = f" in shared memory, block {home}" if home else ""
-        did, rule = f"{kind}s it at {there}", ""
-        if waited:
-            did, rule = copied_by(there_site.instruction, waited)
-        elif landed_copy:  # a copy that has landed, as this thread cannot know
-            did, rule = landed(there_site.instruction, kind)
-        cause, missing = self._cause(there_site, entries, cells, at, kind, verb, together)
-        if cause not in (Cause.TILE_STILL_READ, Cause.COPIES_OVERLAP):
-            missing += rule
-        of, of_other = f" of block {block}", f" of block {other_block}"
-        if where and block == other_block == home:
-            of = of_other = ""
-        before = f"  thread {other}{of_other} {did}"
-        after = f"  thread {thread}{of} {verb}s it at {here}"
-        order = f"{verb} after {kind}"
-        if late := until(self.site):
-            order, before, after = f"{kind} after {verb}", f"{after}{late}", before
-            here, there, thread, block, other = there, here, other, other_block, thread
-        text = f"Data race ({order}) on {region.name}[{index}]{where}:\n{before}\n{after}"
-        why = (
-            f"{missing}"
-            f"{passed_by(self.races.paths, self.group, self.site.instruction, earlier, lane)}"
-        )
-        note = self._note(there_site, entries, cells, bad)
-        level = WARNING if note else ERROR
-        times = len(bad) - 1
-        finding = Finding(
-            DATA_RACE,
-            text + why,
-            here,
-            thread,
-            block,
-            region.name,
-            index,
-            other_location=there,
-            other_thread=other,
-            repeats=times,
-            level=level,
-            cause=cause,
-            symptom=f"{text}\n  and nothing orders the two.",
-        )
-        findings.add(key, finding, note)
-
-    def _widest(self, entries: np.ndarray, bad: np.ndarray) -> int:
-        """The first of the positions ``bad`` where two blocks meet, which no barrier of a block
-        orders; without one, the first of all."""
-        if self.region.space == "global":
-            size = self.group.batch.lanes_per_block
-            earlier = (entries[bad] & THREAD) - self.clocks.first
-            apart = self.group.lanes[bad] // size != earlier // size
-            return int(bad[int(apart.argmax())])
-        return int(bad[0])
-
-    def _cause(
-        self,
-        there: WatchedAccess,
-        entries: np.ndarray,
-        cells: np.ndarray,
-        at: int,
-        kind: str,
-        verb: str,
-        together: bool,
-    ) -> tuple[Cause, str]:
-        """Why nothing orders the two, and the end of a report that says so."""
-        if until(self.site):
-            return Cause.TILE_STILL_READ, ",\n  before the tile is free."
-        batch, here = self.group.batch, self.site.instruction.location
-        entry, lane = int(entries[at]), int(self.group.lanes[at])
-        if relaxed := self.races.relaxed_between(batch, entry, lane):
-            return Cause.ARRIVAL_RELAXED, f"\n  {relaxed}"
-        if narrow := self._too_narrow(there, int(number_of(entry))):
-            return Cause.SCOPE_TOO_NARROW, f"\n  {narrow}"
-        if isinstance(there, CopySide) and there.waited is None:
-            earlier = (entry & THREAD) - self.clocks.first
-            if earlier // self.clocks.span == lane // self.clocks.span:
-                return Cause.COPY_COMPLETION_NOT_SEEN, ""
-            if kind == verb == "write":
-                return Cause.COPIES_OVERLAP, TWO_BLOCKS
-        before = there.instruction.location
-        cause, missing = missing_order(batch, self.clocks, entry, lane, before, here, kind, verb)
-        if cause in (Cause.NO_ORDER_IN_WARP, Cause.NO_ORDER_IN_BLOCK):
-            if self.site.instruction.opcode == "wgmma":
-                return Cause.NO_ORDER_BEFORE_WGMMA, "\n  with no __syncthreads() in between."
-            if loop := self._loop():
-                return Cause.LOOP_WAITS_FOR_WRITE, f"\n  {LOOP_WAITS.format(loop=loop)}"
-        if cause != Cause.FLAG_NOT_FENCED:
-            paths = self.races.paths(self.group.code)
-            pair = there.instruction, self.site.instruction
-            stores_too = self._stores_too(entry, cells, at)
-            cause, missing = explained(paths, pair, stores_too, together) or (cause, missing)
-        return cause, f"\n  {missing}"
-
-    def _loop(self) -> Location | None:
-        """The line of a loop that waits for the array of this access to change."""
-        return waits_for(self.group.code, self.site.instruction) if self.group.R else None
-
-    def _stores_too(self, entry: int, cells: np.ndarray, at: int) -> bool | None:
-        """Whether the thread of an earlier access accesses the same cell as the lane at position
-        ``at`` by this very instruction; None where it doesn't execute it now."""
-        earlier = (entry & THREAD) - self.clocks.first
-        found = np.flatnonzero(self.group.lanes == earlier)
-        return bool((cells[found] == cells[at]).any()) if len(found) else None
-
-    def _too_narrow(self, there: WatchedAccess, number: int) -> str:
-        """Of two strong accesses that race, that the scope of one is too narrow."""
-        if not (self.strong and number & 1):
-            return ""
-        narrow = self.site if reach_of(self.site) <= reach_of(there) else there
-        scope = SCOPES[reach_of(narrow)]
-        return (
-            f"and the scope of the one at {narrow.instruction.location} is its own {scope}: for "
-            f"others it isn't atomic.\n  Give it the scope of the device "
-            f"(cuda::thread_scope_device, atomicAdd with no _block)."
-        )
-
-    def _note(
-        self, there: WatchedAccess, entries: np.ndarray, cells: np.ndarray, bad: np.ndarray
-    ) -> str:
-        """The note of a race that is only a warning. See :mod:`.severity`."""
-        if self.strong and int(number_of(entries[bad[0]])) & 1:
-            return ""  # a scope is too narrow
-        lanes, earlier = self.group.lanes[bad], (entries[bad] & THREAD) - self.clocks.first
-        apart = bad[lanes >> 5 != earlier >> 5]
-        notes = [NO_ACQUIRE] if len(apart) else []
-        if len(apart) and not all(self._acquire_is_missing(entries, at) for at in _some(apart)):
-            return ""
-        if len(apart) < len(bad):
-            a, b = there.instruction, self.site.instruction
-            paths = self.races.paths(self.group.code)
-            if not (in_step(a) and in_step(b) and paths.connected(a, b)):
-                return ""
-            if self.clocks.lane_known is not None:
-                return ""  # lanes have met in parts of their warp
-            if self.site.is_store and len(np.unique(cells)) < len(cells):
-                return ""  # lanes overwrite each other's results
-            if self._loop():
-                return IN_LOOP
-            meeting = paths.meeting(a, b)
-            what = meeting and WITH_SHUFFLE.format(
-                what=TOGETHER[meeting.opcode], where=meeting.location
-            )
-            notes.append(what or IN_STEP)
-        return notes[-1]
-
-    def _acquire_is_missing(self, entries: np.ndarray, at: int) -> bool:
-        """Whether nothing but a fence is missing after an atomic that has counted the blocks."""
-        order, entry = self.clocks.order, int(entries[at])
-        lane, earlier = int(self.group.lanes[at]), (entry & THREAD) - self.clocks.first
-        if order is None or same_block(self.group.batch, earlier, lane) or not order.flags.fences:
-            return False
-        other, time = (entry & THREAD) >> 5, entry >> CLOCK_SHIFT
-        found = order.link(lane, other, time)
-        if not found:
-            return False
-        flag, seen = found
-        return bool(flag.fenced[other - flag.first] > time) and counts(seen.site.instruction)
-
-    def _copied(self, entry: int, cell: int, at: int, times: int) -> None:
-        """Report that the lane at position ``at`` meets the copy in flight ``entry``."""
-        batch = self.group.batch
-        number = int(number_of(entry))
-        started = self.races.numbers.site(number).instruction
-        there, here = started.location, self.site.instruction.location
-        key = ("flight", str(there), str(here), self.writes)
-        if self.races.findings.again(key, times):
-            return
-        earlier = (entry & THREAD) - self.clocks.first
-        (thread, block), (other, other_block) = batch.who(self.group.lanes[at]), batch.who(earlier)
-        index, name = self._index(cell), self.region.name
-        copy = copy_at(batch, started, earlier, self.region, cell, self.shadow.granule)
-        what = f"\n    ({named(copy)}{told(batch, copy)})" if copy else ""
-        shared = self.region.space == "shared"
-        place = f" in shared memory, block {self._home(cell)}" if shared else ""
-        does, rule = ("writes it" if self.writes else "reads it"), ""
-        if isinstance(self.site, CopySide):
-            does = f"starts another {'into' if self.writes else 'out of'} it"
-        if not shared:
-            rule = NOT_READ if block == other_block else TWO_BLOCKS
-        elif copy:
-            rule = remedy(batch, copy)
-        of = "" if shared else f" of block {block}"
-        cause, missing = Cause.COPY_NOT_AWAITED, NOT_AWAITED + rule
-        if late := until(self.site):
-            cause, missing = Cause.TILE_STILL_READ, f"{late}: before that the tile is not free."
-        elif rule == TWO_BLOCKS and self.writes and number & 1:
-            cause, missing = Cause.COPIES_OVERLAP, TWO_BLOCKS
-        text = (
-            f"Data race on {name}[{index}]{place}:\n"
-            f"  thread {other} of block {other_block} started an asynchronous copy "
-            f"{'into' if number & 1 else 'out of'} it at {there}{what}\n"
-            f"  thread {thread}{of} {does} at {here}{missing}"
-        )
-        finding = Finding(
-            DATA_RACE,
-            text,
-            here,
-            thread,
-            block,
-            name,
-            index,
-            other_location=there,
-            other_thread=other,
-            repeats=times - 1,
-            cause=cause,
-        )
-        self.races.findings.add(key, finding)
-
-
-def _some(positions: np.ndarray) -> list[int]:
-    return positions[:: len(positions) // MOST + 1].tolist()
-
-
-def reach_of(site: WatchedAccess) -> int:
-    """How far an access counts as a strong one."""
-    return reach(site.instruction.modifiers)
+            report_copy(self, entry, cell, int(bad[0]), len(bad))
 
 
 def _bits(value: np.ndarray) -> np.ndarray:

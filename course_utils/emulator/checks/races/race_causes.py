@@ -1,0 +1,141 @@
+"""Why nothing orders two accesses, and whether their race is only a warning."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...findings.causes import Cause
+from ...machine.accesses import WatchedAccess
+from .checked_access import CheckedAccess, reach_of
+from .colliding_writes import explained
+from .copy_reports import TWO_BLOCKS
+from .copy_sides import CopySide
+from .missing_order import missing_order, same_block
+from .race_entries import CLOCK_SHIFT, THREAD, number_of
+from .severity import (
+    IN_LOOP,
+    IN_STEP,
+    NO_ACQUIRE,
+    TOGETHER,
+    WITH_SHUFFLE,
+    counts,
+    in_step,
+)
+from .tile_reads import until
+from .waiting_loops import LOOP_WAITS
+
+SCOPES = "block", "cluster"
+MOST = 64  # pairs of threads for which it is asked whether only an acquire is missing
+
+
+def cause_of(
+    access: CheckedAccess,
+    there: WatchedAccess,
+    entries: np.ndarray,
+    cells: np.ndarray,
+    at: int,
+    kind: str,
+    verb: str,
+    together: bool,
+) -> tuple[Cause, str]:
+    """Why nothing orders the two, and the end of a report that says so."""
+    if until(access.site):
+        return Cause.TILE_STILL_READ, ",\n  before the tile is free."
+    batch, here = access.group.batch, access.site.instruction.location
+    entry, lane = int(entries[at]), int(access.group.lanes[at])
+    if relaxed := access.races.relaxed_between(batch, entry, lane):
+        return Cause.ARRIVAL_RELAXED, f"\n  {relaxed}"
+    if narrow := _too_narrow(access, there, int(number_of(entry))):
+        return Cause.SCOPE_TOO_NARROW, f"\n  {narrow}"
+    if isinstance(there, CopySide) and there.waited is None:
+        earlier = access.earlier(entry)
+        if earlier // access.clocks.span == lane // access.clocks.span:
+            return Cause.COPY_COMPLETION_NOT_SEEN, ""
+        if kind == verb == "write":
+            return Cause.COPIES_OVERLAP, TWO_BLOCKS
+    before = there.instruction.location
+    cause, missing = missing_order(batch, access.clocks, entry, lane, before, here, kind, verb)
+    if cause in (Cause.NO_ORDER_IN_WARP, Cause.NO_ORDER_IN_BLOCK):
+        if access.site.instruction.opcode == "wgmma":
+            return Cause.NO_ORDER_BEFORE_WGMMA, "\n  with no __syncthreads() in between."
+        if loop := access.loop():
+            return Cause.LOOP_WAITS_FOR_WRITE, f"\n  {LOOP_WAITS.format(loop=loop)}"
+    if cause != Cause.FLAG_NOT_FENCED:
+        paths = access.races.paths(access.group.code)
+        pair = there.instruction, access.site.instruction
+        stores_too = _stores_too(access, entry, cells, at)
+        cause, missing = explained(paths, pair, stores_too, together) or (cause, missing)
+    return cause, f"\n  {missing}"
+
+
+def note_of(
+    access: CheckedAccess,
+    there: WatchedAccess,
+    entries: np.ndarray,
+    cells: np.ndarray,
+    bad: np.ndarray,
+) -> str:
+    """The note of a race that is only a warning. See :mod:`.severity`."""
+    if access.strong and int(number_of(entries[bad[0]])) & 1:
+        return ""  # a scope is too narrow
+    lanes, earlier = access.group.lanes[bad], (entries[bad] & THREAD) - access.clocks.first
+    apart = bad[lanes >> 5 != earlier >> 5]
+    notes = [NO_ACQUIRE] if len(apart) else []
+    if len(apart) and not all(_acquire_is_missing(access, entries, at) for at in _some(apart)):
+        return ""
+    if len(apart) < len(bad):
+        a, b = there.instruction, access.site.instruction
+        paths = access.races.paths(access.group.code)
+        if not (in_step(a) and in_step(b) and paths.connected(a, b)):
+            return ""
+        if access.clocks.lane_known is not None:
+            return ""  # lanes have met in parts of their warp
+        if access.site.is_store and len(np.unique(cells)) < len(cells):
+            return ""  # lanes overwrite each other's results
+        if access.loop():
+            return IN_LOOP
+        meeting = paths.meeting(a, b)
+        what = meeting and WITH_SHUFFLE.format(
+            what=TOGETHER[meeting.opcode], where=meeting.location
+        )
+        notes.append(what or IN_STEP)
+    return notes[-1]
+
+
+def _stores_too(access: CheckedAccess, entry: int, cells: np.ndarray, at: int) -> bool | None:
+    """Whether the thread of an earlier access accesses the same cell as the lane at position
+    ``at`` by this very instruction; None where it doesn't execute it now."""
+    earlier = access.earlier(entry)
+    found = np.flatnonzero(access.group.lanes == earlier)
+    return bool((cells[found] == cells[at]).any()) if len(found) else None
+
+
+def _too_narrow(access: CheckedAccess, there: WatchedAccess, number: int) -> str:
+    """Of two strong accesses that race, that the scope of one is too narrow."""
+    if not (access.strong and number & 1):
+        return ""
+    narrow = access.site if reach_of(access.site) <= reach_of(there) else there
+    scope = SCOPES[reach_of(narrow)]
+    return (
+        f"and the scope of the one at {narrow.instruction.location} is its own {scope}: for "
+        f"others it isn't atomic.\n  Give it the scope of the device "
+        f"(cuda::thread_scope_device, atomicAdd with no _block)."
+    )
+
+
+def _acquire_is_missing(access: CheckedAccess, entries: np.ndarray, at: int) -> bool:
+    """Whether nothing but a fence is missing after an atomic that has counted the blocks."""
+    order, entry = access.clocks.order, int(entries[at])
+    lane, earlier = int(access.group.lanes[at]), access.earlier(entry)
+    if order is None or same_block(access.group.batch, earlier, lane) or not order.flags.fences:
+        return False
+    other, time = (entry & THREAD) >> 5, entry >> CLOCK_SHIFT
+    found = order.link(lane, other, time)
+    if not found:
+        return False
+    flag, seen = found
+    return bool(flag.fenced[other - flag.first] > time) and counts(seen.site.instruction)
+
+
+def _some(positions: np.ndarray) -> list[int]:
+    return positions[:: len(positions) // MOST + 1].tolist()
