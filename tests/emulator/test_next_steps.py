@@ -29,7 +29,12 @@ def test_the_step_of_a_cause_is_preferred_to_its_kind_s(cause):
 
 
 def test_a_cause_without_a_step_has_its_kind_s():
-    assert next_step(finding(Cause.TENSOR_MEMORY_BARRIER_MISSING)) == KIND_STEPS[DATA_RACE]
+    assert next_step(finding(Cause.TENSOR_OPERAND_INVALID)) == KIND_STEPS[DATA_RACE]
+
+
+@pytest.mark.parametrize("cause", [c for c in Cause if c.name.startswith("TENSOR_MEMORY")])
+def test_every_race_in_tensor_memory_has_a_step_of_its_own(cause):
+    assert cause in CAUSE_STEPS
 
 
 @pytest.mark.parametrize("cause", [*Cause], ids=lambda cause: cause.name)

@@ -153,6 +153,9 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.TENSOR_MEMORY_WAIT_MISSING: "The report lists the two accesses in execution order. If "
     "that's the order you want, its last line names the missing wait. If you want the reverse, the "
     "first access needs a wait for the second.",
+    Cause.TENSOR_MEMORY_BARRIER_MISSING: "Let one thread issue both: they then run in the order in "
+    "which it issues them. Otherwise the first thread executes tmem_before_sync and arrives at a "
+    "barrier, and the second waits for that and executes tmem_after_sync.",
     Cause.SYNCWARP_NOT_REACHED: "Let every lane that the mask names reach this line: move it out "
     "of the if. Or take the mask from __ballot_sync before the branch.",
     Cause.BARRIERS_DIFFER: "All threads of a block wait at the same barrier: take both out of the "
@@ -216,6 +219,13 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.CONDITION_NEVER_CHANGES: "Does the loop change a variable of its condition? If another "
     "thread changes it, each round must read it from memory: volatile, or an atomic.",
     Cause.COLUMN_COUNT_INVALID: "Ask for 32, 64, 128, 256 or 512 columns.",
+    Cause.COLUMNS_NOT_ALLOCATED: "Free the address that tcgen05.alloc returned, with as many "
+    "columns as it allocated, and only once.",
+    Cause.ALLOCATION_RELINQUISHED: "Allocate everything before tcgen05.relinquish_alloc_permit.",
+    Cause.LANES_OF_OTHER_WARP: "Warp w reaches the 32 lanes from 32 * (w % 4) on: add these to the "
+    "address, << 16.",
+    Cause.ISSUED_BY_SEVERAL_THREADS: "Let one thread of the warp issue it, such as the one that "
+    "elect.sync chooses.",
     Cause.COLUMNS_NOT_FREED: "Let the warp that allocated execute tcgen05.dealloc on every path.",
     Cause.LAUNCH_NOT_COOPERATIVE: "Make the launch cooperative, as the report says, or end the "
     "kernel where the grid has to meet and launch a second one.",
