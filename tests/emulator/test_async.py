@@ -56,6 +56,30 @@ def test_a_missing_wait_group_gives_a_wrong_result_and_a_report():
     assert (found.location.line, found.other_location.line) == (10, 4)
 
 
+WAITS = DOUBLE_BUFFERED.replace("WAIT", "wait_group<1>();")
+GROUPS = {
+    Cause.GROUP_NOT_COMMITTED: (WAITS.replace("commit();", ""), "no cp.async.commit_group"),
+    Cause.GROUP_LEFT_IN_FLIGHT: (WAITS.replace("<1>", "<2>"), "committed only 1 after"),
+    Cause.NO_GROUP_EACH_TIME: (
+        WAITS.replace("+ 4 * t);\n    commit();", "+ 4 * t), commit();"),
+        "lets 1 group stay",
+    ),
+}
+
+
+@pytest.mark.parametrize("cause", GROUPS, ids=lambda cause: cause.name)
+def test_a_wait_that_leaves_a_copy_in_flight_is_named_with_what_was_committed(cause):
+    body, told = GROUPS[cause]
+    x, y = np.arange(6 * 256, dtype=F32), np.zeros(6 * 256, F32)
+    arguments = (x, y, np.int32(6))
+    result = run(
+        "const float* x, float* y, int n", body, 1, 64, arguments, checks=ALL_CHECKS, seed=0
+    )
+    (found, *_) = result.findings
+    assert (found.cause, found.array) == (cause, "tile")
+    assert told in found.message and "wait at" in found.message
+
+
 def test_a_copy_waited_for_still_needs_a_barrier_before_others_read_it():
     x, y = np.arange(256, dtype=F32), np.zeros(256, F32)
     body = """__shared__ alignas(16) float tile[256];

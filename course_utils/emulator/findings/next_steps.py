@@ -131,6 +131,12 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.ARRIVAL_RELAXED: "An arrival that hands over data must release it: leave out .relaxed.",
     Cause.COPY_NOT_AWAITED: "Wait for the copy to complete, as the report says, before any thread "
     "touches its bytes.",
+    Cause.GROUP_NOT_COMMITTED: "Commit before you wait: a wait covers only groups, and the copies "
+    "since the last commit become one by cp.async.commit_group (cp_async_commit()).",
+    Cause.GROUP_LEFT_IN_FLIGHT: "Let the wait leave fewer groups in flight: as many as the thread "
+    "has committed after the group that it's about to use, and no more.",
+    Cause.NO_GROUP_EACH_TIME: "Let every thread commit once in each step, even in one that starts "
+    "no copy: an empty group counts, too. So move the commit out of the if.",
     Cause.COPY_COMPLETION_NOT_SEEN: "Let every thread that touches its bytes wait for the copy's "
     "mbarrier. Or let one thread wait, and put __syncthreads() after its wait. For a copy of a "
     "group, that is the thread that started it.",

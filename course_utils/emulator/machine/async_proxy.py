@@ -21,6 +21,7 @@ from ..findings.report import BARRIER, Finding, KernelFault
 from ..findings.wording import where
 from ..memory.address_space import Region
 from .async_state import MBarrier, Transfer, Wait, address_of_key
+from .group_waits import GroupWaits
 from .observer import SILENT
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class AsyncEngine:
         batch = self.batch
         lanes = batch.block_count * batch.lanes_per_block
         self.committed = {queue: np.zeros(lanes, np.int64) for queue in QUEUES}
+        self.waited = {queue: GroupWaits(lanes) for queue in ("async", "bulk")}
         self.seed = batch.launch.options.seed
         self._last_due = dict.fromkeys(IN_ORDER, 0)
         self.observers = batch.launch.observers
@@ -95,6 +97,9 @@ class AsyncEngine:
                 ready = transfer.groups < limit[transfer.lanes]
                 if ready.any():
                     self._land(transfer, ready)
+        if queue in self.waited and self.observers is not SILENT:
+            committed = self.committed[queue][lanes]
+            self.waited[queue].add(lanes, instruction, left, committed, self.started)
         if queue == "async":
             self._notice(limit, instruction)
         if queue == "bulk" and "read" not in instruction.modifiers:

@@ -7,6 +7,7 @@ import numpy as np
 from ...findings.causes import Cause
 from ...findings.report import DATA_RACE, ERROR, WARNING, Finding
 from .checked_access import CheckedAccess
+from .copy_groups import left_in_flight
 from .copy_reports import NOT_READ, TWO_BLOCKS, copied_by, copy_at, landed, named, remedy, told
 from .copy_sides import CopySide
 from .race_causes import cause_of, note_of
@@ -101,7 +102,8 @@ def report_copy(access: CheckedAccess, entry: int, cell: int, at: int, times: in
     earlier = access.earlier(entry)
     (thread, block), (other, other_block) = batch.who(access.group.lanes[at]), batch.who(earlier)
     index, name = access.index(cell), access.region.name
-    copy = copy_at(batch, started, earlier, access.region, cell, access.shadow.granule)
+    where = access.region, cell, access.shadow.granule
+    copy = copy_at(batch, started, earlier, *where)
     what = f"\n    ({named(copy)}{told(batch, copy)})" if copy else ""
     shared = access.region.space == "shared"
     place = f" in shared memory, block {access.home(cell)}" if shared else ""
@@ -118,6 +120,8 @@ def report_copy(access: CheckedAccess, entry: int, cell: int, at: int, times: in
         cause, missing = Cause.TILE_STILL_READ, f"{late}: before that the tile is not free."
     elif rule == TWO_BLOCKS and access.writes and number & 1:
         cause, missing = Cause.COPIES_OVERLAP, TWO_BLOCKS
+    elif shared and (why := left_in_flight(batch, started, earlier, *where)):
+        cause, missing = why[0], NOT_AWAITED + why[1]
     text = (
         f"Data race on {name}[{index}]{place}:\n"
         f"  thread {other} of block {other_block} started an asynchronous copy "
