@@ -1,9 +1,9 @@
 """Sums of fp8 products as Hopper's tensor cores make them, bit for bit.
 
-Source: results of an H200 (``tests/emulator/fp8_sums.py``); no manual describes them.
+Source: results of an H200 (``tests/emulator/fp8_sums.py``). No manual describes them.
 
 A tensor core doesn't round after each addition. It takes the largest exponent of all terms, the
-accumulator among them, cuts each term off a number of bits below it, and adds what is left exactly.
+accumulator among them, cuts each term off a number of bits below it, and adds the rest exactly.
 The sum is cut off once more, never rounded up. The exponent of a product is the sum of its factors'
 exponents, even where the product itself is one larger.
 """
@@ -22,7 +22,7 @@ _LEAST = -149  # of floats
 def sums_of_wgmma(left: np.ndarray, right: np.ndarray, added: np.ndarray | None) -> np.ndarray:
     """left @ right + added of a ``wgmma`` with fp8 factors and f32 sums: all 32 products at once.
 
-    ``left`` (…, M, 32) and ``right`` (…, 32, N), f64; ``added`` (…, M, N), f32, or None. Returns
+    ``left`` (…, M, 32) and ``right`` (…, 32, N) are f64, ``added`` (…, M, N) is f32 or None. Returns
     f64 (…, M, N), each a float.
     """
     start = np.zeros((*left.shape[:-1], right.shape[-1])) if added is None else added
@@ -34,7 +34,7 @@ def sums_of_mma(left: np.ndarray, right: np.ndarray, added: np.ndarray) -> np.nd
 
     Hopper has no such instruction: its assembler converts the factors to f16 and multiplies twice,
     with bytes 0 and 1 of each register and then with 2 and 3. ``added`` comes last, as one float is
-    added to another. Shapes and types are those of ``sums_of_wgmma``.
+    added to another. Shapes and types are as for ``sums_of_wgmma``.
     """
     total = np.zeros((*left.shape[:-1], right.shape[-1]))
     of_bytes = np.arange(left.shape[-1]) % 4 // 2
