@@ -22,8 +22,8 @@ _LEAST = -149  # of floats
 def sums_of_wgmma(left: np.ndarray, right: np.ndarray, added: np.ndarray | None) -> np.ndarray:
     """left @ right + added of a ``wgmma`` with fp8 factors and f32 sums: all 32 products at once.
 
-    ``left`` (…, M, 32) and ``right`` (…, 32, N) are f64, ``added`` (…, M, N) is f32 or None. Returns
-    f64 (…, M, N), each a float.
+    ``left`` (…, M, 32) and ``right`` (…, 32, N) are f64, ``added`` (…, M, N) is f32 or None.
+    Returns f64 (…, M, N), each a float.
     """
     start = np.zeros((*left.shape[:-1], right.shape[-1])) if added is None else added
     return _each(left, right, start.astype(np.float64), _KEPT_BY_WGMMA, _KEPT_BY_WGMMA)
