@@ -41,6 +41,7 @@ class Options:
     ``schedule``, one of :data:`SCHEDULES`: with "warps", half of each block's warps get ahead of
     the others, with "lanes" half of each warp's lanes; ``seed`` draws which. Both begin with the
     last blocks. ``threads`` counts what each single thread does.
+    ``first_nan``: "nan" finds the operation that first makes a NaN of numbers, "inf" an infinity.
     ``trace``: the warp whose steps are recorded.
     ``patience``: seconds after which :class:`~.report.LaunchTooLong` ends the launch; also before,
     where the blocks that have begun tell that they will not be enough.
@@ -56,6 +57,7 @@ class Options:
     most_printed: int | None = None
     schedule: str = LOCKSTEP
     threads: bool = False
+    first_nan: str = ""
     trace: TraceOptions | None = None
     patience: float | None = None
     quiet: bool = False
@@ -65,3 +67,5 @@ class Options:
             raise ValueError(
                 f"there is no schedule {self.schedule!r}; there are {', '.join(SCHEDULES)}"
             )
+        if self.first_nan not in ("", "nan", "inf"):
+            raise ValueError(f'first_nan is "nan" or "inf", not {self.first_nan!r}')

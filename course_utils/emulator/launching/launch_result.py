@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ..findings.report import Counts, Finding
 from ..recording.async_recorder import Span
 from ..recording.counters import InstructionCounts, Tally
+from ..recording.first_nan import Made
 from ..recording.thread_stats import ThreadStats
 from ..recording.trace_recorder import TraceRecorder
 
@@ -19,7 +20,7 @@ class LaunchResult:
     went on beside the threads of its block; ``tally`` and
     ``instructions`` what each instruction did where ``Options.counters`` did; ``threads`` what
     each thread did where ``Options.threads`` did. ``unchanged``: writes that would be races had
-    they changed the value in memory.
+    they changed the value in memory. ``made``: the operation that ``Options.first_nan`` asked for.
     """
 
     counts: Counts
@@ -31,3 +32,4 @@ class LaunchResult:
     instructions: list[InstructionCounts] = field(default_factory=list)
     threads: ThreadStats | None = None
     unchanged: int = 0
+    made: Made | None = None

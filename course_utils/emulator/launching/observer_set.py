@@ -14,6 +14,7 @@ from ..machine.launch_state import LaunchState
 from ..machine.observer import Observer
 from ..recording.async_recorder import AsyncRecorder
 from ..recording.counters import Tally
+from ..recording.first_nan import FirstNan
 from ..recording.thread_stats import ThreadStats
 from ..recording.trace_recorder import TraceRecorder
 
@@ -49,6 +50,8 @@ def observers_of(launch: LaunchState) -> list[Observer]:
         observers.append(Tally(launch))
     if options.threads:
         observers.append(ThreadStats(launch))
+    if options.first_nan:
+        observers.append(FirstNan(infinite=options.first_nan == "inf"))
     if options.trace is not None:
         observers += TraceRecorder(options.trace), AsyncRecorder(options.trace)
     return observers
