@@ -6,13 +6,16 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from course_utils import emulator
 from course_utils.compiling.headers import cuda_header_paths
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator.programs import (
     fat_binary,
     host_lines,
+    linked_ptx,
     program_building,
     program_launches,
     program_outcome,
@@ -221,9 +224,54 @@ def test_ptx_is_read_from_a_fat_binary_and_compressed_ptx_is_refused():
         fat_binary.ptx_in(b"")
 
 
+HEAD = ".version 8.0\n.target sm_90a\n.address_size 64\n"
+FILES = (
+    f"""{HEAD}.extern .func (.param .b32 r) twice(.param .b32 x);
+.extern .global .align 4 .u32 counter;
+.global .align 4 .u32 own = 3;
+.visible .entry k(.param .u64 to) {{
+.reg .b64 %rd<3>; .reg .b32 %r<4>;
+.loc 1 7 0
+ld.global.u32 %r1, [own];
+{{ .param .b32 a; st.param.b32 [a], %r1; .param .b32 b;
+call (b), twice, (a); ld.param.b32 %r2, [b]; }}
+ld.global.u32 %r3, [counter]; add.u32 %r2, %r2, %r3;
+ld.param.u64 %rd1, [to]; st.global.u32 [%rd1], %r2; ret;
+}}
+.file 1 "a.cu"
+.section .debug_str
+{{ $L__info_string0:
+.b8 97,0
+}}
+""",
+    f"""{HEAD}.visible .global .align 4 .u32 counter = 100;
+.global .align 4 .u32 own = 2;
+.weak .func unused() {{ ret; }}
+.visible .func (.param .b32 r) twice(.param .b32 x) {{
+.reg .b32 %r<4>;
+.loc 1 3 0
+ld.param.u32 %r1, [x]; ld.global.u32 %r2, [own]; mul.lo.u32 %r3, %r1, %r2;
+st.param.b32 [r], %r3; ret;
+}}
+.file 1 "b.cu"
+""",
+)
+
+
+def test_files_that_call_each_other_become_one_module():
+    text = linked_ptx.link([*FILES, f"{HEAD}.weak .func unused() {{ ret; }}\n"])
+    module = emulator.EmulatedModule(text)
+    to = np.zeros(1, np.uint32)
+    module.entry("k").launch(1, 1, (to,))
+    assert to[0] == 3 * 2 + 100
+    assert {name.rpartition("/")[2] for name in module.files.values()} >= {"a.cu", "b.cu"}
+    assert text.count("unused") == 1
+
+
 def test_options_that_choose_the_gpu_or_the_output_are_left_out():
-    given = "-O3 -arch=sm_70 -gencode arch=compute_70,code=sm_70 -o x -G -lcublas -lm -DN=1"
-    assert program_building.nvcc_options(given.split()) == ["-O3", "-lm", "-DN=1"]
+    given = "-O3 -dc -arch=sm_70 -gencode arch=compute_70,code=sm_70 -o x -G -lcublas -lm -DN=1"
+    kept = ["-O3", "-rdc=true", "-lm", "-DN=1"]
+    assert program_building.nvcc_options(given.split()) == kept
 
 
 def test_without_nvcc_it_is_said_what_to_install(monkeypatch, capsys, tmp_path):

@@ -33,7 +33,7 @@ WRAPPED = (
 # Of the linker: calls that our runtime notes, and functions that are looked up when called.
 LINKING = (*(f"--wrap={symbol}" for symbol in WRAPPED), "-z", "lazy")
 # Options of nvcc that we set ourselves. The second set takes a value.
-_OURS = {"-c", "--compile", "-dc", "--device-c", "-G", "--device-debug", "-shared", "-run", "--run"}
+_OURS = {"-c", "--compile", "-G", "--device-debug", "-shared", "-run", "--run"}
 _OURS_WITH_VALUE = {
     "-o",
     "--output-file",
@@ -46,6 +46,7 @@ _OURS_WITH_VALUE = {
     "-cudart",
     "--cudart",
 }
+_DECLARED = "void emulator_missing(const char *);\nvoid emulator_part(void (*)(void **), void *);\n"
 _LIBRARIES = ("cu", "nv")  # of CUDA: our runtime library replaces them
 _PREFIXES = ("cu", "__cuda", "nvrtc", "nvml", "nccl", "npp", "nvjpeg")
 
@@ -141,6 +142,8 @@ def nvcc_options(options: Sequence[str]) -> list[str]:
     words = iter(options)
     for word in words:
         name, equals, _ = word.partition("=")
+        if word in ("-dc", "--device-c"):
+            word = "-rdc=true"  # which it implies
         if word in _OURS:
             continue
         if name in _OURS_WITH_VALUE:
@@ -191,11 +194,19 @@ def build_missing(library: Path, stand_in: Path, folder: Path) -> Path | None:
     if not names:
         return None
     source, made = folder / "missing.c", folder / "libmissing.so"
-    body = "".join(f'int {name}() {{ emulator_missing("{name}"); return 0; }}\n' for name in names)
-    source.write_text(f"void emulator_missing(const char *);\n{body}")
+    source.write_text("".join((_DECLARED, *map(_missing, names))))
     flags = ["-w", "-fno-builtin", "-shared", "-fPIC"]
     _run([host_compiler(), *flags, "-o", str(made), str(source)], "A list of missing functions")
     return made
+
+
+def _missing(name: str) -> str:
+    """The definition of a function that our runtime lacks. nvcc's linker would have made one for
+    each file of a program that is linked from several."""
+    if name.startswith("__cudaRegisterLinkedBinary"):
+        words = "void (*all)(void **), void *binary, void *id, void *unused"
+        return f"void {name}({words}) {{ emulator_part(all, binary); }}\n"
+    return f'int {name}() {{ emulator_missing("{name}"); return 0; }}\n'
 
 
 def _run(command: list[str], what: str, beside: Path | None = None) -> str:

@@ -22,6 +22,7 @@ from .device_facts import MOST_BLOCK, MOST_GRID, WITHOUT_ASKING
 from .fat_binary import NoPtx, ptx_at
 from .host_lines import HostLine
 from .host_mistakes import HostMistake, ProgramLog
+from .linked_ptx import link
 from .refusals import Refused
 
 Triple = tuple[int, int, int]
@@ -51,6 +52,7 @@ class ProgramKernels:
     options: Options
     flush: Callable[[], None]
     modules: dict[int, EmulatedModule | str] = field(default_factory=dict)
+    parts: dict[int, list[str]] = field(default_factory=dict)  # of modules that are to be linked
     functions: dict[int, tuple[int, str]] = field(default_factory=dict)
     variables: dict[int, tuple[int, str]] = field(default_factory=dict)
     dynamic: dict[int, int] = field(default_factory=dict)  # bytes, of kernels that asked
@@ -63,7 +65,23 @@ class ProgramKernels:
         except (NoPtx, PtxError) as error:
             self.modules[wrapper] = str(error)
 
+    def add_part(self, linked: int, wrapper: int) -> None:
+        """Read the PTX of one of the files that the module ``linked`` is made of."""
+        try:
+            self.parts.setdefault(linked, []).append(ptx_at(wrapper))
+            self.modules.pop(linked, None)
+        except NoPtx as error:
+            self.modules[linked] = str(error)
+
+    def _link(self, linked: int) -> None:
+        try:
+            self.modules[linked] = EmulatedModule(link(self.parts[linked]))
+        except PtxError as error:
+            self.modules[linked] = str(error)
+
     def _module(self, wrapper: int) -> EmulatedModule:
+        if wrapper not in self.modules and wrapper in self.parts:
+            self._link(wrapper)
         found = self.modules[wrapper]
         if isinstance(found, str):
             raise Refused(

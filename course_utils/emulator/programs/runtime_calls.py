@@ -26,6 +26,7 @@ class RuntimeCalls(GraphCalls, ArrayCalls, MemoryCalls, DeviceCalls, RandomCalls
     ALWAYS = frozenset(
         {
             "register_binary",
+            "register_part",
             "register_function",
             "register_variable",
             "register_managed",
@@ -72,6 +73,9 @@ class RuntimeCalls(GraphCalls, ArrayCalls, MemoryCalls, DeviceCalls, RandomCalls
 
     def _register_binary(self, w: Words) -> None:
         self.kernels.add_binary(w[0])
+
+    def _register_part(self, w: Words) -> None:
+        self.kernels.add_part(w[0], w[1])
 
     def _register_function(self, w: Words) -> None:
         self.kernels.functions[w[1]] = w[0], ctypes.string_at(w[2]).decode()

@@ -9,6 +9,13 @@ void **__cudaRegisterFatBinary(void *binary) {
     *handle = binary;
     return handle;
 }
+// One file of a program that is linked from several (-rdc=true). nvcc's linker would call this.
+void emulator_part(void (*register_all)(void **), void *binary) {
+    static char linked;
+    void *place = &linked, **handle = &place;
+    ASK_AS("register_part", W(place), W(binary));
+    register_all(handle);
+}
 void __cudaRegisterFatBinaryEnd(void **handle) {}
 void __cudaUnregisterFatBinary(void **handle) {}
 char __cudaInitModule(void **handle) { return 1; }
