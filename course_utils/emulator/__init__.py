@@ -59,6 +59,21 @@ if TYPE_CHECKING:
     from .findings.fault_messages import ONLY_SLOW
     from .isa.ptx import Address, OperandList, PtxError, Register, Symbol
     from .isa.ptx_parser import source_files
+    from .languages.host_arrays import LanguageError, register_arrays
+    from .languages.numba_launches import (
+        emulated_numba,
+        is_numba,
+        numba_on_emulator,
+        prepared_numba,
+    )
+    from .languages.prepared_launch import Emulation, FindingWarning, PreparedLaunch
+    from .languages.triton_launches import (
+        emulated_triton,
+        is_triton,
+        prepared_triton,
+        triton_on_emulator,
+    )
+    from .languages.warp_launches import emulated_warp, is_warp, prepared_warp, warp_on_emulator
     from .launching.emulated_module import EmulatedModule, Entry
     from .launching.launch_result import LaunchResult
     from .memory.tensor_box import Box
@@ -72,6 +87,19 @@ _LATER = {
     "EmulatedModule": "launching.emulated_module",
     "Entry": "launching.emulated_module",
     **dict.fromkeys(("Address", "OperandList", "PtxError", "Register", "Symbol"), "isa.ptx"),
+    **dict.fromkeys(("LanguageError", "register_arrays"), "languages.host_arrays"),
+    **dict.fromkeys(("Emulation", "FindingWarning", "PreparedLaunch"), "languages.prepared_launch"),
+    **dict.fromkeys(
+        ("emulated_triton", "is_triton", "prepared_triton", "triton_on_emulator"),
+        "languages.triton_launches",
+    ),
+    **dict.fromkeys(
+        ("emulated_numba", "is_numba", "numba_on_emulator", "prepared_numba"),
+        "languages.numba_launches",
+    ),
+    **dict.fromkeys(
+        ("emulated_warp", "is_warp", "prepared_warp", "warp_on_emulator"), "languages.warp_launches"
+    ),
     "LaunchResult": "launching.launch_result",
     "source_files": "isa.ptx_parser",
     "Box": "memory.tensor_box",
@@ -125,15 +153,19 @@ __all__ = [
     "Cause",
     "Counts",
     "EmulatedModule",
+    "Emulation",
     "Entry",
     "Finding",
+    "FindingWarning",
     "InstructionCounts",
     "KernelFault",
+    "LanguageError",
     "LaunchResult",
     "LaunchTooLong",
     "Location",
     "OperandList",
     "Options",
+    "PreparedLaunch",
     "PtxError",
     "Register",
     "Surface",
@@ -146,9 +178,22 @@ __all__ = [
     "WarpAccess",
     "WarpStep",
     "add_up",
+    "emulated_numba",
+    "emulated_triton",
+    "emulated_warp",
+    "is_numba",
+    "is_triton",
+    "is_warp",
     "next_step",
+    "numba_on_emulator",
+    "prepared_numba",
+    "prepared_triton",
+    "prepared_warp",
+    "register_arrays",
     "source_files",
     "spoken_time",
+    "triton_on_emulator",
+    "warp_on_emulator",
 ]
 
 

@@ -28,6 +28,7 @@ ROOMS = (
     ("recording", "checks"),
     ("launching",),
     ("programs",),
+    ("languages",),
 )
 # Folders whose modules name each other for types: the state of one machine, one check's tables, a
 # kernel and its launch.

@@ -15,7 +15,7 @@ from ..isa.instruction_set import DTYPES, Traits, step
 from ..machine.code import Step
 from ..machine.lanes import Group, lane_masks
 from ..machine.program import Builder
-from ..memory.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
+from ..memory.address_space import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE
 
 POLICY = 1 << 60
 CLOCKS = {
@@ -106,10 +106,14 @@ def cvta(b: Builder, i: ptx.Instruction) -> Step:
     to_space = "to" in i.modifiers
     get, put = b.read(i.operands[1], kind), b.write(i.operands[0], kind)
 
+    is_param = space.partition("::")[0] == "param"
+
     def act(group: Group) -> None:
         value = get(group.R)
         if window:
             value = value - window if to_space else value + window
+        elif is_param:  # its name is a generic address, and a 32-bit register keeps the lower half
+            value = value | np.uint64(PARAM_WINDOW)
         put(group.R, value)
 
     return act

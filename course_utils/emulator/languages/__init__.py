@@ -1,0 +1,1 @@
+"""Kernels of other languages in Python on the emulator: Triton, Numba and Warp."""
