@@ -33,6 +33,14 @@ if TYPE_CHECKING:  # for editors, which complete names and show their docstrings
     from .integers import ceil_div
     from .launching.listings import show
     from .launching.modules import load
+    from .launching.other_languages import (
+        emulated_numba,
+        emulated_triton,
+        emulated_warp,
+        numba_on_emulator,
+        triton_on_emulator,
+        warp_on_emulator,
+    )
     from .launching.pointer_tables import pointers
     from .launching.ptx_files import load_ptx
     from .launching.tensor_maps import tensor_map
@@ -69,6 +77,9 @@ __all__ = [
     "device",
     "digits",
     "doctor",
+    "emulated_numba",
+    "emulated_triton",
+    "emulated_warp",
     "drawing_pad",
     "figures",
     "hardware",
@@ -78,6 +89,7 @@ __all__ = [
     "load",
     "load_ptx",
     "measurements",
+    "numba_on_emulator",
     "occupancy",
     "pointers",
     "profile",
@@ -97,6 +109,8 @@ __all__ = [
     "timed",
     "trace",
     "trees",
+    "triton_on_emulator",
+    "warp_on_emulator",
 ]
 
 _STOPPED = "run the cell again to finish loading the course."
@@ -126,6 +140,8 @@ _HOMES = {  # the modules that define the others
     "integers": "ceil_div",
     "launching.listings": "show",
     "launching.modules": "load",
+    "launching.other_languages": "emulated_numba emulated_triton emulated_warp numba_on_emulator "
+    "triton_on_emulator warp_on_emulator",
     "launching.pointer_tables": "pointers",
     "launching.ptx_files": "load_ptx",
     "launching.tensor_maps": "tensor_map",

@@ -31,7 +31,7 @@ from ..emulator import (
 )
 from ..errors import more
 from ..launching.arguments import bring_back, carry_over
-from ..launching.emulation import on_emulator
+from ..launching.emulation import emulated_call
 from ..symptoms import heading
 from .unoptimised import FAULTS, MOST_BYTES, behind, is_short, removed
 
@@ -152,11 +152,12 @@ def _times(finding: Finding) -> str:
 def sanitize(
     kernel: Any,
     grid: int | tuple[int, ...],
-    block: int | tuple[int, ...],
+    block: int | tuple[int, ...] | None,
     args: tuple[Any, ...],
     *,
     shared_mem: int = 0,
     optimised_only: bool = False,
+    **meta: Any,
 ) -> Report:
     """Run ``kernel`` on the emulator under every check and report what is wrong.
 
@@ -173,9 +174,15 @@ def sanitize(
     the optimiser removes some accesses out of bounds and uninitialised reads. So does one with an
     access out of bounds, whose index may be made of a variable that was never set. The report then
     has this in its place. ``optimised_only`` leaves this run out.
+
+    ``kernel`` may be one of Triton, Numba or Warp, and the report then has its Python. A Triton
+    kernel has no block (None), and ``meta`` are its constants and options: ``BLOCK=1024,
+    num_warps=4``. Warp launches threads: ``grid`` is its ``dim``, and ``block`` its ``block_dim``.
     """
-    kernel = on_emulator(kernel)
     values, copies = carry_over(args)
+    call = emulated_call(kernel, grid, block, values, shared_mem, meta)
+    kernel, grid, block, values = call.kernel, call.grid, call.block, call.args
+    shared_mem, optimised_only = call.shared_mem, optimised_only or not call.compiled_again
 
     def run(seed: int) -> tuple[list[Finding], LaunchResult | None]:
         options = Options(checks=ALL_CHECKS, seed=seed)

@@ -10,7 +10,8 @@ from typing import Any
 from ..devices.limits import LaunchError, dimensions
 from ..emulator import WARP, Options, TraceOptions, WarpAccess, WarpStep
 from ..integers import ceil_div
-from ..launching.emulation import on_emulator
+from ..launching.arguments import bring_back, carry_over
+from ..launching.emulation import emulated_call
 from ..text_tables import Column, Columns
 
 __all__ = ["WarpAccess", "WarpStep", "Trace", "trace"]
@@ -69,7 +70,7 @@ class Trace:
 def trace(
     kernel: Any,
     grid: int | tuple[int, ...],
-    block: int | tuple[int, ...],
+    block: int | tuple[int, ...] | None,
     args: tuple[Any, ...],
     *,
     block_index: int | tuple[int, ...] = (0, 0, 0),
@@ -77,6 +78,7 @@ def trace(
     limit: int = 2000,
     shared_mem: int = 0,
     seed: int = 0,
+    **meta: Any,
 ) -> Trace:
     """Run ``kernel`` on the emulator and record the steps of one warp: see :class:`Trace`.
 
@@ -87,7 +89,9 @@ def trace(
     :func:`~course_utils.profile`; also raises :class:`~course_utils.devices.limits.LaunchError`
     when the grid has no such block, or the block no such warp.
     """
-    kernel = on_emulator(kernel)
+    values, copies = carry_over(args)
+    call = emulated_call(kernel, grid, block, values, shared_mem, meta)
+    kernel, grid, block = call.kernel, call.grid, call.block
     x, y, z = (*(block_index if isinstance(block_index, (tuple, list)) else (block_index,)), 0, 0)[
         :3
     ]
@@ -101,7 +105,8 @@ def trace(
         )
     file = kernel.filename
     options = Options(trace=TraceOptions(file, index, warp, limit), seed=seed)
-    result = kernel.launch(grid, block, args, shared_mem=shared_mem, options=options)
+    result = kernel.launch(grid, block, call.args, shared_mem=call.shared_mem, options=options)
+    bring_back(copies)
     found, spans = result.trace, tuple(result.spans)
     steps = tuple(found.steps)
     return Trace(kernel.name, steps, kernel.source, file, index, warp, found.complete, spans)
