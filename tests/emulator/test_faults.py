@@ -322,6 +322,7 @@ def test_a_barrier_that_part_of_a_warp_skips():
     assert (found.kind, found.cause) == (BARRIER, Cause.BARRIER_NOT_REACHED)
     assert (found.location.line, found.thread) == (3, (0, 0, 0))
     assert (found.other_location.line, found.other_thread) == (5, (16, 0, 0))
+    assert found.condition.line == 2
     assert "Lanes 16-31 wait at the __syncthreads() at kernel.cu:5" in found.message
 
 
@@ -362,6 +363,30 @@ def test_threads_that_returned_before_a_barrier_are_missed():
     (found,) = result.findings
     assert (found.kind, found.cause) == (BARRIER, Cause.THREADS_RETURNED)
     assert found.location.line == 3 and "14 of the 64 threads" in found.message
+    assert found.condition.line == 2
+
+
+def test_the_condition_of_a_barrier_is_the_one_that_threads_find_different():
+    found = fault(
+        "int last = 0;\nif (threadIdx.x == 0) last = atomicAdd(&x[0], 1);\nif (last > 0) {\n"
+        "for (int i = 0; i < n; ++i)\nif (n > 3) __syncthreads();\n}\n__syncthreads();",
+        1,
+        64,
+        (np.ones(64, np.int32), np.int32(4)),
+        parameters="int* x, int n",
+    )
+    assert (found.cause, found.condition.line) == (Cause.BARRIER_NOT_REACHED, 4)
+
+
+def test_warps_that_wait_at_one_line_are_one_line_of_a_deadlock():
+    found = fault(
+        "if (threadIdx.x & 1) __syncthreads();\nelse __syncthreads();",
+        4,
+        256,
+        (np.zeros(64, F32), np.int32(0)),
+    )
+    waiting = [line for line in found.message.splitlines() if "waiting" in line]
+    assert len(waiting) == 2 and all("31 more warps: 16 threads each" in line for line in waiting)
 
 
 def test_a_deadlock_names_every_waiting_warp():

@@ -22,6 +22,7 @@ SUMS = {"add", "sub"}
 BELOW = {"lt", "le", "lo", "ls"}
 BY_SIZE = BELOW | {"gt", "ge", "hi", "hs"}
 SIZES = ("ntid", "nctaid", "nclusterid", "cluster_nctaid")  # of a launch, alike in all threads
+OF_THREAD = ("tid", "laneid", "warpid", "lanemask")
 Source = str | int | tuple[str, int]  # of a value: see _Sources
 ENDS = {"brx", "call", "ret", "exit", "trap"}
 
@@ -104,6 +105,38 @@ def _guards_before(code: ReportedCode, number: int) -> list[tuple[Register, bool
     # The last of them is the one that can't be reached without passing all others.
     passed = [sum(d not in _reached(code, 0, o) for o, _ in found) for d, _ in found]
     return [found[n][1] for n in np.argsort(passed, kind="stable")]
+
+
+def branch_before(code: ReportedCode, instruction: Instruction) -> Location | None:
+    """The line of the last condition that decides whether a thread gets to an instruction of a
+    function and that threads of a block can find different; None without one."""
+    if len(code.blocks) > MOST_BLOCKS:
+        return None
+    inside = (n for n, b in enumerate(code.blocks) if any(i is instruction for i in b.instructions))
+    number = next(inside, None)
+    if number is None:
+        return None
+    sources, after = _Sources(code), _reached(code, number, -1)
+    found = []
+    for decider, block in enumerate(code.blocks):
+        guard, ways = block.instructions[-1].guard, set(block.successors)
+        if decider == number or guard is None or len(ways) != 2:
+            continue
+        missed = [way for way in ways if number not in _reached(code, way, without=decider)]
+        if len(missed) != 1 or not any(map(_of_a_thread, sources.of([guard]))):
+            continue
+        if decider in after or decider not in _reached(
+            code, missed[0], -1
+        ):  # else a loop before it
+            found.append((decider, guard))
+    # The last of them is the one from which no other can be reached but by a loop.
+    passed = [sum(d not in _reached(code, 0, o) for o, _ in found) for d, _ in found]
+    return _line_of(code, found[int(np.argmax(passed))][1]) if found else None
+
+
+def _of_a_thread(source: Source) -> bool:
+    """Whether a value from this source can differ between the threads of a block."""
+    return isinstance(source, int) or (isinstance(source, str) and source.startswith(OF_THREAD))
 
 
 class _Sources:

@@ -28,7 +28,8 @@ class Finding:
     from the start of ``array``; ``past`` is how many elements lie between the array's last element
     and the one accessed (1 for the first one past the end, 0 when inside). ``repeats`` says how
     often more the same was met at the same lines. ``meant``: the index before it lost its upper
-    bits. ``condition``: the line of the condition that let an access out of bounds through.
+    bits. ``condition``: the line of the condition that let an access out of bounds through, or that
+    differs between threads of which only some reach a barrier.
     ``symptom`` is ``message`` without reason and fix, "" if it has neither.
     """
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from ..isa.location import Location
 from .reported_state import Index
 
+DIFFERS = (
+    "\n  The condition at {condition} is true for some threads of the block and false for others."
+)
+
 
 def where(thread: Index, block: Index) -> str:
     """``thread (x, y, z) of block (x, y, z)``."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ..findings.causes import Cause
+from ..findings.origins import branch_before
 from ..findings.report import BARRIER, DEADLOCK, TENSOR_MEMORY, Finding, KernelFault
-from ..findings.wording import at_line, plural, where, xyz
+from ..findings.wording import DIFFERS, at_line, plural, where, xyz
 from ..isa.instruction_set import traits_of
 from ..isa.location import Location
 from ..isa.ptx import Instruction
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from .batch import Batch
     from .lanes import Group
 
+MOST_WARPS = 4  # that wait at one place, with a line for each
 MOST_ACCOUNTS = 4  # mbarriers whose bytes a report lists
 NO_RELEASE = "Deadlock: every thread waits, and none is left to release them."
 OF_WARPGROUP = (
@@ -37,6 +40,7 @@ class _Head:
     text: str
     group: Group
     absent: tuple[Location | None, int] | None = None  # where a lane waits that it waits for
+    condition: Location | None = None  # that lets only some threads through
 
 
 def deadlock(batch: Batch) -> KernelFault:
@@ -52,8 +56,7 @@ def deadlock(batch: Batch) -> KernelFault:
         cause = next(filter(None, causes), Cause.NEVER_RELEASED)
         head = _Head(DEADLOCK, cause, NO_RELEASE, (held or stalled or parked)[0])
     lines = [head.text]
-    for group in [*held, *stalled, *(g for g in parked if g not in held)]:
-        lines += _waiting(batch, group)
+    lines += _waiting(batch, [*held, *stalled, *(g for g in parked if g not in held)])
     lines += [f"  {account}" for account in _accounts(batch.engine)]
     thread, block = batch.who(head.group.lanes[0])
     there, other = head.absent or (None, None)
@@ -67,6 +70,7 @@ def deadlock(batch: Batch) -> KernelFault:
             other_location=there,
             other_thread=None if other is None else batch.who(other)[0],
             cause=head.cause,
+            condition=head.condition,
         )
     )
 
@@ -76,20 +80,27 @@ def _waits_at(batch: Batch, group: Group) -> Instruction:
     return batch.barriers.waits_at(group) or group.code.blocks[group.block].instructions[0]
 
 
-def _waiting(batch: Batch, group: Group) -> list[str]:
-    """A line for each of the first warps of a group that waits."""
-    at, lines = at_line(_waits_at(batch, group).location), []
-    why = _why(batch.engine, group) if batch.barriers.waits_at(group) else ""
-    for number in group.warps[:8].tolist():
-        lane = int(group.lanes[group.lanes >> 5 == number][0])
-        count = int((group.lanes >> 5 == number).sum())
-        slot, rest = divmod(number, batch.lanes_per_block // 32)
-        lines.append(
-            f"  warp {rest} of block {xyz(batch.block_index(batch.first + slot))}: "
-            f"{plural(count, 'thread')} waiting{at}{why}, first {where(*batch.who(lane))}"
-        )
-    if len(group.warps) > 8:
-        lines.append(f"  and {len(group.warps) - 8} more warps at the same line")
+def _waiting(batch: Batch, groups: Iterable[Group]) -> list[str]:
+    """A line for each warp that waits, or one for all warps of which as many threads wait at the
+    same place."""
+    alike: dict[tuple[int, str], list[tuple[str, int]]] = {}  # (threads, place): warps, first lanes
+    for group in groups:
+        place = at_line(_waits_at(batch, group).location)
+        why = _why(batch.engine, group) if batch.barriers.waits_at(group) else ""
+        for number in group.warps.tolist():
+            lanes = group.lanes[group.lanes >> 5 == number]
+            slot, rest = divmod(number, batch.lanes_per_block // 32)
+            warp = f"warp {rest} of block {xyz(batch.block_index(batch.first + slot))}"
+            alike.setdefault((len(lanes), f"{place}{why}"), []).append((warp, int(lanes[0])))
+    lines = []
+    for (count, waiting), warps in alike.items():
+        threads = f"{plural(count, 'thread')}"
+        if len(warps) > MOST_WARPS:
+            more = f"{len(warps) - 1} more warps"
+            warps, threads = [(f"{warps[0][0]} and {more}", warps[0][1])], f"{threads} each"
+        for warp, lane in warps:
+            first = where(*batch.who(lane))
+            lines.append(f"  {warp}: {threads} waiting{waiting}, first {first}")
     return lines
 
 
@@ -116,7 +127,9 @@ def _head_of_warp(batch: Batch, stalled: list[Group], parked: list[Group]) -> _H
             f"Barrier misuse: only some threads of a warp reach the {call}{at}.{rest} Every thread "
             "of the block must reach the same barrier."
         )
-        return _Head(BARRIER, Cause.BARRIER_NOT_REACHED, text, group, place)
+        if condition := branch_before(group.code, i):
+            text += DIFFERS.format(condition=condition)
+        return _Head(BARRIER, Cause.BARRIER_NOT_REACHED, text, group, place, condition)
     if i.opcode == "tcgen05":
         text = (
             f"Tensor memory misuse: only some threads of a warp reach tcgen05.{i.modifiers[0]}{at}."

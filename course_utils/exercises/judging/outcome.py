@@ -198,7 +198,8 @@ def from_finding(
 ) -> Verdict:
     """A fault the emulator saw, with the student's source lines. ``atomics``: whether the exercise
     allows them. ``hunted``: as :func:`is_hunted` has it."""
-    lines = _own_lines((finding.location, finding.other_location), filename)
+    places = finding.location, finding.other_location, finding.condition
+    lines = _own_lines(places, filename)
     told = finding.symptom if hunted and finding.symptom else finding.message
     message = clip(told, 7, MOST_MESSAGE, MOST_MESSAGE)
     if message.lower().startswith(finding.kind):  # the headline says it already

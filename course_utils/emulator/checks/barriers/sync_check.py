@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...findings.causes import Cause
+from ...findings.origins import branch_before
 from ...findings.report import BARRIER, ERROR, IN_FLIGHT, WARNING, Finding
-from ...findings.wording import where
+from ...findings.wording import DIFFERS, where
 from ...isa import ptx
 from ...isa.location import Location
 from ...machine.async_state import KEY_SHIFT, MBarrier, Transfer
@@ -220,13 +221,23 @@ class SyncCheck(Observer):
             "  they returned before it, or they skipped the branch that it is in. Every thread "
             "must reach it."
         )
+        condition = branch_before(batch.launch.code, instruction)
+        if condition is not None:
+            text += DIFFERS.format(condition=condition)
         key, cause = ("exit", id(instruction)), Cause.THREADS_RETURNED
         whole = self._whole_warps(batch, slot)
         if self.findings.warns(key) and not whole:
             self.findings.is_error(key)
         level = WARNING if whole else ERROR
         finding = Finding(
-            BARRIER, text, instruction.location, waiting, block, level=level, cause=cause
+            BARRIER,
+            text,
+            instruction.location,
+            waiting,
+            block,
+            level=level,
+            cause=cause,
+            condition=condition,
         )
         self.findings.add(key, finding, WHOLE_WARPS_LEFT if whole else "")
 
