@@ -165,8 +165,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.SYNCWARP_NOT_REACHED: "Let every lane that the mask names reach this line: move it out "
     "of the if. Or take the mask from __ballot_sync before the branch.",
     Cause.BARRIER_NOT_REACHED: "Move the barrier out of the if, and let no thread return before "
-    "it. Is the condition meant to be the same for all? Then its value goes through shared memory: one "
-    "thread stores it, and all read it after a barrier.",
+    "it. Is the condition meant to be the same for all? Then its value goes through shared "
+    "memory: one thread stores it, and all read it after a barrier.",
     Cause.BARRIERS_DIFFER: "All threads of a block wait at the same barrier: take both out of the "
     "branches, and put one after them.",
     Cause.THREADS_RETURNED: "Put the if around the work before the barrier and around the work "
