@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 import re
 
-from .known_errors import HINTS, HOST_CODE, NO_HINT, Hint
+from .known_errors import HINTS, HOST_CODE, NESTED_LAUNCH, NO_HINT, Hint
 from .python_habits import python_habits
 from .signature import strip_comments
 
@@ -82,6 +82,8 @@ def hint_for(message: str, excerpt: tuple[str, ...] = (), source: str = "", line
     ``excerpt`` are the compiler's rows below the message: the line, the caret and its notes.
     NO_HINT where nothing is known.
     """
+    if re.search(NESTED_LAUNCH.pattern, message) and _in_kernel(source, line):
+        return NESTED_LAUNCH
     if _is_host_code(message, source, line):
         return HOST_CODE
     for special in (_undefined, _array_size, _overload, _namespace, _taken_name):
@@ -111,6 +113,23 @@ def candidates(excerpt: tuple[str, ...]) -> tuple[str, ...]:
         return excerpt
     rows = [row for row in excerpt if not CANDIDATE.match(row)]
     return (*rows, f"  it takes {', '.join(lists)}")
+
+
+def _in_kernel(source: str, line: int) -> bool:
+    """Whether a line of ``source`` is in a kernel or a device function."""
+    depth, head, heading = 0, "", ""
+    for number, row in enumerate(strip_comments(source).splitlines(), 1):
+        for character in row:
+            if depth == 0:
+                heading = "" if character in ";}" else heading + character
+            head = heading if character == "{" and depth == 0 else head
+            depth += (character == "{") - (character == "}")
+            if depth == 0 and character == "}":
+                heading = ""
+        heading += "\n" if depth == 0 else ""
+        if number == line:
+            return "__global__" in head or "__device__" in head
+    return False
 
 
 def _is_host_code(message: str, source: str, line: int) -> bool:

@@ -13,18 +13,20 @@ from ..paths import KERNELS
 from .bindings import nvrtc_version
 
 STANDARD = Path(__file__).parent / "standard_headers"  # <cstdint>, <algorithm>, ...; see its README
+DEVICE = Path(__file__).parent / "device_headers"  # instead of CUDA's own, which hold host code
 
 
 @cache
 def include_paths() -> tuple[str, ...]:
     """Folders searched for ``#include``: ``kernels/``, ``kernels/common``, then CUDA's headers.
 
+    Before these come the device's parts of headers that NVRTC can't compile whole (:data:`DEVICE`).
     CUDA's headers come from pip wheels of NVRTC's own major version or, where those are missing,
     from an installed toolkit. CuTe's come next, where they are installed, and last what NVRTC
     lacks of C++'s own (:data:`STANDARD`).
     """
     ours = str(KERNELS), str(KERNELS / "common")
-    return (*ours, *cuda_header_paths(), *cute_header_paths(), str(STANDARD))
+    return (*ours, str(DEVICE), *cuda_header_paths(), *cute_header_paths(), str(STANDARD))
 
 
 @cache

@@ -23,6 +23,13 @@ HOST_CODE = Hint(
     "between #ifndef __CUDACC_RTC__ and #endif. Python makes the arrays and launches: "
     "module.NAME(grid, block, args). On the command line --args does.",
 )
+NESTED_LAUNCH = Hint(
+    "launch in a kernel",
+    r"required runtime APIs are not declared",
+    "A kernel launches a kernel here (dynamic parallelism), which the emulator and NVRTC can't do. "
+    "Launch the second kernel from the host, after the first, or call its code as a __device__ "
+    "function.",
+)
 TEXTURES = (
     "CUDA 12 removed texture references. Pass a cudaTextureObject_t as a parameter, and read it "
     "with tex1Dfetch<float>(t, i) or tex2D<float>(t, x, y)."
@@ -50,6 +57,12 @@ HINTS = (
         "Only device code is compiled here: remove the host function.",
     ),
     Hint("cute", r'source file "(cute|cutlass)/', CUTE),
+    Hint(
+        "curand",
+        r'source file "curand',
+        "cuRAND's headers are in a package of their own: pip install nvidia-curand-cu12, or "
+        "nvidia-curand for CUDA 13. In the course: pip install -e '.[curand]'.",
+    ),
     Hint(
         "header",
         r"cannot open source file",
@@ -101,7 +114,16 @@ HINTS = (
         "nvcc takes it from the host's headers, which a kernel compiled here doesn't have: write "
         "CUDART_INF_F or CUDART_NAN_F, and add #include <math_constants.h>.",
     ),
-    Hint("pi", r'"M_PI" is undefined', "Write CUDART_PI_F, and add #include <math_constants.h>."),
+    Hint(
+        "pi",
+        r'"M_PI" is undefined',
+        "Write CUDART_PI_F, and add #include <math_constants.h>, or #include <cmath> for M_PI.",
+    ),
+    Hint(
+        "constant of math.h",
+        r'"M_(?:E|LN|LOG|SQRT|PI_|1_PI|2_)\w*" is undefined',
+        "It comes with #include <cmath>.",
+    ),
     Hint(
         "largest float",
         r'"FLT_MAX" is undefined',

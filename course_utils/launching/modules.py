@@ -15,7 +15,7 @@ import numpy as np
 from ..compiling import signature as _signature
 from ..compiling.device_functions import why_no_kernel
 from ..compiling.diagnostics import CompileError
-from ..compiling.headers import STANDARD, cuda_header_paths, cute_header_paths
+from ..compiling.headers import DEVICE, STANDARD, cuda_header_paths, cute_header_paths
 from ..compiling.includes import digest, included_files
 from ..compiling.nvcc_options import without_nvcc_options
 from ..compiling.nvrtc import (
@@ -182,6 +182,7 @@ class Module:
             f"-I{KERNELS}",
             f"-I{KERNELS / 'common'}",
             f"-I{folder}",
+            f"-I{DEVICE}",
             *(f"-I{path}" for path in cute_header_paths()),
             # Before a toolkit's folders: its <cccl/cuda/std/tuple> does not fit the rest of CCCL,
             # which comes from CuPy's own copy.

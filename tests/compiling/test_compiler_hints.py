@@ -48,6 +48,18 @@ MISTAKES = {
         "taken name",
         "one function of a name",
     ),
+    "a launch in a kernel": (
+        "// {\n__global__ void c() {}\nint d() {}\n__global__ void p()\n{\n c<<<1, 1>>>(); }",
+        "launch in a kernel",
+        "dynamic parallelism",
+    ),
+    "a launch in a function": (
+        "__global__ void c() {}\nvoid p()\n{\n c<<<1, 1>>>(); }",
+        "host code",
+        "run FILE.cu",
+    ),
+    "cuRAND": ("#include <curand_no_kernel.h>", "curand", "nvidia-curand-cu12"),
+    "a constant of math": (KERNEL % "x[0] = M_SQRT2;", "constant of math.h", "<cmath>"),
     "an old shuffle": (KERNEL % "x[0] = __shfl_down(x[n], 1);", "old shuffle", "__shfl_down_sync("),
     "an old texture": ("texture<float, 1> t;", "old texture", "cudaTextureObject_t"),
     "a letter too few": (KERNEL % "__syncthread();", "undefined", "__syncthreads"),

@@ -90,3 +90,19 @@ def test_a_toolkit_does_not_come_before_them(monkeypatch):
     product = load("05_cuda_libraries/cutlass/cutlass_simt.cu", device="emulator")
     options = product._flags[0]
     assert options.index(f"-I{STANDARD}") < options.index("-I/toolkit/include")
+
+
+def test_a_kernel_gets_its_parts_of_cub_and_the_constants_of_math():
+    source = """#include <cmath>
+        #include <cub/cub.cuh>
+        #include <thrust/swap.h>
+        extern "C" __global__ void total(const int* x, double* y) {
+            using Reduce = cub::BlockReduce<int, 64>;
+            __shared__ Reduce::TempStorage room;
+            int sum = Reduce(room).Sum(x[threadIdx.x]), other = 1;
+            thrust::swap(sum, other);
+            if (threadIdx.x == 0) y[0] = other + M_PI * M_1_PI + M_SQRT2 * M_SQRT1_2;
+        }"""
+    y = cp.zeros(1, dtype=cp.float64)
+    load(source=source).kernel(1, 64, (cp.arange(64, dtype=cp.int32), y))
+    assert abs(float(y[0]) - 2018) < 1e-9
