@@ -118,6 +118,7 @@ def test_a_program_gets_what_a_gpu_would_give_it(host, line):
         ("arrays", "surface: 0 50"),
         ("arrays", "box of texels: 40 50"),
         ("arrays", "linear: 6 1"),
+        ("late", "late: 1 0 0 700 700"),
     ],
 )
 def test_graphs_and_arrays_are_there(host, argument, line):

@@ -58,6 +58,7 @@ class CallState:
         self.library, self.kernels, self.lines, self.log = library, kernels, lines, log
         self.memory = HostMemory(library)
         self.last = self.sticky = CudaStatus.cudaSuccess
+        self.pending = CudaStatus.cudaSuccess  # of a launch, until a call waits for it
         self.unread: tuple[str, CudaStatus, HostLine] | None = None  # of a launch
         self.call = ""
         self.replayed: HostLine | None = None  # of a call that waited in a graph

@@ -7,11 +7,13 @@ writes the same.
 from __future__ import annotations
 
 import ctypes
+import re
 import struct
 
 _WRAPPER_MAGIC, _MAGIC, _PTX = 0x466243B1, 0xBA55ED50, 1
 _HEADER = struct.Struct("<IHHQ")  # magic, version, bytes of this header, bytes of the entries
 _ENTRY = struct.Struct("<HHIQIIHHIQQQQ")
+_FOLDER = re.compile(r'(\.file\s+\d+\s+")[^"\n]*/(?=[^"/\n]+")')
 _COMPRESSED = 0x2000 | 0x8000  # flags of an entry: LZ4, Zstandard
 
 
@@ -20,7 +22,8 @@ class NoPtx(ValueError):
 
 
 def ptx_at(wrapper: int) -> str:
-    """The PTX of the fat binary that the wrapper at an address of this process points to.
+    """The PTX of the fat binary that the wrapper at an address of this process points to. Its
+    source files are named without their folders, as host code's are.
 
     Raises NoPtx where there is none, or it is compressed.
     """
@@ -30,7 +33,7 @@ def ptx_at(wrapper: int) -> str:
     magic, _, header, size = _HEADER.unpack(ctypes.string_at(data, _HEADER.size))
     if magic != _MAGIC:
         raise NoPtx("the fat binary has a format that isn't known here")
-    return ptx_in(ctypes.string_at(data + header, size))
+    return _FOLDER.sub(r"\1", ptx_in(ctypes.string_at(data + header, size)))
 
 
 def ptx_in(entries: bytes) -> str:

@@ -203,6 +203,7 @@ class ProgramKernels:
         elif any(n > most for n, most in zip(asked.grid, MOST_GRID, strict=True)):
             wrong = f"a grid of {_short(asked.grid)} has more than {MOST_GRID} blocks"
         elif threads > entry.max_threads:
+            error = CudaStatus.cudaErrorInvalidValue  # as CUDA 13 has it
             wrong = f"a block of {threads:,} threads, and at most {entry.max_threads:,} are allowed"
         elif any(n > most for n, most in zip(asked.block, MOST_BLOCK, strict=True)):
             wrong = f"a block of {_short(asked.block)} has more than {MOST_BLOCK} threads"

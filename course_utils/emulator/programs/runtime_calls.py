@@ -48,6 +48,8 @@ class RuntimeCalls(GraphCalls, ArrayCalls, MemoryCalls, DeviceCalls, RandomCalls
         with self._turn:
             method: Callable[[Words], int | None] = getattr(self, f"_{name}")
             plain = name not in self.ALWAYS
+            if plain and self.pending:
+                self.sticky, self.pending = self.pending, CudaStatus.cudaSuccess
             if plain and self.sticky:
                 return self._error(name, self.sticky)
             self.call, self.replayed = name, None
@@ -105,11 +107,12 @@ class RuntimeCalls(GraphCalls, ArrayCalls, MemoryCalls, DeviceCalls, RandomCalls
         )
 
     def run_launch(self, asked: AskedLaunch) -> None:
-        """Run a launch now. The calls that follow see its error, as launches are asynchronous."""
+        """Run a launch now. Launches are asynchronous, so the next call that waits sees its
+        error, and each call after it."""
         self.call, self.replayed = "launch", asked.line
         error = self.kernels.launch(asked)
         if error:
-            self.sticky = error
+            self.pending = error
             self.unread = self.call, error, asked.line
 
     def _launch(self, w: Words) -> None:
@@ -119,12 +122,17 @@ class RuntimeCalls(GraphCalls, ArrayCalls, MemoryCalls, DeviceCalls, RandomCalls
 
     def _cudaGetLastError(self, _: Words) -> int:
         error, self.last = self.last, self.sticky
-        self.unread = None
+        self._read()
         return self.sticky or error
 
     def _cudaPeekAtLastError(self, _: Words) -> int:
-        self.unread = None
+        self._read()
         return self.sticky or self.last
+
+    def _read(self) -> None:
+        """The program asks for the last error. It can't see that of a launch that may still run."""
+        if not self.pending:
+            self.unread = None
 
     def _cudaGetErrorString(self, w: Words) -> int:
         known = w[0] in CudaStatus._value2member_map_

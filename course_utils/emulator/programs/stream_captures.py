@@ -57,7 +57,7 @@ class StreamCaptures(CallState):
 
     def _run_all(self, runs: dict[GraphNode, Run]) -> None:
         for run in list(runs.values()):
-            if not self.sticky:
+            if not self.sticky and not self.pending:
                 run()
 
     # --- to record ---

@@ -177,6 +177,15 @@ int main(int count, char **words) {
     if (!strcmp(words[1], "wrong")) wrong();
     if (!strcmp(words[1], "graphs")) graphs();
     if (!strcmp(words[1], "arrays")) arrays();
+    if (!strcmp(words[1], "late")) { // as the GPU, whose launches are asynchronous
+        int *a, n = 30;
+        cudaMalloc((void **)&a, 100);
+        LAUNCH(add, 1, 2000, 0, &a, &a, &n);
+        int first[] = {cudaGetLastError(), cudaGetLastError()};
+        LAUNCH(add, 1, 32, 0, &a, &a, &n);
+        int second = cudaGetLastError();
+        show("late", (int[]){first[0], first[1], second, cudaDeviceSynchronize(), cudaGetLastError()}, 5);
+    }
     if (!strcmp(words[1], "leave")) {
         int *kept;
         cudaMalloc((void **)&kept, 12); // KEPT
