@@ -7,7 +7,7 @@ SYMPTOMS = "00/03"  # the number of the page that has a heading for each message
 
 def more(*headings: str) -> str:
     """The line that names headings of that page, ``more: 00/03, "Out of bounds"``, or ""."""
-    named = [f'"{each}"' for each in dict.fromkeys(headings) if each]
+    named = [f"'{h}'" if '"' in h else f'"{h}"' for h in dict.fromkeys(headings) if h]
     return f"more: {SYMPTOMS}, {' and '.join(named)}" if named else ""
 
 

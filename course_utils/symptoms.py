@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import os
+import re
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -115,6 +116,42 @@ CUDA_ERRORS = {
     ),
     999: CudaError("cudaErrorUnknown", "unknown error"),
 }
+
+
+COMPILE_ERROR = "Compile error"  # the heading of errors that the page has no words for
+# The compiler's errors that have a heading of their own, by the words that are in all of them.
+COMPILER_ERRORS = {
+    'identifier "x" is undefined': r'^identifier ".*" is undefined',
+    'expected a ";"': r'^expected a ";"',
+    'expected a ")"': r'^expected a "\)"',
+    'expected a "}"': r'^expected a "\}"',
+    "expected an expression": "^expected an expression",
+    "cannot open source file": "^cannot open source file",
+    'more than one instance of overloaded function has "C" linkage': "^more than one instance of "
+    'overloaded function .* has "C" linkage',
+    "no instance of overloaded function matches the argument list": "^no instance of "
+    "(overloaded )?function .* matches the argument list",
+    "expression must have a constant value": "^expression must have a constant value",
+    "expression must be a modifiable lvalue": "^expression must be a modifiable lvalue",
+    "expression must have integral or unscoped enum type": "^expression must have integral or "
+    "unscoped enum type",
+    "expression must have pointer-to-object type": "^expression must have pointer-to-object type",
+    "a value of one type cannot be used to initialize an entity of another": "^a value of type .* "
+    "cannot be used to initialize an entity of type",
+    "too few arguments in function call": "^too few arguments in function call",
+    'namespace "std" has no member': '^namespace "std" has no member',
+    "a __global__ function must have a void return type": "^a __global__ function must have a "
+    "void return type",
+    "device-side kernel launch could not be processed": "device-side kernel launch could not be",
+    "calling a __host__ function from a __global__ function is not allowed": "^calling a __host__ "
+    r"function ?\(.*\) from a __(global|device)__ function ?\(.*\) is not allowed",
+}
+
+
+def of_compiler(message: str) -> str:
+    """The heading of an error of the compiler: its own words, or ``Compile error``."""
+    found = (title for title, words in COMPILER_ERRORS.items() if re.search(words, message))
+    return next(found, COMPILE_ERROR)
 
 
 def heading(kind: str) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 from course_utils import cp, load, sanitize, symptoms
 from course_utils.checking.verdict import CheckFailed, Verdict
+from course_utils.compiling.diagnostics import CompileError
 from course_utils.devices import gpu
 from course_utils.devices.limits import LaunchError, Limits, check_residence, check_shape
 from course_utils.emulator import KINDS, Cause, Finding
@@ -48,6 +49,30 @@ def test_each_error_of_cuda_has_a_heading_with_its_name_and_number(number):
     error = CUDA_ERRORS[number]
     driver = r"( \(`CUDA_ERROR_\w+`\))?"
     assert re.match(rf"`{error.name}`{driver}, {number}\b", ENTRIES[error.heading])
+
+
+REFUSED = {
+    'identifier "blockdim" is undefined': 'identifier "x" is undefined',
+    'expected a ";"': 'expected a ";"',
+    'expected a ")"': 'expected a ")"',
+    'no instance of overloaded function "atomicMax" matches the argument list': "no instance of "
+    "overloaded function matches the argument list",
+    'a value of type "float *" cannot be used to initialize an entity of type "int *"': "a value "
+    "of one type cannot be used to initialize an entity of another",
+    'namespace "std" has no member "max"': 'namespace "std" has no member',
+    "static assertion failed": "Compile error",
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_an_error_of_the_compiler_links_to_its_own_heading(message):
+    error = CompileError(f"k.cu(3): error: {message}\n  x\n  ^\n")
+    assert error.symptom == REFUSED[message]
+    assert error._render_traceback_()[-1] == more(REFUSED[message])
+
+
+def test_each_heading_for_an_error_of_the_compiler_is_on_the_page():
+    assert {*symptoms.COMPILER_ERRORS, symptoms.COMPILE_ERROR} <= {*HEADINGS}
 
 
 # A heading, and below it the names of the runtime and of the driver, and the number of both.
@@ -128,6 +153,7 @@ def test_there_is_no_link_where_none_can_lead_there(tmp_path, monkeypatch):
 def test_a_line_names_each_heading_once():
     assert more() == more("") == ""
     assert more("a", "b", "a") == 'more: 00/03, "a" and "b"'
+    assert more('expected a ";"') == "more: 00/03, 'expected a \";\"'"
     assert "/".join(part[:2] for part in notebook_name(PAGE).split("/")) == SYMPTOMS
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ..errors import LessonError
 from ..paths import ROOT
 from ..remedies import set_up_command
+from ..symptoms import of_compiler
 from .compiler_hints import UNDEFINED, candidates, hint_for
 from .headers import cuda_header_paths, cute_header_paths
 from .known_errors import CUTE, HOST_CODE, NO_HINT, Hint
@@ -40,7 +41,8 @@ class CompileError(LessonError):
         explained = [(item, _hint(item, source, whole)) for item in diagnostics]
         explained = _each_once(explained)
         self.hints = tuple(hint.name for _, hint in explained[:MAX_ERRORS_SHOWN] if hint.name)
-        super().__init__(_render(explained) if explained else self.log, symptom="Compile error")
+        text = _render(explained) if explained else self.log
+        super().__init__(text, symptom=of_compiler(first.message))
 
 
 @dataclass(frozen=True)
