@@ -30,6 +30,23 @@ def test_blocks_that_update_one_place_race():
     )
 
 
+@pytest.mark.parametrize(
+    "body, cause",
+    [
+        ("x[0] += 1.0f + threadIdx.x;", Cause.UPDATE_NOT_ATOMIC),
+        ("x[(int)x[8 + threadIdx.x]] += 1.0f;", Cause.UPDATE_NOT_ATOMIC),
+        ("x[blockIdx.x * threadIdx.x] += 1.0f;", Cause.UPDATE_OF_ONE_INDEX),
+        ("x[threadIdx.x] = blockIdx.x;", Cause.SAME_ELEMENT_WRITTEN),
+        ("x[threadIdx.x / 2] = threadIdx.x;", Cause.SAME_ELEMENT_WRITTEN),
+        ("x[0] = threadIdx.x;", Cause.WRITTEN_BY_ALL),
+        ("x[(int)x[8 + threadIdx.x]] = threadIdx.x;", Cause.SAME_INDEX_COUNTED),
+    ],
+)
+def test_who_may_write_an_element_is_told_by_what_its_index_is_made_of(body, cause):
+    (found, *_) = findings(body, 4, 8, np.zeros(40, F32))
+    assert (found.kind, found.cause) == (DATA_RACE, cause)
+
+
 def test_every_thread_doing_all_the_work_is_a_race():
     body = "for (int i = 0; i < n; ++i) x[i] = 2.0f * x[i] + 1.0f;"
     assert findings(body, 2, 64, np.ones(8, F32))

@@ -119,6 +119,13 @@ CAUSE_STEPS: dict[Cause, str] = {
     "the launch give?",
     Cause.UPDATE_NOT_ATOMIC: "No barrier helps here. Let an atomic do the whole update, such as "
     "atomicAdd or atomicMax. Or give each thread its own result, and combine them by a reduction.",
+    Cause.UPDATE_OF_ONE_INDEX: "Is each thread meant to have an element of its own? Then work out "
+    "the index for both threads: the two must differ. If they share it on purpose, an atomic does "
+    "the whole update (atomicAdd), or each has its own result and a reduction combines them.",
+    Cause.WRITTEN_BY_ALL: "Let one thread write it, the one that has the right value: "
+    "if (threadIdx.x == 0). Or is the index missing?",
+    Cause.SAME_INDEX_COUNTED: "The index is made of values that were loaded or counted: work it out "
+    "for both threads. If it's a position, does each count exactly the elements before its own?",
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
     "tells them apart, such as threadIdx and blockIdx? If the value is the same for all, let one "
     "thread write it.",
@@ -239,6 +246,10 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.COLUMNS_NOT_FREED: "Let the warp that allocated execute tcgen05.dealloc on every path.",
     Cause.LAUNCH_NOT_COOPERATIVE: "Make the launch cooperative, as the report says, or end the "
     "kernel where the grid has to meet and launch a second one.",
+    Cause.FUNCTION_NOT_DEFINED: "Put the function's source into the file, or into a header that it "
+    "includes: one file is compiled at a time.",
+    Cause.KERNEL_LAUNCHES_KERNEL: "Launch the second kernel from the host, after the first, or make "
+    "its code a __device__ function and call it.",
     Cause.COPY_SIGNALS_OTHER_BLOCK: "A copy signals an mbarrier of the block that it fills. With "
     ".cta_group::2 (tma_load_pair) it may also signal an mbarrier of the other block of the pair.",
 }
@@ -252,6 +263,9 @@ WITHOUT_ATOMICS: dict[Cause | str, str] = {
     "a shuffle, passes the value on.",
     Cause.CONDITION_NEVER_CHANGES: "Does the loop change a variable of its condition? If another "
     "thread changes it, each round must read it from memory: declare it volatile.",
+    Cause.UPDATE_OF_ONE_INDEX: "Is each thread meant to have an element of its own? Then work out "
+    "the index for both threads: the two must differ. If they share it on purpose, give each its "
+    "own result, and combine them by a reduction.",
     Cause.UPDATE_NOT_ATOMIC: "No barrier helps here. Give each thread its own element, and combine "
     "the elements after a barrier, by a reduction or a scan.",
 }

@@ -107,6 +107,15 @@ def _guards_before(code: ReportedCode, number: int) -> list[tuple[Register, bool
     return [found[n][1] for n in np.argsort(passed, kind="stable")]
 
 
+def index_sources(code: ReportedCode, access: Instruction) -> tuple[bool, bool]:
+    """Of the address of an access: whether threads of a block compute it differently, by their own
+    numbers, and whether it depends on values that were loaded or computed in ways unknown."""
+    place = next((o for o in access.operands if isinstance(o, Address)), None)
+    sources = _Sources(code)
+    found = set[Source]() if place is None else sources.of([place.base])
+    return any(map(_is_number, found)), any(map(sources.is_value, found))
+
+
 def branch_before(code: ReportedCode, instruction: Instruction) -> Location | None:
     """The line of the last condition that decides whether a thread gets to an instruction of a
     function and that threads of a block can find different; None without one."""
@@ -123,20 +132,21 @@ def branch_before(code: ReportedCode, instruction: Instruction) -> Location | No
         if decider == number or guard is None or len(ways) != 2:
             continue
         missed = [way for way in ways if number not in _reached(code, way, without=decider)]
-        if len(missed) != 1 or not any(map(_of_a_thread, sources.of([guard]))):
+        if len(missed) != 1 or not any(
+            _is_number(s) or sources.is_value(s) for s in sources.of([guard])
+        ):
             continue
-        if decider in after or decider not in _reached(
-            code, missed[0], -1
-        ):  # else a loop before it
+        comes_back = decider in _reached(code, missed[0], -1)
+        if decider in after or not comes_back:  # else it ends a loop before the instruction
             found.append((decider, guard))
     # The last of them is the one from which no other can be reached but by a loop.
     passed = [sum(d not in _reached(code, 0, o) for o, _ in found) for d, _ in found]
     return _line_of(code, found[int(np.argmax(passed))][1]) if found else None
 
 
-def _of_a_thread(source: Source) -> bool:
-    """Whether a value from this source can differ between the threads of a block."""
-    return isinstance(source, int) or (isinstance(source, str) and source.startswith(OF_THREAD))
+def _is_number(source: Source) -> bool:
+    """Whether it is a number by which the threads of a block differ."""
+    return isinstance(source, str) and source.startswith(OF_THREAD)
 
 
 class _Sources:
@@ -174,6 +184,10 @@ class _Sources:
                 elif i.opcode != "ld" or _reads(i):
                     found.add(slot)
         return found
+
+    def is_value(self, source: Source) -> bool:
+        """Whether it is a value that was loaded, or computed in a way unknown."""
+        return isinstance(source, int) and source in self.setters  # else as a launch sets it
 
     def _variable(self, slot: int, numbers: list[int]) -> Source:
         """A register that is set several times: by the loop that it changes in, if it is one."""

@@ -19,7 +19,14 @@ MBARRIERS = (  # a phase counts arrivals and bytes, whatever the data are
     Cause.MBARRIER_BYTES_MISSING,
     Cause.MBARRIER_BYTES_UNEXPECTED,
 )
-SPOILED = (*UNORDERED, Cause.UPDATE_NOT_ATOMIC, Cause.SAME_ELEMENT_WRITTEN)
+SPOILED = (
+    *UNORDERED,
+    Cause.UPDATE_NOT_ATOMIC,
+    Cause.UPDATE_OF_ONE_INDEX,
+    Cause.WRITTEN_BY_ALL,
+    Cause.SAME_INDEX_COUNTED,
+    Cause.SAME_ELEMENT_WRITTEN,
+)
 
 
 def first_cause(run: emulated_runs.Run) -> Finding | None:

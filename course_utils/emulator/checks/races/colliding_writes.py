@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from ...findings.causes import Cause
+from ...findings.origins import index_sources
 from ...isa.location import Location
 from ...isa.ptx import Address, Instruction
+from ...machine.code import Code
 from .severity import Paths
 
 LOADS, STORES = {"ld", "ldu"}, {"st"}
 BARRIERS = {"bar", "barrier"}
 LOST = "Both read it, change it and write it back: one of the two changes can get lost."
 SAME_INDEX = "Both compute the same index, and only one of the two values stays."
+ALL_WRITE = "Every thread that comes by writes this one element, and only one of the values stays."
 
 
 def lost_update(
@@ -35,13 +38,26 @@ def lost_update(
 
 
 def explained(
-    paths: Paths, pair: tuple[Instruction, Instruction], stores_too: bool | None, together: bool
+    code: Code,
+    paths: Paths,
+    pair: tuple[Instruction, Instruction],
+    stores_too: bool | None,
+    together: bool,
 ) -> tuple[Cause, str] | None:
     """The cause of a race that no barrier removes, and a sentence that says it; None for a race of
-    two accesses that lack an order. ``together``: both threads execute one store at once."""
-    if lost_update(paths, *pair, stores_too):
-        return Cause.UPDATE_NOT_ATOMIC, LOST
-    return (Cause.SAME_ELEMENT_WRITTEN, SAME_INDEX) if together else None
+    two accesses that lack an order. ``together``: both threads execute one store at once, or two
+    blocks do at any time."""
+    lost = lost_update(paths, *pair, stores_too)
+    if not lost and not together:
+        return None
+    by_number, by_value = index_sources(code, pair[1])
+    if lost:
+        own = by_number and not by_value
+        return (Cause.UPDATE_OF_ONE_INDEX if own else Cause.UPDATE_NOT_ATOMIC), LOST
+    if not by_number and not by_value:
+        return Cause.WRITTEN_BY_ALL, ALL_WRITE
+    cause = Cause.SAME_INDEX_COUNTED if by_value else Cause.SAME_ELEMENT_WRITTEN
+    return cause, SAME_INDEX
 
 
 def _alike(

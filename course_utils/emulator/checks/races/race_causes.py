@@ -64,7 +64,9 @@ def cause_of(
         paths = access.races.paths(access.group.code)
         pair = there.instruction, access.site.instruction
         stores_too = _stores_too(access, entry, cells, at)
-        cause, missing = explained(paths, pair, stores_too, together) or (cause, missing)
+        blocks = cause == Cause.NO_ORDER_IN_GRID and kind == verb == "write" and before == here
+        known = explained(access.group.code, paths, pair, stores_too, together or blocks)
+        cause, missing = known or (cause, missing)
     return cause, f"\n  {missing}"
 
 
