@@ -627,3 +627,37 @@ if (t < 32) s[t] = 0; __syncthreads();
 if (t < 32) ((unsigned short*)s)[2 * t + 1] = t; else x[t - 32] = s[t - 32 + n] + 1;"""
     (found,) = run(body, 1, 64, (np.zeros(64, F32), np.int32(0)), checks=ALL_CHECKS).findings
     assert {found.location.line, found.other_location.line} == {5}
+
+
+@pytest.mark.parametrize("grid, block, axis", [((0, 1, 1), 32, "x"), (1, (32, 1, 0), "z")])
+def test_a_launch_of_nothing_is_refused(grid, block, axis):
+    kernel = EmulatedModule(
+        compile_ptx('extern "C" __global__ void f() {}', filename="f.cu")
+    ).entry("f")
+    with pytest.raises(ValueError, match=f"along {axis}"):
+        kernel.launch(grid, block, ())
+
+
+@pytest.mark.parametrize(
+    "declared, called, cause",
+    [
+        ("__device__ float a::help(float)", "a::help", Cause.FUNCTION_NOT_DEFINED),
+        ("__device__ float help(float)", "help", Cause.FUNCTION_NOT_DEFINED),
+        (
+            'extern "C" __device__ float cudaLaunchDeviceV2(float)',
+            "cudaLaunchDeviceV2",
+            Cause.KERNEL_LAUNCHES_KERNEL,
+        ),
+    ],
+)
+def test_a_function_that_the_module_lacks_is_named(declared, called, cause):
+    declared = declared.replace("a::help", "help")
+    space = ("namespace a { ", " }") if "::" in called else ("", "")
+    source = f"""{space[0]}{declared};{space[1]}
+        extern "C" __global__ void f(float* x) {{ x[0] = {called}(x[0]); }}"""
+    kernel = EmulatedModule(compile_ptx(source, filename="k.cu")).entry("f")
+    with pytest.raises(KernelFault) as fault:
+        kernel.launch(1, 1, (np.zeros(1, np.float32),))
+    finding = fault.value.finding
+    assert (finding.cause, finding.location.line) == (cause, 2)
+    assert called in finding.message or cause == Cause.KERNEL_LAUNCHES_KERNEL

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from asynchrony import SEEDS, fault, run
 
-from course_utils.emulator import ALL_CHECKS
+from course_utils.emulator import ALL_CHECKS, Cause
 from course_utils.launching import tensor_maps as module
 from course_utils.launching.tensor_maps import TensorMapError, tensor_map
 
@@ -339,3 +339,55 @@ y[blockIdx.x * 32 + threadIdx.x] = tile[threadIdx.x];"""
         checks=ALL_CHECKS,
     )
     assert np.array_equal(y, np.where(mask >> np.arange(4)[:, None] & 1, x, -1))
+
+
+MADE = """__shared__ alignas(1024) float tile[4 * 8]; __shared__ alignas(128) u32 made[32];
+__shared__ u64 bar;
+made[threadIdx.x] = 0;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncwarp();
+if (threadIdx.x == 0) {
+    u32 at = smem(made);
+    ASM("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;"
+        :: "r"(at), "l"(x) : "memory");
+    ASM("tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;" :: "r"(at) : "memory");
+    ASM("tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 0, 8;" :: "r"(at) : "memory");
+    ASM("tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 1, 4;" :: "r"(at) : "memory");
+    ASM("tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 0, %1;"
+        :: "r"(at), "r"(columns) : "memory");
+    ASM("tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %1;"
+        :: "r"(at), "r"(rows) : "memory");
+    ASM("tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], 0, %1;"
+        :: "r"(at), "l"((u64)columns * 4) : "memory");
+    ASM("tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 0, 1;"
+        :: "r"(at) : "memory");
+    ASM("tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 1, STEP;"
+        :: "r"(at) : "memory");
+    ASM("tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 7;" :: "r"(at) : "memory");
+    ASM("tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;"
+        :: "r"(at) : "memory");
+    ASM("tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;"
+        :: "r"(at) : "memory");
+    ASM("tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;" :: "r"(at) : "memory");
+}
+__syncwarp();
+ASM("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned"
+    " [%0], [%1], 128;" :: "l"(room), "r"(smem(made)) : "memory");
+ASM("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" :: "l"(room) : "memory");
+if (threadIdx.x == 0) {
+    expect(&bar, sizeof(tile));
+    load_2d(tile, (const TensorMap*)room, 8, 2, &bar);
+}
+wait(&bar, 0);
+y[threadIdx.x] = tile[threadIdx.x];"""
+PARAMETERS = "float* x, float* y, char* room, int rows, int columns"
+
+
+def test_a_map_that_a_kernel_makes_itself():
+    x, y, room = np.arange(5 * 16, dtype=F32).reshape(5, 16), np.zeros(32, F32), np.zeros(128, "u1")
+    args = x, y, room, np.int32(5), np.int32(16)
+    result = run(PARAMETERS, MADE.replace("STEP", "1"), 1, 32, args, checks=ALL_CHECKS)
+    assert not result.findings
+    assert np.array_equal(y.reshape(4, 8)[:3], x[2:, 8:]) and not y[24:].any()
+    finding = fault(PARAMETERS, MADE.replace("STEP", "0"), 1, 32, args)
+    assert finding.cause == Cause.TENSOR_MAP_INVALID

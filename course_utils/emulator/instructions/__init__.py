@@ -24,6 +24,7 @@ from . import (  # noqa: F401  (each fills the tables)
     moves,
     surfaces,
     tcgen05,
+    tensor_maps,
     textures,
     warp,
     wgmma,

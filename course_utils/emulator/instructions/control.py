@@ -16,7 +16,7 @@ from ..isa import ptx
 from ..isa.instruction_set import Traits, ending, step
 from ..machine.code import Ending, Step
 from ..machine.lanes import Frame, Group
-from ..machine.program import Builder
+from ..machine.program import Builder, not_defined
 from ..machine.runtime_functions import BUILTINS
 
 
@@ -172,6 +172,8 @@ def call(b: Builder, i: ptx.Instruction) -> Ending:
             if received and 0 in received[0] and value is not None:
                 group.R[received[0][0]] = value
             return group
+        if not launch.module.defines(name):
+            raise not_defined(i, name)
         caller = group.code
         code = launch.entry.code_for(launch.code_is_clustered, name)
         registers = list(code.blank)

@@ -1,4 +1,4 @@
-"""Names of variables in mangled symbols."""
+"""Names of variables and functions in mangled symbols."""
 
 from __future__ import annotations
 
@@ -16,3 +16,18 @@ def readable_name(symbol: str) -> str:
         if symbol[start : start + length].isidentifier() and re.fullmatch(r"E?(_\d+)?", tail):
             best = symbol[start : start + length]
     return best
+
+
+def function_name(symbol: str) -> str:
+    """The name of a function in a mangled symbol, without its parameters: ``_ZN1a4helpEf`` is
+    ``a::help``. Any other symbol as it is."""
+    nested = re.match(r"_ZN?K?", symbol)
+    if nested is None:
+        return symbol
+    parts, at = list[str](), nested.end()
+    while found := re.compile(r"\d+").match(symbol, at):
+        at = found.end() + int(found[0])
+        parts.append(symbol[found.end() : at])
+        if symbol[2:3] != "N":
+            break
+    return "::".join(parts) or symbol

@@ -61,6 +61,13 @@ class EmulatedLaunch:
         self.entry, self.module, self.options = entry, entry.module, options
         self.grid, self.block = _triple(grid), _triple(block)
         self.dynamic_shared = shared
+        for what, sizes, of in (("grid", self.grid, "blocks"), ("block", self.block, "threads")):
+            if min(sizes) < 1:
+                axis = "xyz"[next(n for n, size in enumerate(sizes) if size < 1)]
+                raise ValueError(
+                    f"{entry.name}: the {what} {sizes} has no {of} along {axis}. Each number must "
+                    "be at least 1."
+                )
         self.cluster = _triple(options.cluster or entry.cluster or 1)
         self.clustered = math.prod(self.cluster) > 1
         if (blocks := math.prod(self.cluster)) > MAX_CLUSTER:

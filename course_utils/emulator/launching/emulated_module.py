@@ -129,6 +129,11 @@ class EmulatedModule:
             return self.region_of(name).start
         raise ptx.PtxError(f"unknown symbol {name}")
 
+    def defines(self, name: str) -> bool:
+        """Whether the module has the body of a function."""
+        function = self.functions.get(name)
+        return function is not None and function.body is not None
+
     def function_at(self, address: int, instruction: ptx.Instruction) -> str:
         """The name of the function at an address. Raises KernelFault where there is none."""
         number, rest = divmod(address - FUNCTION_WINDOW, 16)

@@ -39,6 +39,9 @@ class ModuleState(Protocol):
 
     heap: DeviceHeap
 
+    def defines(self, name: str) -> bool:
+        """Whether the module has the body of a function."""
+
     def function_at(self, address: int, instruction: Instruction) -> str:
         """The name of the function at an address. Raises KernelFault where there is none."""
 

@@ -17,9 +17,11 @@ import numpy as np
 
 from ..findings.causes import Cause
 from ..findings.report import PLEASE_REPORT, UNKNOWN_INSTRUCTION, Finding, KernelFault
+from ..findings.wording import at_line
 from ..isa import ptx
 from ..isa.instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, flops_of, operation, traits_of
 from ..isa.ptx import Immediate, Instruction, Register, Special, Symbol
+from ..isa.symbols import function_name
 from .block_order import places
 from .code import Block, Code, Decoded, Ending, Step, liveness
 from .contraction import contractions
@@ -52,6 +54,24 @@ def unknown(instruction: Instruction) -> KernelFault:
         text += f"\nIf an assembler takes it, {PLEASE_REPORT}."
     cause = Cause.UNKNOWN_INSTRUCTION
     return KernelFault(Finding(UNKNOWN_INSTRUCTION, text, instruction.location, cause=cause))
+
+
+def not_defined(instruction: Instruction, name: str) -> KernelFault:
+    """The fault of a call of a function that has no body in the module."""
+    where = at_line(instruction.location)
+    cause = Cause.FUNCTION_NOT_DEFINED
+    text = (
+        f"The function {function_name(name)} is called{where}. This module declares it and does "
+        "not define it."
+    )
+    if name.startswith(("cudaLaunchDevice", "cudaGetParameterBuffer")):
+        cause = Cause.KERNEL_LAUNCHES_KERNEL
+        text = (
+            f"The kernel launches a kernel{where} (dynamic parallelism), which the emulator "
+            "can't do."
+        )
+    finding = Finding(UNKNOWN_INSTRUCTION, text, instruction.location, cause=cause)
+    return KernelFault(finding)
 
 
 def constant(literal: Immediate, kind: str) -> np.ndarray:

@@ -20,6 +20,21 @@ from ..numerics.rounding import ceil_div
 ENCODED_BYTES = 128
 _LAYOUT = struct.Struct("<4sBBBBQ5I4Q5H5B")
 _MAGIC = b"CTM1"
+FLAGS, ROUNDS_TO_TF32 = 7, 2  # the byte of flags, and one of them
+# Of each field of tensormap.replace: its first byte, the bytes of a number, how many there are.
+PLACES = {
+    "rank": (4, 1, 0),
+    "elemtype": (5, 1, 0),
+    "swizzle_mode": (6, 1, 0),
+    "fill_mode": (FLAGS, 1, 0),
+    "interleave_layout": (FLAGS, 1, 0),
+    "swizzle_atomicity": (FLAGS, 1, 0),
+    "global_address": (8, 8, 0),
+    "global_dim": (16, 4, 5),
+    "global_stride": (36, 8, 4),
+    "box_dim": (68, 2, 5),
+    "element_stride": (78, 1, 5),
+}
 KINDS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16")
 
 
@@ -97,7 +112,7 @@ class Box:
             rank,
             KINDS.index(self.kind),
             self.swizzle,
-            self.fill_nan | self.tf32 << 1,
+            self.fill_nan | ROUNDS_TO_TF32 * self.tf32,
             self.address,
             *padded([s - 1 for s in self.sizes]),
             *padded(self.strides[1:], 4),
@@ -105,6 +120,12 @@ class Box:
             *padded(self.steps),
         )
         return data.ljust(ENCODED_BYTES, b"\0")
+
+
+def begin_map(data: np.ndarray) -> None:
+    """Let 128 zeroed bytes, uint8, be a map whose fields are set one by one."""
+    if not data[:4].any():
+        data[:4] = np.frombuffer(_MAGIC, np.uint8)
 
 
 def decode(data: bytes, rank: int, bad: Callable[[str], None]) -> Box:
@@ -117,6 +138,8 @@ def decode(data: bytes, rank: int, bad: Callable[[str], None]) -> Box:
     _, own, kind, swizzle, flags, address, *rest = _LAYOUT.unpack_from(data)
     if own != rank:
         bad(f"the map has {own} dimensions and the instruction {rank}")
+    if not all((*rest[9 : 9 + rank], *rest[14 : 14 + rank])):
+        bad("a side of its box or one of its element strides is 0")
     kind = KINDS[kind]
     sizes = tuple(s + 1 for s in rest[:rank])
     strides = (DTYPES[kind].itemsize, *rest[5 : 4 + rank])
@@ -129,5 +152,5 @@ def decode(data: bytes, rank: int, bad: Callable[[str], None]) -> Box:
         tuple(rest[14 : 14 + rank]),
         swizzle,
         bool(flags & 1),
-        bool(flags & 2),
+        bool(flags & ROUNDS_TO_TF32),
     )
