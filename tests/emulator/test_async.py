@@ -347,3 +347,24 @@ def test_many_copies_in_flight_cost_no_more_each_than_few():
 
     seconds(256)
     assert min(seconds(16384), seconds(16384)) < 8 * min(seconds(4096), seconds(4096))
+
+
+def test_the_end_of_a_later_copy_tells_nothing_of_an_earlier_one():
+    body = """
+__shared__ alignas(128) float a[256], b[256]; __shared__ u64 bar[2];
+int t = threadIdx.x;
+if (t == 0) { init(&bar[0], 1); init(&bar[1], 1); fence(); }
+__syncthreads();
+if (t == 0) {
+    expect(&bar[0], 1024); bulk_load(a, x, 1024, &bar[0]);
+    expect(&bar[1], 1024); bulk_load(b, x, 1024, &bar[1]); }
+wait(&bar[1], 0);
+BOTH
+for (int i = t; i < 256; i += blockDim.x) y[i] = a[i] + b[i];"""
+    for both, causes in (("wait(&bar[0], 0);", set()), ("", {Cause.COPY_NOT_AWAITED})):
+        x, y = np.arange(256, dtype=F32), np.zeros(256, F32)
+        code = body.replace("BOTH", both)
+        result = run("const float* x, float* y", code, 1, 64, (x, y), checks=ALL_CHECKS)
+        found = [f for f in result.findings if f.cause != Cause.COPY_IN_FLIGHT_AT_END]
+        assert {f.cause for f in found} == causes and {f.array for f in found} <= {"a"}
+        assert both == "" or np.array_equal(y, 2 * x)

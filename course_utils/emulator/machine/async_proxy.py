@@ -165,11 +165,16 @@ class AsyncEngine:
         return None
 
     def _next_of_blocks(self) -> list[Transfer]:
-        """The first copy in flight of each block."""
+        """The first copy in flight of each block. One that an mbarrier waits for and no thread
+        comes last: threads that wait for another copy must not find it landed."""
+        awaited = {key for wait in self.waits for key in wait.keys.tolist()}
         found: dict[int, Transfer] = {}
+        later: dict[int, Transfer] = {}
         for transfer in self.flying.values():
-            found.setdefault(int(transfer.lanes[0]) // self.batch.lanes_per_block, transfer)
-        return list(found.values())
+            complete = transfer.complete
+            table = later if complete is not None and complete[0] not in awaited else found
+            table.setdefault(int(transfer.lanes[0]) // self.batch.lanes_per_block, transfer)
+        return list({**later, **found}.values())
 
     def _set_alarm(self) -> None:
         budget, first = self.batch.budget, self._next()
