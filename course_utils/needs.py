@@ -60,6 +60,7 @@ PACKAGES = {
     "jax": "JAX",
     "keras": "Keras",
     "lightning": "Lightning",
+    "numba": "Numba",
     "onnx": "ONNX",
     "onnxruntime": "ONNX Runtime",
     "onnxscript": "ONNX Script",
@@ -67,6 +68,7 @@ PACKAGES = {
     "torch": "PyTorch",
     "transformers": "Transformers",
     "triton": "Triton",
+    "warp": "Warp",
 }
 MODULES = {"cutlass-dsl": "nvidia_cutlass_dsl"}  # where they are not the token itself
 LIBRARIES = {"curand": "cuRAND"}  # those of CUDA that run without a GPU, too

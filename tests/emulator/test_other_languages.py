@@ -392,3 +392,18 @@ def test_arguments_that_numba_does_not_take_are_refused(args, says):
 
     with pytest.raises(LanguageError, match=says):
         numba_launches.emulated_numba(saxpy, 1, 32, *args)
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        ("_ZmlRK6__halfS1_", "16-bit floats.*float32"),
+        ("cudaCGSynchronize", "barrier of the whole grid.*Split"),
+        ("other", "the function other.*device=True"),
+    ],
+)
+def test_what_numba_would_link_is_refused_with_what_to_do(function, says):
+    ptx = f".extern .func (.param .b32 r) {function}\n(.param .b64 a)\n;"
+    with pytest.raises(LanguageError, match=f"kernel: .*{says}"):
+        numba_launches._check_links("kernel", ptx)
+    numba_launches._check_links("kernel", ptx.replace(function, "vprintf"))

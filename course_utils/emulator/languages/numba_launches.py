@@ -7,6 +7,7 @@ takes the arguments as Numba's own launcher would lay them out.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
@@ -16,11 +17,13 @@ import numpy as np
 
 from ..findings.options import ALL_CHECKS, Options
 from ..launching.launch_result import LaunchResult
+from ..machine.runtime_functions import BUILTINS
 from ..memory.address_space import GLOBAL
 from .host_arrays import HostArrays, LanguageError, is_array
 from .prepared_launch import Emulation, PreparedLaunch, PythonSource, dimensions, entry_of, instead
 
 INSTALL = "Install it: pip install numba-cuda nvidia-cuda-nvcc-cu12 (70 MB; no GPU is needed)."
+_EXTERN = re.compile(r"\.extern\s+\.func\s+(?:\([^)]*\)\s*)?([\w$]+)")
 THREADS = 256  # of a block that forall() chooses
 Argument = tuple[str, Any]  # the name of a parameter, and an array, bytes or NumPy scalar
 
@@ -194,8 +197,23 @@ def _compiled(kernel: Any, types: tuple[Any, ...], arch: int) -> Any:
                 abi="numba",
                 launch_bounds=asked.get("launch_bounds"),
             )
+        _check_links(kernel.py_func.__name__, ptx)
         known[types, arch] = entry_of(ptx)
     return known[types, arch]
+
+
+def _check_links(name: str, ptx: str) -> None:
+    """Refuse PTX that Numba would link with CUDA C++ of its own."""
+    missing = [each for each in _EXTERN.findall(ptx) if each not in BUILTINS]
+    if not missing:
+        return
+    if any(each.startswith("cudaCG") for each in missing):
+        what, fix = "a barrier of the whole grid", "Split the kernel in two at g.sync()."
+    elif any("half" in each or "bfloat16" in each for each in missing):
+        what, fix = "arithmetic of 16-bit floats", "Convert to float32 before, and back after."
+    else:
+        what, fix = f"the function {missing[0]}", "Write it in Python: @cuda.jit(device=True)."
+    raise LanguageError(f"{name}: Numba links {what} from CUDA C++; the emulator cannot. {fix}")
 
 
 def _flat(name: str, kind: Any, value: Any) -> Iterator[Argument]:
