@@ -8,6 +8,7 @@ import pytest
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options, TraceOptions
 from course_utils.emulator.launching import emulated_launch
+from course_utils.emulator.machine import runtime_functions
 
 
 def launch(source, name, grid, block, args, shared=0, **options):
@@ -488,6 +489,23 @@ def test_integer_division_and_wide_products():
     ]
     assert out[4].tolist() == [x * y >> 32 for x, y in pairs]
     assert out[5].tolist() == [x % 2**32 // 7 for x, _ in pairs]
+
+
+PRINT = """
+    extern "C" __global__ void f(float* x) {
+        printf("%s\\n", ARGUMENTS);
+        printf("line %d\\n", threadIdx.x);
+    }"""
+
+
+def test_printf_takes_32_arguments_and_says_what_its_buffer_lacks(monkeypatch):
+    monkeypatch.setattr(runtime_functions, "PRINT_LIMIT", 500)
+    source = PRINT.replace("%s", "%d " * 33).replace("ARGUMENTS", ", ".join(map(str, range(33))))
+    printed = launch(source, "f", 1, 64, (np.zeros(1, np.float32),)).printed
+    first, *_ = printed.splitlines()
+    assert first.split() == [*map(str, range(32)), "%d"]
+    shown = sum(row.startswith(("0 1", "line")) for row in printed.splitlines())
+    assert f"{128 - shown} of 128 calls" in printed
 
 
 def test_printf_prints_block_by_block_and_knows_cs_formats():

@@ -89,6 +89,7 @@ class EmulatedLaunch:
         self.code = entry.code_for(self.code_is_clustered)
         self.printed: list[tuple[tuple[int, ...], str]] = []  # (block, warp, moment, thread), text
         self.printed_size = 0
+        self.unprinted = 0  # calls of printf after the limit
         self._workspace: np.ndarray | None = None
         self.wants_whole_grid = False  # a barrier of the whole grid, in an ordinary launch
         self.parameters: dict[str, bytes] = {}
@@ -224,7 +225,15 @@ class EmulatedLaunch:
             )
 
     def _text(self) -> str:
-        return "".join(text for _, text in sorted(self.printed, key=lambda p: p[0]))
+        text = "".join(text for _, text in sorted(self.printed, key=lambda p: p[0]))
+        if self.unprinted and self.options.most_printed is None:
+            calls = self.unprinted + len(self.printed)
+            text += (
+                f"\nprintf's buffer of 1 MB is full: {self.unprinted:,} of {calls:,} calls are not "
+                "shown.\nPrint from fewer threads. On a GPU cudaDeviceSetLimit("
+                "cudaLimitPrintfFifoSize, bytes) enlarges the buffer.\n"
+            )
+        return text
 
     def _result(self) -> LaunchResult:
         counts = Counts()

@@ -70,6 +70,7 @@ class LaunchState(Protocol):
     findings: FindingLog
     printed: list[tuple[tuple[int, ...], str]]
     printed_size: int
+    unprinted: int
     budget: int
     issued: int
     visits: dict[tuple[Code, int], list[int]]

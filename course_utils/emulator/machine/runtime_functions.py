@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..isa import ptx
 
 PRINT_LIMIT = 1 << 20  # characters kept of one launch, the size of CUDA's own buffer
+MOST_ARGUMENTS = 32  # of one printf, after its format
 WIDEST = 1000  # characters of one number
 _SPEC = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcsp%])")
 
@@ -46,12 +47,18 @@ def read_string(group: Group, lane: int, address: int) -> str:
 
 
 def format_text(text: str, take: Callable[[int], bytes], string: Callable[[int], str]) -> str:
-    """C's printf. ``take(size)`` gives the next argument's bytes; ``string(address)`` a string."""
+    """C's printf. ``take(size)`` gives the next argument's bytes; ``string(address)`` a string. As
+    on a GPU, what asks for more than 32 arguments stays as it is."""
+    left = MOST_ARGUMENTS
 
     def replace(match: re.Match[str]) -> str:
+        nonlocal left
         flags, width, precision, length, kind = match.groups()
         if kind == "%":
             return "%"
+        left -= 1 + (width == "*") + (precision == "*")
+        if left < 0:
+            return match[0]
         numbers = ["" if n is None else n for n in (width, precision)]
         for n, number in enumerate(numbers):
             if number == "*":
@@ -89,6 +96,7 @@ def vprintf(group: Group, instruction: ptx.Instruction, arguments: list[np.ndarr
     limit = PRINT_LIMIT if launch.options.most_printed is None else launch.options.most_printed
     for n, lane in enumerate(group.lanes.tolist()):
         if launch.printed_size > limit:
+            launch.unprinted += len(group.lanes) - n
             break
         place = [int(buffers[n])]
 
