@@ -35,6 +35,7 @@ from ..numerics.rounding import round_up
 from .emulated_launch import EmulatedLaunch
 from .launch_result import LaunchResult
 from .module_text import read_text
+from .target_limits import check_constants, check_target
 
 
 @contextmanager
@@ -61,6 +62,8 @@ class EmulatedModule:
         with reading("this module"):
             self.text = read_text(text)
         self.variables, self.functions = self.text.variables, self.text.functions
+        check_constants(self.variables.values())
+        self.target = text[: text.find(".address_size")]  # holds the line with .target
         self.files = self.text.files
         self._globals: dict[str, Region] = {}
         self._entries: dict[str, Entry] = {}
@@ -154,6 +157,7 @@ class Entry:
         if function.body is None:
             raise ptx.PtxError(f"the kernel {self.name} is declared but has no body")
         ptx_parser.parse_body(function, module.files)
+        check_target(module.target, function.instructions)
         self.shared: dict[str, tuple[int, int]] = {}  # variable -> (offset, size); dynamic: size -1
         self.static_shared = self._place_shared()
         self.parameter_addresses: dict[str, int] = {}
