@@ -276,6 +276,30 @@ def test_an_array_of_another_type_is_named_with_its_bytes_and_its_own_type():
 
 
 @pytest.mark.parametrize(
+    "body, cause",
+    [
+        ("x[threadIdx.x] = 1;", Cause.OUTSIDE_ARRAY),
+        ("x[blockIdx.x * blockDim.x + threadIdx.x + 1] = 1;", Cause.OUTSIDE_ARRAY),
+        ("x[(blockIdx.x + 1) * 9] = 1;", Cause.OUTSIDE_ARRAY_COMPUTED),
+        ("__shared__ float s[8];\ns[threadIdx.x] = 1;\nx[0] = s[n];", Cause.OUTSIDE_SHARED_ARRAY),
+    ],
+)
+def test_a_guard_is_advised_only_where_the_index_may_be_the_thread_s_own(body, cause):
+    found = fault(body, 2, 16, (np.zeros(8, F32), np.int32(1)), ("x", "n"))
+    assert (found.kind, found.cause) == (OUT_OF_BOUNDS, cause)
+
+
+@pytest.mark.parametrize(
+    "type_, cause",
+    [("int", Cause.ADDRESS_MISALIGNED), ("float4", Cause.VECTOR_MISALIGNED)],
+)
+def test_an_access_to_one_element_is_told_from_one_to_several(type_, cause):
+    body = f"*({type_}*)((char*)x + 6) = {type_}();"
+    found = fault(body, 1, 1, (np.zeros(8, F32), np.int32(1)), ("x", "n"))
+    assert (found.kind, found.cause) == (MISALIGNED, cause)
+
+
+@pytest.mark.parametrize(
     "body, line",
     [
         ("int i = threadIdx.x;\nif (i < 40)\n    x[i + n] = 1;", 3),

@@ -144,6 +144,18 @@ else { while (atomicAdd(&flag, 0) == 0); __threadfence(); x[i] = x[i - 32]; }"""
         assert bool(found) == (fence == "")
 
 
+def test_a_flag_between_two_warps_of_a_block_takes_a_fence_and_no_barrier():
+    body = """__shared__ int flag; __shared__ float box; int t = threadIdx.x;
+if (t == 0) flag = 0;
+__syncthreads();
+if (t == 0) { box = n; BEFORE atomicExch(&flag, 1); __threadfence_block(); }
+if (t == 32) { while (atomicAdd(&flag, 0) == 0); __threadfence_block(); x[0] = box; }"""
+    assert not findings(body.replace("BEFORE", "__threadfence_block();"), 1, 64, np.zeros(1, F32))
+    (found,) = findings(body.replace("BEFORE", ""), 1, 64, np.zeros(1, F32))
+    assert (found.cause, found.array) == (Cause.FLAG_IN_BLOCK_NOT_FENCED, "box")
+    assert "put __threadfence_block() between them" in found.message
+
+
 def test_the_second_half_of_a_vector_store_races_like_the_first():
     body = "((float2*)x)[0] = make_float2(1.0f, threadIdx.x);"
     (found, *_) = findings(body, 1, 32, np.zeros(2, F32))

@@ -11,6 +11,8 @@ class Cause(Enum):
 
     # memory
     OUTSIDE_ARRAY = "an access before the start or past the end of an array"
+    OUTSIDE_ARRAY_COMPUTED = "the same at an index that isn't the thread's own number"
+    OUTSIDE_SHARED_ARRAY = "an access outside an array of shared memory"
     OUTSIDE_ARRAY_GUARDED = "an access outside an array, which a condition lets through"
     INDEX_OVERFLOW = "an index that passed 2^31 in an int"
     INDEX_BELOW_ZERO = "an index below 0 in an unsigned variable"
@@ -23,6 +25,7 @@ class Cause(Enum):
     OUTSIDE_SURFACE = "an access outside a surface"
     OUTSIDE_ALLOCATED_COLUMNS = "an access to columns of tensor memory that were not allocated"
     READ_ONLY_MEMORY = "a write to memory that can only be read"
+    VECTOR_MISALIGNED = "an access to several elements at once that doesn't start at a multiple"
     ADDRESS_MISALIGNED = "an address that isn't a multiple of the size of the access"
     COPY_MISALIGNED = "a bulk copy whose place or size isn't a multiple of 16 bytes"
     SURFACE_MISALIGNED = "a byte of a surface that isn't a multiple of the size of the access"
@@ -49,6 +52,7 @@ class Cause(Enum):
     WRITTEN_BY_ALL = "a store of every thread to one element"
     SAME_INDEX_COUNTED = "two threads store at one index, made of loaded or counted values"
     SAME_ELEMENT_WRITTEN = "several threads that write one element by one store"
+    FLAG_IN_BLOCK_NOT_FENCED = "a flag between two warps of a block, with no fence beside it"
     FLAG_NOT_FENCED = "a flag between two blocks, and no fence before it or after it"
     SCOPE_TOO_NARROW = "an atomic whose scope does not include the other thread"
     ARRIVAL_RELAXED = "an arrival that is relaxed, and so orders no accesses"
@@ -89,6 +93,7 @@ class Cause(Enum):
     BARRIER_COUNTS_DIFFER = "two numbers of threads at one barrier"
     BARRIER_TOO_MANY_THREADS = "more threads at a barrier than it is for"
     BARRIER_NOT_COMPLETED = "a block that ended with threads at a barrier"
+    BLOCKS_NOT_RESIDENT = "blocks that wait for others, which can't start before they end"
     NEVER_RELEASED = "every thread waits"
 
     # mbarriers, and the copies that signal them

@@ -54,7 +54,8 @@ def access_fault(
             f"into {region.name}. An access of {size} must start at a multiple of {site.bytes}."
         )
         kind, name = MISALIGNED, region.name
-        cause = Cause.ADDRESS_MISALIGNED
+        several = site.bytes > site.width
+        cause = Cause.VECTOR_MISALIGNED if several else Cause.ADDRESS_MISALIGNED
     elif region is not None and address + site.bytes <= region.end:
         index = (address - region.start) // site.width
         text = f"Write to read-only memory: {who} writes {size} to {region.name}{at}."
@@ -71,7 +72,9 @@ def access_fault(
         text = f"Use after free: {who} {verb} {name}[{index}]{at}, which was freed before."
         kind, cause = USE_AFTER_FREE, Cause.ARRAY_FREED
     else:
-        miss = explain(batch, site, group, address, region, at)
+        lane = group.lanes[position]
+        own = (*batch.numbers(lane), *block)
+        miss = explain(batch, site, group, address, region, at, own)
         return KernelFault(
             Finding(
                 OUT_OF_BOUNDS,

@@ -27,8 +27,8 @@ from .report import (
 KIND_STEPS: dict[str, str] = {
     OUT_OF_BOUNDS: "Does this thread own an element? If not, guard the access: if (i < n). If it "
     "does, work out its index by hand for the thread that the report names.",
-    MISALIGNED: "Make the offset and the row length multiples of 4 floats for a float4 (2 for a "
-    "float2), or load single elements.",
+    MISALIGNED: "Make the byte offset a multiple of the access's size. Of a row's start, that takes "
+    "a row length that is one, too: if it isn't, is it this array's own row length?",
     NULL_POINTER: "Follow the pointer back to where it gets its address: does every path give it "
     "one?",
     USE_AFTER_FREE: "Free it after its last use. In Python keep the array in a variable until the "
@@ -65,8 +65,14 @@ _FIRST_READ = "If one line does both, read into a variable first, then the barri
 
 # The next step for a cause, if it differs from the step for its kind.
 CAUSE_STEPS: dict[Cause, str] = {
-    Cause.OUTSIDE_ARRAY_GUARDED: "A condition guards this access already: compare its limit with "
-    "the size of this very array, and the index it tests with the index that is used.",
+    Cause.OUTSIDE_ARRAY_GUARDED: "A condition limits this index already, of an if or a loop: compare "
+    "its limit with the size of this very array, and the index it tests with the index used.",
+    Cause.OUTSIDE_ARRAY_COMPUTED: "Work out the index by hand for the thread that the report names. "
+    "Which part of it is too large: a stride, an extent of another array, a loop's variable?",
+    Cause.OUTSIDE_SHARED_ARRAY: "Compare the size with the declaration, and work out each index in "
+    "[ ] for the thread that the report names: which of them reaches its extent?",
+    Cause.VECTOR_MISALIGNED: "Make the offset and the row length multiples of 4 floats for a float4 "
+    "(2 for a float2), or load single elements.",
     Cause.INDEX_OVERFLOW: "Make one factor 64 bits wide before you multiply: "
     "static_cast<size_t>(row) * width + column.",
     Cause.INDEX_BELOW_ZERO: "An unsigned index is never below 0: compare before you subtract, such "
@@ -124,8 +130,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     "the whole update (atomicAdd), or each has its own result and a reduction combines them.",
     Cause.WRITTEN_BY_ALL: "Let one thread write it, the one that has the right value: "
     "if (threadIdx.x == 0). Or is the index missing?",
-    Cause.SAME_INDEX_COUNTED: "The index is made of values that were loaded or counted: work it out "
-    "for both threads. If it's a position, does each count exactly the elements before its own?",
+    Cause.SAME_INDEX_COUNTED: "The index is made of values that were loaded or counted: work it "
+    "out for both threads. If it's a position, does each count exactly the elements before its own?",
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
     "tells them apart, such as threadIdx and blockIdx? If the value is the same for all, let one "
     "thread write it.",
@@ -133,6 +139,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     "0) to read, or cuda::atomic_ref. Lanes of one warp need no loop: a shuffle passes a value on.",
     Cause.FLAG_NOT_FENCED: "The writer stores its data, executes __threadfence(), then sets the "
     "flag. The reader reads the flag, executes __threadfence(), then loads the data.",
+    Cause.FLAG_IN_BLOCK_NOT_FENCED: "The writer stores its data, executes __threadfence_block(), "
+    "then sets the flag. The reader reads the flag, executes __threadfence_block(), then loads.",
     Cause.SCOPE_TOO_NARROW: "Threads of several blocks need an atomic of the device's scope: "
     "atomicAdd without _block, or cuda::thread_scope_device.",
     Cause.ARRIVAL_RELAXED: "An arrival that hands over data must release it: leave out .relaxed.",
@@ -244,6 +252,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.ISSUED_BY_SEVERAL_THREADS: "Let one thread of the warp issue it, such as the one that "
     "elect.sync chooses.",
     Cause.COLUMNS_NOT_FREED: "Let the warp that allocated execute tcgen05.dealloc on every path.",
+    Cause.BLOCKS_NOT_RESIDENT: "Launch no more blocks than fit at once, and let each do more of the "
+    "work in a loop. Or end the kernel where the blocks have to meet, and launch a second one.",
     Cause.LAUNCH_NOT_COOPERATIVE: "Make the launch cooperative, as the report says, or end the "
     "kernel where the grid has to meet and launch a second one.",
     Cause.FUNCTION_NOT_DEFINED: "Put the function's source into the file, or into a header that it "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from .wording import plural
 
 RANGE = 2**32  # values of an int, or of an unsigned
 MOST_BELOW = 2**20
+NEIGHBOURS = 2  # elements from a thread's own number that are still the thread's
 MOST_WRAPS = 8  # times that an index is taken to have passed the range of an int
 NEAR = 2**40  # bytes from an array within which an access is said to miss it
 NEAR_ON_HOST = 2**20  # the same among the many things at addresses of the host
@@ -56,9 +58,11 @@ def explain(
     address: int,
     inside: ReportedArray | None,
     at: str,
+    own: Sequence[int],
 ) -> Miss:
     """The array that an access at a generic address misses, or what the address is. ``inside``: the
-    array that it begins in. ``at``: its line in words."""
+    array that it begins in. ``at``: its line in words. ``own``: the thread's numbers in the grid
+    along x, y and z, and its block's."""
     regions, width = batch.regions_of(address), site.width
     near = nearest(regions, address, inside)
     if inside is None and (wrapped := _wrapped(regions, site, address)) is not None:
@@ -77,6 +81,11 @@ def explain(
     past = max(0, index - near.size // width + 1)
     text, cause = _miss(site, group, near, address, index, past, at), Cause.OUTSIDE_ARRAY
     condition = condition_before(group.code, group.block, site.instruction)
+    unit = (address - near.start) // site.bytes
+    if site.space == "shared":
+        cause = Cause.OUTSIDE_SHARED_ARRAY
+    elif not _is_own(unit, own):
+        cause = Cause.OUTSIDE_ARRAY_COMPUTED
     if near.dynamic and index >= 0:
         cause = Cause.DYNAMIC_SHARED_TOO_SMALL
     elif condition is not None:
@@ -87,6 +96,14 @@ def explain(
     elif -RANGE // 2 <= index < -RANGE // 4:
         text += MAYBE_PASSED
     return Miss(text, cause, near.name, index, past, condition=condition)
+
+
+def _is_own(index: int, own: Sequence[int]) -> bool:
+    """Whether an index may be the thread's own number, or one next to it: along x, in rows of any
+    length, or its block's."""
+    x, y, z, *blocks = own
+    row, rest = divmod(index - x, y) if y else (0, index - x)
+    return z > 0 or (row > 0 == rest) or min(abs(index - n) for n in (x, *blocks)) <= NEIGHBOURS
 
 
 def nearest(

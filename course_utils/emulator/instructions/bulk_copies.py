@@ -29,7 +29,13 @@ from ..numerics.floats import to_tf32
 from .atomics import _operation
 from .mbarrier import BarrierSite
 
-OUTSIDE = (Cause.OUTSIDE_ARRAY, Cause.OUTSIDE_ARRAY_GUARDED, Cause.DYNAMIC_SHARED_TOO_SMALL)
+OUTSIDE = (
+    Cause.OUTSIDE_ARRAY,
+    Cause.OUTSIDE_ARRAY_COMPUTED,
+    Cause.OUTSIDE_SHARED_ARRAY,
+    Cause.OUTSIDE_ARRAY_GUARDED,
+    Cause.DYNAMIC_SHARED_TOO_SMALL,
+)
 
 
 class Piece:

@@ -216,6 +216,12 @@ class Batch:
             self.block_index(self.first + slot),
         )
 
+    def numbers(self, lane: int) -> tuple[int, int, int]:
+        """The number of a lane's thread in the grid along x, y and z."""
+        pairs = zip(*self.who(lane), self.launch.block, strict=True)
+        x, y, z = (block * size + thread for thread, block, size in pairs)
+        return x, y, z
+
     # --- scheduling ---
 
     def add(self, group: Group) -> None:

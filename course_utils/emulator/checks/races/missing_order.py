@@ -28,12 +28,16 @@ def missing_order(
     earlier, time = (entry & THREAD) - clocks.first, entry >> CLOCK_SHIFT
     order, other = clocks.order, (entry & THREAD) >> 5
     cause, missing = _missing_barrier(batch, clocks, earlier, lane)
-    if order is None or same_block(batch, earlier, lane):
-        return cause, missing
-    found = order.link(lane, other, time)
-    if not found:
+    found = None if order is None else order.link(lane, other, time)
+    if order is None or not found:
         return cause, missing
     flag, seen = found
+    own = same_block(batch, earlier, lane)
+    apart = earlier >> 5 != lane >> 5
+    handed = apart and (flag.warp, seen.lane >> 5) == (other, lane >> 5)
+    if own and not (handed and order.flags.fences):
+        return cause, missing  # a barrier is the rule, unless one warp hands the other a flag
+    fence = "__threadfence_block()" if own else "__threadfence()"
     place = other - flag.first
     setter, block = batch.who(flag.thread - clocks.first)
     set_at, read_at = flag.site.instruction.location, seen.site.instruction.location
@@ -44,18 +48,18 @@ def missing_order(
             f"{missing}\n  Is {sets} to order them? Then it needs a __threadfence() before it, and "
             f"one after it is read at {read_at}."
         )
-    cause = Cause.FLAG_NOT_FENCED
+    cause = Cause.FLAG_IN_BLOCK_NOT_FENCED if own else Cause.FLAG_NOT_FENCED
     before = f"nothing orders the {act[kind]} at {there} before {sets}:\n  put"
     if other != flag.warp and flag.known[place] <= time:
         return cause, f"and {before} __syncthreads() and then __threadfence() between them."
-    if flag.fenced[place] <= time:
+    if (flag.fenced_near if own else flag.fenced)[place] <= time:
         narrow = flag.fenced_near[place] > time
         why = "__threadfence_block() counts for its own block only, and " if narrow else "and "
-        return cause, f"{why}{before} __threadfence() between them."
+        return cause, f"{why}{before} {fence} between them."
     reader, block = batch.who(seen.lane)
     return cause, (
         f"and nothing orders the {act[verb]} at {here} after the flag that thread {reader} of "
-        f"block {block} reads at {read_at}:\n  put __threadfence() between them."
+        f"block {block} reads at {read_at}:\n  put {fence} between them."
     )
 
 

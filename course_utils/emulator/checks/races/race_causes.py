@@ -60,7 +60,7 @@ def cause_of(
             return Cause.NO_ORDER_BEFORE_WGMMA, "\n  with no __syncthreads() in between."
         if loop := access.loop():
             return Cause.LOOP_WAITS_FOR_WRITE, f"\n  {LOOP_WAITS.format(loop=loop)}"
-    if cause != Cause.FLAG_NOT_FENCED:
+    if cause not in (Cause.FLAG_NOT_FENCED, Cause.FLAG_IN_BLOCK_NOT_FENCED):
         paths = access.races.paths(access.group.code)
         pair = there.instruction, access.site.instruction
         stores_too = _stores_too(access, entry, cells, at)
