@@ -14,6 +14,7 @@ import numpy as np
 
 from . import emulated_cuda as cuda
 from .cupy_signatures import NO_FUNCTIONS, entry, signature_of, stored
+from .emulated_streams import Span, enqueue_copy
 
 CANARY = 0xCD  # every byte of an integer array that was never written
 NAN_BITS = {  # NaNs that nobody computes, where a format has so many
@@ -149,6 +150,8 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 (CuPy's own na
         self, stream: Any = None, order: Any = "C", out: Any = None, blocking: Any = True
     ) -> np.ndarray:
         """A copy as a NumPy array."""
+        low, high = np.lib.array_utils.byte_bounds(self._host)
+        enqueue_copy(Span.of(self, (int(low), int(high))), stream, bool(blocking))
         if out is None:
             return np.array(self._host, order=order)
         copied: np.ndarray = out

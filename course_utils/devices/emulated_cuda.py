@@ -1,4 +1,4 @@
-"""``cp.cuda`` without a GPU: the modelled device, and streams and events that do nothing.
+"""``cp.cuda`` without a GPU: the modelled device.
 
 The machine modelled is an H200's: compute capability 9.0, 132 SMs, 227 KB of shared memory a block.
 """
@@ -13,16 +13,21 @@ from typing import Any
 from ..emulator import SMS
 from ..errors import LessonError
 from .cupy_signatures import entry
+from .emulated_memory import alloc_pinned_memory, malloc_managed, set_allocator
+from .emulated_streams import Event, Stream, current_stream, synchronize_device
 
 __all__ = [  # the names of CuPy
     "Device",
     "Event",
     "Stream",
+    "alloc_pinned_memory",
     "get_current_stream",
     "get_elapsed_time",
     "is_available",
+    "malloc_managed",
     "nvtx",
     "runtime",
+    "set_allocator",
 ]
 
 NAME = "emulated sm_90a (no GPU)"
@@ -87,7 +92,8 @@ class Device:
         return total, total
 
     def synchronize(self) -> None:
-        """Return at once: a launch on the emulator has ended when the call returns."""
+        """The host waits for all work, which has run already."""
+        synchronize_device()
 
     def use(self) -> Device:
         """Return this device: there is no other to switch from."""
@@ -112,65 +118,9 @@ class Device:
         return "<CUDA Device 0>"
 
 
-class Event:
-    """A mark in a stream; it holds no time."""
-
-    def __init__(
-        self, block: bool = False, disable_timing: bool = False, interprocess: bool = False
-    ) -> None:
-        self.done = True
-
-    def record(self, stream: Any = None) -> None:
-        """Mark this point: everything before it has already run."""
-
-    def synchronize(self) -> None:
-        """Return at once."""
-
-
-class Stream:
-    """A queue of work; on the emulator everything runs in the order it is called."""
-
-    ptr = 0
-    done = True
-    null: Stream
-
-    def __init__(
-        self,
-        null: bool = False,
-        non_blocking: bool = False,
-        ptds: bool = False,
-        priority: int | None = None,
-    ) -> None:
-        pass
-
-    def synchronize(self) -> None:
-        """Return at once."""
-
-    def use(self) -> Stream:
-        """Return this stream. Launches don't depend on it."""
-        return self
-
-    def record(self, event: Event | None = None) -> Event:
-        """``event``, or a new one: all work before it is done."""
-        return event or Event()
-
-    def wait_event(self, event: Event) -> None:
-        """Return at once."""
-
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        return None
-
-
-_NULL = Stream(null=True)
-Stream.null = _NULL
-
-
 def get_current_stream() -> Stream:
-    """The null stream, whichever is in use."""
-    return _NULL
+    """The stream in use."""
+    return current_stream()
 
 
 def get_elapsed_time(start_event: Event, end_event: Event) -> float:
@@ -226,7 +176,7 @@ runtime = SimpleNamespace(
     getDeviceCount=lambda: 1,
     getDevice=lambda: 0,
     setDevice=lambda device: Device(device) and None,
-    deviceSynchronize=lambda: None,
+    deviceSynchronize=synchronize_device,
     memGetInfo=lambda: Device().mem_info,
     runtimeGetVersion=_version,
     driverGetVersion=_version,

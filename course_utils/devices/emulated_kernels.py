@@ -27,7 +27,8 @@ from ..interrupts import interruptible
 from ..symptoms import CUDA_ERRORS
 from . import emulated_cuda as cuda
 from .emulated_arrays import MemoryPointer
-from .last_launches import Launched, remember
+from .emulated_streams import Span, enqueue_launch
+from .last_launches import Launched, arrays_of, remember
 from .limits import IMPOSSIBLE_VALUE, LaunchError, Limits, check_shape, dimensions
 from .raw_arguments import RawArguments
 from .raw_options import macros, split_arch
@@ -203,6 +204,14 @@ class RawKernel:
         self.max_dynamic_shared_size_bytes = max(0, most - self.entry.static_shared)
         self.last_launch: LaunchResult | None = None
 
+    def _enqueue(self, args: Any) -> None:
+        """A launch on ``args`` in the stream in use: is it in an order with others?"""
+        wrote, read = (
+            {name: Span(reference, *bounds) for name, (reference, bounds) in each.items()}
+            for each in arrays_of(args, self._arguments.parameters)
+        )
+        enqueue_launch(self.name, wrote, read)
+
     @property
     def max_threads_per_block(self) -> int:
         """The most threads that a block of it may have."""
@@ -292,6 +301,8 @@ class RawKernel:
                 raise LaunchError(str(error)) from None
             raise
         self.last_launch = result
+        if plain_launch:
+            self._enqueue(args)
         remember(Launched(self.name, grid, block), args, self._arguments.parameters)
         for results, _ in _recorders:
             results.append(result)

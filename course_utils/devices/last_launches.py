@@ -43,19 +43,33 @@ _launches: deque[tuple[Launched, list[Any]]] = deque(maxlen=KEPT)  # with weak r
 def remember(launched: Launched, args: Any, parameters: Sequence[Any] = ()) -> None:
     """Note a launch on ``args``. ``parameters`` are the ones in the kernel's signature, where
     known: an array that it takes as const isn't written."""
+    wrote, read = arrays_of(args, parameters)
+    written = {name: reference for name, (reference, _) in wrote.items()}
+    others = {name: reference for name, (reference, _) in read.items()}
+    launched = replace(launched, references={**written, **others})
+    _launches.append((launched, list(written.values())))
+
+
+Arrays = dict[str, tuple[Any, tuple[int, int]]]
+
+
+def arrays_of(args: Any, parameters: Sequence[Any] = ()) -> tuple[Arrays, Arrays]:
+    """The arrays among ``args`` that a kernel may write, and the others, by their parameters'
+    names: a weak reference to each, and its bounds."""
     known = parameters if len(parameters) == len(args) else [None] * len(args)
-    written, all_of_them = [], {}
+    wrote, read = Arrays(), Arrays()
     for number, (value, parameter) in enumerate(zip(args, known, strict=True), 1):
-        if _bounds(value) is None:
+        here = bounds(value)
+        if here is None:
             continue
         try:
             reference = weakref.ref(value)
         except TypeError:  # nothing shows whether it still exists
             continue
-        all_of_them[f"argument {number}" if parameter is None else parameter.name] = reference
-        if parameter is None or not parameter.const:
-            written.append(reference)
-    _launches.append((replace(launched, references=all_of_them), written))
+        name = f"argument {number}" if parameter is None else parameter.name
+        const = parameter is not None and parameter.const
+        (read if const else wrote)[name] = reference, here
+    return wrote, read
 
 
 def launches_on(array: Any) -> list[Launched]:
@@ -70,14 +84,14 @@ def last_launch_on(array: Any) -> Launched | None:
 
 def _overlaps(array: Any, references: Sequence[Any]) -> bool:
     """Whether ``array`` has a byte in common with an array that one of ``references`` leads to."""
-    here = _bounds(array)
-    places = (_bounds(reference()) for reference in references)
+    here = bounds(array)
+    places = (bounds(reference()) for reference in references)
     return here is not None and any(
         there is not None and here[0] < there[1] and there[0] < here[1] for there in places
     )
 
 
-def _bounds(array: Any) -> tuple[int, int] | None:
+def bounds(array: Any) -> tuple[int, int] | None:
     """The addresses of an array on the device, from its first byte to past its last, None for
     any other value."""
     if isinstance(array, ndarray):

@@ -45,7 +45,7 @@ class Made:
     """An operation, ``-inf - -inf``, and the first thread (x, y, z) that executed it."""
 
     operation: str
-    location: Location
+    location: Location | None
     thread: Index
     block: Index
 
