@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 MOST_NUMBERS = 16  # of one array, longer ones are left out
 UNWRITTEN = "?"
 EXPECTED = "expected"  # its grid begins a new line, and the next one is beside it
+GOT = "got"  # begins a new line after several grids of what is expected
 GAP = "    "
 WIDEST = 84  # characters of a line
 PACKED = 1 << 12  # from here on an unsigned number is shown in hexadecimal: it may be packed fields
@@ -28,6 +29,20 @@ class Rows:
         return "\n".join([self.title, *(f"  {line}" for line in self.lines)])
 
 
+@dataclass(frozen=True)
+class ArrayPart:
+    """Some elements of an array: ``array`` holds those at ``indices``, a sequence for each axis.
+    It is shown with these indices, however many elements it has."""
+
+    array: np.ndarray
+    indices: tuple[Sequence[int], ...]
+
+    @property
+    def heads(self) -> list[list[str]]:
+        """The indices as text, a list for each axis."""
+        return [[f"[{i}]" for i in axis] for axis in self.indices]
+
+
 def labelled_rows(title: str, values: Mapping[str, Any]) -> Rows:
     """``values`` by label, in their order: inputs first, then ``expected`` and ``got``.
 
@@ -36,32 +51,39 @@ def labelled_rows(title: str, values: Mapping[str, Any]) -> Rows:
     neighbouring rows share the line of their indices. One of two axes is a grid with row and
     column indices, one of more axes a grid for each index of its first axes. Grids are side by
     side. Arrays of more than MOST_NUMBERS numbers are left out. The masked elements of a masked
-    array are shown as "?".
+    array are shown as "?". A :class:`ArrayPart` is shown like an array.
     """
-    arrays = {label: _array(value) for label, value in values.items()}
+    parts = {label: _part(value) for label, value in values.items()}
+    arrays = {label: None if part is None else part.array for label, part in parts.items()}
     single = {
         label: array for label, array in arrays.items() if array is not None and not array.ndim
     }
     lines = [", ".join(f"{label} = {number(one[()])}" for label, one in single.items())]
-    vectors: dict[str, np.ndarray] = {}
+    vectors: dict[str, ArrayPart] = {}
     grids: list[list[str]] = []
     for label, array in arrays.items():
         if label in single:
             continue
-        if label == EXPECTED or array is None or array.ndim == 1:
+        after_several = label == GOT and len(grids) > 1
+        if label == EXPECTED or after_several or array is None or array.ndim == 1:
             lines += _beside(grids)
             grids = []
-        if array is not None and array.ndim == 1 and 0 < array.size <= MOST_NUMBERS:
-            vectors[label] = array
+        part = parts[label]
+        few = array is not None and (array.size <= MOST_NUMBERS or part is values[label])
+        if part is not None and part.array.ndim == 1 and part.array.size and few:
+            if not _share_indices(part, vectors):
+                lines += _aligned(vectors)
+                vectors = {}
+            vectors[label] = part
             continue
         lines += _aligned(vectors)
         vectors = {}
-        if array is None:
+        if part is None:
             lines.append(f"{label}  {values[label]!r}")
-        elif array.size == 0:
+        elif part.array.size == 0:
             lines.append(f"{label}  (empty)")
-        elif array.size <= MOST_NUMBERS:
-            grids += _grids(label, array)
+        elif few:
+            grids += _grids(label, part)
     lines = [*filter(None, lines), *_aligned(vectors), *_beside(grids)]
     return Rows(title, tuple(lines))
 
@@ -94,6 +116,23 @@ def _array(value: Any) -> np.ndarray | None:
     return array if numeric else None
 
 
+def _part(value: Any) -> ArrayPart | None:
+    """``value`` as a part of an array, all of it where it is no :class:`ArrayPart`."""
+    if isinstance(value, ArrayPart):
+        return value
+    array = _array(value)
+    return None if array is None else ArrayPart(array, tuple(range(n) for n in array.shape))
+
+
+def _share_indices(part: ArrayPart, vectors: Mapping[str, ArrayPart]) -> bool:
+    """Whether one line of indices serves ``part`` and the rows before it."""
+    return all(
+        a == b
+        for other in vectors.values()
+        for a, b in zip(part.indices[0], other.indices[0], strict=False)
+    )
+
+
 def _beside(grids: list[list[str]]) -> list[str]:
     """Grids from left to right, as many as a line has room for."""
     lines: list[str] = []
@@ -108,23 +147,24 @@ def _beside(grids: list[list[str]]) -> list[str]:
     return lines
 
 
-def _aligned(vectors: Mapping[str, np.ndarray]) -> list[str]:
+def _aligned(vectors: Mapping[str, ArrayPart]) -> list[str]:
     """Rows below one line of indices, broken where they are too long."""
     if not vectors:
         return []
-    cells = {label: [number(value) for value in row] for label, row in vectors.items()}
-    most = max(map(len, cells.values()))
-    return _table("", [f"[{i}]" for i in range(most)], cells)
+    cells = {label: [number(value) for value in part.array] for label, part in vectors.items()}
+    heads = max((part.heads[0] for part in vectors.values()), key=len)
+    return _table("", heads, cells)
 
 
-def _grids(label: str, array: np.ndarray) -> list[list[str]]:
+def _grids(label: str, part: ArrayPart) -> list[list[str]]:
     """One grid for each index of all axes but the last two."""
     grids = []
-    for outer in np.ndindex(array.shape[:-2]):
-        name = f"{label}[{', '.join(map(str, outer))}]" if outer else label
-        matrix = array[outer]
-        cells = {f"[{i}]": [number(value) for value in row] for i, row in enumerate(matrix)}
-        grids.append(_table(name, [f"[{i}]" for i in range(matrix.shape[1])], cells))
+    *_, down, across = part.heads
+    for outer in np.ndindex(part.array.shape[:-2]):
+        at = [str(axis[i]) for axis, i in zip(part.indices, outer, strict=False)]
+        name = f"{label}[{', '.join(at)}]" if outer else label
+        rows = zip(down, part.array[outer], strict=True)
+        grids.append(_table(name, across, {head: [number(v) for v in row] for head, row in rows}))
     return grids
 
 

@@ -79,29 +79,28 @@ class Sizes:
 
     def longest(self) -> list[Any]:
         """For each extent a size with its largest value, and one of the smallest of the others."""
-        short = self._short()
+        short = self.short()
         return [
-            self._size((*short[:at], most, *short[at + 1 :]))
-            for at, most in enumerate(self._most())
+            self.of((*short[:at], most, *short[at + 1 :])) for at, most in enumerate(self._most())
         ]
 
     def whole(self) -> list[Any]:
         """For each extent that takes them the sizes with 64 and with the largest power of two up to
         WHOLE, and one of the smallest of the others: blocks and warps fit in exactly, and nothing
         is left over."""
-        short = self._short()
+        short = self.short()
         found = []
         for at, values in enumerate(self.extents):
             largest = 1 << min(values[-1], WHOLE).bit_length() >> 1
             for power in sorted({largest, min(largest, 64)}):
                 if power >= 32 and power % gcd(*values) == 0:
-                    found.append(self._size((*short[:at], power, *short[at + 1 :])))
+                    found.append(self.of((*short[:at], power, *short[at + 1 :])))
         return found
 
     def drawn(self, rng: np.random.Generator, count: int) -> list[Any]:
         """``count`` sizes; each extent takes each of its values as soon as it can."""
         columns = [shuffled_cycle(rng, values, count) for values in self.extents]
-        return [self._size(extents) for extents in zip(*columns, strict=True)]
+        return [self.of(extents) for extents in zip(*columns, strict=True)]
 
     def smaller(self, size: Any) -> Iterator[Any]:
         """Sizes to try in place of ``size``, the smallest first."""
@@ -111,10 +110,11 @@ class Sizes:
         ]
         few = [values[:6] + values[-1:] if len(now) > 1 else values for values in below]
         found = sorted(set(product(*few)) - {now}, key=lambda extents: (prod(extents), extents))
-        return (self._size(extents) for extents in found)
+        return (self.of(extents) for extents in found)
 
-    def _short(self) -> list[int]:
-        return [values[min(1, len(values) - 1)] for values in self.extents]
+    def short(self) -> tuple[int, ...]:
+        """Small extents, not the smallest: the second of each, where there are two."""
+        return tuple(values[min(1, len(values) - 1)] for values in self.extents)
 
     def _most(self) -> list[int]:
         return [
@@ -122,7 +122,13 @@ class Sizes:
             for name, values in zip(self.names, self.extents, strict=True)
         ]
 
-    def _size(self, extents: tuple[int, ...]) -> Any:
+    @staticmethod
+    def extents_of(size: Any) -> tuple[int, ...]:
+        """The extents of ``size``, one or several."""
+        return size if isinstance(size, tuple) else (size,)
+
+    def of(self, extents: tuple[int, ...]) -> Any:
+        """The size with these extents: a single one is the size itself."""
         return extents[0] if len(self.names) == 1 else tuple(extents)
 
 

@@ -8,7 +8,7 @@ that depend on each other (statistics, offsets, codes) stay as the exercise make
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import gcd, prod
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ TARGETS = (3, 2, 4)  # of the last extent, the one before and so on: no two alik
 ONE_EXTENT = 5
 FEWEST = 4  # numbers of the longest array: in fewer all mistakes look alike
 WHOLE_NUMBERS = (3, 1, -2, 4, 2, -1, 5)  # seven: rows of a matrix aren't alike
+LARGEST = 9  # of the small integers: one digit
 FACTORS = (3, 2)
 
 
@@ -34,14 +35,17 @@ class Worked:
     """The case of an exercise where the contract's isn't the best.
 
     ``size`` is its size, ``values`` are inputs by name, as small numbers, and ``whole`` more arrays
-    that may hold any small integers. ``hidden`` are the arrays of a probe, which the learner's
-    code doesn't name: they aren't shown. ``why_not`` is a sentence for an exercise without a case:
-    why even its least inputs are too many.
+    that may hold any small integers. ``derived(given)`` gives the inputs that follow from the
+    others, such as statistics of the numbers. ``hidden`` are the arrays of a probe, which the
+    learner's code doesn't name: they aren't shown. ``why_not`` is a sentence for an exercise
+    without a case: why even its least inputs are too many. ``whole`` serves such an exercise too:
+    where an answer is wrong, most of these numbers become 0, and what is left is shown.
     """
 
     size: Any = None
     values: Mapping[str, Any] = field(default_factory=dict)
     whole: tuple[str, ...] = ()
+    derived: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     hidden: tuple[str, ...] = ()
     why_not: str = ""
 
@@ -54,29 +58,42 @@ def worked_size(exercise: KernelExercise) -> Any:
     return next((size for size in _candidates(exercise) if _fits(exercise, size)), None)
 
 
-def worked_change(exercise: KernelExercise) -> InputClass:
-    """The change that gives the inputs of a size the numbers of the case."""
-    contract = exercise.contract
-    classes = [each for one in contract.values for each in one] if contract else []
+def worked_change(exercise: KernelExercise, *, distinct: bool = False) -> InputClass:
+    """The change that gives the inputs of a size the numbers of the case. ``distinct``: no two of a
+    long array are alike, however large they become."""
     own = exercise.worked or Worked()
-    any_sign = {name for each in classes if not each.positive for name in each.whole}
-    any_sign |= set(own.whole)
-    whole = any_sign | {name for each in classes for name in each.whole}
+    whole = any_numbers(exercise)
 
     def change(given: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
         made: dict[str, Any] = {}
-        for place, name in enumerate(sorted(whole & given.keys())):
+        for place, name in enumerate(name for name in whole if name in given):
             value = given[name]
             if isinstance(value, np.ndarray):
-                made[name] = _whole_numbers(value, place, name in any_sign)
+                made[name] = _whole_numbers(value, place, whole[name], distinct)
             elif value.dtype.kind == "f":
                 made[name] = FACTORS[place % 2]
         shaped = {
-            name: np.reshape(value, np.shape(given[name])) for name, value in own.values.items()
+            name: np.reshape(value, np.shape(given[name]))
+            for name, value in own.values.items()
+            if np.size(value) == np.size(given[name])  # of the case, and not of a larger size
         }
-        return made | shaped
+        made.update(shaped)
+        if own.derived is not None:
+            now = InputClass("", lambda given, rng: made).applied(dict(given), rng)
+            made.update(own.derived(now))
+        return made
 
     return InputClass("small integers", change)
+
+
+def any_numbers(exercise: KernelExercise) -> dict[str, bool]:
+    """The inputs that may hold any small integers, by name, and whether also negative ones."""
+    contract = exercise.contract
+    classes = [each for one in contract.values for each in one] if contract else []
+    any_sign = {name for each in classes if not each.positive for name in each.whole}
+    any_sign |= set(exercise.worked.whole if exercise.worked else ())
+    whole = any_sign | {name for each in classes for name in each.whole}
+    return {name: name in any_sign for name in sorted(whole)}
 
 
 def shown(exercise: KernelExercise, given: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -89,9 +106,18 @@ def shown(exercise: KernelExercise, given: Mapping[str, Any]) -> dict[str, tuple
     }
 
 
-def _whole_numbers(array: np.ndarray, start: int, any_sign: bool) -> np.ndarray:
-    """Small integers in no order, of both signs where the inputs may be negative."""
-    numbers = np.resize(np.roll(WHOLE_NUMBERS, -3 * start), array.shape)
+def _whole_numbers(
+    array: np.ndarray, start: int, any_sign: bool, distinct: bool = False
+) -> np.ndarray:
+    """Small integers in no order, of both signs where the inputs may be negative. Those of an array
+    that is too long to show don't repeat themselves: in them no other index looks right."""
+    if array.size > MOST_NUMBERS and distinct:
+        numbers = np.random.default_rng(start).permutation(array.size) - array.size // 2
+        numbers = np.where(numbers < 0, numbers, numbers + 1).reshape(array.shape)
+    elif array.size > MOST_NUMBERS:
+        numbers = np.random.default_rng(start).integers(-LARGEST, LARGEST + 1, array.shape)
+    else:
+        numbers = np.resize(np.roll(WHOLE_NUMBERS, -3 * start), array.shape)
     return numbers if any_sign and array.dtype.kind != "u" else np.abs(numbers)
 
 

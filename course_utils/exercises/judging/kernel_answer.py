@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict
@@ -35,6 +36,7 @@ from .behaviour_checks import (
 )
 from .comparison import compared
 from .entry_points import entry_problem
+from .failing_case import with_case
 from .first_cause import first_cause
 from .outcome import (
     Outcome,
@@ -115,16 +117,21 @@ def _try_everything(
 
     def told(found: tuple[Verdict, Trial, emulated_runs.Run]) -> Verdict:
         wrong, trial, run = found
+        if first_cause(run) is None:
+            wrong = with_case(exercise, wrong, trial, attempt, fixed.right_by_hand)
         return with_context(looked_into(wrong, run, trial), trial.label(exercise), run.printed)
 
     fixed = _try_small_sizes(exercise, attempt, looked_into)
     verdict = fixed.verdict
     if fixed.trial:
         verdict = hidden_cause(exercise, source, filename, fixed.trial, verdict) or verdict
-    if fixed.by_hand_alone and verdict is fixed.verdict:
-        larger = drawn_verdict(exercise, attempt)  # it says more about the kind of mistake
-        if larger:
-            verdict = replace(told(larger), case=verdict.case)
+        if fixed.by_hand_alone and verdict is fixed.verdict:
+            larger = drawn_verdict(exercise, attempt)  # it says more about the kind of mistake
+            if larger:
+                verdict = told((replace(larger[0], case=verdict.case), *larger[1:]))
+        elif verdict is fixed.verdict:
+            first = fixed.first or fixed.trial
+            verdict = with_case(exercise, verdict, first, attempt, fixed.right_by_hand)
     outcome = Outcome.of(exercise, verdict)
     cache = StatsCache(exercise, module)
     if outcome.passed and exercise.target:
@@ -166,11 +173,14 @@ def with_warnings(outcome: Outcome, module: Module) -> Outcome:
 @dataclass(frozen=True)
 class FixedSizes:
     """What came of the fixed sizes. ``trial`` is the smallest whose numbers were wrong, None after
-    a fault; ``by_hand_alone``: only the case that can be worked by hand was."""
+    a fault, and ``first`` the one that the verdict is on; ``by_hand_alone``: only the case to work
+    by hand was. ``right_by_hand`` is that case's size, where the answer is right there."""
 
     verdict: Verdict
     trial: Trial | None = None
     by_hand_alone: bool = False
+    first: Trial | None = None
+    right_by_hand: Any = None
 
 
 def _try_small_sizes(
@@ -182,7 +192,9 @@ def _try_small_sizes(
     that can be worked by hand comes last: the larger sizes say more about the kind of mistake, and
     its numbers show it."""
     wrong: Verdict | None = None
+    first: Trial | None = None
     failing: Trial | None = None
+    right_by_hand = None
     alone = False
     printed = ""
     by_hand = worked_trial(exercise)
@@ -191,17 +203,18 @@ def _try_small_sizes(
         verdict, run = attempt(trial, zeros=trial is by_hand)
         printed = printed or clip_printed(run.printed)
         if verdict is None:
+            right_by_hand = trial.size if trial is by_hand else None
             continue
         if first_cause(run):
             verdict = looked_into(verdict, run, trial)
             return FixedSizes(with_context(verdict, trial.label(exercise), run.printed))
-        alone, failing = wrong is None and trial is by_hand, trial
+        alone, failing, first = wrong is None and trial is by_hand, trial, first or trial
         found = wrong or with_context(verdict, trial.label(exercise), run.printed)
-        if trial is by_hand:
+        if trial is by_hand and verdict.kind != kinds.NOTHING_WRITTEN:
             found = replace(found, case=case_rows(exercise, trial, run, verdict))
         wrong = found
     passed = replace(right(exercise.id, "at every size"), printed=printed)
-    return FixedSizes(wrong or passed, failing, alone)
+    return FixedSizes(wrong or passed, failing, alone, first, right_by_hand)
 
 
 def _try_target(

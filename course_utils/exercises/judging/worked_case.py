@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from ...checking import raw_bytes
-from ...checking.rows import Rows, labelled_rows, number
+from ...checking.indices import element
+from ...checking.rows import MOST_NUMBERS, ArrayPart, Rows, labelled_rows, number
 from ...checking.verdict import Verdict
-from ..authoring import emulated_runs, kinds
+from ..authoring import emulated_runs
+from ..authoring.dependence import needed_elements
+from ..authoring.domain import Sizes
 from ..authoring.launches import Empty
 from ..authoring.spec import KernelExercise
 from ..authoring.worked import worked_change, worked_size
@@ -16,8 +23,28 @@ from .trials import Trial
 
 SEED = 1
 UNWRITTEN_MARK = " (? was never written)"
+FEW = 6  # numbers of an array that a line names one by one
+MOST_OF_PART = 40  # numbers of a part that is shown
+WINDOW = (2, 6)  # rows and columns of a result around its first wrong element
+DUST = 5e-7  # of the largest number
+BEFORE = 2  # elements of them in front of it
 
 _trials: dict[str, Trial | None] = {}
+
+
+class _Sparse:
+    """Shown instead of a large array of which all elements but a few are the same."""
+
+    def __init__(
+        self, name: str, array: np.ndarray, common: Any, others: Sequence[tuple[int, ...]]
+    ):
+        named = (f"{element(name, at)} = {number(array[at])}" for at in others)
+        self._text = f"all {number(common)}"
+        if others:
+            self._text += f", but {', '.join(named)}"
+
+    def __repr__(self) -> str:
+        return self._text
 
 
 def worked_trial(exercise: KernelExercise) -> Trial | None:
@@ -30,11 +57,16 @@ def worked_trial(exercise: KernelExercise) -> Trial | None:
 
 
 def case_rows(
-    exercise: KernelExercise, trial: Trial, run: emulated_runs.Run, wrong: Verdict
+    exercise: KernelExercise,
+    trial: Trial,
+    run: emulated_runs.Run,
+    wrong: Verdict,
+    right: Any = None,
 ) -> Rows | None:
     """The inputs of the launch, and the numbers expected and got in the array that ``wrong``, the
-    verdict on it, names. None where they would show nothing."""
-    if wrong.first is None or wrong.kind == kinds.NOTHING_WRITTEN:
+    verdict on it, names. Of large arrays only what the first wrong element takes is shown.
+    ``right`` is a size at which the result is right. None where the rows would show nothing."""
+    if wrong.first is None:
         return None
     if number(wrong.first.expected) == number(wrong.first.got):
         return None  # no row would show the difference
@@ -46,18 +78,152 @@ def case_rows(
     if isinstance(given[name], Empty):
         before = run.before[name].reshape(got.shape)
         hidden = (raw_bytes(got) == raw_bytes(before)).all(axis=-1)
+    expected, got = _without_dust(expected), _without_dust(got)
     out = {"expected": expected, "got": np.ma.masked_array(got, hidden)}
     if name in exercise.by_columns:
         out = {label: array.T for label, array in out.items()}
-    values = inputs_beside(exercise, given, name) | out
-    return labelled_rows(_title(exercise, trial, wrong, bool(hidden.any())), values)
+    window = _window(wrong.first.index, np.shape(out["expected"]))
+    inputs = inputs_beside(exercise, given, name)
+    values = {
+        label: _shown(label, value, _needed(exercise, given, wrong, label), window, out)
+        for label, value in inputs.items()
+    }
+    values |= {label: _cut(array, window) for label, array in out.items()}
+    shown = {label: value for label, value in values.items() if value is not None}
+    return labelled_rows(_title(exercise, trial, wrong, bool(hidden.any()), right), shown)
 
 
-def _title(exercise: KernelExercise, trial: Trial, wrong: Verdict, unwritten: bool) -> str:
+def with_inputs(exercise: KernelExercise, trial: Trial, wrong: Verdict) -> Verdict:
+    """``wrong`` with the inputs that its first wrong element takes where it takes a single one of
+    an array, such as the bias of its column, and without those that it doesn't take."""
+    first = wrong.first
+    if first is None:
+        return wrong
+    given = trial.given(exercise)
+    found: dict[str, Any] = {}
+    for label, value in inputs_beside(exercise, given, wrong.name).items():
+        array = np.asarray(value)
+        if not array.ndim:
+            found[label] = array[()]
+            continue
+        box = _needed(exercise, given, wrong, label)
+        there = {key: v for key, v in first.inputs.items() if key.startswith(f"{label}[")}
+        if all(len(axis) == 1 for axis in box):
+            at = tuple(axis[0] for axis in box)
+            found[element(label, at)] = array[at]
+        elif all(box) or array.dtype.kind in "iub":
+            found |= there
+    return replace(wrong, first=replace(first, inputs=found))
+
+
+def needed_inputs(
+    exercise: KernelExercise, given: Mapping[str, Any], wrong: Verdict, name: str
+) -> tuple[list[int], ...]:
+    """The indices of the input ``name`` that the first wrong element takes, along each axis of the
+    array as it is given."""
+    assert wrong.first is not None, "only a wrong element takes inputs"
+    index = wrong.first.index
+    if wrong.name in exercise.by_columns:
+        index = index[::-1]
+    return needed_elements(exercise.expected, given, name, wrong.name, index)
+
+
+def _needed(
+    exercise: KernelExercise, given: Mapping[str, Any], wrong: Verdict, label: str
+) -> tuple[list[int], ...]:
+    """The same for an input by its ``label``, along each axis of the array as it is shown; nothing
+    for a number."""
+    name = label if label in given else label.removeprefix("old ")
+    if np.ndim(given[name]) == 0:
+        return ()
+    box = needed_inputs(exercise, given, wrong, name)
+    return box[::-1] if name in exercise.by_columns else box
+
+
+def _without_dust(array: np.ndarray) -> np.ndarray:
+    """``array`` with 0 for what rounding left of a 0: the sine of pi."""
+    if array.dtype.kind != "f" or not array.size:
+        return array
+    size = np.abs(array)
+    largest = np.max(size, where=np.isfinite(size), initial=0)
+    cleaned: np.ndarray = np.where(size < DUST * min(1, largest), 0, array)
+    return cleaned
+
+
+def _window(index: Sequence[int], shape: Sequence[int]) -> tuple[range, ...]:
+    """The indices of a result's axes that are shown: all of a small one, otherwise some around the
+    element ``index``, and a single one of the axes before the last two."""
+    if np.prod(shape) <= MOST_NUMBERS:
+        return tuple(range(n) for n in shape)
+    lengths = (*(1,) * len(shape), *WINDOW)[-len(shape) :]
+    found = []
+    for at, n, length in zip(index, shape, lengths, strict=True):
+        start = max(0, min(at - (BEFORE if length == WINDOW[-1] else 0), n - length))
+        found.append(range(start, min(start + length, n)))
+    return tuple(found)
+
+
+def _shown(
+    label: str,
+    value: Any,
+    box: tuple[list[int], ...],
+    window: tuple[range, ...],
+    out: Mapping[str, np.ndarray],
+) -> Any:
+    """What the rows show of an input: of a large one its few numbers that differ, the elements that
+    ``box`` names, or those in the ``window`` of the result. None for nothing."""
+    array = np.asarray(value)
+    if array.size <= MOST_NUMBERS:
+        return value
+    numbers, counts = np.unique(array.astype(np.float64), return_counts=True)
+    common = numbers[np.argmax(counts)]
+    others = np.argwhere(array.astype(np.float64) != common)
+    if len(others) <= FEW:
+        return _Sparse(label, array, common, [tuple(int(i) for i in at) for at in others])
+    if not all(box):
+        return None
+    if array.shape == out["expected"].shape and all(
+        set(axis) <= set(shown) for axis, shown in zip(box, window, strict=True)
+    ):
+        return _cut(array, window)
+    return _cut(array, _limited(box))
+
+
+def _limited(box: Sequence[Sequence[int]]) -> tuple[Sequence[int], ...]:
+    """``box`` with no more indices of each axis than can be read."""
+    axes = [list(axis) for axis in box]
+    for at in range(len(axes)):  # the last axis is a row, and keeps most
+        while np.prod([len(axis) for axis in axes]) > MOST_OF_PART and len(axes[at]) > 1:
+            axes[at] = axes[at][: max(1, min(len(axes[at]) - 1, MOST_OF_PART))]
+    return tuple(axes)
+
+
+def _cut(array: np.ndarray, indices: Sequence[Sequence[int]]) -> ArrayPart:
+    return ArrayPart(array[np.ix_(*indices)], tuple(indices))
+
+
+def _size_label(sizes: Sizes, trial: Trial, exercise: KernelExercise) -> str:
+    """The size of ``trial`` in words, where a scalar that the trial has changed is as it is now."""
+    given = trial.given(exercise)
+    extents = sizes.extents_of(trial.size)
+    unchanged = replace(trial, changes=()).given(exercise)
+    now = [
+        int(given[name]) if name in given and given[name] != unchanged[name] else n
+        for name, n in zip(sizes.names, extents, strict=True)
+    ]
+    return sizes.label(sizes.of(tuple(now)))
+
+
+def _title(
+    exercise: KernelExercise, trial: Trial, wrong: Verdict, unwritten: bool, right: Any
+) -> str:
     assert wrong.first is not None, "case_rows has looked"
     sizes = exercise.contract.sizes if exercise.contract else None
-    where = f" with {sizes.label(trial.size)}" if sizes else ""
-    expected, got = number(wrong.first.expected), number(wrong.first.got)
+    where = f" with {_size_label(sizes, trial, exercise)}" if sizes else ""
+    both = _without_dust(np.array([wrong.first.expected, wrong.first.got]))
+    expected, got = map(number, both)
     mark = UNWRITTEN_MARK if unwritten else ""
-    element = wrong.first.named(wrong.name)
-    return f"Work it by hand{where}: {element} should be {expected} and is {got}{mark}."
+    told = f"{wrong.first.named(wrong.name)} should be {expected} and is {got}{mark}."
+    if sizes and right is not None and right != trial.size:
+        return f"Right with {sizes.label(right)}, wrong{where}: {told}"
+    return f"Work it by hand{where}: {told}"

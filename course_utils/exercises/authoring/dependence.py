@@ -1,0 +1,78 @@
+"""Which elements of the inputs an element of the result depends on, found with the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+MOST_TRIES = 600  # evaluations of the reference, for one array
+STEPS = (1.0, 100.0, -100.0)  # added: in a maximum only a large number, or a small one, tells
+Given = Mapping[str, Any]
+Reference = Callable[[Given], Mapping[str, Any]]
+
+
+def needed_elements(
+    reference: Reference, given: Given, name: str, output: str, index: Sequence[int]
+) -> tuple[list[int], ...]:
+    """The indices along each axis of the input ``name`` at which some element changes the element
+    ``index`` of ``output``: of a matrix A in A B, the row and all columns.
+
+    They are found by changing the input and evaluating ``reference``. An axis that would take too
+    many evaluations is needed as a whole, and so is an array that the reference refuses to have
+    changed. An input that makes no difference gives no indices.
+    """
+    array = given[name]
+    before = _element(reference, given, output, index)
+    left = MOST_TRIES
+
+    def matters(where: tuple[Any, ...]) -> bool:
+        nonlocal left
+        for step in STEPS:
+            left -= 1
+            try:
+                now = _element(
+                    reference, {**given, name: _changed(array, where, step)}, output, index
+                )
+            except (ArithmeticError, LookupError, TypeError, ValueError):
+                return True
+            if not np.array_equal(now, before, equal_nan=before.dtype.kind == "f"):
+                return True
+        return False
+
+    def along(axis: int, start: int, stop: int) -> list[int]:
+        where = (*(slice(None),) * axis, slice(start, stop))
+        if left <= 0:
+            return list(range(start, stop))
+        if start == stop or not matters(where):
+            return []
+        if stop - start == 1:
+            return [start]
+        middle = (start + stop) // 2
+        return along(axis, start, middle) + along(axis, middle, stop)
+
+    return tuple(along(axis, 0, extent) for axis, extent in enumerate(array.shape))
+
+
+def _element(reference: Reference, given: Given, output: str, index: Sequence[int]) -> np.ndarray:
+    result = np.asarray(reference(given)[output])
+    shape = given[output].shape
+    value: np.ndarray = np.asarray(result.reshape(shape)[tuple(index)])
+    return value if value.dtype.kind in "biufc" else value.astype(np.float64)
+
+
+def _changed(array: np.ndarray, where: tuple[Any, ...], step: float) -> np.ndarray:
+    """A copy of ``array`` with other numbers there, no two of them moved by the same: a common
+    shift may leave a result as it was."""
+    changed = array.copy()
+    there = changed[where]
+    rng = np.random.default_rng(there.size)
+    if array.dtype.kind in "iu":
+        changed[where] = there + (1 if step == STEPS[0] else 0)
+    elif array.dtype.kind == "b":
+        changed[where] = ~there
+    else:
+        moved = there.astype(np.float64) + step * rng.uniform(0.5, 1.5, there.shape)
+        changed[where] = moved.astype(array.dtype)
+    return changed

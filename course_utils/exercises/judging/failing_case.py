@@ -1,0 +1,224 @@
+"""A small case at which an answer is wrong, where the exercise's own case is right or has too many
+numbers: the least size that fails, and as few numbers that aren't 0 as it takes to fail.
+
+The inputs of a tile or of a warp are too many to read, but what a kernel does with two of them that
+aren't 0 is read off. So the size is made smaller, then the inputs become small integers, and then
+all of them become 0 but those without which the result would be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...checking.rows import MOST_NUMBERS, number
+from ...checking.verdict import Verdict
+from ..authoring import emulated_runs, kinds
+from ..authoring.domain import InputClass, Sizes
+from ..authoring.launches import Empty
+from ..authoring.spec import KernelExercise
+from ..authoring.worked import any_numbers, worked_change
+from .first_cause import first_cause
+from .trials import Trial
+from .worked_case import case_rows, needed_inputs, with_inputs
+
+MOST_LAUNCHES = 48
+MOST_WORK = 60_000  # instructions of warps, about a second
+MOST_SHARES = 8
+Try = Callable[[Trial], tuple[Verdict | None, emulated_runs.Run]]
+
+
+@dataclass(frozen=True)
+class FailingCase:
+    """The launch that fails, its verdict and its run. ``right`` is a size at which the answer is
+    right, None where none is known."""
+
+    trial: Trial
+    verdict: Verdict
+    run: emulated_runs.Run
+    right: Any = None
+
+
+class _Search:
+    """Tries launches until there were too many, and keeps the last that failed."""
+
+    def __init__(self, exercise: KernelExercise, attempt: Try):
+        self._exercise, self._attempt = exercise, attempt
+        self._launches, self._work = MOST_LAUNCHES, MOST_WORK
+        self.found: FailingCase | None = None
+
+    @property
+    def latest(self) -> FailingCase:
+        """What failed last. There is one."""
+        assert self.found is not None, "a launch has failed"
+        return self.found
+
+    def fails(self, trial: Trial) -> bool:
+        """Whether the result is wrong there, so that a row of numbers shows it."""
+        if self._launches <= 0 or self._work <= 0:
+            return False
+        self._launches -= 1
+        verdict, run = self._attempt(trial)
+        self._work -= run.counts.warp_instructions if run.counts else MOST_WORK
+        if verdict is None or first_cause(run) or verdict.first is None:
+            return False
+        first = verdict.first
+        if verdict.kind == kinds.NOTHING_WRITTEN and isinstance(
+            trial.given(self._exercise)[verdict.name], Empty
+        ):
+            return False
+        if number(first.expected) == number(first.got):
+            return False
+        if self.found is not None and _is_finite(self.found) and not np.isfinite(first.expected):
+            return False
+        self.found = FailingCase(trial, verdict, run)
+        return True
+
+
+def _is_finite(case: FailingCase) -> bool:
+    return case.verdict.first is not None and bool(np.isfinite(case.verdict.first.expected))
+
+
+def with_case(
+    exercise: KernelExercise, wrong: Verdict, trial: Trial, attempt: Try, right: Any
+) -> Verdict:
+    """``wrong``, the verdict on the numbers of ``trial``, with the inputs at its first wrong
+    element, and a case to work by hand where it has none. ``right`` is as :func:`failing_case` has
+    it."""
+    wrong = with_inputs(exercise, trial, wrong)
+    if wrong.case is not None or wrong.first is None or wrong.kind == kinds.NOTHING_WRITTEN:
+        return wrong
+    found = failing_case(exercise, trial, right, attempt)
+    if found is None:
+        return wrong
+    case = case_rows(exercise, found.trial, found.run, found.verdict, found.right)
+    return replace(wrong, case=case)
+
+
+def failing_case(
+    exercise: KernelExercise, failing: Trial, right: Any, attempt: Try
+) -> FailingCase | None:
+    """The smallest case found from ``failing``, a launch whose numbers are wrong. ``right`` is a
+    smaller size at which the answer is right, None without one. None where the launch itself does
+    not show it."""
+    search = _Search(exercise, attempt)
+    changes = [worked_change(exercise, distinct=distinct) for distinct in (False, True)]
+    whole = [replace(failing, changes=(each,)) for each in changes]
+    starts = [failing] if failing.changes or not any_numbers(exercise) else [*whole, failing]
+    if not any(_of_least_size(exercise, start, right, search) for start in starts):
+        return None
+    if search.latest.trial.changes[:1] in [each.changes for each in whole]:
+        _of_few_numbers(exercise, search.latest.trial, search)
+    return replace(search.latest, right=right)
+
+
+def _of_least_size(exercise: KernelExercise, trial: Trial, right: Any, search: _Search) -> bool:
+    """Whether ``trial`` fails with its values; the smallest size that fails is found then."""
+    sizes = exercise.contract.sizes if exercise.contract else None
+    if sizes is None:
+        others = sorted(exercise.small, key=lambda size: prod(np.atleast_1d(size).tolist()))
+        return any(search.fails(replace(trial, size=size)) for size in [*others, trial.size])
+
+    def fails(extents: tuple[int, ...]) -> bool:
+        return search.fails(replace(trial, size=sizes.of(extents)))
+
+    low = sizes.short() if right is None else sizes.extents_of(right)
+    high = sizes.extents_of(trial.size)
+    if right is None and fails(low):
+        return True
+    larger = [at for at in range(len(low)) if high[at] > low[at]]
+    for at in larger:
+        if fails(_with(low, at, high[at])):
+            _lowered(sizes, at, low, _with(low, at, high[at]), fails)
+            return True
+    if not fails(high):
+        return False
+    for at in larger:
+        if fails(_with(high, at, low[at])):
+            high = _with(high, at, low[at])
+        else:
+            high = _lowered(sizes, at, low, high, fails)
+    return True
+
+
+def _with(extents: tuple[int, ...], at: int, n: int) -> tuple[int, ...]:
+    return (*extents[:at], n, *extents[at + 1 :])
+
+
+def _lowered(
+    sizes: Sizes,
+    at: int,
+    low: tuple[int, ...],
+    high: tuple[int, ...],
+    fails: Callable[[tuple[int, ...]], bool],
+) -> tuple[int, ...]:
+    """``high``, which fails, with the least extent ``at`` above that of ``low`` that fails."""
+    between = [n for n in sizes.extents[at] if low[at] < n < high[at]]
+    while between:
+        middle = len(between) // 2
+        now = _with(high, at, between[middle])
+        if fails(now):
+            high, between = now, between[:middle]
+        else:
+            between = between[middle + 1 :]
+    return high
+
+
+def _of_few_numbers(exercise: KernelExercise, trial: Trial, search: _Search) -> None:
+    """Makes the numbers of the large arrays 0, all that may be."""
+    given = trial.given(exercise)
+    for name, any_sign in any_numbers(exercise).items():
+        array = given.get(name)
+        if not isinstance(array, np.ndarray) or array.size <= MOST_NUMBERS:
+            continue
+        numbers = array.reshape(-1)
+        others = np.full_like(numbers, 0 if any_sign else 1)  # no logarithm of 0, no division by it
+        so_far = search.latest.trial
+
+        def fails(
+            places: np.ndarray,
+            name: str = name,
+            numbers: np.ndarray = numbers,
+            others: np.ndarray = others,
+            so_far: Trial = so_far,
+        ) -> bool:
+            values = others.copy()
+            values[places] = numbers[places]
+            sparse = InputClass("", lambda now, rng: {name: values.reshape(now[name].shape)})
+            return search.fails(replace(so_far, changes=(*so_far.changes, sparse)))
+
+        if fails(np.arange(0)):
+            continue
+        kept = np.arange(array.size)
+        taken = _taken(exercise, search.latest, name)
+        if 0 < len(taken) < array.size and fails(taken):
+            kept = taken
+        _fewest(kept, fails)
+
+
+def _taken(exercise: KernelExercise, case: FailingCase, name: str) -> np.ndarray:
+    """The places in the array ``name`` whose numbers the first wrong element takes."""
+    given = case.trial.given(exercise)
+    box = needed_inputs(exercise, given, case.verdict, name)
+    places = np.arange(given[name].size).reshape(given[name].shape)
+    return places[np.ix_(*box)].reshape(-1)
+
+
+def _fewest(kept: np.ndarray, fails: Callable[[np.ndarray], bool]) -> None:
+    """Looks for the fewest of the places ``kept`` that still fail: one half of them, and then
+    smaller and smaller shares."""
+    shares = 2
+    while len(kept) > 1:
+        parts = np.array_split(kept, shares)
+        others = [np.setdiff1d(kept, part) for part in parts] if shares > 2 else []
+        smaller = next((each for each in [*parts, *others] if fails(each)), None)
+        if smaller is not None:
+            kept, shares = smaller, max(2, min(shares - 1, len(smaller)))
+        elif shares >= min(len(kept), MOST_SHARES):
+            return
+        else:
+            shares = min(2 * shares, len(kept))
