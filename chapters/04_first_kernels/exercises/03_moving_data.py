@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import PythonExercise
-from course_utils.exercises.judging.lazy_gpu import ORDERS, LazyGPU
+from course_utils.exercises.judging.lazy_gpu import ORDERS, OTHERS_FIRST, LazyGPU
 
 
 def lazy_gpu_and_numbers(rng: np.random.Generator) -> tuple:
@@ -23,8 +25,16 @@ def copies_beside_the_kernel(gpu: LazyGPU, numbers: list[float]) -> str:
     if used == 0:
         return "Nothing was put into any stream: the device copies and squares, not the host."
     if used == 1:
-        return "Everything went into one stream: the copy shall have a stream of its own."
-    if [value * value for value in numbers] not in gpu.delivered:
+        return "Everything went into one stream: the task gives the copy its own."
+    squares = [value * value for value in numbers]
+    if gpu.delivered and squares not in gpu.delivered and gpu.order != OTHERS_FIRST:
+        held = gpu.delivered[-1][0]
+        came = "never written" if math.isinf(held) else f"{held:g} at first"
+        return (
+            f"The device's memory was {came} when the kernel or the copy back read it: that work "
+            "must wait for an event which the copy's own stream records after the copy."
+        )
+    if squares not in gpu.delivered:
         return (
             "These numbers did not come from the device: it had not delivered the squares when the "
             "function returned."

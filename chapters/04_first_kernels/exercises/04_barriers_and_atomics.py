@@ -221,6 +221,11 @@ LEAST: domain.ArrayChange = (
     "all below -3e38",
     lambda x, rng: np.finfo(np.float32).min * rng.uniform(0.9, 1, x.shape),
 )
+# Whatever stands in for the elements past the end may be no larger.
+ALL_LOWEST: domain.ArrayChange = (
+    "all the lowest float",
+    lambda x, rng: np.full_like(x, np.finfo(x.dtype).min),
+)
 
 
 WINDOW_MAX = KernelExercise(
@@ -234,7 +239,10 @@ WINDOW_MAX = KernelExercise(
     small=SMALL,
     full=FULL,
     exact=True,
-    contract=Domain(sizes=domain.lengths(), values=(domain.data("x", *domain.ANY_FINITE, LEAST),)),
+    contract=Domain(
+        sizes=domain.lengths(),
+        values=(domain.data("x", *domain.ANY_FINITE, LEAST, ALL_LOWEST),),
+    ),
     method=(
         method.shared_memory(
             4 * TILED,
@@ -342,6 +350,7 @@ ATOMIC_MULTIPLY = KernelExercise(
     reference=product_of_all,
     launch=one_thread_each,
     small=(100, 300, 520, 7, 1),
+    worked=Worked(size=5, values={"x": (3, 1, 2, 4, 2)}),
     budget=15_000,  # the instructions of a loop that never wins are slow ones
     full=5003,
     contract=Domain(

@@ -51,6 +51,7 @@ PREDICT_SECTORS = NumberExercise(
             lambda counts: counts.global_load_sectors,
             {
                 4: "Only half of each sector is used now, so the warp needs more of them.",
+                16: "Two neighbours are 8 bytes apart: how many of them are in one sector?",
                 32: "Two neighbours are 8 bytes apart: some of them still share a sector.",
             },
         ),
@@ -249,10 +250,12 @@ def expected_rows(gpu: RowGPU, rows: int, columns: int) -> dict[str, int]:
 
 
 def no_more_than_asked(gpu: RowGPU, rows: int, columns: int) -> str:
+    if 4 * columns == gpu.optin and not gpu.kernel.launches:
+        return f"A row of {gpu.optin:,} bytes still fits: the limit itself is allowed."
     if 4 * columns <= gpu.optin and gpu.kernel.launches != [(256, 4 * columns)]:
         return (
-            "One launch, of blocks of 256 threads, with the bytes of a row and no more: what a "
-            "block has, others have not."
+            "Launch once, with blocks of 256 threads and exactly the bytes of a row: shared memory "
+            "that one block takes is missing for others."
         )
     if 4 * columns > gpu.optin and gpu.kernel.launches:
         return "Launch nothing where a row does not fit."

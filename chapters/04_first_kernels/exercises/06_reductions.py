@@ -317,7 +317,9 @@ ARGMAX_ROWS = KernelExercise(
         ).with_outlier(rows=32_771, columns=65_543),
         values=(
             domain.data(
-                "x", domain.ZEROS_OF_BOTH_SIGNS, domain.LOWEST, domain.HIGHEST, *domain.ANY_ORDERED
+                "x",
+                *(domain.ZEROS_OF_BOTH_SIGNS, domain.FAINTEST, domain.LOWEST, domain.HIGHEST),
+                *domain.ANY_ORDERED,
             ),
             (InputClass("every second row finite, its largest last", largest_last),),
         ),

@@ -110,7 +110,7 @@ DRAW_A_TICKET = KernelExercise(
     launch=lambda n: Launch((ceil_div(n, BLOCK),), (BLOCK,), 204_800),
     small=(66_001, 1000, 257, 256),
     budget=15_000,
-    worked=Worked(why_not="a tile has 256 elements"),
+    worked=Worked(whole=("x",), why_not="a tile has 256 elements"),
     full=1 << 20,
     exact=True,
     contract=Domain(

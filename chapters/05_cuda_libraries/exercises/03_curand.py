@@ -47,7 +47,7 @@ SKIP_AHEAD = KernelExercise(
     reference=after_steps,
     launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
     small=(300, 33, 1),
-    worked=Worked(values={"seed": 1, "skip": 2}),
+    worked=Worked(values={"seed": 1, "skip": 0}),
     full=1 << 16,
     exact=True,
     contract=Domain(
@@ -208,6 +208,13 @@ def by_radius_and_angle(given: Given) -> dict:
     return {"out": np.stack(pairs, axis=1).ravel()}
 
 
+# Radii of 1, 2, 3, 1 and 2, angles of a quarter, a half, three quarters, a twelfth and an eighth.
+OF_WHOLE_RADII = {
+    "first": np.rint(np.exp(-(np.array([1, 2, 3, 1, 2]) ** 2) / 2) * 2.0**32).astype(np.uint32),
+    "second": np.rint(np.array([1 / 4, 1 / 2, 3 / 4, 1 / 12, 1 / 8]) * 2.0**32).astype(np.uint32),
+}
+
+
 BOX_MULLER = KernelExercise(
     inputs=lambda rng, n: {
         "first": words(rng, n),
@@ -218,6 +225,7 @@ BOX_MULLER = KernelExercise(
     reference=by_radius_and_angle,
     launch=lambda n: Launch((ceil_div(n, 128),), (128,)),
     small=(1000, 129, 31, 1),
+    worked=Worked(size=5, values=OF_WHOLE_RADII),
     full=1 << 24,
     reduction=lambda n: 32,
     contract=Domain(

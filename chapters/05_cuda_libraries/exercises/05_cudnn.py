@@ -178,8 +178,8 @@ GROUPED_CONV = KernelExercise(
         (1, 2, 2, 2, 13, 23, 5, 11),
         (1, 1, 1, 1, 1, 1, 1, 1),
     ),
-    worked=Worked(size=(1, 1, 1, 1, 2, 3, 1, 1)),
-    axes={"y": ("image", "channel", "row", "column")},
+    worked=Worked(size=(1, 1, 1, 1, 2, 3, 1, 1), whole=("w",), values={"bias": (-24,)}),
+    axes={"y": ("image", "row", "column", "channel")},
     full=(64, 4, 16, 16, 56, 56, 1, 1),
     reduction=lambda size: 9 * size[2],
     contract=Domain(

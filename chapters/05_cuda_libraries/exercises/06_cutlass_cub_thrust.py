@@ -29,7 +29,7 @@ TILE_VARIANCE = KernelExercise(
     reference=of_tiles,
     launch=lambda n: Launch((n // 256,), (256,)),
     small=(768, 256),
-    worked=Worked(why_not="a block has a tile of 256 elements"),
+    worked=Worked(whole=("x",), why_not="a block has a tile of 256 elements"),
     full=1 << 24,
     reduction=lambda n: 256,
     contract=Domain(

@@ -92,6 +92,7 @@ def past_fp32() -> list[tuple[np.ndarray, np.ndarray]]:
 
 QUANTISED_PRODUCT = PythonExercise(
     cases=(
+        (np.array([[127, 2.75], [-1.75, 5]]), np.array([[254.0, 6], [0, 10]])),  # scales of 1 and 2
         (np.array([[127.0, -64], [1, 2]]), np.array([[127.0, 3], [0, 5]])),  # scales of 1
         (matrix_of(1, 5, 40), matrix_of(2, 7, 40)),
         (matrix_of(3, 4, 300, 100.0), matrix_of(4, 3, 300, 0.01)),

@@ -144,7 +144,7 @@ ROW_OF_PIXELS = KernelExercise(
     reference=lambda given: {"y": convolved(given["x"], given["w"])},
     launch=lambda size: Launch((ceil_div(size[1] * size[2], 512),), (128,)),
     small=((3, 16, 32), (5, 7, 12), (1, 1, 4)),
-    worked=Worked(why_not="four pixels and their border are 18 numbers"),
+    worked=Worked(whole=("x",), why_not="four pixels and their border are 18 numbers"),
     full=(64, 1024, 1024),
     reduction=lambda size: 9 * size[0],
     target=Target(
@@ -281,6 +281,7 @@ WINOGRAD_LINE = KernelExercise(
     reference=filtered,
     launch=lambda n: Launch((ceil_div(n, 256),), (128,)),
     small=(1000, 258, 30, 2),
+    worked=Worked(values={"u": (1, 4, 2, 5)}),  # of the filter 1, 2, 5
     full=1 << 24,
     reduction=lambda n: 16,
     contract=Domain(

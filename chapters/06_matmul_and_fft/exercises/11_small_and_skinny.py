@@ -93,6 +93,10 @@ INF_IN_C = InputClass(
     "beta = 0, C all infinite",
     lambda given, rng: {"beta": 0, "C": np.full_like(given["C"], np.inf)},
 )
+SMALL_BETA = InputClass(
+    "beta = 1e-8, C about 1e10",
+    lambda given, rng: {"beta": 1e-8, "C": given["C"].astype(np.float64) * 1e10},
+)
 FIVE_SLICES = 5, 16, 48
 MANY_SLICES = 67, 16, 3
 WITHOUT_C = 5, 16, 47  # beta is 0
@@ -120,6 +124,7 @@ SECOND_PASS = KernelExercise(
                 NAN_IN_C,
                 INF_IN_C,
                 NOTHING_IN_C,
+                SMALL_BETA,
             ),
             domain.scalars("alpha", 0, 1, -2),
             domain.data("bias", domain.NEGATIVE, domain.POSITIVE, domain.LARGE),

@@ -428,6 +428,11 @@ def moved(given: Any) -> dict:
     return {"w": w - rate * v, "v": v}
 
 
+SMALL_RATE = domain.InputClass(
+    "rate = 1e-9, v about 1e10",
+    lambda given, rng: {"rate": 1e-9, "v": given["v"].astype(np.float64) * 1e10},
+)
+
 MOMENTUM_STEP = KernelExercise(
     source=f"{KERNELS}/tensor_momentum.cu",
     kernel="tensor_momentum",
@@ -445,7 +450,7 @@ MOMENTUM_STEP = KernelExercise(
             domain.data("v", *domain.ORDINARY, domain.ZEROS),
             domain.data("dw", *domain.ORDINARY, domain.ZEROS),
             domain.data("w v dw", domain.VERY_SMALL, domain.FAINT, domain.LARGE),
-            domain.scalars("rate", 0, 1, 0.003, -0.25, 4096),
+            (*domain.scalars("rate", 0, 1, 0.003, -0.25, 4096), SMALL_RATE),
             domain.scalars("momentum", 0, 1, 0.5, 0.99, -0.5, 3),
             domain.scalars("decay", 0, 0.5, -0.25, 2),
         ),

@@ -72,6 +72,7 @@ WELFORD_ROWS = KernelExercise(
     reference=mean_and_variance,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 100), (8, 64), (3, 33), (2, 5), (1, 2)),
+    worked=Worked(size=(2, 4), values={"x": (3, 1, 5, -1, 4, 0, 4, 0)}),  # variances 5 and 4
     full=(1 << 14, 4096),
     reduction=lambda size: 4 * size[1],
     contract=Domain(
@@ -248,11 +249,18 @@ def other_rows(given: Given, rng: np.random.Generator) -> Given:
     return {"x": x, **moments(x)}
 
 
+TWO_ROWS = {  # means of 2 and 1, standard deviations of 2 and 4
+    "x": (5, 3, 1, -1, 2, -1, 7, 1, 3, -5),
+    "mean": (2, 1),
+    "rstd": (0.5, 0.25),
+}
+
 LAYER_NORM_GRADIENT = KernelExercise(
     inputs=normed_rows,
     reference=gradient_of_norm,
     launch=lambda size: Launch((size[0],), (256,)),
     small=((3, 300), FULL, (2, 257), (3, 7), (1, 5)),
+    worked=Worked(size=(2, 5), values=TWO_ROWS, whole=("gamma",)),
     full=(1 << 14, MOST),
     reduction=lambda size: 16 * size[1],  # what is left of three terms that nearly cancel
     contract=Domain(

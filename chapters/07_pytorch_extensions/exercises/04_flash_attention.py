@@ -204,7 +204,7 @@ GROUPED_HEADS = KernelExercise(
     reference=scores_of_groups,
     launch=lambda size: Launch((ceil_div(size[0], 4), size[1]), (128,)),
     small=((37, 2, 3), (5, 3, 1), (4, 1, 8), (1, 1, 1)),
-    worked=Worked(why_not="a query has 32 numbers, one for each lane"),
+    worked=Worked(whole=("Q",), why_not="a query has 32 numbers, one for each lane"),
     axes={"S": ("head", "key")},
     full=(65536, 8, 8),
     reduction=lambda size: WIDTH,
@@ -382,7 +382,11 @@ MERGE_PARTS = KernelExercise(
     reference=merged,
     launch=lambda size: a_warp_each(size[1]),
     small=((3, 6), (1, 5), (8, 3), (2, 1), (1, 1)),
-    worked=Worked(why_not="an output has 32 numbers, one for each lane"),
+    worked=Worked(
+        values={"part_lse": (0, 1, 0, 2)},  # of two parts and two rows, as in the next one
+        whole=("parts", "part_lse"),
+        why_not="an output has 32 numbers, one for each lane",
+    ),
     full=(16, 1 << 14),
     reduction=lambda size: 1000 + size[0],  # exp2 of a rounded lse of some hundred is as good
     contract=Domain(
@@ -466,7 +470,11 @@ SCORE_GRADIENT = KernelExercise(
     reference=gradient_of_scores,
     launch=lambda size: a_warp_each(size[0]),
     small=((5, 70), (3, 32), (4, 1), (1, 33), (1, 1)),
-    worked=Worked(why_not="an output has 32 numbers, one for each lane"),
+    worked=Worked(
+        values={"S": (4, 3, 1, 0), "lse": (8, 2), "scale": 2},  # weights of 1 and of exp(-2)
+        whole=("dP", "lse"),
+        why_not="an output has 32 numbers, one for each lane",
+    ),
     axes={"dS": ("query", "key")},
     full=(8192, 4096),
     reduction=lambda size: 40 * WIDTH,  # exp2 of a rounded score of 100 is as good as exp

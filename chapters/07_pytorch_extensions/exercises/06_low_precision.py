@@ -336,7 +336,7 @@ ZERO_POINT = KernelExercise(
     reference=product_past_zero,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 260), (24, 512), (3, 128), (1, 4)),
-    worked=Worked(whole=("w", "q")),
+    worked=Worked(whole=("w", "w_scales", "q"), values={"x_scale": 0.5, "zero": 2}),
     full=(1 << 13, 1 << 13),
     contract=Domain(
         sizes=domain.shapes(rows=(1, 3, 8, 17, 65), K=(4, 64, 132, 260, 1028)).with_outlier(

@@ -191,6 +191,7 @@ TRAINING_LOOP = PythonExercise(
 
 BATCH_NORM = PythonExercise(
     cases=(
+        (np.array([1.0, 5, 5, 1]).reshape(2, 1, 1, 2), [], np.array([3.0]), np.array([1.0]), True),
         (np.array([0.0, 2, 4, 6]).reshape(2, 1, 1, 2), [], np.array([2.0]), np.array([1.0]), False),
         a_layer(1, 2, 3, 4, (), True),
         a_layer(2, 2, 3, 4, (), False),

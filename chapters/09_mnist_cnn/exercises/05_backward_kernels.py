@@ -172,12 +172,27 @@ def through_the_norm(given) -> dict:
     return {"dx": (gamma * rstd)[of_channel] * (dy - through)}
 
 
+TWO_CHANNELS = {  # means of 1 and 2, standard deviations of 2 and 4
+    "x": (5, 1, -1, 6, -2, -2, 1, -1, 1, 6, 6, -2),
+    "mean": (1, 2),
+    "rstd": (0.5, 0.25),
+}
+
+
+def sums_of_gradients(given) -> dict:
+    """dgamma and dbeta of the batch."""
+    dy = given["dy"].astype(np.float64)
+    normalised = (given["x"] - given["mean"][:, None]) * given["rstd"][:, None]
+    return {"dgamma": (dy * normalised).sum((0, 2)), "dbeta": dy.sum((0, 2))}
+
+
 NORM_BACKWARD = KernelExercise(
     source="09_mnist_cnn/backward/norm_backward.cu",
     inputs=batch,
     reference=through_the_norm,
     launch=lambda size: a_thread_each(size[0] * size[1] * size[2]),
     small=((3, 3, 49), (5, 4, 131), (4, 16, 1), (2, 1, 3)),
+    worked=Worked(size=(2, 2, 3), values=TWO_CHANNELS, derived=sums_of_gradients),
     axes={"dx": ("image", "channel", "pixel")},
     full=(1024, 16, 784),
     reduction=lambda size: 4,

@@ -32,6 +32,10 @@ STEPS = {  # where a kernel's step speaks of threads
 ITERATORS = ("generator", "map", "filter", "zip", "range", "enumerate", "reversed")
 # Complex NaN of a function is computed; an array that was just made holds NumPy's own.
 NO_NAN_OF_OURS = np.array([0x7FF8DEADDEADDEAD], np.uint64).view(np.float64)[0]
+REFUSED = (
+    "Other cases have None for an answer, and this one hasn't: which condition or exception lets "
+    "it end there? Or does it end without `return value`?"
+)
 SHOWN = 200  # characters of a value in a message
 SHOWN_ARRAY = 80  # characters of an array that is written out
 
@@ -78,9 +82,10 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
             how = exercise.exact, exercise.rtol, exercise.axes
             verdict = _compare(value, expected, shown, *how)
             verdict = verdict and with_case(verdict, exercise, arguments, value, expected, shown)
-        if verdict is not None and value is None and _may_be_none(exercise, found):
+        if verdict is not None and value is None and _may_be_none(exercise):
             message = f"{shown} returned None, expected {_show(expected)}."
-            verdict = simple(kinds.WRONG, message, hint=_next_step(shown))
+            kind = kinds.WRONG if _some_value(found) else kinds.NOTHING_RETURNED
+            verdict = simple(kind, message, hint=REFUSED)
         if verdict is not None and call["advice"]:  # what is missing is the likely cause
             verdict = replace(verdict, hint=call["advice"])
         if verdict is None and (changed := _changed(arguments, call["left"])):
@@ -100,11 +105,14 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
     return right(exercise.id, "in every case")
 
 
-def _may_be_none(exercise: PythonExercise, found: dict[str, Any]) -> bool:
-    """Whether None is the right answer in one of the fixed cases, and not all that was returned."""
-    values = (read(call["value"]) for call in found["calls"])
-    right = (exercise.reference(*arguments) for arguments in exercise.cases)
-    return any(value is not None for value in values) and any(each is None for each in right)
+def _may_be_none(exercise: PythonExercise) -> bool:
+    """Whether None is the right answer in one of the fixed cases."""
+    return any(exercise.reference(*arguments) is None for arguments in exercise.cases)
+
+
+def _some_value(found: dict[str, Any]) -> bool:
+    """Whether a call returned another value than None."""
+    return any(read(call["value"]) is not None for call in found["calls"])
 
 
 def _changed(arguments: tuple[Any, ...], left: list[Any]) -> int:
