@@ -15,6 +15,7 @@ from .findings.next_steps import next_step
 from .findings.options import ALL_CHECKS, Options
 from .findings.report import Finding, KernelFault
 from .isa.ptx import PtxError, Variable
+from .languages import is_script
 from .launching.emulated_module import EmulatedModule, Entry
 
 WORDS = (
@@ -43,7 +44,8 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="cuda-emulator",
         description="Run a CUDA kernel without a GPU, under every check. For a whole program, with "
-        "its main: cuda-emulator run PROGRAM.cu -- ARGUMENTS",
+        "its main, or a Python program that launches kernels of Triton, Numba or Warp: "
+        "cuda-emulator run PROGRAM.cu -- ARGUMENTS",
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -64,6 +66,10 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the kernel that the command line names, and return the exit status."""
     words = sys.argv[1:] if words is None else words
     if list(words[:1]) == ["run"]:
+        if is_script(words[1:]):
+            from .languages import script_command
+
+            return script_command.main(words[1:])
         from .programs import run_command
 
         return run_command.main(words[1:])

@@ -1,7 +1,7 @@
 """Triton's, Numba's and Warp's kernels, with the course's arrays, reports and errors.
 
-The emulator's :mod:`~course_utils.emulator.languages` compiles and launches them; here a kernel and
-its launch become what ``sanitize``, ``profile`` and ``trace`` run.
+The emulator's :mod:`~course_utils.emulator.languages` compiles and launches them. Here a kernel and
+its launch get the form that ``sanitize``, ``profile`` and ``trace`` run.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class LanguageKernel:
     def launch(
         self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0, options: Any = None
     ) -> LaunchResult:
-        """Run it; what it printed is printed."""
+        """Run it, and print its output."""
         with readable_errors():
             result = self.prepared.run(options or Options())
         self.raw.last_launch = result
@@ -97,8 +97,8 @@ class LanguageKernel:
 def language_kernel(
     kernel: Any, grid: Any, block: Any, args: Any, shared_mem: int, meta: dict[str, Any]
 ) -> LanguageKernel:
-    """A kernel of another language, compiled for these arguments. The arguments are those of
-    ``sanitize``, and ``meta`` Triton's constants and options such as num_warps.
+    """A kernel of another language, compiled for these arguments. ``sanitize`` has the same
+    arguments, and ``meta`` are Triton's constants and options such as num_warps.
 
     Raises LaunchError where they do not fit the language.
     """
@@ -116,7 +116,7 @@ def language_kernel(
         found = emulator.prepared_warp(kernel, grid, block, args)
     else:
         raise LaunchError(
-            f"{type(kernel).__name__} is no kernel. Decorate its function with @triton.jit (and "
+            f"{type(kernel).__name__} isn't a kernel. Decorate its function with @triton.jit (and "
             "without TRITON_INTERPRET), @cuda.jit or @wp.kernel."
         )
     return LanguageKernel(found)

@@ -12,11 +12,19 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from course_utils.emulator import ALL_CHECKS, GLOBAL, UNINITIALISED, KernelFault, Options
+from course_utils.emulator import (
+    ALL_CHECKS,
+    GLOBAL,
+    UNINITIALISED,
+    KernelFault,
+    Options,
+    languages,
+)
 from course_utils.emulator.languages import (
     host_arrays,
     numba_launches,
     prepared_launch,
+    script_command,
     triton_arguments,
     triton_driver,
     triton_launches,
@@ -345,7 +353,7 @@ def test_arguments_that_triton_has_no_type_for_are_refused_by_name(change, says)
 
 @needs_triton
 def test_what_is_no_triton_kernel_is_refused():
-    with pytest.raises(LanguageError, match="len is no Triton kernel"):
+    with pytest.raises(LanguageError, match="len isn't a Triton kernel"):
         triton_launches.emulated_triton(len, (1,))
 
 
@@ -407,3 +415,55 @@ def test_what_numba_would_link_is_refused_with_what_to_do(function, says):
     with pytest.raises(LanguageError, match=f"kernel: .*{says}"):
         numba_launches._check_links("kernel", ptx)
     numba_launches._check_links("kernel", ptx.replace(function, "vprintf"))
+
+
+# --- whole scripts ---
+
+PROGRAM = """
+import sys
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def double(x, o, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(o + i, 2 * tl.load(x + i, i < n), i < n)
+
+x = torch.rand(100, device="cuda")
+o = torch.empty_like(x).cuda()
+double[(1,)](x, o, int(sys.argv[1]), BLOCK=128)
+assert o.is_cuda and torch.equal(o, 2 * x)
+print("done", triton.testing.do_bench(lambda: None))
+"""
+
+
+def test_a_script_is_told_from_a_cuda_program_by_its_own_name():
+    assert languages.is_script(["--arch", "80", "a.py", "--", "b.cu"])
+    assert not languages.is_script(["a.cu", "--", "b.py"])
+    assert languages.split(["a.py", "--", "1", "--", "2"]) == (["a.py"], ["1", "--", "2"])
+
+
+def test_a_script_that_is_not_there_and_one_without_its_language_are_refused(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(script_command, "find_spec", lambda name: None)
+    file = tmp_path / "a.py"
+    for says in ("there is no file", "numba, and none of them is installed"):
+        with pytest.raises(SystemExit) as ended:
+            script_command.main([str(file)])
+        assert ended.value.code == 2 and says in capsys.readouterr().err
+        file.write_text("from numba import cuda")
+
+
+@needs_triton
+@pytest.mark.parametrize(("n", "status", "says"), [(100, 0, "no findings"), (101, 1, "x[100]")])
+def test_a_script_for_a_gpu_runs_as_it_is(tmp_path, monkeypatch, capsys, n, status, says):
+    pytest.importorskip("torch")
+    monkeypatch.setattr(sys, "argv", ["pytest"])
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    file = tmp_path / "a.py"
+    file.write_text(PROGRAM)
+    assert script_command.main([str(file), "--", str(n)]) == status
+    printed = capsys.readouterr()
+    assert says in printed.err and printed.out == ("" if status else "done nan\n")

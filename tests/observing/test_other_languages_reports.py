@@ -80,7 +80,7 @@ def test_a_function_of_the_package_that_is_no_kernel_is_refused():
     class Function: ...
 
     Function.__module__ = "triton.runtime.other"
-    with pytest.raises(LaunchError, match=r"Function is no kernel.*@triton\.jit"):
+    with pytest.raises(LaunchError, match=r"Function isn't a kernel.*@triton\.jit"):
         sanitize(Function(), 1, None, ())
 
 

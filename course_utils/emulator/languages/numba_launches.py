@@ -48,7 +48,7 @@ class DeviceArray(np.ndarray):
 def numba_on_emulator(arch: int = 90, *, options: Options | None = None) -> Iterator[Emulation]:
     """Inside the ``with``, kernels of ``@cuda.jit`` run on the emulator.
 
-    Arrays are NumPy's, PyTorch tensors on the CPU or the course's, and hold what the kernel stored;
+    Arrays are NumPy's, PyTorch tensors on the CPU or the course's, and hold the kernel's results.
     ``cuda.to_device``, ``cuda.device_array`` and ``cuda.synchronize`` work. Findings, faults,
     ``options`` and ``arch`` are as for
     :func:`~.triton_launches.triton_on_emulator`. Raises LanguageError
@@ -92,7 +92,7 @@ def emulated_numba(
     options: Options | None = None,
     arch: int = 90,
 ) -> LaunchResult:
-    """Run ``kernel[grid, block, 0, shared](*args)`` on the emulator; the result has the findings.
+    """Run ``kernel[grid, block, 0, shared](*args)`` on the emulator. The result has the findings.
 
     The rest is as for :func:`numba_on_emulator`.
     """
@@ -126,7 +126,7 @@ def _prepared(
 ) -> PreparedLaunch:
     if not is_numba(kernel):
         name = getattr(kernel, "__name__", type(kernel).__name__)
-        raise LanguageError(f"{name} is no Numba kernel: @cuda.jit belongs above it.")
+        raise LanguageError(f"{name} isn't a Numba kernel: @cuda.jit belongs above it.")
     function = kernel.py_func
     name = function.__name__
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
@@ -203,7 +203,7 @@ def _compiled(kernel: Any, types: tuple[Any, ...], arch: int) -> Any:
 
 
 def _check_links(name: str, ptx: str) -> None:
-    """Refuse PTX that Numba would link with CUDA C++ of its own."""
+    """Refuse PTX that Numba would link with its own CUDA C++."""
     missing = [each for each in _EXTERN.findall(ptx) if each not in BUILTINS]
     if not missing:
         return
@@ -213,7 +213,7 @@ def _check_links(name: str, ptx: str) -> None:
         what, fix = "arithmetic of 16-bit floats", "Convert to float32 before, and back after."
     else:
         what, fix = f"the function {missing[0]}", "Write it in Python: @cuda.jit(device=True)."
-    raise LanguageError(f"{name}: Numba links {what} from CUDA C++; the emulator cannot. {fix}")
+    raise LanguageError(f"{name}: Numba links {what} from CUDA C++, and the emulator cannot. {fix}")
 
 
 def _flat(name: str, kind: Any, value: Any) -> Iterator[Argument]:

@@ -1,4 +1,4 @@
-"""A launch that another language asked for, in the emulator's terms, and what became of it."""
+"""A launch that another language asked for, in the emulator's terms, and its result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_BLOCK = (1024, 1024, 64)
 MOST_GRID = (2**31 - 1, 65535, 65535)
 MOST_SHARED = SHARED_PER_SM - 1024  # one block's, in bytes
 
-CELL = "<cell>"  # what reports call a notebook's cell
+CELL = "<cell>"  # the name of a notebook's cell in reports
 _FILE = re.compile(r'^(\s*\.file\s+(\d+)\s+)"(?:[^"\\]|\\.)*"', re.M)
 _ASSEMBLY = re.compile(r"// begin inline asm.*?// end inline asm", re.S)
 _LOC = re.compile(r"^\s*\.loc\b[^\n]*$", re.M)
@@ -54,8 +54,9 @@ class PythonSource:
 
 
 def shown_name(path: str) -> str:
-    """What reports call a file: :data:`CELL` for a notebook's cell, else a path that is the same on
-    every machine: relative to the working folder or to a folder of ``sys.path``, or its name."""
+    """The name of a file in reports: :data:`CELL` for a notebook's cell. Any other file gets a name
+    that is the same on every machine: its path from the working folder or from a folder of
+    ``sys.path``, or its last part."""
     if not os.path.exists(path):
         return CELL if linecache.getlines(path) else path
     file = Path(path).resolve()
@@ -88,7 +89,7 @@ def entry_of(ptx: str, name: str = "") -> Entry:
 
 
 def dimensions(shape: Any, what: str, name: str) -> Triple:
-    """One to three positive integers as three. Raises LanguageError for anything else; ``what`` and
+    """One to three positive integers as three. Raises LanguageError for anything else. ``what`` and
     the kernel's ``name`` are for its message."""
     sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     whole = all(isinstance(size, Integral) for size in sizes)
@@ -103,8 +104,8 @@ def dimensions(shape: Any, what: str, name: str) -> Triple:
 @dataclass
 class PreparedLaunch:
     """A launch as the emulator takes it. ``grid`` counts blocks, ``block`` threads, ``shared``
-    bytes of dynamic shared memory; ``names`` are those of the PTX parameters. ``changes``: options
-    that the kernel asks for. ``keep`` holds what owns the arguments' memory."""
+    bytes of dynamic shared memory. The PTX parameters have ``names``. ``changes``: options that the
+    kernel asks for. ``keep`` holds the owners of the arguments' memory."""
 
     name: str
     entry: Entry
@@ -139,11 +140,11 @@ class PreparedLaunch:
 
 @dataclass
 class Emulation:
-    """What happens to launches while a language's runtime is the emulator's.
+    """The launches of a language while its runtime is the emulator's.
 
-    ``launches``: each launch so far. ``results``: what each one gave. ``arch``: the compute
-    capability that kernels are compiled for, 90 for sm_90. With ``every_config`` an autotuned
-    kernel is launched with each of its configurations, else with the first that fits.
+    ``launches``: each launch so far. ``results``: one for each launch that ran. ``arch``: the
+    compute capability that kernels are compiled for, 90 for sm_90. With ``every_config`` an
+    autotuned kernel is launched with each of its configurations, else with the first that fits.
     """
 
     options: Options
@@ -156,7 +157,7 @@ class Emulation:
     trying: bool = False  # a configuration is tried: compiled, and not launched
 
     def launch(self, prepared: PreparedLaunch) -> None:
-        """Run a launch, print what it printed, and warn of each finding."""
+        """Run a launch, print its output, and warn of each finding."""
         self.launches.append(prepared)
         if self.take is not None:
             self.take(prepared)

@@ -6,6 +6,7 @@ this one, so that types, specialisation, heuristics and caches are Triton's own.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -18,10 +19,10 @@ _REGISTERS, _SIZED = 0x2F, 0x04  # in .nv.info
 
 
 class EmulatedDevice:
-    """What Triton's runtime calls ``driver.active.utils``: the limits of the emulated GPU."""
+    """The limits of the emulated GPU: ``driver.active.utils`` of Triton's runtime."""
 
     def get_device_properties(self, device: Any) -> dict[str, int]:
-        """The limits of an H200; the rates, for which Triton's models ask, in kHz and bits."""
+        """The limits of an H200. Triton's models ask for the rates, in kHz and bits."""
         return {
             "max_shared_mem": MOST_SHARED,
             "max_num_regs": 65536,
@@ -33,7 +34,7 @@ class EmulatedDevice:
         }
 
     def load_binary(self, name: str, cubin: bytes, shared: int, device: Any) -> tuple[Any, ...]:
-        """(module, function, registers a thread, bytes spilled, most threads of a block)."""
+        """Module, function, registers per thread, bytes spilled, and most threads of a block."""
         return name, name, registers(cubin), 0, MAX_THREADS
 
     def unload_module(self, module: Any) -> None:
@@ -74,13 +75,13 @@ class EmulatorDriver:
         return torch.device("cpu")
 
     def get_device_interface(self) -> Any:
-        """What PyTorch has for this device."""
+        """PyTorch's module for this device."""
         import torch
 
         return torch.cpu
 
     def get_benchmarker(self) -> Callable[..., list[float]]:
-        """A function that calls what it should time, once."""
+        """A function that makes the call it should time, once."""
         return called_once
 
     def get_empty_cache_for_benchmark(self) -> None:
@@ -98,13 +99,19 @@ class EmulatorDriver:
 
 
 def called_once(call: Callable[[], Any], quantiles: Any = (0.5, 0.2, 0.8), **_: Any) -> list[float]:
-    """In place of a benchmark: one call, and times that mean nothing."""
+    """Instead of a benchmark: one call, and times that mean nothing."""
     call()
     return [0.0] * len(quantiles or (0,))
 
 
+def timeless(call: Callable[[], Any], *_: Any, quantiles: Any = None, **__: Any) -> Any:
+    """Instead of ``triton.testing.do_bench``: one call, and NaN for its time."""
+    call()
+    return [math.nan] * len(quantiles) if quantiles else math.nan
+
+
 def registers(cubin: bytes) -> int:
-    """The registers of a thread, which ptxas notes in the section .nv.info; 0 where it doesn't.
+    """The registers of a thread, which ptxas notes in the section .nv.info, or 0.
 
     An entry there has a format, a kind, the bytes of its value, and the value: here the number of
     a function's symbol, and the function's registers.

@@ -16,7 +16,7 @@ from ..memory.address_space import GLOBAL
 from .host_arrays import HostArrays, LanguageError, is_array
 from .prepared_launch import Emulation, PreparedLaunch, instead
 from .triton_arguments import TritonArguments
-from .triton_driver import EmulatorDriver
+from .triton_driver import EmulatorDriver, timeless
 from .triton_tuning import tuned_on
 
 INSTALL = "Install it: pip install triton (Linux, 1 GB; no GPU and no PyTorch are needed)."
@@ -40,6 +40,7 @@ def triton_on_emulator(
     Raises LanguageError where Triton is missing.
     """
     try:
+        from triton import testing
         from triton.compiler import CompiledKernel
         from triton.runtime import driver
         from triton.runtime.autotuner import Autotuner
@@ -56,6 +57,7 @@ def triton_on_emulator(
             stack.enter_context(instead(JITFunction, run=functools.partialmethod(_run, run)))
             stack.enter_context(instead(CompiledKernel, _init_handles=started))
             stack.enter_context(tuned_on(emulation, Autotuner))
+            stack.enter_context(instead(testing, do_bench=timeless))
             yield emulation
     finally:
         _open.pop()
@@ -65,10 +67,10 @@ def triton_on_emulator(
 def emulated_triton(
     kernel: Any, grid: Any, *args: Any, options: Options | None = None, arch: int = 90, **meta: Any
 ) -> LaunchResult:
-    """Run ``kernel[grid](*args, **meta)`` on the emulator; the result has the findings.
+    """Run ``kernel[grid](*args, **meta)`` on the emulator. The result has the findings.
 
-    The rest is as for :func:`triton_on_emulator`. Raises LanguageError for what is no Triton
-    kernel.
+    The rest is as for :func:`triton_on_emulator`. Raises LanguageError if it isn't a
+    Triton kernel.
     """
     with triton_on_emulator(arch, options=options) as emulation:
         emulation.warn = False
@@ -85,7 +87,7 @@ def prepared_triton(kernel: Any, grid: Any, args: Any, meta: Any, arch: int = 90
 
 
 def launched(kernel: Any, grid: Any, args: Any, meta: Any) -> None:
-    """Call ``kernel[grid](*args, **meta)``. Raises LanguageError for what is no kernel."""
+    """Call ``kernel[grid](*args, **meta)``. Raises LanguageError if it isn't a kernel."""
     if type(kernel).__name__ == "InterpretedFunction":
         raise LanguageError(
             f"{kernel.fn.__name__} was made for Triton's interpreter. Unset TRITON_INTERPRET "
@@ -93,7 +95,7 @@ def launched(kernel: Any, grid: Any, args: Any, meta: Any) -> None:
         )
     if not is_triton(kernel):
         raise LanguageError(
-            f"{getattr(kernel, '__name__', type(kernel).__name__)} is no Triton kernel: "
+            f"{getattr(kernel, '__name__', type(kernel).__name__)} isn't a Triton kernel: "
             "@triton.jit belongs above it."
         )
     kernel[(grid,) if isinstance(grid, int) else grid](*args, **meta)
@@ -164,12 +166,13 @@ def _run(kernel: Any, run: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _init_handles(original: Any) -> Any:
-    """``CompiledKernel._init_handles``, which leaves ``_run`` as what launches on the emulator."""
+    """``CompiledKernel._init_handles``, whose ``_run`` launches on the emulator."""
 
     def init(compiled: Any) -> None:
-        if compiled.module is not None:
+        if isinstance(compiled._run, TritonArguments):
             return
         original(compiled)
         compiled._run = TritonArguments(compiled, _open)
+        compiled.module = None  # which is unloaded later, by whatever driver is active then
 
     return init

@@ -24,7 +24,7 @@ def tuned_on(emulation: Emulation, tuner: Any) -> Iterator[None]:
 
 
 def _tuned(run: Any) -> Any:
-    """``Autotuner.run`` with a memory of its own, so that no GPU gets what the emulator chose."""
+    """``Autotuner.run`` with its own memory, so that a GPU doesn't get the emulator's choice."""
 
     def tuned(tuner: Any, *args: Any, **kwargs: Any) -> Any:
         known = tuner.cache

@@ -1,6 +1,6 @@
 """NVIDIA Warp on the emulator: ``wp.launch(kernel, dim, inputs)`` of a ``@wp.kernel`` function.
 
-Warp writes CUDA C++ and compiles it to PTX with a compiler of its own, which needs no GPU. Its
+Warp writes CUDA C++ and compiles it to PTX with its own compiler, which needs no GPU. Its
 arrays on the device "cpu" are shared with the kernel, at the addresses that they have there.
 """
 
@@ -32,7 +32,7 @@ THREADS = 256  # of a block, unless the launch says otherwise
 def warp_on_emulator(arch: int = 90, *, options: Options | None = None) -> Iterator[Emulation]:
     """Inside the ``with``, ``wp.launch`` runs kernels on the emulator.
 
-    Arrays are Warp's on the device "cpu", or NumPy's, and hold what the kernel stored. Findings,
+    Arrays are Warp's on the device "cpu", or NumPy's, and hold the kernel's results. Findings,
     faults, ``options`` and ``arch`` are as for
     :func:`~.triton_launches.triton_on_emulator`. Raises LanguageError
     where warp-lang is missing.
@@ -75,7 +75,7 @@ def emulated_warp(
     options: Options | None = None,
     arch: int = 90,
 ) -> LaunchResult:
-    """Run ``wp.launch(kernel, dim, args, block_dim=block_dim)`` on the emulator; the result has the
+    """Run ``wp.launch(kernel, dim, args, block_dim=block_dim)`` on the emulator. The result has the
     findings.
 
     The rest is as for :func:`warp_on_emulator`.
@@ -134,7 +134,7 @@ def prepared_warp(
     context = importlib.import_module("warp._src.context")
     if not is_warp(kernel):
         name = getattr(kernel, "__name__", type(kernel).__name__)
-        raise LanguageError(f"{name} is no Warp kernel: @wp.kernel belongs above it.")
+        raise LanguageError(f"{name} isn't a Warp kernel: @wp.kernel belongs above it.")
     labels = [argument.label for argument in kernel.adj.args]
     if len(args) != len(labels):
         raise LanguageError(
@@ -206,7 +206,7 @@ def _given(warp: Any, argument: Any, value: Any, arrays: HostArrays, where: str)
 
 
 def _share(shared: SharedArrays, name: str, value: Any) -> None:
-    """Let the kernel reach an array, or those of a struct."""
+    """Let the kernel reach an array, or the arrays of a struct."""
     if hasattr(value, "ptr") and hasattr(value, "capacity"):
         if value.ptr:
             shared.add(name, int(value.ptr), int(value.capacity), value)
