@@ -21,6 +21,7 @@ from course_utils.emulator import (
     KernelFault,
     Options,
 )
+from course_utils.emulator.launching import emulated_launch
 from course_utils.emulator.machine import batch
 
 F32 = np.float32
@@ -685,3 +686,30 @@ def test_a_function_that_the_module_lacks_is_named(declared, called, cause):
     finding = fault.value.finding
     assert (finding.cause, finding.location.line) == (cause, 2)
     assert called in finding.message or cause == Cause.KERNEL_LAUNCHES_KERNEL
+
+
+GRID_BARRIER = """
+extern "C" __global__ void f(unsigned* count, unsigned n) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        atomicAdd(count, 1);
+        while (WAITS < n) {}
+    }
+    __syncthreads();
+}"""
+
+
+@pytest.mark.parametrize("waits", ["*(volatile unsigned*)count", "atomicAdd(count, 0)"])
+def test_a_barrier_of_more_blocks_than_fit_is_told_at_once(monkeypatch, waits):
+    source = GRID_BARRIER.replace("WAITS", waits)
+    kernel = EmulatedModule(compile_ptx(source, filename="kernel.cu")).entry("f")
+    monkeypatch.setattr(type(kernel), "resident_blocks", lambda *_: 4)
+    monkeypatch.setattr(emulated_launch, "BATCH_LANES", 64)
+    count = np.zeros(1, np.uint32)
+    kernel.launch(4, 32, (count, np.uint32(4)))
+    with pytest.raises(KernelFault) as fault:
+        kernel.launch(9, 32, (count, np.uint32(13)))
+    finding = fault.value.finding
+    assert (finding.cause, finding.location.line) == (Cause.BLOCKS_NOT_RESIDENT, 6)
+    assert "4 of the 9 blocks" in finding.message
+    assert count[0] == 8  # and not after the budget of an endless loop

@@ -252,14 +252,14 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.ISSUED_BY_SEVERAL_THREADS: "Let one thread of the warp issue it, such as the one that "
     "elect.sync chooses.",
     Cause.COLUMNS_NOT_FREED: "Let the warp that allocated execute tcgen05.dealloc on every path.",
-    Cause.BLOCKS_NOT_RESIDENT: "Launch no more blocks than fit at once, and let each do more of the "
-    "work in a loop. Or end the kernel where the blocks have to meet, and launch a second one.",
+    Cause.BLOCKS_NOT_RESIDENT: "Launch no more blocks than fit at once, and let each do more of "
+    "the work in a loop. Or end the kernel where the blocks have to meet, and launch a second one.",
     Cause.LAUNCH_NOT_COOPERATIVE: "Make the launch cooperative, as the report says, or end the "
     "kernel where the grid has to meet and launch a second one.",
-    Cause.FUNCTION_NOT_DEFINED: "Put the function's source into the file, or into a header that it "
-    "includes: one file is compiled at a time.",
-    Cause.KERNEL_LAUNCHES_KERNEL: "Launch the second kernel from the host, after the first, or make "
-    "its code a __device__ function and call it.",
+    Cause.FUNCTION_NOT_DEFINED: "Put the function's source into the file, or into a header that "
+    "it includes: one file is compiled at a time.",
+    Cause.KERNEL_LAUNCHES_KERNEL: "Launch the second kernel from the host, after the first, or "
+    "make its code a __device__ function and call it.",
     Cause.COPY_SIGNALS_OTHER_BLOCK: "A copy signals an mbarrier of the block that it fills. With "
     ".cta_group::2 (tma_load_pair) it may also signal an mbarrier of the other block of the pair.",
 }

@@ -11,7 +11,7 @@ from ..isa.instruction_set import GATHERS, TABLE, traits_of
 from ..isa.location import Location
 from ..isa.ptx import Address, Immediate, Instruction, Operand, Register, Special, Symbol
 from ..isa.symbols import readable_name
-from .reported_state import ReportedCode, ReportedStep
+from .reported_state import ReportedBlock, ReportedCode, ReportedStep
 
 MOST_BLOCKS = 400  # of a function that is searched for conditions
 MOST_STEPS = 32  # instructions from a product to the address that it is part of
@@ -275,8 +275,36 @@ def never_changes(code: ReportedCode, number: int) -> bool:
     return bool(steps) and not guards & _varying(steps)
 
 
-def _varying(steps: list[ReportedStep]) -> set[int]:
-    """The registers that may hold another value each time that the instructions of a loop run."""
+def only_waits(blocks: Iterable[ReportedBlock]) -> bool:
+    """Whether all that some basic blocks do, run again and again, is to read memory: they write
+    nothing, and come to the same branches as long as memory stays as it is."""
+    blocks = list(blocks)
+    steps = [step for block in blocks for step in block.decoded]
+    reads = False
+    for i in (i for block in blocks for i in block.instructions):
+        traits = traits_of(i)
+        if traits.barrier or i.opcode in ENDS | GATHERS.keys():
+            return False
+        if traits.memory not in ("", "load") and not _keeps_memory(i):
+            return False
+        reads |= _reads(i) or i.opcode == "atom"
+    guards = {i.guard.slot for b in blocks for i in b.instructions if i.guard is not None}
+    return reads and not guards & _varying(steps, same_memory=True)
+
+
+def _keeps_memory(i: Instruction) -> bool:
+    """Whether an atomic changes nothing, or would end the loop that waits for it: it adds 0, or
+    compares and swaps."""
+    added = i.operands[2] if len(i.operands) > 2 else None
+    zero = isinstance(added, Immediate) and added.value == 0
+    return i.opcode == "atom" and (
+        "cas" in i.modifiers or (zero and bool({"add", "or"} & {*i.modifiers}))
+    )
+
+
+def _varying(steps: list[ReportedStep], *, same_memory: bool = False) -> set[int]:
+    """The registers that may hold another value each time that the instructions of a loop run.
+    ``same_memory``: if memory does not change."""
     written = Counter(slot for step in steps for slot in step.writes)
     varying = set(written)
     while True:
@@ -284,7 +312,9 @@ def _varying(steps: list[ReportedStep]) -> set[int]:
             slot
             for step in steps
             for slot in step.writes
-            if written[slot] == 1 and not step.reads & varying and _repeats(step.instruction)
+            if written[slot] == 1
+            and not step.reads & varying
+            and (_repeats(i := step.instruction) or (same_memory and i.opcode in ("ld", "atom")))
         }
         if not fixed & varying:
             return varying

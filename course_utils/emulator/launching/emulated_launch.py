@@ -28,6 +28,7 @@ from ..memory.address_space import GLOBAL, Region, Regions
 from ..numerics.rounding import round_up
 from .launch_result import LaunchResult
 from .observer_set import observers_of
+from .waiting_grid import WaitingGrid
 
 if TYPE_CHECKING:
     from .emulated_module import Entry
@@ -184,10 +185,14 @@ class EmulatedLaunch:
         waiting = iter(firsts if self.options.schedule == LOCKSTEP else reversed(firsts))
         limit = max(per_batch, self.resident_blocks)
         active: list[Batch] = []
+        watch = WaitingGrid(self, limit)
         for first in waiting:
             count = min(per_batch, blocks - first)
             while sum(batch.block_count for batch in active) + count > limit:
+                ended = self.ended
                 active = [batch for batch in active if not self._advance(batch)]
+                if self.ended == ended:
+                    watch.turn_ends(active)
             active.append(Batch(self, first, count))
             self.admitted += count
             active = [batch for batch in active if not self._advance(batch)]
