@@ -114,6 +114,7 @@ def test_a_program_gets_what_a_gpu_would_give_it(host, line):
         ("graphs", "broken: 900 901 1"),
         ("graphs", "unjoined: 906 904"),
         ("graphs", "late: 1"),
+        ("graphs", "its own memory: 0 0 7"),
         ("arrays", "texture: 1 2.5 6"),
         ("arrays", "surface: 0 50"),
         ("arrays", "box of texels: 40 50"),
@@ -273,6 +274,19 @@ def test_options_that_choose_the_gpu_or_the_output_are_left_out():
     given = "-O3 -dc -arch=sm_70 -gencode arch=compute_70,code=sm_70 -o x -G -lcublas -lm -DN=1"
     kept = ["-O3", "-rdc=true", "-lm", "-DN=1"]
     assert program_building.nvcc_options(given.split()) == kept
+
+
+@pytest.mark.parametrize(
+    ("log", "wheel"),
+    [
+        ("p.cu:39:10: fatal error: curand_kernel.h: No such file", "nvidia-curand"),
+        ("p.cu:1:10: fatal error: cublas_v2.h: No such file", "nvidia-cublas"),
+        ('p.cu(1): error: could not open source file "nvrtc.h"', "nvidia-cuda-nvrtc"),
+        ("p.cu:1:10: fatal error: own.h: No such file", ""),
+    ],
+)
+def test_a_header_of_a_library_is_named_with_its_wheel(log, wheel):
+    assert wheel in (said := program_building._wheel_for(log)) and bool(said) == bool(wheel)
 
 
 def test_without_nvcc_it_is_said_what_to_install(monkeypatch, capsys, tmp_path):

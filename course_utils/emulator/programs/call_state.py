@@ -61,12 +61,14 @@ class CallState:
         self.pending = CudaStatus.cudaSuccess  # of a launch, until a call waits for it
         self.unread: tuple[str, CudaStatus, HostLine] | None = None  # of a launch
         self.call = ""
+        self.captured = False  # whether the call's stream is
         self.replayed: HostLine | None = None  # of a call that waited in a graph
         self.objects: dict[int, object] = {}  # graphs, their nodes and executable graphs
         self.numbers = itertools.count(1)
         self.captures: dict[int, Capture] = {}  # by stream
         self.event_tips: dict[int, tuple[Capture, list[GraphNode]]] = {}
         self.capture_mode = 0
+        self.graph_memory: set[int] = set()  # allocations that belong to a graph
         self.arrays: dict[int, ProgramArray] = {}
         self.textures: dict[int, Texture | Surface] = {}
         self.generators: dict[int, tuple[np.random.Generator, str]] = {}  # and where numbers go

@@ -61,6 +61,7 @@ ATTRIBUTES = {
     97: SHARED_PER_SM,  # of a block that asks
     106: BLOCKS_PER_SM,
     108: 32 << 20,  # bytes of L2 that can be set apart
+    109: 128 << 20,  # bytes of a window of accesses with a policy
     111: 1024,  # shared memory that the system keeps
     115: 1,  # pools of memory
     120: 1,  # clusters

@@ -48,6 +48,10 @@ class GraphCalls(StreamCaptures):
         for old, new in zip(list(runs), order, strict=True):
             runs[old] = new.run
 
+    def _cudaDeviceGetGraphMemAttribute(self, w: Words) -> None:
+        found = (self.memory.allocations.get(start) for start in self.graph_memory)
+        put(w[1], sum(allocation.size for allocation in found if allocation is not None))
+
     def _cudaGraphDebugDotPrint(self, w: Words) -> None:
         graph, path = self._object(w[0], ProgramGraph), ctypes.string_at(w[1]).decode()
         number = {node: n for n, node in enumerate(graph.nodes)}

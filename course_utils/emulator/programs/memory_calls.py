@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..memory.address_space import GLOBAL_WINDOW
-from .call_state import CallState, Words, put
+from .call_state import CallState, Words, addresses_at, put
 from .cuda_errors import CudaStatus
 from .host_lines import named_at
 from .host_mistakes import HostMistake
@@ -24,7 +24,16 @@ class MemoryCalls(CallState):
     def _cudaMalloc(self, w: Words) -> None:
         self._allocate(w, DEVICE)
 
-    _cudaMallocAsync = _cudaMallocFromPoolAsync = _cudaMallocPitch = _cudaMalloc3D = _cudaMalloc
+    _cudaMallocFromPoolAsync = _cudaMallocPitch = _cudaMalloc3D = _cudaMalloc
+
+    def _cudaMallocAsync(self, w: Words) -> None:
+        self._allocate(w, DEVICE)
+        if self.captured:
+            self.graph_memory.add(addresses_at(w[0], 1)[0])
+
+    def _graph_memory(self, w: Words) -> None:
+        self._allocate(w, DEVICE)
+        self.graph_memory.add(addresses_at(w[0], 1)[0])
 
     def _cudaMallocManaged(self, w: Words) -> None:
         self._allocate(w, MANAGED)

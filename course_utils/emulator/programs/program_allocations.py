@@ -114,6 +114,14 @@ class ProgramAllocations:
         if found.place != DEVICE and not found.registered:
             self.library.emulator_close_pages(found.start, found.size)
 
+    def forget(self, start: int) -> None:
+        """Let an allocation be as if it were new: nothing in it has a value."""
+        found = self.allocations.get(start)
+        if found is not None and found.region.unwritten is not None:
+            shadow = found.region.unwritten.found
+            if shadow is not None:
+                shadow.bytes[: found.size] = 0xFF
+
     def free_all(self) -> None:
         """Free everything that is allocated, as cudaDeviceReset does."""
         for found in list(self.allocations.values()):

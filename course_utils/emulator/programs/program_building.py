@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,17 @@ _OURS_WITH_VALUE = {
     "-cudart",
     "--cudart",
 }
+# The headers of CUDA's other libraries, by their wheel. The emulator has cuRAND's functions.
+_WHEELS = {
+    "curand": "nvidia-curand",
+    "cublas": "nvidia-cublas",
+    "cufft": "nvidia-cufft",
+    "cusparse": "nvidia-cusparse",
+    "cusolver": "nvidia-cusolver",
+    "nvrtc": "nvidia-cuda-nvrtc",
+    "nvtx3": "nvidia-nvtx",
+}
+_NO_HEADER = re.compile(r"(?:fatal error: |open source file \")([\w/]+)\.h(?:pp)?\b")
 _DECLARED = "void emulator_missing(const char *);\nvoid emulator_part(void (*)(void **), void *);\n"
 _LIBRARIES = ("cu", "nv")  # of CUDA: our runtime library replaces them
 _PREFIXES = ("cu", "__cuda", "nvrtc", "nvml", "nccl", "npp", "nvjpeg")
@@ -172,11 +184,28 @@ def build_program(
     for option in LINKING:
         command += ["-Xlinker", option]
     command += [*nvcc_options(options), "-o", str(library), *sources]
-    warnings = _run(command, " ".join(Path(name).name for name in sources), beside)
+    try:
+        warnings = _run(command, " ".join(Path(name).name for name in sources), beside)
+    except CannotBuild as error:
+        raise CannotBuild(f"{error}{_wheel_for(error.log)}", error.log) from None
     stand_in = build_stand_in(nvcc.includes, folder)
     foreign = tuple(map(str, (*nvcc.includes, "/usr/include", "/usr/lib")))
     missing = build_missing(library, stand_in, folder)
     return Built(library, stand_in, missing, foreign, warnings)
+
+
+def _wheel_for(log: str) -> str:
+    """A sentence about the wheel of a header that the compiler doesn't find, or ""."""
+    for name in (found[1] for found in _NO_HEADER.finditer(log)):
+        library = next((key for key in _WHEELS if name.startswith(key)), "")
+        if library in ("curand", "nvtx3"):
+            return f" `pip install {_WHEELS[library]}` brings that header."
+        if library:
+            return (
+                f" The emulator has no {library}: with its headers (`pip install "
+                f"{_WHEELS[library]}`) the program compiles, and ends where it calls {library}."
+            )
+    return ""
 
 
 def _symbols(library: Path, kind: str) -> set[str]:

@@ -52,7 +52,7 @@ class RuntimeCalls(GraphCalls, ArrayCalls, MemoryCalls, DeviceCalls, RandomCalls
                 self.sticky, self.pending = self.pending, CudaStatus.cudaSuccess
             if plain and self.sticky:
                 return self._error(name, self.sticky)
-            self.call, self.replayed = name, None
+            self.call, self.replayed, self.captured = name, None, False
             try:
                 if self.captures and self.recorded(name, words, stream):
                     return 0
@@ -182,6 +182,6 @@ class RuntimeCalls(GraphCalls, ArrayCalls, MemoryCalls, DeviceCalls, RandomCalls
                 "text": f"{found} is never freed.",
             }
             for found in self.memory.allocations.values()
-            if not found.registered
+            if not found.registered and found.start not in self.graph_memory
         ]
         self.log.write("end", unread=unread, leaks=leaks, launches=self.kernels.launched)

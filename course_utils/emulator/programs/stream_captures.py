@@ -66,6 +66,7 @@ class StreamCaptures(CallState):
         """Whether a capture of the stream takes the call, which then waits. Raises Refused for a
         call that no capture allows."""
         capture = self.captures.get(stream)
+        self.captured = capture is not None
         if capture is None:
             self._refuse_while_capturing(name, stream)
             return False
@@ -114,6 +115,8 @@ class StreamCaptures(CallState):
             return lambda: self._run_all(runs)
         if name in ("nothing", "wait_event", "record_event", "allocated"):
             return lambda: None
+        if name == "cudaFreeAsync" and words[0] in self.graph_memory:
+            return lambda: self.memory.forget(words[0])  # the next launch allocates it again
         kept, line = list(words), self.line()
         method = getattr(self, f"_{name}")
 

@@ -70,6 +70,17 @@ static void graphs(void) {
     cudaStreamEndCapture(s, &graph);
     cudaGraphInstantiate(&ready, graph, 0);
     show("late", (int[]){cudaGraphLaunch(ready, s)}, 1);
+    int *inside;
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    cudaMallocAsync((void **)&inside, sizeof h, s);
+    cudaMemsetAsync(inside, 7, 1, s);
+    cudaMemcpyAsync(out, inside, 1, cudaMemcpyDeviceToHost, s);
+    cudaFreeAsync(inside, s);
+    cudaStreamEndCapture(s, &graph);
+    cudaGraphInstantiate(&ready, graph, 0);
+    out[0] = 0;
+    int launched[] = {cudaGraphLaunch(ready, s), cudaGraphLaunch(ready, s)};
+    show("its own memory", (int[]){launched[0], launched[1], out[0]}, 3);
     cudaGraphExecDestroy(ready), cudaGraphDestroy(graph);
     cudaFree(a), cudaFree(b);
 }

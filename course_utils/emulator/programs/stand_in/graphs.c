@@ -68,7 +68,7 @@ cudaError_t cudaGraphAddEmptyNode(NEW) { return ASK_AS("graph_add", PLACE, NAME(
 cudaError_t cudaGraphAddEventRecordNode(NEW, cudaEvent_t e) { return ASK_AS("graph_add", PLACE, NAME("record_event")); }
 cudaError_t cudaGraphAddEventWaitNode(NEW, cudaEvent_t e) { return ASK_AS("graph_add", PLACE, NAME("wait_event")); }
 cudaError_t cudaGraphAddMemAllocNode(NEW, struct cudaMemAllocNodeParams *p) {
-    cudaError_t error = (cudaError_t)ANSWER("cudaMallocAsync", NO_STREAM, W(&p->dptr), p->bytesize);
+    cudaError_t error = ASK_AS("graph_memory", W(&p->dptr), p->bytesize);
     return error ? error : ASK_AS("graph_add", PLACE, NAME("allocated"));
 }
 cudaError_t cudaGraphAddMemFreeNode(NEW, void *p) { return ASK_AS("graph_add", PLACE, NAME("cudaFreeAsync"), W(p)); }
@@ -90,6 +90,10 @@ cudaError_t cudaGraphDestroyNode(Node node) { return ASK(W(node)); }
 cudaError_t cudaGraphGetNodes(cudaGraph_t g, Node *nodes, size_t *n) { return ASK_AS("graph_nodes", W(g), W(nodes), W(n), 0); }
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t g, Node *nodes, size_t *n) { return ASK_AS("graph_nodes", W(g), W(nodes), W(n), 1); }
 cudaError_t cudaGraphNodeGetType(Node node, enum cudaGraphNodeType *type) { return ASK(W(node), W(type)); }
+cudaError_t cudaGraphKernelNodeSetAttribute(Node node, cudaLaunchAttributeID a, const cudaLaunchAttributeValue *v) { return cudaSuccess; }
+cudaError_t cudaDeviceGraphMemTrim(int device) { return cudaSuccess; }
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType a, void *v) { return ASK(a, W(v)); }
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType a, void *v) { return cudaSuccess; }
 #if CUDART_VERSION >= 13000
 cudaError_t cudaGraphAddDependencies(cudaGraph_t g, const Node *from, const Node *to, const cudaGraphEdgeData *d, size_t n) { return ASK(W(g), W(from), W(to), n); }
 cudaError_t cudaGraphGetEdges(cudaGraph_t g, Node *from, Node *to, cudaGraphEdgeData *d, size_t *n) { return ASK(W(g), W(from), W(to), W(n)); }

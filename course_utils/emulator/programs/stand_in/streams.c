@@ -15,6 +15,8 @@ cudaError_t cudaStreamQuery(cudaStream_t s) { return ASK_AS("cudaStreamSynchroni
 cudaError_t cudaStreamGetPriority(cudaStream_t s, int *p) { *p = 0; return cudaSuccess; }
 cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned *flags) { *flags = (intptr_t)s & 1; return cudaSuccess; }
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags) { return ASK_IN(s, W(s), W(e)); }
+cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaLaunchAttributeID a, const cudaLaunchAttributeValue *v) { return cudaSuccess; }
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) { return cudaSuccess; }
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t n, unsigned flags) { return cudaSuccess; }
 cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t f, void *data, unsigned flags) {
     cudaError_t error = ASK_IN(s, W(s));
