@@ -13,15 +13,19 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from pathlib import Path
 from typing import IO, Any
 
 from . import bindings
 from .diagnostics import CompileError
 from .missing_compiler import CompilerMissing
 
+PATIENCE = 6  # times the seconds that a compiler gets on a machine which others keep busy
+LEAST_WAIT = 0.05
 SECONDS = 300.0  # a kernel made of CuTe's templates takes tens of them on a slow machine
 _seconds: ContextVar[float] = ContextVar("seconds", default=SECONDS)
 
@@ -32,7 +36,8 @@ class CompilerStopped(CompileError):
 
 @contextmanager
 def compile_limit(seconds: float) -> Iterator[None]:
-    """Inside the ``with``, a compiler that takes longer is stopped."""
+    """Inside the ``with``, a compiler that takes longer is stopped. The seconds are those that it
+    runs, as far as the system counts them."""
     token = _seconds.set(seconds)
     try:
         yield
@@ -70,11 +75,8 @@ class CompilerProcess:
         try:
             pickle.dump((os.getcwd(), request), requests)
             requests.flush()
-            if not _readable(answers, seconds):
-                raise CompilerStopped(
-                    f"the compiler was still busy after {seconds:g} seconds, and was stopped.\n"
-                    "Look for a macro or a template that doubles what it makes."
-                )
+            if why := _too_late(process.pid, answers, seconds):
+                raise CompilerStopped(why)
             answer: dict[str, Any] = pickle.load(answers)
             return answer
         except (EOFError, OSError, pickle.UnpicklingError):
@@ -116,11 +118,41 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     return process.stdin, process.stdout
 
 
-def _readable(pipe: IO[bytes], seconds: float) -> bool:
-    """Whether there is an answer, or an end, in time."""
+def _too_late(process: int, pipe: IO[bytes], seconds: float) -> str:
+    """Wait for an answer, or an end: "" where it comes in time, else why it doesn't. The seconds
+    are the compiler's own: where other programs keep the processor busy, it gets longer."""
     waiting = select.poll()
     waiting.register(pipe, select.POLLIN)
-    return bool(waiting.poll(1000 * seconds))
+    begun, before = time.monotonic(), _processor_seconds(process)
+    while True:
+        waited = time.monotonic() - begun
+        now = _processor_seconds(process)
+        used = waited if before is None or now is None else now - before
+        left = min(seconds - used, PATIENCE * seconds - waited)
+        if left <= 0 and not waiting.poll(0):
+            break
+        if waiting.poll(1000 * max(left, LEAST_WAIT)):
+            return ""
+    if used < seconds:
+        return (
+            f"the compiler got {used:.0f} seconds of processor time in {waited:.0f}, and was "
+            "stopped: other programs keep this machine busy.\n"
+            "Run the cell once more when they have finished."
+        )
+    return (
+        f"the compiler was still busy after {seconds:g} seconds, and was stopped.\n"
+        "Look for a macro or a template that doubles what it makes."
+    )
+
+
+def _processor_seconds(process: int) -> float | None:
+    """The processor time that a process has used, None where the system doesn't tell."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+        fields = status.rpartition(")")[2].split()  # the name before it may hold anything
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None
 
 
 def _how_it_ended(process: subprocess.Popen[bytes]) -> str:

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from course_utils.compiling import compiler_process
 from course_utils.compiling.compiler_process import (
     COMPILER,
     CompilerProcess,
@@ -62,6 +63,13 @@ def test_a_source_that_takes_too_long_is_stopped_and_the_next_gets_a_new_compile
     with compile_limit(0.5), pytest.raises(CompilerStopped, match="still busy after 0.5 seconds"):
         compile_ptx(BOMB, filename="kernels/x.cu")
     assert compiled("third") and time.monotonic() - start < 5 * slowness()
+
+
+def test_a_compiler_that_gets_no_processor_is_told_from_one_that_runs_too_long(monkeypatch):
+    monkeypatch.setattr(compiler_process, "PATIENCE", 2)
+    monkeypatch.setattr(compiler_process, "_processor_seconds", lambda process: 0.0)
+    with compile_limit(0.2), pytest.raises(CompilerStopped, match="keep this machine busy"):
+        compile_ptx(BOMB, filename="kernels/x.cu")
 
 
 def test_a_compiler_that_was_ended_from_outside_is_started_anew():

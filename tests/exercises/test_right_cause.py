@@ -5,6 +5,7 @@ import pytest
 from course_utils.compiling.host_compilers import host_compiler
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging.host_answer import FROM_A_FUNCTION
+from course_utils.exercises.judging.number_answer import UPSIDE_DOWN
 from course_utils.exercises.judging.runner import run_source
 from course_utils.exercises.judging.trials import drawn_trials
 
@@ -194,3 +195,35 @@ def test_an_access_past_an_array_counts_also_where_the_compiler_leaves_it_out():
     found = run_source(exercise, source)
     assert found.kind == "out of bounds", found
     assert "the compiler removes the access" in str(found) and "tile_a[256]" in str(found)
+
+
+WRONG_LINES = {  # a line of the solution, what it becomes, and what the verdict's next step names
+    "an event of the wrong stream": (
+        "04.find_the_host_bug",
+        ("arrived.record(copying)", "arrived.record(computing)"),
+        "never written",
+    ),
+    "a limit that is not allowed": (
+        "04.reverse_with_room",
+        ("nbytes > gpu.optin", "nbytes >= gpu.optin"),
+        "the limit itself",
+    ),
+    "a stride in floats": (
+        "04.predict_sectors",
+        ("every_second = 8", "every_second = 16"),
+        "8 bytes",
+    ),
+    "a quotient upside down": (
+        "06.predict_loads",
+        ("column = 1.125", "column = 8 / 9"),
+        UPSIDE_DOWN,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_LINES)
+def test_the_next_step_names_what_a_wrong_line_means(name):
+    exercise_id, (line, wrong), named = WRONG_LINES[name]
+    exercise = find(exercise_id)
+    outcome = run_source(exercise, exercise.solution.replace(line, wrong))
+    assert not outcome.passed and named in outcome.verdict.hint

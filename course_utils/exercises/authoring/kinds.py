@@ -209,7 +209,8 @@ NEXT_STEP: dict[str, str] = {
     "with `return value`.",
     WRONG_TYPE: "Compare the type you return with the one expected: integers stay integers "
     "with //, int() and float() convert, and several results are returned as the task shows them.",
-    WRONG_NUMBER: "Begin with the smallest case that you can count by hand.",
+    WRONG_NUMBER: "Count what one thread does in one step, then multiply by the steps, by the "
+    "threads, by the bytes. Which of these factors is missing, or there twice?",
     NOTHING_PRINTED: "Print the result with printf, and end the line with \\n.",
     WRONG_OUTPUT: "Follow the first wrong line back to the statement that printed it.",
     NO_COMPILER: HOW_TO_GET,

@@ -24,6 +24,7 @@ LARGEST_POWER = 64
 SECONDS = 10.0  # for a cell that computes its numbers
 LEAST_DIGITS = 3  # of one that is rounded
 MEMORY_WORDS = re.compile(r"sector|request|wavefront|bank", re.I)
+UPSIDE_DOWN = "The quotient is upside down: read again which number is per which."
 DRAW_THE_WARP = "Draw the 32 threads of a warp and write under each the address it touches."
 OPERATIONS = {
     ast.Add: operator.add,
@@ -196,6 +197,8 @@ def _wrong(exercise: NumberExercise, name: str, value: float, right: float) -> V
     message = f"{name} = {value:.12g} is {much}."
     ask = exercise.asks[name]
     hint = ask.traps.get(value, "")
+    if not hint and not counts and not difference(value * right, 1.0, rtol=RTOL, atol=0.0):
+        hint = UPSIDE_DOWN
     if not hint and MEMORY_WORDS.search(ask.question):
         hint = f"{kinds.NEXT_STEP[kinds.WRONG_NUMBER]} {DRAW_THE_WARP}"
     return simple(kinds.WRONG_NUMBER, message, hint=hint)
