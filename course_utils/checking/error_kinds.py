@@ -103,7 +103,8 @@ NEXT_STEP: dict[str, str] = {
     "An output array holds nothing useful before you write it.",
     NOT_A_NUMBER: "Find the first NaN. Only a few operations make one: 0 * inf, 0 / 0, "
     "inf / inf, inf - inf, the square root or logarithm of a negative number, and a read of memory "
-    "that hasn't been written. Every operation on a NaN passes it on.",
+    "that hasn't been written. Every operation on a NaN passes it on. "
+    f"{SANITIZE} looks for the operation that made it.",
     ALL_ZEROS: "Are the inputs read at all, is the sum stored after it is complete, and did a "
     f"factor become 0, like 1 / 2 in integers? And {MISSING_ELEMENT}.",
     EDGES: "Look at the bounds guard, at whether the grid is rounded up, and at the values that a "
@@ -144,7 +145,8 @@ SLIP_STEP: dict[Slip, str] = {
     Slip.LEFT_OUT: "A NaN or an infinity of the input must reach the result, and 0 * inf is NaN. "
     "Look for the place that drops it: a comparison, fmaxf, a test for 0, a clamp.",
     Slip.INFINITE: "Look for a division by 0 and for an overflow: a half ends at 65,504, and expf "
-    "overflows beyond 88.7, so subtract the maximum before it.",
+    "overflows beyond 88.7, so subtract the maximum before it. "
+    f"{SANITIZE} looks for the operation that made the first.",
     Slip.SAME_FACTOR: "Which factor or weight do these elements have that the right ones don't? Is "
     "it missing, or applied twice?",
     Slip.EDGES_UNWRITTEN: "Is the grid rounded up, (n + block - 1) / block, and does the bounds "

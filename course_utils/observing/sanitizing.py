@@ -33,6 +33,7 @@ from ..errors import more
 from ..launching.arguments import bring_back, carry_over
 from ..launching.emulation import emulated_call
 from ..symptoms import heading
+from .nan_origins import origin, strange_numbers
 from .unoptimised import FAULTS, MOST_BYTES, behind, is_short, removed
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ class Report:
     As text: the first error of each kind, a count of the rest, and the next step. Beside errors,
     a line for each warning, which mostly comes out right though nothing promises it.
     ``compiler_warnings`` are the compiler's own. They aren't findings, and come at the end.
-    ``unchanged``: writes that would be races had they changed the value in memory.
+    ``unchanged``: writes that would be races had they changed the value in memory. ``first_nan``
+    says which operation made the first NaN, or the first infinity, of results that became that in
+    a run without findings.
     """
 
     kernel: str
@@ -63,6 +66,7 @@ class Report:
     printed: str = ""
     compiler_warnings: tuple[str, ...] = ()
     unchanged: int = 0
+    first_nan: str = ""
 
     @property
     def clean(self) -> bool:
@@ -91,7 +95,8 @@ class Report:
         if self.clean:
             checks = "bounds, alignment, uninitialised reads, races, barriers"
             told = f"{self.kernel}: no fault found ({checks})."
-            return f"{told}\n{UNCHANGED}" if self.unchanged else told
+            lines = [told, self.first_nan, UNCHANGED if self.unchanged else ""]
+            return "\n".join(filter(None, lines))
         shown = self.errors or self.warnings
         parts = [
             self._first_and_rest([finding for finding in shown if finding.kind == kind])
@@ -198,6 +203,7 @@ def sanitize(
         shape = dimensions(grid, "grid"), dimensions(block, "block")
         checked = kernel.check(*shape, values, shared_mem)
         before = _contents(checked, unlimited=again)
+        strange = strange_numbers(checked)
     start = perf_counter()
     findings, result = run(0)
     seconds = perf_counter() - start
@@ -222,12 +228,23 @@ def sanitize(
         elif causes := behind(fault, found):
             findings = [*causes, *findings[:-1]]
         GLOBAL.put_back(after)
+    first_nan = ""
+    if before is not None and result is not None and is_short(seconds) and not findings:
+        first_nan = origin(kernel, *shape, checked, shared_mem, strange, before)
+        kernel.raw.last_launch = result
     bring_back(copies)
     printed = result.printed if result else ""
     warned = tuple(own_warnings(getattr(kernel.module, "warnings", "")))
     unchanged = result.unchanged if result else 0
     return Report(
-        kernel.name, tuple(findings), kernel.source, kernel.filename, printed, warned, unchanged
+        kernel.name,
+        tuple(findings),
+        kernel.source,
+        kernel.filename,
+        printed,
+        warned,
+        unchanged,
+        first_nan,
     )
 
 
