@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
@@ -27,13 +28,15 @@ PRECOMPILING = (12, 8)  # NVRTC's first version with precompiled headers
 HEADERS_MEMORY = 2**30  # bytes of address space for them: CuTe's take 0.3 GB
 SLOW = 0.3  # seconds of the processor, from which on a source's headers are worth keeping
 MOST_KEPT = 6  # sets of headers, each in a file of 0.1 to 0.3 GB
-VERY_SLOW = 2.0  # seconds of the processor, from which on an answer is worth a file of its own
-MOST_ANSWERS = 64  # such files, each of 0.1 to 5 MB
+VERY_SLOW = 0.5  # seconds of the processor, from which on an answer is worth a file of its own
+MOST_ANSWERS = 1000  # such files, each of 5 to 150 KB: more than all tests and notebooks make
 UNFIT = re.compile("precompiled header|catastrophic error")  # so they could not be used
 ENDS_BEFORE_LINES = 20283  # NVRTC's remark that no #line directive can be precompiled
 Beginning = tuple[str, ...]  # what a source includes first, from which folder, by which flags
 FOLDER = re.compile(r"(?:-I|--include-path)=?")
 INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.M)
+NAMED = re.compile(r'^[ \t]*#[ \t]*line[ \t]+\d+[ \t]+"([^"\n]*)"', re.M)
+DEBUG_INFORMATION = {"-G", "--device-debug"}
 # What a source may begin with before its first own line.
 BEGINNING = re.compile(
     r'[ \t]*(?:#line (?P<number>\d+) (?P<name>"[^\n]*")'
@@ -120,7 +123,8 @@ class KeptAnswers:
 
     A product made of CuTe's templates takes tens of seconds, each time its notebook is opened. An
     answer is that of the same request with the same compiler, as long as no file that the source
-    includes has changed.
+    includes has changed. A test in the root of the repository and a notebook in its own folder
+    share an answer, unless a name means another file in each: PTX only names the folder.
     """
 
     def __init__(self, compile: Callable[..., dict[str, Any]], folder: str | None = None) -> None:
@@ -130,14 +134,13 @@ class KeptAnswers:
 
     def compile(self, **request: Any) -> dict[str, Any]:
         """The answer of :func:`compile_program` to the same request."""
-        asked = repr((nvrtc_version(), os.getcwd(), sorted(request.items())))
+        asked = repr((nvrtc_version(), sorted(request.items())))
         file = os.path.join(self._folder, hashlib.sha256(asked.encode()).hexdigest())
         with suppress(Exception):  # there is none, or no whole one
             with open(file, "rb") as kept:
-                answer: dict[str, Any]
-                read, answer = pickle.load(kept)
-            if read == stamps(read):
-                return answer
+                read, folder, answer = pickle.loads(zlib.decompress(kept.read()))
+            if read == stamps(read) and (found := _moved(answer, folder, request, read)):
+                return found
         start = time.process_time()
         answer = self._compile(**request)
         if time.process_time() - start > VERY_SLOW and not answer[REFUSED]:
@@ -148,11 +151,34 @@ class KeptAnswers:
     def _keep(self, file: str, read: dict[str, tuple[int, int]], answer: dict[str, Any]) -> None:
         os.makedirs(self._folder, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as half:
-            pickle.dump((read, answer), half)
+            half.write(zlib.compress(pickle.dumps((read, os.getcwd(), answer)), 1))
         os.replace(half.name, file)  # at once: another process may look for it
         kept = sorted(os.scandir(self._folder), key=lambda each: each.stat().st_mtime)
         for oldest in kept[:-MOST_ANSWERS]:
             os.unlink(oldest.path)
+
+
+def _moved(
+    answer: dict[str, Any], folder: str, request: dict[str, Any], read: Iterable[str]
+) -> dict[str, Any] | None:
+    """The ``answer`` given in ``folder`` as it is in this one, None where it could be another:
+    there ``read`` were the files that the source includes."""
+    here = os.getcwd()
+    if folder == here:
+        return answer
+    if request["cubin"] or DEBUG_INFORMATION & {*request["flags"]}:
+        return None  # the folder is spelled in bytes there
+    if not all(map(os.path.isabs, read)) or included(request["text"], request["flags"]) != {*read}:
+        return None
+    names = {request["filename"], *NAMED.findall(request["text"])}
+    if any(not text.isascii() or "\\" in text for text in (folder, here, *names)):
+        return None  # PTX spells them another way
+    code = answer[CODE]
+    for name in names:
+        paths = (os.path.join(there, name) for there in (folder, here))
+        old, new = (f' "{path}"'.encode() for path in paths)
+        code = code.replace(old, new)
+    return {**answer, CODE: code}
 
 
 class KeptHeaders:

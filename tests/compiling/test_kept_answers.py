@@ -1,6 +1,8 @@
 """What took the compiler long is kept on disk for the next process, and never given for another
 source."""
 
+import os
+
 import pytest
 
 from course_utils.compiling import bindings
@@ -58,6 +60,54 @@ def test_a_header_that_has_changed_is_compiled_anew(asked, tmp_path):
     (tmp_path / "half.h").write_text("#define SCALE 0.25f // shorter\n")
     after = asked()
     assert before[CODE] != after[CODE]
+    assert len(asked.compiled) == 2
+
+
+@pytest.fixture
+def another_folder(tmp_path, monkeypatch):
+    """``another_folder()`` goes there."""
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    return lambda: monkeypatch.chdir(folder)
+
+
+def test_another_folder_gets_the_answer_that_it_would_have_got(asked, another_folder, tmp_path):
+    os.mkdir(tmp_path / "headers")
+    (tmp_path / "half.h").rename(tmp_path / "headers" / "half.h")
+    text = f'#line 1 "kernels/f.cu"\n{SOURCE}'
+    flags = [*FLAGS, f"-I{tmp_path}/headers", "-lineinfo"]
+    here = asked(text, flags=flags)
+    another_folder()
+    there = asked(text, flags=flags)
+    assert len(asked.compiled) == 1
+    compiled = compile_program(text, "f.cu", flags, [], False)
+    assert there[CODE] == compiled[CODE] != here[CODE]
+    assert f'"{tmp_path}/notebooks/kernels/f.cu"'.encode() in there[CODE]
+
+
+@pytest.mark.parametrize("more", ({}, {"flags": [*FLAGS, "-G"]}, {"cubin": True}), ids=str)
+def test_another_folder_is_compiled_for_where_more_than_a_name_may_differ(
+    asked, another_folder, tmp_path, more
+):
+    if more.get("cubin"):
+        more["flags"] = ["--gpu-architecture=sm_90a"]
+    text = SOURCE.partition("\n")[2].replace("SCALE", "0.5f") if more else SOURCE
+    asked(text, **more)
+    another_folder()
+    if not more:
+        (tmp_path / "notebooks" / "half.h").write_text("#define SCALE 0.25f\n")
+    asked(text, **more)
+    assert len(asked.compiled) == 2
+
+
+def test_a_header_of_that_folder_is_compiled_in_place_of_the_other(asked, another_folder, tmp_path):
+    os.mkdir(tmp_path / "headers")
+    (tmp_path / "half.h").rename(tmp_path / "headers" / "half.h")
+    flags = [*FLAGS, f"-I{tmp_path}/headers"]
+    before = asked(flags=flags)
+    another_folder()
+    (tmp_path / "notebooks" / "half.h").write_text("#define SCALE 0.25f\n")
+    assert asked(flags=flags)[CODE] != before[CODE]
     assert len(asked.compiled) == 2
 
 
