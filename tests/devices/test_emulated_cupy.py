@@ -320,3 +320,15 @@ def test_printf_is_printed(capsys):
     source = r'extern "C" __global__ void f(int n) { printf("n is %d\n", n); }'
     cp.RawKernel(source, "f")((1,), (1,), (cp.int32(7),))
     assert capsys.readouterr().out == "n is 7\n"
+
+
+def test_memory_of_the_host_and_managed_memory_hold_numbers():
+    managed = cp.ndarray((10,), cp.float32, cp.cuda.malloc_managed(40))
+    managed[...] = 3
+    pinned = cp.cuda.alloc_pinned_memory(40)
+    np.frombuffer(pinned, np.float32, 10)[:] = managed.get()
+    assert np.frombuffer(pinned, np.float32).tolist() == [3] * 10
+    assert pinned.size() == 40 and pinned.ptr and managed.data.ptr
+    cp.cuda.set_allocator(None)
+    with pytest.raises(TypeError):
+        cp.cuda.set_allocator(5)
