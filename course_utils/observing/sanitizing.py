@@ -95,8 +95,8 @@ class Report:
         if self.clean:
             checks = "bounds, alignment, uninitialised reads, races, barriers"
             told = f"{self.kernel}: no fault found ({checks})."
-            lines = [told, self.first_nan, UNCHANGED if self.unchanged else ""]
-            return "\n".join(filter(None, lines))
+            all_of_it = [told, self.first_nan, UNCHANGED if self.unchanged else ""]
+            return "\n".join(filter(None, all_of_it))
         shown = self.errors or self.warnings
         parts = [
             self._first_and_rest([finding for finding in shown if finding.kind == kind])
