@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -45,7 +46,8 @@ def check(
 
     The verdict on a wrong result ends with the call of ``sanitize`` that examines the last kernel
     that may have written it. If a fault ended that launch, the fault is the next step. The line of
-    a passing verdict is the same on every device and carries no measured number.
+    a passing verdict is the same on every device and carries no measured number. On the emulator a
+    warning tells of a right result that an earlier version of the kernel has left.
 
     Raises :class:`CheckFailed`, which shows the verdict and no traceback, unless ``raising`` is
     False. Raises ValueError when ``expected`` is empty or all zeros, since every kernel that writes
@@ -63,6 +65,13 @@ def check(
         launches=launches,
     )
     verdict = _with_launch(verdict, launches[-1] if launches else None)
+    if verdict.passed and launches and launches[-1].changed_nothing:
+        print(
+            f"warning: the last launch of {launches[-1].kernel} changed nothing in {name}, which "
+            "held this result before, from a launch of other code. Make the array anew, or fill "
+            "it, and launch again.",
+            file=sys.stderr,
+        )
     if raising and not verdict.passed:
         raise CheckFailed(verdict)
     return verdict

@@ -28,7 +28,7 @@ from ..symptoms import CUDA_ERRORS
 from . import emulated_cuda as cuda
 from .emulated_arrays import MemoryPointer
 from .emulated_streams import Span, enqueue_launch
-from .last_launches import Launched, arrays_of, remember
+from .last_launches import Launched, are_unchanged, arrays_of, remember, results_before
 from .limits import IMPOSSIBLE_VALUE, LaunchError, Limits, check_shape, dimensions
 from .raw_arguments import RawArguments
 from .raw_options import macros, split_arch
@@ -284,6 +284,7 @@ class RawKernel:
         if options.cooperative:
             grid = self._reduced(grid, self.resident_blocks(block, shared_mem))
         names = self._arguments.names
+        results = results_before(self.name, self.code or "", args) if plain_launch else []
         try:
             with interruptible(f"{self.name} was stopped before its end."):
                 result = self.entry.launch(
@@ -303,7 +304,14 @@ class RawKernel:
         self.last_launch = result
         if plain_launch:
             self._enqueue(args)
-        remember(Launched(self.name, grid, block), args, self._arguments.parameters)
+        launched = Launched(
+            self.name,
+            grid,
+            block,
+            code=self.code or "",
+            changed_nothing=are_unchanged(results),
+        )
+        remember(launched, args, self._arguments.parameters)
         for results, _ in _recorders:
             results.append(result)
         if result.printed:

@@ -83,3 +83,21 @@ def test_the_arrays_of_the_last_launch_are_evidence_while_they_give_the_expected
     assert verdict.slip is Slip.OPERAND_LAYOUT and "argument 1 is read by columns" in str(verdict)
     a[...] = 0
     assert check(c, right, raising=False).slip is None
+
+
+def test_a_right_result_that_an_earlier_version_left_is_told(kernels, capsys):
+    skips = RawModule(code=SOURCE.replace("threadIdx.x;", "threadIdx.x + 2;"))
+    x, y = cp.arange(8, dtype=cp.float32), cp.empty(8, cp.float32)
+    right = np.arange(8, dtype=np.float32) + 1
+    for kernel, warns in (
+        (kernels["raw"], False),
+        (kernels["raw"], False),  # the same code again
+        (skips.get_function("fill"), True),
+    ):
+        kernel((2,), (4,), (x, y, np.int32(8)))
+        check(y, right)
+        assert ("fill changed nothing in output" in capsys.readouterr().err) == warns
+    y[...] = 0
+    kernels["raw"]((2,), (4,), (x, y, np.int32(8)))
+    check(y, right)
+    assert not capsys.readouterr().err
