@@ -325,6 +325,26 @@ def test_a_comparison_that_let_an_access_through_is_known_by_its_line(body, line
     assert (found.condition and found.condition.line) == line
 
 
+@pytest.mark.parametrize(
+    "count, cause", [(9, Cause.COUNTER_PASSED), (7, Cause.STEP_BUDGET_EXCEEDED)]
+)
+def test_a_loop_that_waits_for_equality_shows_both_numbers(count, cause):
+    body = """for (int round = 0; round < n; ++round) {
+if (threadIdx.x == 0) while (atomicAdd(x, 0u) != n * gridDim.x);
+__syncthreads(); }
+x[1] = 1;"""
+    found = fault(
+        body,
+        4,
+        8,
+        (np.full(2, count, np.uint32), np.int32(2)),
+        parameters="unsigned* x, int n",
+        budget=20_000,
+    )
+    assert (found.kind, found.cause) == (ENDLESS_LOOP, cause)
+    assert f"it reads {count} and waits for 8" in found.message
+
+
 def test_recursion_without_end_is_an_endless_loop():
     source = """
     __device__ __noinline__ int deeper(int n) { volatile int a[64]; a[n & 63] = n;

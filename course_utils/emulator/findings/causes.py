@@ -128,6 +128,7 @@ class Cause(Enum):
     TEXTURE_INVALID = "an object that does not fit the access to a texture or surface, or none"
 
     # ends
+    COUNTER_PASSED = "a loop that waits for a number which the counter has gone past"
     STEP_BUDGET_EXCEEDED = "a launch that ran more instructions than it may"
     CONDITION_NEVER_CHANGES = "a loop in which nothing changes its condition"
     ENDLESS_RECURSION = "a function that calls itself until the stack is full"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..isa import ptx
+from .awaited_values import awaited
 from .causes import Cause
 from .origins import never_changes, read_before
 from .outside import explain
@@ -112,7 +113,13 @@ def free_fault(
 def endless_loop(
     batch: ReportedBatch, group: ReportedGroup, *, recursion: bool = False
 ) -> KernelFault:
-    """A launch that has run its budget of instructions, or a function that calls itself."""
+    """A launch that has run its budget of instructions, or a function that calls itself. Of threads
+    in loops it tells of one that waits for a number which has gone past."""
+    pair = None
+    if not recursion:
+        waiting = [(g, awaited(g)) for g in (group, *batch.waiting())]
+        passed = [(g, pair) for g, pair in waiting if pair is not None and pair[0] > pair[1]]
+        group, pair = [*passed, waiting[0]][0]
     location = group.code.blocks[group.block].instructions[0].location
     thread, block = batch.who(group.lanes[0])
     cause, array = Cause.STEP_BUDGET_EXCEEDED, None
@@ -121,6 +128,11 @@ def endless_loop(
     if recursion:
         cause, why = Cause.ENDLESS_RECURSION, "Does every path through it end?"
         what = "calls itself without end: the stack is full"
+    elif pair is not None and pair[0] != pair[1]:
+        read, wanted = pair
+        why = f"The loop ends when two values are equal: it reads {read} and waits for {wanted}."
+        if read > wanted:
+            cause, why = Cause.COUNTER_PASSED, f"{why} It has gone past."
     elif never_changes(group.code, group.block):
         cause, array = Cause.CONDITION_NEVER_CHANGES, read_before(group.code, group.block) or None
         variable, name = (array, array) if array else ("its variable", "it")

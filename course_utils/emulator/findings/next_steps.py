@@ -27,8 +27,8 @@ from .report import (
 KIND_STEPS: dict[str, str] = {
     OUT_OF_BOUNDS: "Does this thread own an element? If not, guard the access: if (i < n). If it "
     "does, work out its index by hand for the thread that the report names.",
-    MISALIGNED: "Make the byte offset a multiple of the access's size. Of a row's start, that takes "
-    "a row length that is one, too: if it isn't, is it this array's own row length?",
+    MISALIGNED: "Make the byte offset a multiple of the access's size. Of a row's start, that "
+    "takes a row length that is one, too: if it isn't, is it this array's own row length?",
     NULL_POINTER: "Follow the pointer back to where it gets its address: does every path give it "
     "one?",
     USE_AFTER_FREE: "Free it after its last use. In Python keep the array in a variable until the "
@@ -65,14 +65,14 @@ _FIRST_READ = "If one line does both, read into a variable first, then the barri
 
 # The next step for a cause, if it differs from the step for its kind.
 CAUSE_STEPS: dict[Cause, str] = {
-    Cause.OUTSIDE_ARRAY_GUARDED: "A condition limits this index already, of an if or a loop: compare "
-    "its limit with the size of this very array, and the index it tests with the index used.",
-    Cause.OUTSIDE_ARRAY_COMPUTED: "Work out the index by hand for the thread that the report names. "
-    "Which part of it is too large: a stride, an extent of another array, a loop's variable?",
-    Cause.OUTSIDE_SHARED_ARRAY: "Compare the size with the declaration, and work out each index in "
-    "[ ] for the thread that the report names: which of them reaches its extent?",
-    Cause.VECTOR_MISALIGNED: "Make the offset and the row length multiples of 4 floats for a float4 "
-    "(2 for a float2), or load single elements.",
+    Cause.OUTSIDE_ARRAY_GUARDED: "A condition limits this index already, of an if or a loop: "
+    "compare its limit with the size of this very array, and the index tested with the one used.",
+    Cause.OUTSIDE_ARRAY_COMPUTED: "Work out the index by hand for the thread that the report "
+    "names. What is too large: a stride, an extent of another array, a loop's variable?",
+    Cause.OUTSIDE_SHARED_ARRAY: "Compare the size with the declaration, and work out each index "
+    "in [ ] for the thread that the report names: which of them reaches its extent?",
+    Cause.VECTOR_MISALIGNED: "Make the offset and the row length multiples of 4 floats for a "
+    "float4 (2 for a float2), or load single elements.",
     Cause.INDEX_OVERFLOW: "Make one factor 64 bits wide before you multiply: "
     "static_cast<size_t>(row) * width + column.",
     Cause.INDEX_BELOW_ZERO: "An unsigned index is never below 0: compare before you subtract, such "
@@ -131,7 +131,7 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.WRITTEN_BY_ALL: "Let one thread write it, the one that has the right value: "
     "if (threadIdx.x == 0). Or is the index missing?",
     Cause.SAME_INDEX_COUNTED: "The index is made of values that were loaded or counted: work it "
-    "out for both threads. If it's a position, does each count exactly the elements before its own?",
+    "out for both threads. If it's a position, does each count the elements before its own?",
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
     "tells them apart, such as threadIdx and blockIdx? If the value is the same for all, let one "
     "thread write it.",
@@ -193,6 +193,8 @@ CAUSE_STEPS: dict[Cause, str] = {
         "counts.",
     ),
     Cause.BARRIER_NUMBER_INVALID: "Choose a number from 1 to 15: barrier 0 is __syncthreads().",
+    Cause.COUNTER_PASSED: "Wait with < until a counter has reached the number: others go on "
+    "counting, and a loop that waits for equality can miss the moment.",
     Cause.STEP_BUDGET_EXCEEDED: "Check that the loop's variable changes, and in the right "
     "direction. If it waits for another thread, does any thread set the flag, and can that thread "
     "run?",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -215,6 +215,10 @@ class Batch:
             (thread % bx, thread // bx % by, thread // bx // by),
             self.block_index(self.first + slot),
         )
+
+    def waiting(self) -> Sequence[Group]:
+        """The groups of lanes that wait for their turn."""
+        return self.groups
 
     def numbers(self, lane: int) -> tuple[int, int, int]:
         """The number of a lane's thread in the grid along x, y and z."""

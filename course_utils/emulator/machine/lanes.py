@@ -96,6 +96,14 @@ class Group:
         """The lanes that started a copy, with no registers: only their numbers are asked for."""
         return Group(batch, lanes, batch.launch.code, 0, [])
 
+    def first_of(self, slot: int) -> int | None:
+        """The integer in a register of the first lane, None where the register holds no value now,
+        or another kind of it."""
+        value = self.R[slot]
+        if value is None or np.asarray(value).dtype.kind not in "iu":
+            return None
+        return int(np.asarray(value).reshape(-1)[0])
+
     # --- where the lanes are ---
 
     def settle(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...checking.verdict import Verdict
-from ...emulator import Finding, Options
+from ...emulator import Finding, Options, next_step
 from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
 from ..authoring.method import LaunchStats, stats_of
@@ -72,8 +72,10 @@ def order_verdict(exercise: KernelExercise, module: Module) -> Verdict | None:
         budget = OUT_OF_STEP_BUDGET * exercise.budget
         options = Options(schedule=schedule, budget=budget, seed=number)
         run = emulated_runs.run(exercise, module, given, size, number, options=options)
+        hint = ""
         if run.fault is not None:
             message = run.fault.message
+            hint = next_step(run.fault, atomics=exercise.allows_atomics)
         else:
             verdict = compared(exercise, run.arrays, run.before, given, size)
             if verdict.passed:
@@ -86,6 +88,7 @@ def order_verdict(exercise: KernelExercise, module: Module) -> Verdict | None:
             f"blocks start in index order. With the last blocks first, and some {parts} ahead of "
             "the others:\n"
             f"  {message}",
+            hint=hint,
         )
     return None
 
