@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .emulated_arrays import MemoryPointer, ndarray
+if TYPE_CHECKING:
+    from .emulated_arrays import MemoryPointer
 
 
 class PinnedMemoryPointer(bytearray):
@@ -27,6 +28,8 @@ class PinnedMemoryPointer(bytearray):
 def malloc_managed(size: int) -> MemoryPointer:
     """``size`` bytes for ``cp.ndarray(..., memptr=)``. The host reads them by ``.get()`` or
     ``cp.asnumpy``."""
+    from .emulated_arrays import MemoryPointer, ndarray  # which imports cp.cuda, and so this
+
     return MemoryPointer(ndarray((_checked(size),), np.uint8))
 
 
