@@ -284,7 +284,7 @@ class RawKernel:
         if options.cooperative:
             grid = self._reduced(grid, self.resident_blocks(block, shared_mem))
         names = self._arguments.names
-        results = results_before(self.name, self.code or "", args) if plain_launch else []
+        earlier = results_before(self.name, self.code or "", args) if plain_launch else []
         try:
             with interruptible(f"{self.name} was stopped before its end."):
                 result = self.entry.launch(
@@ -309,7 +309,7 @@ class RawKernel:
             grid,
             block,
             code=self.code or "",
-            changed_nothing=are_unchanged(results),
+            changed_nothing=are_unchanged(earlier),
         )
         remember(launched, args, self._arguments.parameters)
         for results, _ in _recorders:
