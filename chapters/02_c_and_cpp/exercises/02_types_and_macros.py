@@ -7,6 +7,7 @@ from string import ascii_letters as LETTERS
 
 import numpy as np
 
+from course_utils.checking.rows import MOST_NUMBERS
 from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import HostExercise
@@ -46,12 +47,24 @@ def drawn_network(rng: np.random.Generator) -> str:
     return network(inputs, hidden, values, *map(float, parts))
 
 
-def layer(case: str) -> str:
+def of_layer(case: str) -> dict:
+    """The sizes, w1, b1, x and the outputs by name."""
     words = case.split()
     inputs, hidden = map(int, words[:2])
     numbers = np.array(words[2:], float)
     w1, b1, x = np.split(numbers, [inputs * hidden, inputs * hidden + hidden])
-    return "\n".join(shown(np.maximum(0, b1 + x @ w1.reshape(inputs, hidden))))
+    w1 = w1.reshape(inputs, hidden)
+    found = {"inputs": inputs, "hidden": hidden, "w1": w1, "b1": b1, "x": x}
+    return {**found, "expected": np.maximum(0, b1 + x @ w1)}
+
+
+def small_layer(case: str) -> dict:
+    found = of_layer(case)
+    return found if found["w1"].size <= MOST_NUMBERS else {}
+
+
+def layer(case: str) -> str:
+    return "\n".join(shown(of_layer(case)["expected"]))
 
 
 def record(case: str) -> str:
@@ -167,16 +180,44 @@ HUGE_ONES = 11
 ONE_STRANGE = {12: np.inf, 13: np.nan, 14: -0.0}
 
 
+def of_halves(n: int, seed: int) -> np.ndarray:
+    """The numbers to add."""
+    x = np.float32(0.1) * ((np.arange(n) * 7 + seed) % 11 - 2).astype(np.float32)
+    if seed == HUGE_ONES:
+        x *= np.float32(1e30)
+    elif seed in ONE_STRANGE and n > 0:
+        x[n // 3] = ONE_STRANGE[seed]
+    return x
+
+
 def halves(case: str) -> str:
-    numbers, sums = list(map(int, case.split())), []
-    for n, seed in zip(numbers[::2], numbers[1::2], strict=True):
-        x = np.float32(0.1) * ((np.arange(n) * 7 + seed) % 11 - 2).astype(np.float32)
-        if seed == HUGE_ONES:
-            x *= np.float32(1e30)
-        elif seed in ONE_STRANGE and n > 0:
-            x[n // 3] = ONE_STRANGE[seed]
-        sums.append(f"{float(by_halves(x)):.9g}")
-    return "\n".join(sums)
+    numbers = list(map(int, case.split()))
+    pairs = zip(numbers[::2], numbers[1::2], strict=True)
+    return "\n".join(f"{float(by_halves(of_halves(*pair))):.9g}" for pair in pairs)
+
+
+class Formula(str):
+    """A text that is shown without quotation marks."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def sum_by_halves(first: int, n: int) -> str:
+    """Which sum is made of which: ``(x[0] + (x[1] + x[2]))``."""
+    if n == 1:
+        return f"x[{first}]"
+    half = n // 2
+    return f"({sum_by_halves(first, half)} + {sum_by_halves(first + half, n - half)})"
+
+
+def small_halves(case: str) -> dict:
+    """The numbers of a short sum, and the order in which they are added."""
+    n, *rest = map(int, case.split())
+    if len(rest) != 1 or not 1 <= n <= 8:
+        return {}
+    order = Formula(sum_by_halves(0, n))
+    return {"n": n, "x": of_halves(n, *rest), "sum in the order of the task": order}
 
 
 def drawn_lengths(rng: np.random.Generator) -> str:
@@ -241,7 +282,9 @@ void try_layer(int inputs, int hidden, float *w1, float *b1, const float *x, flo
     layer(&nn, x, y);
 }
 """,
+    shows=small_layer,
     cases=(
+        network(2, 3, [4, 8, -12, 4, 0, 4, 16, 32, 48, 4, 8]),  # whole numbers
         network(2, 3, [4, 8, -12, 4, 0, 4, 1, 2, 3, 4, 8]),
         network(1, 1, [4, -8, 4]),
         network(3, 1, [4, 4, 4, 2, -4, 8, 4]),
@@ -436,7 +479,20 @@ HALVES = HostExercise(
     probe="""
 float try_sum_of(const float *x, int n) { return sum_of(x, n); }
 """,
-    cases=("4 0", "1 5", "0 0", "3 0 2 9", "7 3", "1000 1", "9 11 5 12 4 13", "1 14", "200000 4"),
+    shows=small_halves,
+    cases=(
+        "4 0",
+        "3 0",
+        "5 2",
+        "1 5",
+        "0 0",
+        "3 0 2 9",
+        "7 3",
+        "1000 1",
+        "9 11 5 12 4 13",
+        "1 14",
+        "200000 4",
+    ),
     reference=halves,
     contract=DrawnCases(
         drawn_lengths, tried="n from 0 to 200,000, numbers up to 1e30, -0, infinity and nan"

@@ -83,7 +83,16 @@ LARGEST = "1100 2 3", "2 1100 3", "3 2 1100", "1 1100 1100", "257 259 2"
 LOOP_ORDER = HostExercise(
     driver="06_matmul_and_fft/exercises/watched_product.c",
     cases=runs(
-        "lines", "3 37 7", "5 48 9", "2 16 1", "1 1 1", "2 3 0", "5 9 6", "4 17 5", *LARGEST
+        "lines",
+        "2 4 2",
+        "3 37 7",
+        "5 48 9",
+        "2 16 1",
+        "1 1 1",
+        "2 3 0",
+        "5 9 6",
+        "4 17 5",
+        *LARGEST,
     ),
     reference=is_right("lines"),
     contract=DrawnCases(lambda rng: runs("lines", shape(rng))[0]),
@@ -94,7 +103,7 @@ BLOCKS = HostExercise(
     driver="06_matmul_and_fft/exercises/watched_product.c",
     cases=runs(
         "blocks",
-        *("5 37 19", "3 16 8", "2 1 9", "1 17 1", "1 1 1", "2 3 0", "5 9 6", "4 17 5"),
+        *("3 4 2", "5 37 19", "3 16 8", "2 1 9", "1 17 1", "1 1 1", "2 3 0", "5 9 6", "4 17 5"),
         *LARGEST,
     ),
     reference=is_right("blocks"),

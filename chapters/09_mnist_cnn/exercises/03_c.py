@@ -30,6 +30,7 @@ POOL_GRADIENT = HostExercise(
     driver="09_mnist_cnn/exercises/pool_gradient_main.c",
     cases=runs(
         "1 2 2 100000",
+        "1 4 6 12",
         "1 4 6 100000",
         "2 4 6 3",
         "3 28 28 4",

@@ -343,6 +343,8 @@ class HostExercise(BaseExercise):
     is code that is compiled behind the cell's, with functions through which the driver reaches what
     the cell defines, macros and structs too. The cell's own ``main`` is not run.
     ``before`` is compiled ahead of the cell, and ``flags`` are more options for its compiler.
+    ``shows(case)`` gives the inputs of a case by name, and the result that is expected, where the
+    program's input doesn't tell them apart.
     """
 
     cases: tuple[str, ...]
@@ -352,6 +354,7 @@ class HostExercise(BaseExercise):
     probe: str = ""
     before: str = ""
     flags: tuple[str, ...] = ()
+    shows: Callable[[str], Mapping[str, Any]] | None = None
     seconds: float = 5.0
     contract: DrawnCases | str = ""
 

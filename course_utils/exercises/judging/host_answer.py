@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...checking.excerpts import clip
-from ...checking.rows import Rows
+from ...checking.rows import Rows, labelled_rows
 from ...checking.verdict import Verdict
 from ...compiling.host_compilers import HostCompiler, host_compiler
 from ...host_programs.building import build, compile_error, failed, warnings
@@ -154,6 +154,8 @@ def _try_case(
     if verdict is None:
         return None
     verdict = replace(verdict, printed=clip_printed(shown))
+    if exercise.shows and (values := exercise.shows(case)):
+        return replace(verdict, case=labelled_rows("Work it by hand:", values))
     given = case.strip().splitlines()
     if len(given) > 1:
         return replace(verdict, case=Rows("It was given this input:", _shortened(given)))

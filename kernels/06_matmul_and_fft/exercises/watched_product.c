@@ -70,17 +70,53 @@ static int was_written(const float *place)
     return memcmp(place, fill, sizeof fill) != 0;
 }
 
+enum { MOST = 16 }; // numbers of a matrix that is printed
+
+static void print_matrix(const char *name, int rows, int columns, float (*at)(int, int))
+{
+    printf("%s:", name);
+    for (int i = 0; i < rows; ++i) {
+        for (int j = 0; j < columns; ++j) {
+            printf(" %g", at(i, j));
+        }
+        printf(i + 1 < rows ? " /" : "\n");
+    }
+}
+
+static const float *made;
+
+static float made_at(int i, int j) { return made[i * N + j]; }
+
+static float right_at(int i, int j)
+{
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) {
+        sum += a_at(i, k) * b_at(k, j);
+    }
+    return sum;
+}
+
+static void print_case(const float *C) // for a product that can be worked by hand
+{
+    if (M * K > MOST || K * N > MOST || M * N > MOST || K == 0) {
+        return;
+    }
+    made = C;
+    print_matrix("A, row by row", M, K, a_at);
+    print_matrix("B", K, N, b_at);
+    print_matrix("C should be", M, N, right_at);
+    print_matrix("C is", M, N, made_at);
+}
+
 static int is_right(const float *C)
 {
     for (int i = 0; i < M; ++i) {
         for (int j = 0; j < N; ++j) {
-            float want = 0.0f;
-            for (int k = 0; k < K; ++k) {
-                want += a_at(i, k) * b_at(k, j);
-            }
+            const float want = right_at(i, j);
             const int both_nan = isnan(want) && isnan(C[i * N + j]) && was_written(&C[i * N + j]);
             if (!(C[i * N + j] == want || both_nan)) {
                 printf("C[%d, %d] is %g, expected %g\n", i, j, C[i * N + j], want);
+                print_case(C);
                 return 0;
             }
         }

@@ -9,12 +9,26 @@
 
 void pool_backward(const float *x, const float *dy, float *dx, int M, int H, int W);
 
+enum { MOST = 24 }; // pixels that are printed
+
 static unsigned state;
 
 static unsigned drawn(void)
 {
     state = state * 1664525u + 1013904223u;
     return state >> 12;
+}
+
+// Prints planes, row by row, of a case that can be worked by hand.
+static void print_planes(const char *name, const float *x, int planes, int rows, int columns)
+{
+    printf("%s:", name);
+    for (int i = 0; i < planes * rows * columns; ++i) {
+        printf(" %g", x[i]);
+        if ((i + 1) % columns == 0) {
+            printf(i + 1 == planes * rows * columns ? "\n" : " /");
+        }
+    }
 }
 
 int main(void)
@@ -55,6 +69,11 @@ int main(void)
             printf("dx of plane %d, row %d, column %d is %g, expected %g\n", plane, r, s, dx[i],
                    want);
             printf("its square in x is %g %g / %g %g\n", c[0], c[1], c[W], c[W + 1]);
+            if (pixels <= MOST) {
+                print_planes("x, row by row", x, M, H, W);
+                print_planes("dy", dy, M, H / 2, W / 2);
+                print_planes("dx is", dx, M, H, W);
+            }
             wrong = 1;
         }
     }

@@ -53,6 +53,11 @@ int main(void)
     for (int i = 0; i < rows * columns; ++i) right += table[0][i] == i;
     printf("%d of %d elements lie row after row\n", right, rows * columns);
     printf("%d blocks of memory\n", blocks);
+    if (right < rows * columns && rows * columns <= 16) {
+        printf("row by row the numbers 0 1 2 ... were stored, and from table[0][0] on memory holds");
+        for (int i = 0; i < rows * columns; ++i) printf(" %d", table[0][i]);
+        printf("\n");
+    }
     int **volatile second = try_make_table(2, 3);
     if (second == NULL || second[0] == NULL) {
         printf("there is no second table, or its first row is NULL\n");
