@@ -1,0 +1,102 @@
+"""Where the case to work by hand is right or too large, a smaller one is found and shown."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from course_utils.checking.rows import ArrayPart, labelled_rows
+from course_utils.exercises.authoring.dependence import needed_elements
+from course_utils.exercises.authoring.launches import empty
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging.runner import check_source
+
+
+def verdict_on(id: str, old: str, new: str):
+    solution = find(id).solution
+    assert solution.count(old) == 1
+    return check_source(find(id), solution.replace(old, new)).verdict
+
+
+def test_the_smallest_failing_size_is_named_beside_one_that_is_right():
+    verdict = verdict_on("04.dot", "threadIdx.x % kWarpSize == 0", "threadIdx.x == 0")
+    assert "with n = 5, wrong with n = 33" in verdict.case.title
+    sparse = [line for line in verdict.case.lines if line.startswith(("x", "y"))]
+    assert len(sparse) == 2  # only the product of the second warp is left
+    assert all("all 0" in line and "[32] = " in line for line in sparse)
+
+
+@pytest.mark.parametrize(
+    ("id", "old", "new", "shown"),
+    [
+        ("02.horner", "x * horner", "x + horner", ("c", "x", "expected", "got")),
+        ("06.gemv_by_warps", "* x[k]", "* x[lane]", ("A", "x", "expected", "got")),
+        ("07.grouped_heads", "kv_head * group + i", "i * kv_heads + kv_head", ("Q", "K", "scale")),
+        ("04.block_min", "distance > 0", "distance > 1", ("x", "expected", "got")),
+    ],
+)
+def test_inputs_that_are_too_many_become_few(id, old, new, shown):
+    verdict = verdict_on(id, old, new)
+    assert verdict.case is not None
+    for name in shown:
+        assert any(line.startswith(name) for line in verdict.case.lines), verdict.case
+    assert len(verdict.case.lines) < 12
+
+
+def test_inputs_there_are_those_that_the_element_takes():
+    verdict = verdict_on("09.norm_backward", "/ (N * P)", "/ P")
+    inputs = verdict.first.inputs
+    assert {"mean[0]", "rstd[0]", "dgamma[0]", "x[0, 0, 0]"} <= inputs.keys()
+
+
+def product(given):
+    return {"C": given["A"] @ given["B"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "box"), [("A", ([1], [0, 1, 2])), ("B", ([0, 1, 2], [3])), ("D", ([], []))]
+)
+def test_a_product_s_element_takes_a_row_and_a_column(name, box):
+    rng = np.random.default_rng(1)
+    shapes = {"A": (2, 3), "B": (3, 4), "D": (2, 4)}
+    given = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
+    given["C"] = empty((2, 4))
+    assert needed_elements(product, given, name, "C", (1, 3)) == box
+
+
+def test_the_maximum_takes_all_that_may_become_the_largest():
+    given = {"x": np.arange(5.0), "y": empty(1)}
+    found = needed_elements(lambda g: {"y": g["x"][1:4].max()}, given, "x", "y", (0,))
+    assert found == ([1, 2, 3],)
+
+
+def test_a_part_of_an_array_has_its_own_indices():
+    part = ArrayPart(np.array([7, 8]), ((30, 31),))
+    lines = labelled_rows("", {"x": part, "y": np.array([1, 2])}).lines
+    assert lines[0].split() == ["[30]", "[31]"]
+    assert lines[2].split() == ["[0]", "[1]"]  # another line of indices
+
+
+def test_got_does_not_share_lines_with_several_grids_of_what_is_expected():
+    lines = labelled_rows("", {"expected": np.ones((2, 2, 2)), "got": np.ones((2, 2, 2))}).lines
+    assert not any("expected" in line and "got" in line for line in lines)
+
+
+def test_a_scalar_of_the_case_is_named_as_it_is():
+    verdict = verdict_on(
+        "05.syrk_lower",
+        "alpha * sum + (beta == 0.0f ? 0.0f : beta * *c)",
+        "alpha * (sum + (beta == 0.0f ? 0.0f : beta * *c))",
+    )
+    assert "beta = 2" in verdict.case.title
+
+
+def test_a_case_of_c_has_its_inputs_by_name():
+    verdict = verdict_on("02.layer", "i * nn->hidden + j", "i * nn->inputs + j")
+    for name in ("w1", "b1", "x", "expected"):
+        assert any(line.startswith(name) for line in verdict.case.lines)
+
+
+def test_none_that_refuses_is_told_with_what_is_expected():
+    verdict = verdict_on("09.idx_array", "start = 4 + 4 * axes", "start = 4 + axes")
+    assert "(2, 3, 4)" in verdict.message
