@@ -43,6 +43,7 @@ class Slip(Enum):
     EDGES_UNWRITTEN = "the edges were never written"
     EDGES_COUNTED_TWICE = "the edges are off by one factor"
     OFFSET = "each wrong element is off by one number"
+    OFFSET_OF_INTEGERS = "each wrong integer is off by one number"
     SAME_VALUE = "each wrong element holds the same value"
     ELSEWHERE = "each wrong element holds another's value"
     TERMS_MISSING = "the sum of some terms only"
@@ -127,8 +128,8 @@ SLIP_STEP: dict[Slip, str] = {
     "exp(-2 pi i k j / n), and the inverse has a plus. Or a conjugate is missing, or one too many.",
     Slip.ROLLED: "Compare where each order starts. A transform gives frequency 0 first, fftshift "
     "puts it in the middle and ifftshift back. Elsewhere an offset is missing, or added twice.",
-    Slip.COUNT_AS_FACTOR: "Divide by n once. cuFFT's inverse transform isn't divided by n, "
-    "numpy.fft.ifft is. A mean divides its sum by n.",
+    Slip.COUNT_AS_FACTOR: "One factor is missing or applied twice. If it is n itself: cuFFT's "
+    "inverse transform isn't divided by n, numpy.fft.ifft is, and a mean divides its sum by n.",
     Slip.UNWRITTEN_MEMORY: "Find the read that comes before any write: an input that was never "
     "filled, an element of shared memory without a value, an accumulator that isn't set to 0. "
     f"Make the arrays again, and {SANITIZE} names it.",
@@ -136,7 +137,8 @@ SLIP_STEP: dict[Slip, str] = {
     "input was never filled, or the output itself, where the kernel adds to it (+=, atomicAdd). "
     f"{SANITIZE} shows which.",
     Slip.NEUTRAL: "Start a minimum or a maximum with the first element, or with the type's limit: "
-    "INFINITY and -INFINITY for float, INT_MAX and INT_MIN for int. 0 is neutral for a sum only.",
+    "INFINITY and -INFINITY for float, INT_MAX and INT_MIN for int. 0 is neutral for a sum only. "
+    "Or does a branch give 0 where the formula has a term of its own, as a leaky ReLU has?",
     Slip.ZEROS: "Does any thread store there? If the output was made with zeros, make it with "
     f"cp.empty: an element that isn't written then shows as NaN. If one does, {MISSING_ELEMENT}.",
     Slip.WRAPPED: "Use a wider type for the value. If the output type itself is narrow, clip "
@@ -155,12 +157,16 @@ SLIP_STEP: dict[Slip, str] = {
     "inner one is added twice. Compare the weights of the two.",
     Slip.OFFSET: "Does the sum start at 0, and is each element added once? An output that still "
     "holds the result of an earlier launch also shifts everything.",
+    Slip.OFFSET_OF_INTEGERS: "An index counts from 0, and may lack a whole block, or have one too "
+    "many. A quotient by / is rounded towards 0, not down. A count starts at 0, and what an "
+    "earlier launch left is added to it.",
     Slip.SAME_VALUE: "Does the index depend on the thread? Look for a value that every thread "
     "reads or writes at one address.",
     Slip.ELSEWHERE: "The values are right and their indices aren't: compare the index of the load "
     "with the index of the store, for the thread of the first wrong element.",
-    Slip.TERMS_MISSING: "Count the terms that each thread adds. For a tree, round the size up to a "
-    "power of two and add only elements that exist: if (i + distance < n).",
+    Slip.TERMS_MISSING: "Count the terms that each thread adds: does its loop end too early? For a "
+    "tree, round the size up to a power of two and add only elements that exist: "
+    "if (i + distance < n).",
     Slip.TREE_OF_BLOCK: "Launch a power of two of threads for each block. Or start the tree at the "
     "next power of two, and add only elements that exist: if (t + distance < blockDim.x).",
     Slip.GRID_TOO_SMALL: "Round the grid up, (n + block - 1) / block along each axis. In a "
@@ -188,8 +194,8 @@ SLIP_STEP: dict[Slip, str] = {
     "every matrix as stored by columns.",
     Slip.LEADING_DIMENSION: "The leading dimension (lda, ldb, ldm) is the number of elements from "
     "one row to the next in memory: by rows, that operand's own number of columns.",
-    Slip.OPERANDS_SWAPPED: "Compare the order of the operands with the formula, and what's "
-    "transposed: by columns, cuBLAS computes B * A for A * B by rows.",
+    Slip.OPERANDS_SWAPPED: "Compare the order of the operands, and each transpose, with the "
+    "formula: by columns, cuBLAS computes B * A for A * B by rows.",
 }
 
 # The words of a headline, where the kind says more than the numbers show.

@@ -20,6 +20,7 @@ SIGNAL = (RNG.standard_normal(64) + 1j * RNG.standard_normal(64)).astype(np.comp
 SPECTRUM = np.fft.fft(SIGNAL).astype(np.complex64)
 REAL = np.fft.fft(VECTOR).astype(np.complex64)
 GREY = np.minimum(RNG.integers(0, 400, 300), 255).astype(np.uint8)
+NUMBERS = np.arange(1000)
 SUMS = np.where(GREY == 255, RNG.integers(256, 400, 300), GREY)
 
 
@@ -83,6 +84,20 @@ CASES = {
         "half",
     ),
     "one too many": (VECTOR + 1, VECTOR, kinds.WRONG, Slip.OFFSET, "1 too large"),
+    "a whole block too small": (
+        NUMBERS - 256 * (NUMBERS >= 256),
+        NUMBERS,
+        kinds.FIRST_BLOCK,
+        Slip.OFFSET_OF_INTEGERS,
+        "256 too small",
+    ),
+    "no blockIdx in a value": (
+        NUMBERS % 256,
+        NUMBERS,
+        kinds.FIRST_BLOCK,
+        Slip.BLOCK_INDEX_MISSING,
+        "start again after each 256",
+    ),
     "one value": (
         edited(VECTOR, slice(3, 30, 4), 8.5),
         VECTOR,
@@ -132,6 +147,23 @@ def test_each_slip_is_named_with_its_data_and_its_own_step(case):
     verdict = judge(actual, expected)
     assert (verdict.kind, verdict.slip) == (kind, slip) and data in verdict.message
     assert verdict.hint == SLIP_STEP[slip]
+
+
+def test_another_window_s_maximum_is_no_other_index_s_value():
+    x = np.random.default_rng(3).standard_normal(300)
+
+    def maxima(width):
+        return np.array([x[i : i + width].max() for i in range(len(x))])
+
+    for width in (8, 12, 15, 17):
+        assert judge(maxima(width), maxima(16)).slip is None, width
+
+
+def test_wrong_elements_among_the_last_are_counted_where_others_are_right():
+    right = np.arange(1, 41.0) ** 2
+    wrong = edited(right, slice(37, None, 2), -3)
+    verdict = judge(wrong, right)
+    assert verdict.kind == kinds.EDGES and "2 of the last 3 elements" in verdict.message
 
 
 def test_every_slip_has_a_step():
@@ -212,11 +244,12 @@ def test_a_tree_over_a_size_that_is_no_power_of_two_loses_elements(size, lost):
         (tree_keeps(48), ("isn't a power of two", "x[2]")),
         (np.arange(48) < 32, ("32 of 48 terms", "x[32]")),
         (np.arange(48) != 7, ("without x[7]", "47 of 48")),
+        (np.arange(33) < 32, ("32 of 33 terms", "x[32]")),  # a loop, as a tree would
     ],
 )
 def test_the_terms_that_a_sum_left_out_are_named(kept, data):
-    x = RNG.standard_normal(48).astype(np.float32)
-    rows = RNG.standard_normal((5, 48)).astype(np.float32)
+    x = RNG.standard_normal(len(kept)).astype(np.float32)
+    rows = RNG.standard_normal((5, len(kept))).astype(np.float32)
     for inputs, got, expected in (
         (x, x[kept].sum(keepdims=True), x.sum(keepdims=True)),
         (rows, rows[:, kept].sum(axis=1), rows.sum(axis=1)),

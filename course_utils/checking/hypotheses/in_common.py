@@ -20,6 +20,9 @@ LARGEST = 1e300  # distance of two expected elements that numbers are drawn from
 MOST_OFFSET = 1 << 20  # of integers
 SMALL_SHARES = 8  # the largest denominator of a share that isn't chance
 MANY = 100  # an integer from here on is hardly such a share by chance
+BLOCK_SIZES = (32, 64, 128, 256, 512, 1024)
+ONE_SIDED = 8  # wrong elements that are all too large, or all too small, and not by chance
+REPEATED = 0.5  # share of different values: as few have a minimum's or a maximum's windows
 SEARCHED = 1 << 18  # elements at most among which the values of the wrong ones are looked for
 
 
@@ -42,10 +45,30 @@ def zeros(e: Evidence) -> tuple[str, Slip] | None:
             if signs and (right * sign < 0).sum() >= ENOUGH:
                 return (
                     f"{e.wrong_ones} is 0 where a {which} number is expected, and every {rest} one "
-                    f"is right: a {name} that starts at 0 gives that.",
+                    f"is right: a {name} that starts at 0 gives that, or a value cut off at 0.",
                     Slip.NEUTRAL,
                 )
     return f"{e.wrong_ones} is 0.", Slip.ZEROS
+
+
+def restarted(e: Evidence) -> tuple[str, Slip] | None:
+    """The values of the first block of elements, again and again."""
+    if e.actual.ndim > 1 or e.wrong.sum() <= ENOUGH:
+        return None
+    flat, first = e.actual, int(np.argmax(e.wrong))
+    for block in BLOCK_SIZES:
+        if (
+            block > first
+            or e.alike(flat[:block])
+            or (flat != np.resize(flat[:block], flat.size)).any()
+        ):
+            continue
+        return (
+            f"{e.wrong_ones} holds the value of one in the first {block}: the numbers start again "
+            f"after each {block}, as threadIdx does in each block.",
+            Slip.BLOCK_INDEX_MISSING,
+        )
+    return None
 
 
 def wrapped(e: Evidence) -> tuple[str, Slip] | None:
@@ -133,7 +156,8 @@ def offset(e: Evidence) -> tuple[str, Slip] | None:
         return None
     if e.actual.dtype.kind != "f" and abs(by) > MOST_OFFSET:
         return None  # of packed bits and hashes a difference says nothing
-    return f"{e.wrong_ones} is {abs(by):.4g} too {'large' if by > 0 else 'small'}.", Slip.OFFSET
+    slip = Slip.OFFSET if e.actual.dtype.kind == "f" else Slip.OFFSET_OF_INTEGERS
+    return f"{e.wrong_ones} is {abs(by):.4g} too {'large' if by > 0 else 'small'}.", slip
 
 
 def same_value(e: Evidence) -> tuple[str, Slip] | None:
@@ -162,6 +186,8 @@ def elsewhere(e: Evidence) -> tuple[str, Slip] | None:
     found = e.actual[e.wrong]
     if len(values) < 2 or not np.isfinite(found).all() or np.ptp(wide(values)) > LARGEST:
         return None
+    if _of_another_window(e, values):
+        return None
 
     def among(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Whether each is an expected value, and where that belongs."""
@@ -188,7 +214,16 @@ def elsewhere(e: Evidence) -> tuple[str, Slip] | None:
     )
 
 
-SHARED = (left_out, zeros, wrapped, infinite, same_factor, offset, same_value, elsewhere)
+def _of_another_window(e: Evidence, values: np.ndarray) -> bool:
+    """Whether minima or maxima of more or fewer elements may have given this: each is the value of
+    another window, too."""
+    found, wanted = wide(e.actual[e.wrong]), wide(e.expected[e.wrong])
+    one_side = bool((found > wanted).all() or (found < wanted).all())
+    repeated = len(np.unique(values)) < REPEATED * len(values)
+    return one_side and repeated and len(found) >= ONE_SIDED
+
+
+SHARED = (left_out, zeros, restarted, wrapped, infinite, same_factor, offset, same_value, elsewhere)
 
 
 def shared(e: Evidence) -> tuple[str, Slip] | None:

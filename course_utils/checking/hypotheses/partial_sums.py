@@ -150,7 +150,8 @@ def _of(e: Evidence, name: str, ndim: int, kept: np.ndarray) -> Diagnosis:
     row = element(name, [int(np.argmax(e.wrong)), 0]).rsplit(",", 1)[0] if ndim > 1 else f"{name}["
     names = [f"{row}{', ' if ndim > 1 else ''}{i}]" for i in left[:NAMED]]
     listed = ", ".join(names) + (f" and {len(left) - NAMED} more" if len(left) > NAMED else "")
-    is_tree = count & (count - 1) and (kept == tree_keeps(count)).all()
+    # A loop that ends one early leaves out the last alone, too.
+    is_tree = len(left) > 1 and count & (count - 1) and (kept == tree_keeps(count)).all()
     why = f": a tree that halves its distance leaves them out, because {count} isn't a power of two"
     if not is_tree:
         why = f": {count - len(left)} of {count} terms are in the sum"

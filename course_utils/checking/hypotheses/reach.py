@@ -104,7 +104,7 @@ def _over_matrix(
         return
     across, down = grid[0] * block[0], grid[1] * block[1]
     rows, columns = (np.indices(e.wrong.shape)[axis] for axis in (-2, -1))
-    launch = f"{across} along x and {down} along y"
+    launch = f"{across} threads along x and {down} along y"
 
     def part(last_row: int, last_column: int, slip: Slip, words: str) -> Reached:
         sizes = zip((last_row, last_column), e.wrong.shape[-2:], strict=True)
@@ -112,10 +112,10 @@ def _over_matrix(
         text = f"only the first {size} elements (rows x columns) of {e.name} are right{words}."
         return Reached((rows < last_row) & (columns < last_column), slip, text)
 
-    words = f", and the launch has no more threads: {launch}"
+    words = f", and the launch has only {launch}"
     yield part(down, across, Slip.GRID_TOO_SMALL, words)
     if down >= e.wrong.shape[-2] and across >= e.wrong.shape[-1]:
-        words = f". The launch has {launch} threads: x seems to select the row, and y the column"
+        words = f". The launch has {launch}: x seems to select the row, and y the column"
         yield part(across, down, Slip.XY_SWAPPED, words)
     words = ", as many as one block has threads. Each block seems to compute them"
     yield part(block[1], block[0], Slip.BLOCK_INDEX_MISSING, words)

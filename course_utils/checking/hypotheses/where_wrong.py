@@ -135,6 +135,8 @@ def _of_tails(e: Evidence, cut: tuple[int, ...]) -> Diagnosis:
             parts.append(f"the last {tail} {what}" if tail > 1 else f"the last {what}")
     unwritten = bool(e.unwritten[e.wrong].all())
     several = sum(cut) > 1
+    if e.actual.ndim == 1 and (count := int(e.wrong.sum())) < cut[0]:
+        parts, several = [f"{count} of the last {cut[0]} elements"], count > 1
     state = "are wrong" if several else "is wrong"
     if unwritten:
         state = e.never_written(several)
