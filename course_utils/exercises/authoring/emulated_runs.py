@@ -130,7 +130,11 @@ def run(
         try:
             with redirect_stdout(StringIO()):  # what it prints is part of the verdict
                 result = kernel.launch(
-                    launch.grid, launch.block, chosen, shared_mem=launch.shared, options=options
+                    launch.grid,
+                    launch.block,
+                    chosen,
+                    shared_mem=launch.shared,
+                    options=replace(options, budget=max(options.budget, launch.budget)),
                 )
         except KernelFault as fault:
             outcome.fault = fault.finding

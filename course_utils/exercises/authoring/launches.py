@@ -42,6 +42,7 @@ class Launch:
     """Grid and block as (x, y, z) counts; ``shared`` is dynamic shared memory in bytes.
 
     ``kernel`` and ``arguments`` (names of inputs) are for exercises that launch several kernels.
+    ``budget`` is for a launch that takes more instructions than the exercise's others.
     """
 
     grid: tuple[int, ...]
@@ -49,3 +50,4 @@ class Launch:
     shared: int = 0
     kernel: str | None = None
     arguments: tuple[str, ...] | None = None
+    budget: int = 0
