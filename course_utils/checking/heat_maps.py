@@ -9,6 +9,7 @@ import numpy as np
 
 from ..integers import ceil_div
 from .indices import axis_names, plural
+from .patterns import has_pattern
 
 RIGHT, PARTLY, ALL_WRONG, UNWRITTEN = ".", "x", "#", "?"
 COLOURS = {RIGHT: "#e8eef4", PARTLY: "#f0c36d", ALL_WRONG: "#d55e00", UNWRITTEN: "#b9b9b9"}
@@ -93,11 +94,14 @@ class HeatMap:
 
 
 def map_of(wrong: np.ndarray, unwritten: np.ndarray, axes: tuple[str, ...] = ()) -> HeatMap | None:
-    """The map of a result, None where no element is right or there is only one.
+    """The map of a result, None where no element is right, where there is only one, or where
+    the wrong ones are here and there with no pattern.
 
     Where the errors are so even that no mark is right, it is of the array's first elements.
     """
     if wrong.size < 2 or wrong.all():
+        return None
+    if not unwritten.any() and not has_pattern(wrong):
         return None
     whole = heat_map(wrong, unwritten, axes=axes)
     if RIGHT in "".join(whole.rows):
