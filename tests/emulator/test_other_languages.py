@@ -48,7 +48,7 @@ RUN = {
     ),
 }
 needs_triton = pytest.mark.skipif(not find_spec("triton"), reason="needs triton")
-needs_numba = pytest.mark.skipif(not find_spec("numba"), reason="needs numba-cuda")
+needs_numba = pytest.mark.skipif(not find_spec("numba_cuda"), reason="needs numba-cuda")
 
 
 def judge(case: Case, arrays: dict, run) -> None:
@@ -78,9 +78,7 @@ def test_recorded_ptx_gives_what_numpy_does_and_its_mistakes_are_at_their_lines(
 
 @pytest.mark.parametrize("case", [*TRITON, *NUMBA, *WARP], ids=lambda case: case.name)
 def test_a_kernel_of_another_language_runs_from_its_source(case):
-    pytest.importorskip(case.language)
-    if case.language == "numba":
-        pytest.importorskip("numba.cuda.cudadrv")
+    pytest.importorskip("numba_cuda" if case.language == "numba" else case.language)
     arrays = case.made()
     args = [arrays[value] if isinstance(value, str) else value for value in case.args]
     judge(case, arrays, lambda: RUN[case.language](case, args))
@@ -255,6 +253,15 @@ def test_a_notebooks_cell_is_called_a_cell(monkeypatch):
     assert prepared_launch.PythonSource.of(path).text == "x = 1\n"
 
 
+def test_a_helpers_cell_is_not_taken_for_the_kernels(monkeypatch):
+    own, other = "/no/such/ipykernel_1/2.py", "/no/such/ipykernel_1/3.py"
+    for path in (own, other):
+        monkeypatch.setitem(prepared_launch.linecache.cache, path, (1, None, ["x\n"], path))
+    ptx = f'.file 1 "{own}"\n.file 2 "{other}"\n'
+    text = prepared_launch.with_lines_of_source(ptx, own)
+    assert text == f'.file 1 "{prepared_launch.CELL}"\n.file 2 "{prepared_launch.OTHER_CELL}"\n'
+
+
 PARAMETER = """.version 8.0
 .target sm_90
 .address_size 64
@@ -367,6 +374,14 @@ def test_a_missing_package_is_named_with_its_command(monkeypatch):
     monkeypatch.setattr(numba_launches.importlib, "import_module", missing)
     with pytest.raises(LanguageError, match="pip install numba-cuda"):
         numba_launches.emulated_numba(len, 1, 1)
+    monkeypatch.setattr(
+        numba_launches.importlib,
+        "import_module",
+        lambda name: SimpleNamespace(__file__="numba/cuda/__init__.py"),
+    )
+    with pytest.raises(LanguageError, match="pip install numba-cuda"):
+        numba_launches.emulated_numba(len, 1, 1)
+    monkeypatch.setattr(warp_launches.importlib, "import_module", missing)
     with pytest.raises(LanguageError, match="pip install warp-lang"):
         warp_launches.emulated_warp(len, 1)
 

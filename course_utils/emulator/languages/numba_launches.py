@@ -116,9 +116,12 @@ def prepared_numba(
 
 def _cuda() -> Any:
     try:
-        return importlib.import_module("numba.cuda")
+        cuda = importlib.import_module("numba.cuda")
     except ImportError as error:
         raise LanguageError(f"numba.cuda cannot be imported ({error}). {INSTALL}") from None
+    if "numba_cuda" not in str(cuda.__file__):
+        raise LanguageError(f"numba.cuda is Numba's old one, without numba-cuda. {INSTALL}")
+    return cuda
 
 
 def _prepared(
@@ -198,7 +201,7 @@ def _compiled(kernel: Any, types: tuple[Any, ...], arch: int) -> Any:
                 launch_bounds=asked.get("launch_bounds"),
             )
         _check_links(kernel.py_func.__name__, ptx)
-        known[types, arch] = entry_of(ptx)
+        known[types, arch] = entry_of(ptx, own=kernel.py_func.__code__.co_filename)
     return known[types, arch]
 
 

@@ -30,6 +30,7 @@ MOST_GRID = (2**31 - 1, 65535, 65535)
 MOST_SHARED = SHARED_PER_SM - 1024  # one block's, in bytes
 
 CELL = "<cell>"  # the name of a notebook's cell in reports
+OTHER_CELL = "<another cell>"  # of a helper's cell, beside the kernel's
 _FILE = re.compile(r'^(\s*\.file\s+(\d+)\s+)"(?:[^"\\]|\\.)*"', re.M)
 _ASSEMBLY = re.compile(r"// begin inline asm.*?// end inline asm", re.S)
 _LOC = re.compile(r"^\s*\.loc\b[^\n]*$", re.M)
@@ -67,8 +68,9 @@ def shown_name(path: str) -> str:
     return file.name
 
 
-def with_lines_of_source(ptx: str) -> str:
-    """``ptx`` whose lines are the source's, in files with the names that reports show.
+def with_lines_of_source(ptx: str, own: str = "") -> str:
+    """``ptx`` whose lines are the source's, in files with the names that reports show. ``own`` is
+    the file of the kernel.
 
     Inside inline assembly LLVM counts the lines of the assembly on from the source's. All of it
     belongs to the line that it begins with.
@@ -76,15 +78,23 @@ def with_lines_of_source(ptx: str) -> str:
     files = source_files(ptx)
 
     def renamed(match: re.Match[str]) -> str:
-        return f'{match[1]}"{shown_name(files[int(match[2])])}"'
+        path = files[int(match[2])]
+        if own and os.path.basename(path) == os.path.basename(own):
+            name = shown_name(own)  # compiled before, perhaps where this file was elsewhere
+        elif own and (shown_name(path) == CELL or "ipykernel" in path):
+            name = OTHER_CELL
+        else:
+            name = shown_name(path)
+        return f'{match[1]}"{name}"'
 
     ptx = _ASSEMBLY.sub(lambda match: _LOC.sub("", match[0]), ptx)
     return _FILE.sub(renamed, ptx)
 
 
-def entry_of(ptx: str, name: str = "") -> Entry:
-    """The kernel ``name`` of a module, or its first one, with lines in files as reports show."""
-    module = EmulatedModule(with_lines_of_source(ptx))
+def entry_of(ptx: str, name: str = "", own: str = "") -> Entry:
+    """The kernel ``name`` of a module, or its first one, with lines in files as reports show.
+    ``own`` is its Python file."""
+    module = EmulatedModule(with_lines_of_source(ptx, own))
     return module.entry(name or module.entries[0])
 
 

@@ -60,9 +60,11 @@ class TritonArguments:
     def prepared(self, grid: tuple[int, int, int], args: list[Any]) -> PreparedLaunch:
         """The launch in the emulator's terms."""
         compiled, metadata = self._compiled, self._compiled.metadata
+        function = compiled.src.fn
+        own = function.fn.__code__.co_filename
         if self._entry is None:
-            self._entry = entry_of(compiled.asm["ptx"], compiled.name)
-        entry, function = self._entry, compiled.src.fn
+            self._entry = entry_of(compiled.asm["ptx"], compiled.name, own)
+        entry = self._entry
         kinds = list(compiled.src.signature.values())
         maps = iter(getattr(metadata, "tensordesc_meta", None) or ())
         named = [
@@ -88,7 +90,7 @@ class TritonArguments:
             (WARP * metadata.num_warps, 1, 1),
             tuple(value for _, value in named),
             tuple(name for name, _ in named),
-            PythonSource.of(function.fn.__code__.co_filename),
+            PythonSource.of(own),
             metadata.shared,
             {"cooperative": True} if cooperative else {},
             keep=args,

@@ -48,7 +48,8 @@ def triton_on_emulator(
     except ImportError as error:
         raise LanguageError(f"Triton cannot be imported ({error}). {INSTALL}") from None
     emulation = Emulation(options or Options(checks=ALL_CHECKS), arch, every_config)
-    before, run = driver._active, JITFunction.run
+    active = "_active" if hasattr(driver, "_active") else "active"  # the latter before Triton 3.6
+    before, run = getattr(driver, active), JITFunction.run
     driver.set_active(EmulatorDriver(arch))
     _open.append(emulation)
     started = _init_handles(CompiledKernel._init_handles)
@@ -61,7 +62,7 @@ def triton_on_emulator(
             yield emulation
     finally:
         _open.pop()
-        driver._active = before
+        setattr(driver, active, before)
 
 
 def emulated_triton(

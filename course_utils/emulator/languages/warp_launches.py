@@ -239,5 +239,5 @@ def _compiled(warp: Any, kernel: Any, arch: int, threads: int) -> Any:
     name = importlib.import_module("warp._src.codegen").cuda_kernel_forward_name(kernel)
     entries = module.__dict__.setdefault("_entries_of_emulator", {})
     if (key, name) not in entries:
-        entries[key, name] = entry_of(known[key], name)
+        entries[key, name] = entry_of(known[key], name, kernel.func.__code__.co_filename)
     return entries[key, name]

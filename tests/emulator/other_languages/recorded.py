@@ -77,8 +77,8 @@ def record() -> None:
     texts: list[str] = []
     cleaned = prepared_launch.with_lines_of_source
 
-    def noted(ptx: str) -> str:
-        texts.append(cleaned(ptx))
+    def noted(ptx: str, own: str = "") -> str:
+        texts.append(cleaned(ptx, own))
         return texts[-1]
 
     prepared_launch.with_lines_of_source = noted
