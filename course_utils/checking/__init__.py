@@ -47,7 +47,7 @@ def check(
     The verdict on a wrong result ends with the call of ``sanitize`` that examines the last kernel
     that may have written it. If a fault ended that launch, the fault is the next step. The line of
     a passing verdict is the same on every device and carries no measured number. On the emulator a
-    warning tells of a right result that an earlier version of the kernel has left.
+    warning names a kernel whose right result an earlier version left.
 
     Raises :class:`CheckFailed`, which shows the verdict and no traceback, unless ``raising`` is
     False. Raises ValueError when ``expected`` is empty or all zeros, since every kernel that writes
@@ -68,8 +68,8 @@ def check(
     if verdict.passed and launches and launches[-1].changed_nothing:
         print(
             f"warning: the last launch of {launches[-1].kernel} changed nothing in {name}, which "
-            "held this result before, from a launch of other code. Make the array anew, or fill "
-            "it, and launch again.",
+            "held this result before, from a launch of other code. Fill the array, or create it "
+            "again, and launch again.",
             file=sys.stderr,
         )
     if raising and not verdict.passed:

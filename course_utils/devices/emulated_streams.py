@@ -1,7 +1,7 @@
 """``cp.cuda.Stream`` and ``Event`` on the emulator, and the work that nothing orders.
 
 Everything runs at once here, in the order of the calls. A GPU keeps only the order within a stream,
-and between streams that of events and waits. The default stream also waits for the others, and they
+and the order that events and waits make between streams. The default stream also waits for the others, and they
 for it, but not for one made with ``non_blocking=True``. So each stream remembers the work that it
 waits for, and a line on stderr names two launches on one array that may run together on a GPU.
 """
@@ -31,7 +31,7 @@ def _merge(into: Known, other: Known) -> None:
 
 
 class Event:
-    """A mark in a stream; it holds no time."""
+    """A mark in a stream. It holds no time."""
 
     def __init__(
         self, block: bool = False, disable_timing: bool = False, interprocess: bool = False
@@ -93,7 +93,7 @@ class Stream:
         return event
 
     def wait_event(self, event: Event) -> None:
-        """What follows in this stream waits for the work before ``event``."""
+        """Later work in this stream waits for the work before ``event``."""
         _merge(self._known, event._known)
 
     def __enter__(self) -> Stream:
@@ -113,7 +113,7 @@ class Stream:
         return dict(self._known)
 
     def _enqueue(self) -> tuple[Known, int]:
-        """Begin a piece of work: what it comes after, and its number in this stream."""
+        """Begin a piece of work. The answer is the work that it comes after, and its number."""
         known = self._work_so_far()
         self._count += 1
         self._known[self._number] = self._count
@@ -130,7 +130,7 @@ _current.append(Stream.null)
 
 
 def current_stream() -> Stream:
-    """The stream in use: the default stream, or that of ``with stream:``."""
+    """The stream in use: the default stream, or the one of ``with stream:``."""
     return _current[-1]
 
 
