@@ -1,9 +1,10 @@
 """``cp.cuda.Stream`` and ``Event`` on the emulator, and the work that nothing orders.
 
 Everything runs at once here, in the order of the calls. A GPU keeps only the order within a stream,
-and the order that events and waits make between streams. The default stream also waits for the others, and they
-for it, but not for one made with ``non_blocking=True``. So each stream remembers the work that it
-waits for, and a line on stderr names two launches on one array that may run together on a GPU.
+and the order that events and waits make between streams. The default stream also waits for the
+others, and they for it, but not for one made with ``non_blocking=True``. So each stream remembers
+the work that it waits for, and a line on stderr names two launches on one array that may run
+together on a GPU.
 """
 
 from __future__ import annotations
