@@ -39,7 +39,7 @@ def alloc_pinned_memory(size: int) -> PinnedMemoryPointer:
 
 
 def set_allocator(allocator: Callable[[int], Any] | None = None) -> None:
-    """Do nothing: here every array has an allocation of its own, whoever allocates."""
+    """Do nothing: the emulator gives every array its own allocation."""
     if allocator is not None and not callable(allocator):
         raise TypeError("CuPy memory allocator is not callable")
 

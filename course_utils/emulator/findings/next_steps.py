@@ -86,7 +86,7 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.DYNAMIC_SHARED_TOO_SMALL: "Compare the bytes of the launch (shared_mem=, or the third "
     "value in <<<>>>) with the elements used times sizeof(element).",
     Cause.SHARED_ARRAYS_OVERLAP: "Declare one extern __shared__ array, give the launch the bytes "
-    "of both, and let the second begin behind the first: float* b = a + n.",
+    "of both, and let the second begin after the first: float* b = a + n.",
     Cause.COPY_OUTSIDE_ARRAY: "Compare the copy's byte count with what's left of the array.",
     Cause.OUTSIDE_SURFACE: "Compare the row and the byte offset with the array's height and width.",
     Cause.OUTSIDE_ALLOCATED_COLUMNS: "Allocate more columns, or compute the column from the "

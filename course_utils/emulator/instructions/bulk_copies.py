@@ -124,7 +124,7 @@ def _barrier_beside(group: Group, n: int, i: ptx.Instruction, key: int, home: in
     raise KernelFault(Finding(BARRIER, text, i.location, thread, block, cause=cause))
 
 
-class Place:
+class CopyPlace:
     """An address operand of a bulk copy: ``of(group)`` gives every lane's generic address."""
 
     def __init__(self, b: Builder, operand: ptx.Operand, space: str) -> None:
@@ -134,6 +134,7 @@ class Place:
         self.offset = operand.offset + (SHARED_WINDOW if space.startswith("shared") else 0)
 
     def of(self, group: Group) -> list[int]:
+        """The generic address of each lane."""
         return [int(a) + self.offset for a in group.full(self.get(group.R))]
 
 
@@ -190,7 +191,7 @@ def bulk_copy(b: Builder, i: ptx.Instruction) -> Step | None:
     m = i.modifiers
     spaces = [x for x in m if x.startswith("shared") or x == "global"]
     operands = list(i.operands)
-    target, source = Place(b, operands[0], spaces[0]), Place(b, operands[1], spaces[1])
+    target, source = CopyPlace(b, operands[0], spaces[0]), CopyPlace(b, operands[1], spaces[1])
     way = spaces[1].partition("::")[0], spaces[0].partition("::")[0]
     size = b.read(operands[2], "u32")
     operands = operands[3:]
@@ -243,8 +244,8 @@ def tensor_copy(b: Builder, i: ptx.Instruction) -> Step | None:
     loads = m.index("global") > 0 and any(x.startswith("shared") for x in m[: m.index("global")])
     first, second = operands[0], operands[1]
     memory, tensor = (first, second) if loads else (second, first)
-    shared = Place(b, memory, "shared")
-    map_at = Place(b, tensor, "generic")
+    shared = CopyPlace(b, memory, "shared")
+    map_at = CopyPlace(b, tensor, "generic")
     coordinates = [b.read(c, "s32") for c in ptx.elements(ptx.address(tensor).extra[0])]
     site = BarrierSite(b, i, operands[2]) if loads else None
     rest = operands[3:]
@@ -347,7 +348,7 @@ def st(b: Builder, i: ptx.Instruction) -> Step | None:
         return _plain_store(b, i)
     kind = i.modifiers[-1]
     dtype = DTYPES[kind]
-    target, values = Place(b, i.operands[0], "shared"), i.operands[1]
+    target, values = CopyPlace(b, i.operands[0], "shared"), i.operands[1]
     gets = [b.read(v, kind) for v in (ptx.items(values))]
     site = BarrierSite(b, i, i.operands[2])
     size = dtype.itemsize * len(gets)

@@ -79,7 +79,7 @@ class EmulatedModule:
     def entry(self, name: str) -> Entry:
         """The kernel called ``name``. Raises KeyError, naming the kernels there are."""
         if name not in self.entries:
-            raise KeyError(f"no kernel named {name!r}; this module has {', '.join(self.entries)}")
+            raise KeyError(f"no kernel named {name!r}: this module has {', '.join(self.entries)}")
         if name not in self._entries:
             with reading(f"the kernel {name}"):
                 self._entries[name] = Entry(self, self.functions[name])

@@ -1,6 +1,6 @@
-"""What an assembler refuses by a module's target: instructions of newer GPUs, too many constants.
+"""Limits of a module's target: the instructions of newer GPUs, and the size of constant memory.
 
-Source: PTX ISA, "Target ISA Notes" of each instruction; CUDA C++ Programming Guide, "Technical
+Source: PTX ISA, "Target ISA Notes" of each instruction. CUDA C++ Programming Guide, "Technical
 Specifications per Compute Capability".
 """
 
@@ -14,8 +14,8 @@ from ..isa.symbols import readable_name
 
 CONSTANT_BYTES = 64 * 1024
 TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)([af]?)", re.M)
-# The beginning of an opcode and the least target; longer beginnings come first. With "a" or "f" the
-# target must have a letter too; where it is exact, no later GPU has the instruction.
+# The beginning of an opcode and the least target. Longer beginnings come first. A letter there asks
+# for one of the target, and no later GPU has an instruction that is EXACT.
 NEEDS = (
     ("tcgen05", "100a"),
     ("wgmma", "90a"),

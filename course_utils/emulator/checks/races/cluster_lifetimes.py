@@ -53,7 +53,7 @@ def not_started(site: ReportedAccess, group: Group, at: int, home: int) -> Findi
 
 
 def pair_not_started(i: ptx.Instruction, group: Group, peer: int) -> Finding:
-    """What is said of a warp that allocates columns in its block and in ``peer``."""
+    """The finding for a warp that allocates columns in its block and in ``peer``."""
     batch = group.batch
     thread, block = batch.who(group.lanes[0])
     text = (

@@ -16,13 +16,13 @@ from ...machine.code import Code
 CARRY = {"mov", "cvta", "cvt", "add", "sub", "mad", "or", "shl", "selp"}  # an address through
 NOTE = (
     "Warning: this is right only where you mean one memory under two names. For two arrays\n"
-    "  declare one, and let the other begin behind it: float* b = a + n."
+    "  declare one, and let the other begin after it: float* b = a + n."
 )
 
 
 def one_memory(code: Code, names: list[str]) -> Finding | None:
-    """What is said of a kernel that stores into two of the arrays ``names``, all of them names of
-    the dynamic shared memory; None where it does not."""
+    """The warning for a kernel that stores into two of the arrays ``names``, which are all names of
+    the dynamic shared memory. None for any other kernel."""
     instructions = [i for block in code.blocks for i in block.instructions]
     sources = _sources(instructions, names)
     stored: dict[str, ptx.Instruction] = {}

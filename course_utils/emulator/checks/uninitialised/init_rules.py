@@ -81,7 +81,7 @@ def _select(check: InitCheck, group: Group, decoded: Decoded) -> Results:
 
 
 def _logic(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
-    """and, or: byte by byte; a defined predicate may decide alone, and a byte of a constant."""
+    """and, or: byte by byte. A defined predicate may decide alone, and a byte of a constant."""
     i = decoded.instruction
     target, a, b = i.operands
     ends = i.opcode == "or"  # the value that decides
@@ -106,8 +106,8 @@ def _logic(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
 def _kept(
     group: Group, operand: ptx.Operand, other: ptx.Operand, marks: np.ndarray, decides: int
 ) -> np.ndarray:
-    """The marks of the bytes of ``operand`` that ``other`` does not decide by a byte of its own, a
-    constant."""
+    """The marks of the bytes of ``operand`` that ``other``, where it is a constant, does not
+    decide."""
     if not isinstance(other, ptx.Immediate):
         return marks
     value = ptx.integer(other)

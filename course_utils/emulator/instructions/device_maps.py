@@ -1,7 +1,7 @@
 """Tensor maps that a kernel makes or changes itself: tensormap.replace, tensormap.cp_fenceproxy.
 
-Source: PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy"; the numbers of types, swizzles and
-fills: "tensormap.replace", table of field3.
+Source: PTX ISA, "tensormap.replace" (its table of field3 numbers the types, swizzles and fills) and
+"tensormap.cp_fenceproxy".
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..memory.tensor_box import ENCODED_BYTES, FLAGS, PLACES, ROUNDS_TO_TF32, begin_map
-from .bulk_copies import Place, bytes_at
+from .bulk_copies import CopyPlace, bytes_at
 from .warp import whole_warps
 
-# By number; f32 has a second form that flushes subnormals, and tf32 rounds what it loads.
+# By number. f32 has a second form that flushes subnormals, and tf32 rounds on a load.
 TYPES = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, 7: 7, 8: 7, 9: 8, 10: 9, 11: 7, 12: 7}
 TF32 = {11, 12}
 SWIZZLES = {0: 0, 1: 32, 2: 64, 3: 128}
-ADDED = {"rank": 1, "global_dim": -1}  # what the map's own bytes hold more than the operand
+ADDED = {"rank": 1, "global_dim": -1}  # to the operand, in the map's own bytes
 
 
 @gathers("tensormap")
@@ -45,7 +45,7 @@ def _replace(b: Builder, i: ptx.Instruction) -> Step | None:
     fields = [m for m in i.modifiers if m in PLACES]
     if len(fields) != 1 or i.modifiers[:2] != ("replace", "tile") or "b1024" not in i.modifiers:
         return None
-    field, place = fields[0], Place(b, i.operands[0], _space(i))
+    field, place = fields[0], CopyPlace(b, i.operands[0], _space(i))
     get = b.read(i.operands[-1], i.modifiers[-1])
     number = ptx.integer(i.operands[1]) if len(i.operands) == 3 else 0
     first, width, count = PLACES[field]
@@ -68,7 +68,7 @@ def _replace(b: Builder, i: ptx.Instruction) -> Step | None:
 
 
 def _encoded(field: str, value: int, before: int) -> int:
-    """``value`` as the map's own bytes have it; ``before``: the first of these."""
+    """``value`` in the form of the map's own bytes, the first of which was ``before``."""
     if field == "elemtype":
         if value not in TYPES:
             raise ptx.PtxError(f"elements of type number {value} are not known here")
@@ -89,7 +89,7 @@ def _encoded(field: str, value: int, before: int) -> int:
 def _copy(b: Builder, i: ptx.Instruction) -> Step | None:
     if not {"global", "shared::cta", "sync", "aligned"} <= {*i.modifiers}:
         return None
-    target, source = Place(b, i.operands[0], "global"), Place(b, i.operands[1], "shared")
+    target, source = CopyPlace(b, i.operands[0], "global"), CopyPlace(b, i.operands[1], "shared")
 
     def act(group: Group) -> None:
         rows = whole_warps(group, i)
