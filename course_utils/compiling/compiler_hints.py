@@ -25,6 +25,22 @@ NUMPY_TYPES = {
     "bool_": "bool",
     "str": "const char *",
 }
+HOST_NAMES = {
+    "uint": "unsigned",
+    "uchar": "unsigned char",
+    "ushort": "unsigned short",
+    "ulong": "unsigned long",
+}
+ADDRESS = "the address, written &x"
+ARGUMENTS = {  # how many a function takes, and what they are
+    "atomicCAS": (3, f"three arguments: {ADDRESS}, the value expected there, and the new one"),
+    "atomic": (2, f"two arguments: {ADDRESS}, and the value"),
+}
+BITS = {  # a type, one that atomicCAS takes, and the functions from one to the other
+    "float": ("int", "__float_as_int", "__int_as_float"),
+    "double": ("unsigned long long", "__double_as_longlong", "__longlong_as_double"),
+}
+WIDE = ("long long", "long", "unsigned long", "size_t", "int64_t", "uint64_t")  # without atomics
 PYTHON_NAMES = {
     "True": "C++ writes true.",
     "False": "C++ writes false.",
@@ -63,7 +79,10 @@ HEADERS = {  # of names that a namespace gives
     "cub": "cub/cub.cuh",
     "cute": "cute/tensor.hpp",
 }
-UNREADABLE = r'expected |identifier ".+" is undefined|unrecognized|"#" not expected|too many char'
+UNREADABLE = (
+    r'expected |identifier ".+" is undefined|unrecognized|"#" not expected|too many char'
+    r'|operand of "\*" must be a pointer'
+)
 UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
 MAIN = re.compile(r"\bmain\s*\(|<<<")
 CLOSE = 0.75  # of two spellings, as difflib measures
@@ -103,6 +122,9 @@ def _habit(message: str, source: str, line: int) -> str:
         return ""
     remarks = python_habits(source, refused=True) if source else []
     text = next((remark.text for remark in remarks if remark.line == line), "")
+    if not text and message.startswith('expected a ";"'):  # `//` has hidden that of the line before
+        before = (r.text for r in remarks if (r.line, r.habit) == (line - 1, "floor division"))
+        text = next(before, "")
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
@@ -152,6 +174,8 @@ def _undefined(message: str, excerpt: tuple[str, ...], source: str) -> str:
         return f"{name} is NumPy's name. In C++ it is {NUMPY_TYPES[name]}."
     if name in PYTHON_NAMES:
         return PYTHON_NAMES[name]
+    if name in HOST_NAMES:
+        return f"{name} is a name of the host's headers. Write {HOST_NAMES[name]}."
     if any(re.search(hint.pattern, message) for hint in HINTS if hint.name != "undefined"):
         return ""
     if excerpt and re.match(rf"\s*{name}\s*=[^=]", excerpt[0]):
@@ -193,14 +217,39 @@ def _array_size(message: str, excerpt: tuple[str, ...], source: str) -> str:
 def _overload(message: str, excerpt: tuple[str, ...], source: str) -> str:
     """About a function that has no version for these types."""
     function, given = NO_OVERLOAD.search(message), GIVEN.search("\n".join(excerpt))
-    if not function or not given or "atomic" not in function[1]:
+    if not function or not given:
         return ""
-    name, kind = function[1], given[1].split(",")[0].rstrip("* ")
+    name, types = function[1], [one.strip() for one in given[1].split(",")]
+    if name.startswith("__shfl") and len(types) < 3:
+        return (
+            f"{name} takes the mask of the lanes that take part first, 0xffffffff for all 32, and "
+            "then the value."
+        )
+    return _atomic(name, types, excerpt) if "atomic" in name else ""
+
+
+def _atomic(name: str, types: list[str], excerpt: tuple[str, ...]) -> str:
+    """About an atomic function that takes no arguments of these ``types``."""
+    count, wanted = ARGUMENTS.get(name, ARGUMENTS["atomic"])
+    pointer, *values = types
+    kind = pointer.rstrip("* ")
+    if not pointer.endswith("*") or len(types) != count or any(v.endswith("*") for v in values):
+        return f"{name} takes {wanted}."
     if kind.startswith("const "):
         return f"{name} writes: its pointer can't be to {kind}."
-    if kind == "long long":
+    if kind in WIDE:
         return f"There is no {name} for {kind}: cast the pointer to (unsigned long long *)."
-    return f"There is no {name} for {kind}: build it from atomicCAS in a loop, see 04/04."
+    if any(f"({kind} *" in row for row in excerpt if not GIVEN.search(row)):
+        return f"{name} takes a value of the type that the pointer is to: convert it to {kind}."
+    if name != "atomicCAS":
+        return f"There is no {name} for {kind}: build it from atomicCAS in a loop, see 04/04."
+    if kind not in BITS:
+        return f"There is no atomicCAS for {kind}: it takes int, unsigned, and unsigned long long."
+    integer, there, back = BITS[kind]
+    return (
+        f"There is no atomicCAS for {kind}: cast the pointer to ({integer} *), and the values by "
+        f"{there} and {back}, see 04/04."
+    )
 
 
 def _taken_name(message: str, excerpt: tuple[str, ...], source: str) -> str:

@@ -109,37 +109,14 @@ HINTS = (
     Hint("half", r'"(__)?half2?" is undefined', "Add #include <cuda_fp16.h>."),
     Hint("bfloat16", r'"__nv_bfloat162?" is undefined', "Add #include <cuda_bf16.h>."),
     Hint(
-        "infinity",
-        r'"(INFINITY|HUGE_VALF?|NAN)" is undefined',
-        "nvcc takes it from the host's headers, which a kernel compiled here doesn't have: write "
-        "CUDART_INF_F or CUDART_NAN_F, and add #include <math_constants.h>.",
-    ),
-    Hint(
-        "pi",
-        r'"M_PI" is undefined',
-        "Write CUDART_PI_F, and add #include <math_constants.h>, or #include <cmath> for M_PI.",
-    ),
-    Hint(
-        "constant of math.h",
-        r'"M_(?:E|LN|LOG|SQRT|PI_|1_PI|2_)\w*" is undefined',
-        "It comes with #include <cmath>.",
-    ),
-    Hint(
         "largest float",
         r'"FLT_MAX" is undefined',
-        "Write CUDART_MAX_NORMAL_F, and add #include <math_constants.h>; to begin a maximum, "
-        "-CUDART_INF_F is smaller still.",
+        "Add #include <float.h>. To begin a maximum, -INFINITY is smaller still.",
     ),
     Hint(
         "limits of a float",
         r'"(FLT|DBL)_\w+" is undefined',
-        "Write cuda::std::numeric_limits<float>::min(), epsilon()..., and add "
-        "#include <cuda/std/limits>.",
-    ),
-    Hint(
-        "limits of an integer",
-        r'"(U?(CHAR|SHRT|INT|LONG|LLONG)_(MAX|MIN)|CHAR_BIT)" is undefined',
-        "Add #include <cuda/std/climits>.",
+        "Add #include <float.h>.",
     ),
     Hint(
         "undefined",

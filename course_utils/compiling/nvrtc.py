@@ -13,6 +13,7 @@ from functools import cache
 from time import perf_counter
 
 from .bindings import CODE, LOG, MANGLED, REFUSED
+from .compiler_hints import UNDEFINED
 from .compiler_process import COMPILER
 from .device_functions import FOR_NVCC, WITHOUT_ATTRIBUTE, functions_without_attribute
 from .diagnostics import CompileError, parse_log
@@ -20,6 +21,11 @@ from .headers import include_paths
 
 COMMON_OPTIONS = ("-std=c++17", "-lineinfo")  # for CuPy as well as for us
 DEVICE_IS_DEFAULT = "--device-as-default-execution-space"
+# Names that a kernel for nvcc needs no header for, by the header that defines them here.
+HOST_CONSTANTS = {
+    "math.h": r"INFINITY|NAN|HUGE_VALF?|M_\w+",
+    "limits.h": r"U?(?:CHAR|SHRT|INT|LONG|LLONG)_M(?:AX|IN)|SCHAR_M(?:AX|IN)|CHAR_BIT",
+}
 CUPY_OPTIONS = ("-ftz=true", DEVICE_IS_DEFAULT)  # those CuPy adds by itself
 
 
@@ -92,13 +98,15 @@ def _compile(
         *(f"--include-path={path}" for path in include_paths()),
     ]
     start = perf_counter()
-    answer = COMPILER.compile(
-        text=with_line_directive(source, filename),
-        filename=filename,
-        flags=flags,
-        names=list(names),
-        cubin=arch.startswith("sm_"),
-    )
+    request = {
+        "text": with_line_directive(source, filename),
+        "filename": filename,
+        "names": list(names),
+        "cubin": arch.startswith("sm_"),
+    }
+    answer = COMPILER.compile(**request, flags=flags)
+    if answer[REFUSED] and (headers := _of_the_host(answer[LOG])):
+        answer = COMPILER.compile(**request, flags=[*flags, *headers])
     seconds = perf_counter() - start
     if answer[REFUSED]:
         raise CompileError(answer[LOG], source)
@@ -107,6 +115,17 @@ def _compile(
     if not arch.startswith("sm_"):
         code = code.decode("utf-8", "replace").replace("\0", "")
     return Compiled(code, answer[MANGLED], log, seconds)
+
+
+def _of_the_host(log: str) -> list[str]:
+    """The flags for names that the log calls undefined, and nvcc's own headers define through the
+    host's: INFINITY, M_PI, INT_MAX. Never from the start: a source may include them by itself."""
+    undefined = set(UNDEFINED.findall(log))
+    return [
+        f"--pre-include={header}"
+        for header, names in HOST_CONSTANTS.items()
+        if any(re.fullmatch(names, name) for name in undefined)
+    ]
 
 
 def _for_nvcc(source: str, filename: str, flags: list[str]) -> str:

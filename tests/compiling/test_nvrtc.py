@@ -152,27 +152,24 @@ def test_in_a_notebook_only_the_message_is_shown():
     assert message == str(error).splitlines() and error.symptom in note
 
 
-# What the host's headers define, for nvcc too in part; the remedy's header; what to write.
-CONSTANTS = {
-    "INFINITY": ("math_constants.h", "CUDART_INF_F"),
-    "HUGE_VALF": ("math_constants.h", "CUDART_INF_F"),
-    "NAN": ("math_constants.h", "CUDART_NAN_F"),
-    "M_PI": ("math_constants.h", "CUDART_PI_F"),
-    "FLT_MAX": ("math_constants.h", "CUDART_MAX_NORMAL_F"),
-    "FLT_EPSILON": ("cuda/std/limits", "cuda::std::numeric_limits<float>::epsilon()"),
-    "FLT_MIN": ("cuda/std/limits", "cuda::std::numeric_limits<float>::min()"),
-    "INT_MAX": ("cuda/std/climits", "INT_MAX"),
-    "UINT_MAX": ("cuda/std/climits", "UINT_MAX"),
-    "LLONG_MIN": ("cuda/std/climits", "LLONG_MIN"),
-    "CHAR_BIT": ("cuda/std/climits", "CHAR_BIT"),
-}
+@pytest.mark.parametrize("constant", ["FLT_MAX", "FLT_EPSILON", "FLT_MIN", "DBL_MAX"])
+def test_a_limit_of_a_float_gets_a_header_that_compiles(constant):
+    kernel = f'extern "C" __global__ void f(double *a) {{ *a = {constant}; }}'
+    assert "#include <float.h>" in str(error_of(kernel)).split("-> ")[1]
+    compile_ptx(f"#include <float.h>\n{kernel}", filename=NAME)
 
 
-@pytest.mark.parametrize("constant", CONSTANTS)
-def test_a_constant_of_the_host_gets_a_remedy_that_compiles(constant):
-    kernel = 'extern "C" __global__ void f(float *a) { *a = %s; }'
-    header, instead = CONSTANTS[constant]
-    remedy = str(error_of(kernel % constant)).split("-> ")[1]
-    assert f"#include <{header}>" in remedy
-    assert instead.rpartition("::")[2] in remedy or instead == constant
-    compile_ptx(f"#include <{header}>\n{kernel % instead}", filename=NAME)
+def test_constants_that_nvcc_has_by_itself_need_no_header():
+    source = """
+constexpr float kInfinity = INFINITY, kNaN = NAN, kHuge = HUGE_VALF;
+constexpr double kSums = M_PI + INT_MAX + UINT_MAX + LLONG_MIN + LONG_MAX + CHAR_BIT + HUGE_VAL;
+extern "C" __global__ void f(float *a) { a[0] = -kInfinity; a[1] = kNaN + kHuge + kSums; }
+"""
+    found = compile_source(source, filename=NAME, arch="compute_90a")
+    assert not found.log and "kInfinity = 0f7F800000" in found.ptx
+    again = "#include <cuda/std/cmath>\n#include <cuda/std/climits>\n"
+    own = "#define INFINITY 1.0f\n#define CHAR_BIT 8\n"
+    for head in (again, own):
+        compile_ptx(head + source.replace("constexpr", "const"), filename=NAME)
+    error = error_of(source.replace("kSums; }", "kSums + nothing; }"))
+    assert error.line == 4 and "nothing" in str(error)
