@@ -60,6 +60,14 @@ ENTRY %m (x: f32[0,8]) -> f32[1,8] {
   ROOT %both = f32[1,8]{1,0} concatenate(%x, %y), dimensions={0}
 }
 """
+# A kernel that only reads another type into the same bits, and one with nothing to write.
+CONVERTED_HLO = """
+ENTRY %m (x: f32[6]) -> s32[0] {
+  %x = f32[6]{0} parameter(0)
+  %bitcast-convert.1 = s32[6]{0} bitcast-convert(%x)
+  ROOT %slice.1 = s32[0]{0} slice(%bitcast-convert.1), slice={[6:6]}
+}
+"""
 LONG_HLO = (
     "ENTRY %m (a.0: f32[9]) -> f32[9] {\n  %a.0 = f32[9]{0} parameter(0)\n"
     + "".join(f"  %a.{k} = f32[9]{{0}} copy(%a.{k - 1})\n" for k in range(1, 201))
@@ -81,14 +89,16 @@ def any_module(rng: np.random.Generator) -> tuple[str]:
         dtype = str(rng.choice(list(BYTES)))
         shape = ",".join(str(n) for n in rng.integers(1, 50, int(rng.integers(0, 7))))
         operation = (
-            str(rng.choice(["fusion", "dot", "reduce", "copy", *FREE])) if k else "parameter"
+            str(rng.choice(["fusion", "dot", "reduce", "copy", "bitcast-convert", *FREE]))
+            if k
+            else "parameter"
         )
         given = [names[i] for i in rng.choice(len(names), int(rng.integers(1, 7)))] if names else []
         if operation in ("parameter", "constant"):
             inside = str(k)
         else:
             inside = ", ".join(
-                f"%{name}" for name in (given[:1] if operation == "bitcast" else given)
+                f"%{name}" for name in (given[:1] if operation.startswith("bitcast") else given)
             )
         names.append(f"Arg_{k}.{k + 1}" if operation == "parameter" else f"{operation}.{k}")
         lines.append(f"  %{names[-1]} = {dtype}[{shape}]{{0}} {operation}({inside}), metadata={{}}")
@@ -135,6 +145,7 @@ READ_HLO = PythonExercise(
         (LARGE_HLO,),
         (LONG_HLO,),
         (EMPTY_HLO,),
+        (CONVERTED_HLO,),
         (WIDE_HLO,),
     ),
     reference=counted,

@@ -430,7 +430,7 @@ def moved(given: Any) -> dict:
 
 SMALL_RATE = domain.InputClass(
     "rate = 1e-9, v about 1e10",
-    lambda given, rng: {"rate": 1e-9, "v": given["v"].astype(np.float64) * 1e10},
+    lambda given, rng: {"rate": 1e-9, "v": 1e10 * rng.standard_normal(len(given["v"]))},
 )
 
 MOMENTUM_STEP = KernelExercise(
@@ -450,7 +450,7 @@ MOMENTUM_STEP = KernelExercise(
             domain.data("v", *domain.ORDINARY, domain.ZEROS),
             domain.data("dw", *domain.ORDINARY, domain.ZEROS),
             domain.data("w v dw", domain.VERY_SMALL, domain.FAINT, domain.LARGE),
-            (*domain.scalars("rate", 0, 1, 0.003, -0.25, 4096), SMALL_RATE),
+            (*domain.scalars("rate", 0, 1), SMALL_RATE, *domain.scalars("rate", -0.25, 4096)[1:]),
             domain.scalars("momentum", 0, 1, 0.5, 0.99, -0.5, 3),
             domain.scalars("decay", 0, 0.5, -0.25, 2),
         ),
