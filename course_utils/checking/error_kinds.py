@@ -42,6 +42,11 @@ class Slip(Enum):
     SAME_FACTOR = "each wrong element is off by one factor"
     EDGES_UNWRITTEN = "the edges were never written"
     EDGES_COUNTED_TWICE = "the edges are off by one factor"
+    FACTOR_OF_SIZES = "a factor made of the sizes of an array"
+    FACTOR_OF_INPUT = "a factor that is an input, or 1 over it"
+    FACTOR_PER_LINE = "each row or column is off by its own factor"
+    FUNCTION_OF_IT = "a root, a square or another function of the expected element"
+    TOO_MANY = "a maximum or a minimum of too many elements"
     OFFSET = "each wrong element is off by one number"
     OFFSET_OF_INTEGERS = "each wrong integer is off by one number"
     SAME_VALUE = "each wrong element holds the same value"
@@ -82,6 +87,9 @@ _OF_THE_FORMULA = {
     Slip.OPERAND_LAYOUT,
     Slip.LEADING_DIMENSION,
     Slip.OPERANDS_SWAPPED,
+    Slip.FACTOR_OF_SIZES,
+    Slip.FACTOR_OF_INPUT,
+    Slip.FUNCTION_OF_IT,
 }
 
 # Mistakes that no race and no access out of bounds makes.
@@ -151,12 +159,22 @@ SLIP_STEP: dict[Slip, str] = {
     f"{SANITIZE} looks for the operation that made the first.",
     Slip.SAME_FACTOR: "Which factor or weight do these elements have that the right ones don't? Is "
     "it missing, or applied twice?",
+    Slip.FACTOR_OF_SIZES: "Which of these sizes belongs in the formula? One is in the other's "
+    "place, is missing, or is there twice.",
+    Slip.FACTOR_OF_INPUT: "Is that input used once, and on the right side of the division?",
+    Slip.FACTOR_PER_LINE: "The elements are right among themselves: what's computed once for each "
+    "line isn't, such as its mean, its norm or its sum.",
+    Slip.FUNCTION_OF_IT: "Compare the last step with the formula: a root, a square, a logarithm "
+    "or a division is there that shouldn't be, or is missing.",
+    Slip.TOO_MANY: "Check the first and the last element of the range, and < against <=. In a "
+    "scan, does a part begin with its own result, not only those before it?",
     Slip.EDGES_UNWRITTEN: "Is the grid rounded up, (n + block - 1) / block, and does the bounds "
     "guard let the last thread through? And was each input filled to its end?",
     Slip.EDGES_COUNTED_TWICE: "An element at the edge has no partner: it's added once, where an "
     "inner one is added twice. Compare the weights of the two.",
-    Slip.OFFSET: "Does the sum start at 0, and is each element added once? An output that still "
-    "holds the result of an earlier launch also shifts everything.",
+    Slip.OFFSET: "Which term of the formula is that number: a constant, an input, a difference of "
+    "two? It's left out, or there once too often. A sum must start at 0, and an output that it's "
+    "added to (+=) must be 0 before.",
     Slip.OFFSET_OF_INTEGERS: "An index counts from 0, and may lack a whole block, or have one too "
     "many. A quotient by / is rounded towards 0, not down. A count starts at 0, and what an "
     "earlier launch left is added to it.",

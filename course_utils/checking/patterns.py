@@ -46,14 +46,15 @@ def _distances(wrong: np.ndarray, share: float) -> Iterator[float]:
 def _alike(some: np.ndarray, others: np.ndarray, differ: float) -> float:
     """How often neighbours differ, in standard deviations from what chance gives."""
     deviation = np.sqrt(some.size * differ * (1 - differ))
-    return (float((some != others).sum()) - some.size * differ) / float(deviation)
+    changes = float((some != others).sum())
+    return (changes - some.size * differ) / float(deviation)
 
 
 def _unevenness(parts: np.ndarray, share: float) -> float:
     """How uneven the wrong elements are spread over equal ``parts`` (parts, elements): the
     chi-square of their counts, in standard deviations from its mean."""
-    each = parts.shape[1]
+    each = int(parts.shape[1])
     far = parts.sum(axis=1) - each * share
-    chi_square = float((far**2).sum()) / (each * share * (1 - share))
+    chi_square: float = float((far**2).sum()) / (each * share * (1 - share))
     freedom = len(parts) - 1
     return (chi_square - freedom) / float(np.sqrt(2 * freedom))

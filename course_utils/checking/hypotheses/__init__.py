@@ -16,6 +16,7 @@ from ..error_kinds import Slip
 from ..evidence import Diagnosis, Evidence
 from . import (
     arrangement,
+    formulas,
     in_common,
     matrix_products,
     partial_sums,
@@ -65,7 +66,13 @@ def _first_that_holds(e: Evidence) -> Diagnosis:
         return found
     shared = in_common.shared(e)
     if found is None and shared is None:
-        found = matrix_products.same_eigenvalues(e)
+        tests = (
+            matrix_products.same_eigenvalues,
+            formulas.function_of,
+            formulas.factor_per_line,
+            formulas.one_too_many,
+        )
+        found = next(filter(None, (test(e) for test in tests)), None)
     if found is None:
         found = in_common.describe_wrong(e)
         return found if shared is None else replace(found, message=shared[0], slip=shared[1])

@@ -9,6 +9,7 @@ from .. import error_kinds as kinds
 from ..error_kinds import Slip
 from ..evidence import OR_UNFILLED, Diagnosis, Evidence
 from ..tolerance import is_inexact, rms, wide
+from .formulas import factor_named
 
 PRECISION_LIMIT = 0.02  # of the element or the rms: the cost of half precision or a fast function
 SPREAD = 0.1  # share of elements that lost precision reaches at least
@@ -88,6 +89,8 @@ def scaled(e: Evidence) -> Diagnosis | None:
         shown = f"{count}" if factor > 1 else f"1 / {count}"
         message += f". {shown}: {e.name} has {count} {of_what}"
         return Diagnosis(kinds.SCALED, f"{message}.", Slip.COUNT_AS_FACTOR)
+    if named := factor_named(e, factor):
+        return Diagnosis(kinds.SCALED, f"{message}: {named[0]}.", named[1])
     return Diagnosis(kinds.SCALED, f"{message}.")
 
 
