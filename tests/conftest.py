@@ -10,6 +10,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 import pytest
 
 import tests.no_iri_grammar  # noqa: F401  (before anything imports nbformat)
+import tests.plain_asserts  # noqa: F401  (before anything imports most of the course)
 from course_utils.devices.selection import ON_GPU
 from tests.students_notebooks import IN_USE, in_use
 
