@@ -168,3 +168,24 @@ def test_a_c_program_that_includes_the_solution_is_told_so():
 def test_a_cell_may_include_the_course_s_headers():
     source = f'#include "common/reduce.cuh"\n{SAXPY.solution}'
     assert run_source(SAXPY, source).passed
+
+
+SHOWS_ITS_STACK = """
+import doctest, inspect, logging, traceback, warnings
+async def unused():
+    pass
+def blocks_for(n, threads):
+    for level in (1, 2, 3, 4, 5):
+        warnings.warn("hi", stacklevel=level)
+    traceback.print_stack()
+    inspect.stack()
+    logging.warning("hi", stack_info=True)
+    doctest.testmod()
+    unused()
+    return -(-n // threads)
+"""
+
+
+def test_an_answer_that_shows_its_stack_looked_for_nothing():
+    outcome = run_source(BLOCKS, SHOWS_ITS_STACK)
+    assert outcome.passed, outcome

@@ -6,6 +6,7 @@ security boundary. It stops an answer that simply calls the reference.
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -40,6 +41,7 @@ def closed_book() -> Iterator[None]:
     _listen()
     _refused.clear()
     package = sys.modules[COURSE]
+    unread = _without_lines()
     hidden = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_ours(name)}
     attribute = vars(package).pop(FOLDER, None)
     _closed = True
@@ -47,6 +49,8 @@ def closed_book() -> Iterator[None]:
         yield
     finally:
         _closed = False
+        for file in unread:
+            linecache.cache.pop(file, None)
         sys.modules.update(hidden)
         if attribute is not None:
             setattr(package, FOLDER, attribute)
@@ -70,6 +74,22 @@ def run_in_clean_frame(function: Callable[..., Any], *arguments: Any) -> Any:
     if error is not None:
         raise error
     return value
+
+
+def _without_lines() -> list[str]:
+    """Let the closed files of this process have no lines for a traceback or a warning. Python looks
+    them up for each frame below the answer, and an honest one that shows its stack isn't to blame.
+    """
+    files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    closed = [file for file in files if file and FOLDER in file and _is_closed(Path(file))]
+    for file in closed:
+        linecache.cache[file] = 0, None, [], file  # without a time: it isn't read again
+    return closed
+
+
+def _is_closed(path: Path) -> bool:
+    """Whether the file is the checker's, or tells the course's answers."""
+    return path.suffix == ".ipynb" or not set(CLOSED_FOLDERS).isdisjoint(path.parent.parts)
 
 
 def _is_ours(module: str) -> bool:
@@ -96,8 +116,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         _refuse("your answer may start no other program and make no links")
     if event == "open" and isinstance(arguments[0], (str, bytes, os.PathLike)):
         path = Path(os.path.realpath(os.fsdecode(arguments[0])))
-        closed = path.suffix == ".ipynb" or not set(CLOSED_FOLDERS).isdisjoint(path.parent.parts)
-        if closed or path.name in JOB_FILES or path.is_relative_to(ROOT / "tests"):
+        if _is_closed(path) or path.name in JOB_FILES or path.is_relative_to(ROOT / "tests"):
             _refuse(OWN_ANSWERS)
 
 
