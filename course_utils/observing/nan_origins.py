@@ -1,4 +1,4 @@
-"""A further run of a kernel whose results became NaN or infinite: what made the first one?"""
+"""One more run of a kernel whose results became NaN or infinite, to find the first operation."""
 
 from __future__ import annotations
 
@@ -44,9 +44,11 @@ def origin(
     contents: list[Any],
 ) -> str:
     """The operation that made the first NaN of a run that has ended, or else the first infinity, in
-    one sentence and with its line; "" where there are no more than ``before``, or none made them.
+    one sentence and with its line. The answer is "" if there are no more of them than ``before``,
+    or if no operation made them.
 
-    ``contents`` are those of memory before that run. They are put back, and so is what it left.
+    ``contents`` is memory as it was before that run. The operation is found from there, and then
+    memory is again as the run left it.
     """
     after = strange_numbers(values)
     wanted = next((code for code in BY_CODE if after[code] > before[code]), "")

@@ -20,9 +20,9 @@ Span = tuple[int, int]
 class CheckedAccess:
     """One instruction of some lanes on one array.
 
-    ``races``: the :class:`~.race_check.RaceCheck` that gets to know what is found; ``span``: the
-    bytes touched, from the start of a copy of the array; ``elements``: where each lane's access
-    begins, in elements of the instruction's width.
+    The findings go to ``races``, a :class:`~.race_check.RaceCheck`. ``span`` are the bytes touched,
+    from the start of a copy of the array. ``elements`` are the first ones of each lane's access, in
+    elements of the instruction's width.
     """
 
     def __init__(
