@@ -113,6 +113,7 @@ __all__ = [
     "UNINITIALISED",
     "UNKNOWN_INSTRUCTION",
     "USE_AFTER_FREE",
+    "WITH_CASE",
     "WRONG",
     "WRONG_DTYPE",
     "WRONG_NAME",
@@ -179,6 +180,12 @@ KINDS = (
     OUR_FAULT,
     *(kind for kind in FAULTS if kind not in IN_C and kind not in RESULTS),
     *RESULTS,
+)
+
+# The step after wrong values, where a case that can be worked by hand is shown.
+WITH_CASE = (
+    "In the case above, which inputs give the number you got? Compare them, and what's done with "
+    "them, with those that give the expected one."
 )
 
 NEXT_STEP: dict[str, str] = {

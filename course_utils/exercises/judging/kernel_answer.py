@@ -38,6 +38,7 @@ from .comparison import compared
 from .entry_points import entry_problem
 from .failing_case import with_case
 from .first_cause import first_cause
+from .named_index import in_dimensions
 from .outcome import (
     Outcome,
     clip_printed,
@@ -101,6 +102,8 @@ def _try_everything(
             verdict = from_finding(
                 finding, source, filename, atomics=exercise.allows_atomics, hunted=hunted
             )
+            if place := in_dimensions(finding, source, given):
+                verdict = replace(verdict, message=f"{verdict.message}\n  {place}")
         else:
             verdict = compared(exercise, run.arrays, run.before, given, trial.size, zeros)
         return (None if verdict.passed else verdict), run

@@ -60,6 +60,8 @@ class Outcome:
     @classmethod
     def of(cls, exercise: BaseExercise, verdict: Verdict) -> Outcome:
         """The outcome of a run of ``exercise`` that got this verdict."""
+        if verdict.case is not None and verdict.hint == kinds.NEXT_STEP[kinds.WRONG]:
+            verdict = replace(verdict, hint=kinds.WITH_CASE)
         return cls(exercise.id, exercise.title, verdict)
 
     @property

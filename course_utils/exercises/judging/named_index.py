@@ -1,0 +1,83 @@
+"""An index past an array's end, as the indices of the dimensions that the array has."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...emulator import Cause, Finding
+
+ABOUT = (Cause.OUTSIDE_ARRAY, Cause.OUTSIDE_ARRAY_COMPUTED, Cause.OUTSIDE_SHARED_ARRAY)
+CONSTANT = re.compile(
+    r"\bconst(?:expr|eval)?\s+(?:static\s+)?(?:unsigned\s+)?\w+\s+(\w+)\s*=\s*([^;,]+);"
+    r"|^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(.+)$",
+    re.M,
+)
+OPERATIONS = {
+    ast.Add: int.__add__,
+    ast.Sub: int.__sub__,
+    ast.Mult: int.__mul__,
+    ast.Div: int.__floordiv__,
+}
+
+
+def in_dimensions(finding: Finding, source: str, given: Mapping[str, Any]) -> str:
+    """``tile_b[1536] is tile_b[3][0][0], and its first index ends at 2.``: for an element past the
+    end of an array of several dimensions, which the cell declares in shared memory or which is one
+    of the inputs ``given``. "" for any other."""
+    name, index = finding.array, finding.index
+    if finding.cause not in ABOUT or name is None or index is None or not finding.past:
+        return ""
+    count = index - finding.past + 1
+    if finding.cause is Cause.OUTSIDE_SHARED_ARRAY:
+        extents = declared_extents(source, name, count)
+    else:
+        extents = tuple(np.shape(given[name])) if name in given else ()
+    if len(extents) < 2 or prod(extents) != count:
+        return ""
+    first, *rest = np.unravel_index(index, (index // prod(extents[1:]) + 1, *extents[1:]))
+    indices = "".join(f"[{int(i)}]" for i in (first, *rest))
+    return f"{name}[{index}] is {name}{indices}, and the first index ends at {extents[0] - 1}."
+
+
+def declared_extents(source: str, name: str, count: int) -> tuple[int, ...]:
+    """The extents of a shared array of ``count`` elements as the source declares it, () where they
+    aren't known: constants may be ``constexpr``, ``const`` or a macro. An outermost one that isn't
+    known follows from the others."""
+    declared = re.search(rf"\b__shared__\b[^;]*?\b{re.escape(name)}\s*((?:\[[^\]]*\]\s*)+)", source)
+    if declared is None:
+        return ()
+    known = {a or b: value or text for a, value, b, text in CONSTANT.findall(source)}
+    found = [_value(text, known) for text in re.findall(r"\[([^\]]*)\]", declared[1])]
+    inner = found[1:]
+    if None in inner:
+        return ()
+    extents = [n for n in inner if n is not None]
+    first = found[0] if found[0] is not None else count // max(prod(extents), 1)
+    return (first, *extents)
+
+
+def _value(text: str, known: Mapping[str, str], left: int = 8) -> int | None:
+    """What an expression of integers comes to, None where a name or an operation isn't known."""
+    try:
+        tree = ast.parse(re.sub(r"//.*|(?<=\d)[uUlL]+\b", "", text).strip(), mode="eval").body
+        return _of(tree, known, left)
+    except (SyntaxError, ValueError, ZeroDivisionError):
+        return None
+
+
+def _of(tree: ast.expr, known: Mapping[str, str], left: int) -> int | None:
+    if isinstance(tree, ast.Constant) and isinstance(tree.value, int):
+        return tree.value
+    if isinstance(tree, ast.Name) and tree.id in known and left:
+        return _value(known[tree.id], known, left - 1)
+    if isinstance(tree, ast.BinOp) and type(tree.op) in OPERATIONS:
+        pair = [_of(side, known, left) for side in (tree.left, tree.right)]
+        if isinstance(pair[0], int) and isinstance(pair[1], int):
+            return OPERATIONS[type(tree.op)](pair[0], pair[1])
+    return None
