@@ -60,7 +60,7 @@ def python(tmp_path_factory):
 def snippets(tmp_path):
     """The README's two programs as files beside the PTX that they read."""
     text = (FOLDER / "README.md").read_text(encoding="utf-8")
-    section = text[text.index("## Use it alone") : text.index("## What it does not do")]
+    section = text[text.index("## Use it alone") : text.index("## Run a whole program")]
     script, tests = re.findall(r"```python\n(.*?)```", section, re.S)
     (tmp_path / "scale.cu").write_text(SCALE)
     (tmp_path / "scale.ptx").write_text(compile_ptx(SCALE, filename="scale.cu"))
