@@ -292,7 +292,7 @@ class RawKernel:
                 )
         except (PtxError, KernelFault, LookupError, TypeError, ValueError) as error:
             if plain_launch and isinstance(error, KernelFault):
-                launched = Launched(self.name, grid, block, faulted=True)
+                launched = Launched(self.name, grid, block, faulted=True, shared=shared_mem)
                 remember(launched, args, self._arguments.parameters)
             if self.code and has_assembly(self.code) and _told_by_assembler(error):
                 target = split_arch(self.options)[0].removeprefix("compute_")
@@ -309,6 +309,7 @@ class RawKernel:
             grid,
             block,
             code=self.code or "",
+            shared=shared_mem,
             changed_nothing=are_unchanged(earlier),
         )
         remember(launched, args, self._arguments.parameters)

@@ -20,7 +20,8 @@ MOST_BYTES = 1 << 28  # of an array that is compared with its content before a l
 class Launched:
     """A launch: the kernel's name, its grid and block, and whether a fault ended it. ``references``
     are weak ones to its arrays, by their parameters' names. ``code`` is the kernel's.
-    ``changed_nothing``: its results were there already, from other code of the same name."""
+    ``shared`` are its bytes of dynamic shared memory. ``changed_nothing``: its results were there
+    already, from other code of the same name."""
 
     kernel: str
     grid: Sequence[int]
@@ -28,12 +29,14 @@ class Launched:
     faulted: bool = False
     references: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     code: str = field(default="", repr=False, compare=False)
+    shared: int = 0
     changed_nothing: bool = False
 
     @property
     def as_sanitized(self) -> str:
         """The call that examines it: ``sanitize(vec_add, 4, 256, args)``."""
-        return f"sanitize({self.kernel}, {_shape(self.grid)}, {_shape(self.block)}, args)"
+        shared = f", shared_mem={self.shared}" if self.shared else ""
+        return f"sanitize({self.kernel}, {_shape(self.grid)}, {_shape(self.block)}, args{shared})"
 
     def arrays(self) -> dict[str, Any]:
         """Its arrays that still exist, by their parameters' names, as they are now."""
@@ -41,7 +44,8 @@ class Launched:
         return {name: array for name, array in kept.items() if array is not None}
 
 
-_launches: deque[tuple[Launched, list[Any]]] = deque(maxlen=KEPT)  # with weak references
+Place = tuple[Any, tuple[int, int]]  # a weak reference to what owns the memory, and the bounds
+_launches: deque[tuple[Launched, list[Place]]] = deque(maxlen=KEPT)
 
 
 def remember(launched: Launched, args: Any, parameters: Sequence[Any] = ()) -> None:
@@ -51,7 +55,8 @@ def remember(launched: Launched, args: Any, parameters: Sequence[Any] = ()) -> N
     written = {name: reference for name, (reference, _) in wrote.items()}
     others = {name: reference for name, (reference, _) in read.items()}
     launched = replace(launched, references={**written, **others})
-    _launches.append((launched, list(written.values())))
+    owners = [(weakref.ref(_owner(reference())), here) for reference, here in wrote.values()]
+    _launches.append((launched, owners))
 
 
 Arrays = dict[str, tuple[Any, tuple[int, int]]]
@@ -104,13 +109,19 @@ def are_unchanged(results: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
     return bool(results) and all(same)
 
 
-def _overlaps(array: Any, references: Sequence[Any]) -> bool:
-    """Whether ``array`` has a byte in common with an array that one of ``references`` leads to."""
+def _overlaps(array: Any, places: Sequence[Place]) -> bool:
+    """Whether ``array`` has a byte in common with one of ``places`` that is still in use."""
     here = bounds(array)
-    places = (bounds(reference()) for reference in references)
     return here is not None and any(
-        there is not None and here[0] < there[1] and there[0] < here[1] for there in places
+        owner() is not None and here[0] < there[1] and there[0] < here[1] for owner, there in places
     )
+
+
+def _owner(array: Any) -> Any:
+    """The array that owns the memory of ``array``: a view such as y[2:] may be gone before it."""
+    array = plain(array)
+    base = getattr(array, "base", getattr(array, "_base", None))  # the second is torch's
+    return _owner(base) if isinstance(base, (np.ndarray, type(array))) else array
 
 
 def bounds(array: Any) -> tuple[int, int] | None:

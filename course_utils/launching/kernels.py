@@ -147,7 +147,7 @@ class Kernel:
             self.raw(*shape, values, shared_mem=shared_mem)
             gpu.wait(prints=self._prints)
         parameters = self.signature.parameters if self.signature else ()
-        remember(Launched(self.name, *shape), args, parameters)
+        remember(Launched(self.name, *shape, shared=shared_mem), args, parameters)
         return None
 
     def _emulate(

@@ -53,16 +53,20 @@ def test_after_a_launch_that_a_fault_ended_the_fault_comes_first(kernels, route)
     assert "fault" not in check(y, RIGHT, raising=False).hint
 
 
-def test_a_freed_array_is_forgotten_and_a_shape_is_written_as_short_as_it_can_be():
+def test_a_shape_is_written_as_short_as_it_can_be():
     y = cp.zeros(8, cp.float32)
     remember(Launched("k", (2, 3, 1), (32, 1, 1)), (y, 5))
     assert last_launch_on(y).as_sanitized == "sanitize(k, (2, 3), 32, args)"
-    here = y[:]
-    del y
-    assert last_launch_on(here) is None
 
 
-def test_arrays_of_a_gpu_are_known_by_their_addresses():
+@pytest.mark.parametrize("route", ["load", "raw"])
+def test_a_launch_on_a_view_that_no_name_holds_is_remembered(kernels, route):
+    x, y = cp.arange(8, dtype=cp.float32), cp.empty(8, cp.float32)
+    kernels[route]((2,), (4,), (x, y[0:][:], np.int32(8)), shared_mem=64)
+    assert last_launch_on(y).as_sanitized == "sanitize(fill, 2, 4, args, shared_mem=64)"
+
+
+def test_arrays_of_a_gpu_are_known_by_their_addresses_until_they_are_freed():
     class OnGpu(SimpleNamespace):
         __cuda_array_interface__ = {}  # noqa: RUF012
 
@@ -72,6 +76,8 @@ def test_arrays_of_a_gpu_are_known_by_their_addresses():
     )
     remember(Launched("k", (1,), (32,)), (whole,))
     assert last_launch_on(part).kernel == "k" and last_launch_on(other) is None
+    del whole
+    assert last_launch_on(part) is None
 
 
 def test_the_arrays_of_the_last_launch_are_evidence_while_they_give_the_expected_result():
