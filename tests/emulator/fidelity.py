@@ -603,6 +603,20 @@ stands in for one:
 - `tcgen05.shift` follows a public measurement on a B200. The decompression of `tcgen05.cp` follows
   the PTX manual alone: nothing independent was found for it.
 """
+ORDER = """
+## The order of memory
+
+Values are always the newest ones: a store is visible to all threads at once. A missing barrier or
+fence is a finding of a check, not a wrong value. Two rules are wider here than in the PTX manual:
+
+- An mbarrier arrival of one lane releases all that its warp did before. By the manual it releases
+  the lane's own accesses, and those that the lane has been told of.
+- mbarrier operations of the scopes `.cta` and `.cluster` count alike, so a remote arrival reaches
+  the block that waits. By the manual that takes `.release.cluster` and `.acquire.cluster`.
+
+A tensor map that a kernel changes by `tensormap.replace` holds for the next copy, with or without
+`fence.proxy.tensormap`.
+"""
 
 
 def render(emulator: dict[str, Any], gpu: dict[str, Any]) -> str:
@@ -627,7 +641,7 @@ emulator's. NVRTC {emulator["nvrtc"]}, NumPy {emulator["numpy"]}.
     on_gpu = "\n".join(_gpu_section(gpu))
     assembler = "\n".join(_departures(gpu))
     measured = f"{on_gpu}\n{assembler}\n{TEXTURES}{FP8}"
-    return f"{INTRODUCTION}\n{table}\n## Against a GPU\n\n{measured}{TCGEN05}"
+    return f"{INTRODUCTION}\n{table}\n## Against a GPU\n\n{measured}{TCGEN05}{ORDER}"
 
 
 INTRODUCTION = """# How close the emulator comes to a GPU
