@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # for editors, which complete names and show their docstrings
     from .devices.selection import cp, device, size
     from .environment import doctor
     from .exercises import answer, hint, progress, reset, restore, solution
+    from .exercises.student.step_answer import step
     from .figures.drawn_digits import centred, drawing_pad, read_drawing
     from .host_programs.cuda_cells import run_cuda
     from .host_programs.program_cells import c_folder
@@ -103,6 +104,7 @@ __all__ = [
     "size",
     "solution",
     "spans",
+    "step",
     "step_spans",
     "stored",
     "tensor_map",
@@ -134,6 +136,7 @@ _HOMES = {  # the modules that define the others
     "devices.selection": "cp device size",
     "environment": "doctor",
     "exercises": "answer hint progress reset restore solution",
+    "exercises.student.step_answer": "step",
     "figures.drawn_digits": "centred drawing_pad read_drawing",
     "host_programs.cuda_cells": "run_cuda",
     "host_programs.program_cells": "c_folder",

@@ -53,7 +53,9 @@ def modules() -> list[str]:
 def missing(page: Path) -> list[str]:
     """What ``page`` links to or names as a module, and isn't there."""
     prose = re.sub(r"(?ms)^```.*?^```", "", text(page))
-    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", prose)
+    # `kernel[grid](x)` is no link
+    unquoted = re.sub(r"`[^`\n]*`", lambda m: m[0].replace("](", ""), prose)
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", unquoted)
     named = re.findall(r"`((?:\w+/)*\w+\.py)`", prose)
     return sorted(
         {target for target in links if not (page.parent / target).exists()}

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from .memory.tensor_box import Box
     from .memory.texels import Surface, Texels, Texture
     from .recording.counters import InstructionCounts, Tally, add_up
+    from .recording.line_steps import READ, UPDATE, WRITE, LineStep, StepRecorder
     from .recording.thread_stats import ThreadStats
     from .recording.trace_recorder import WarpAccess, WarpStep
 
@@ -107,6 +108,9 @@ _LATER = {
     "InstructionCounts": "recording.counters",
     "Tally": "recording.counters",
     "add_up": "recording.counters",
+    **dict.fromkeys(
+        ("READ", "UPDATE", "WRITE", "LineStep", "StepRecorder"), "recording.line_steps"
+    ),
     "ThreadStats": "recording.thread_stats",
     "WarpAccess": "recording.trace_recorder",
     "WarpStep": "recording.trace_recorder",
@@ -137,6 +141,7 @@ __all__ = [
     "NULL_POINTER",
     "ONLY_SLOW",
     "OUT_OF_BOUNDS",
+    "READ",
     "SECTOR",
     "SHARED_PER_SM",
     "SMS",
@@ -145,9 +150,11 @@ __all__ = [
     "TRAP",
     "UNINITIALISED",
     "UNKNOWN_INSTRUCTION",
+    "UPDATE",
     "USE_AFTER_FREE",
     "WARNING",
     "WARP",
+    "WRITE",
     "Address",
     "Box",
     "Cause",
@@ -162,12 +169,14 @@ __all__ = [
     "LanguageError",
     "LaunchResult",
     "LaunchTooLong",
+    "LineStep",
     "Location",
     "OperandList",
     "Options",
     "PreparedLaunch",
     "PtxError",
     "Register",
+    "StepRecorder",
     "Surface",
     "Symbol",
     "Tally",

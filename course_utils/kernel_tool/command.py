@@ -16,6 +16,7 @@ from ..launching.kernels import Kernel
 from ..launching.modules import load
 from ..observing.profiling import profile
 from ..observing.sanitizing import sanitize
+from ..observing.stepping import step_kernel
 from .launch_values import FORMS, arguments, extents
 
 EXAMPLE = """\
@@ -64,6 +65,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--seed", type=int, default=0, help="of random(...) (0)")
     made.add_argument(
         "--profile", action="store_true", help="count the launch, and name the bad numbers"
+    )
+    made.add_argument(
+        "--step", type=Path, metavar="FILE.html", help="record a small launch line by line"
     )
     made.add_argument("--save", type=Path, metavar="FILE.npz", help="store the arrays afterwards")
     return made
@@ -123,8 +127,9 @@ def kernel_in(
 def _run(asked: argparse.Namespace) -> int:
     if asked.seed < 0:
         raise LessonError(f"--seed is a whole number from 0 on; got {asked.seed}.")
-    if asked.save and not asked.save.parent.is_dir():  # said before the launch, which may take long
-        raise LessonError(f"--save: there is no folder {str(asked.save.parent)!r}.")
+    for option, file in (("--save", asked.save), ("--step", asked.step)):
+        if file and not file.parent.is_dir():  # said before the launch, which may take long
+            raise LessonError(f"{option}: there is no folder {str(file.parent)!r}.")
     defines = dict((*word.split("=", 1), 1)[:2] for word in asked.define)
     kernel = kernel_in(asked.file, asked.kernel, defines, asked.arch, asked.cooperative)
     launch = extents(asked.grid), extents(asked.block)
@@ -145,6 +150,10 @@ def _run(asked: argparse.Namespace) -> int:
             print(f"\n{name} = {_shown(values[name].get())}")
     if asked.save:
         np.savez(asked.save, **{name: values[name].get() for name in given})
+    if asked.step:
+        copies = (given[name].copy() if name in given else value for name, value in values.items())
+        steps = step_kernel(kernel, *launch, tuple(copies), shared_mem=asked.shared)
+        print(f"\n{len(steps.steps)} steps: open {steps.save(asked.step)} in a browser.")
     if asked.profile and not report.errors:
         again = tuple(given.get(name, value) for name, value in values.items())
         counted = profile(kernel, *launch, again, shared_mem=asked.shared)

@@ -98,7 +98,7 @@ def removed(
     twin = without_optimiser(kernel)
     if twin is None:
         return []
-    _copy_variables(kernel, twin)
+    copy_variables(kernel, twin)
     options = Options(checks=CHECKS, budget=BUDGET, patience=PATIENCE, quiet=True)
     try:
         with redirect_stdout(StringIO()):
@@ -110,7 +110,7 @@ def removed(
     return as_removed(result.findings)
 
 
-def _copy_variables(kernel: Kernel, twin: Kernel) -> None:
+def copy_variables(kernel: Kernel, twin: Kernel) -> None:
     """Give the variables of ``twin`` in global and constant memory the values of ``kernel``'s."""
     theirs, ours = kernel.raw.entry.module, twin.raw.entry.module
     for name, variable in ours.variables.items():

@@ -9,6 +9,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,8 @@ def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def lab(request: pytest.FixtureRequest, screenshots: Path):
+def chromium() -> Iterator[Any]:
+    """A browser of this machine, under Playwright."""
     api = pytest.importorskip(
         "playwright.sync_api",
         reason="playwright, which drives the browser, is missing: pip install playwright",
@@ -45,16 +47,22 @@ def lab(request: pytest.FixtureRequest, screenshots: Path):
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         pytest.skip(f"no browser was found (looked for {', '.join(BROWSERS)})")
+    with api.sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=browser)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def lab(request: pytest.FixtureRequest, screenshots: Path):
+    chromium = request.getfixturevalue("chromium")
     server = request.getfixturevalue("server")  # only now: it takes seconds to start
     from tests.browser.lab import Lab
 
-    with api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser)
-        page = chromium.new_page(viewport={"width": 1400, "height": 1000})
-        page.set_default_timeout(PATIENCE_MS)
-        lab = Lab(page, screenshots)
-        page.goto(server.address)
-        page.wait_for_function("window.jupyterapp !== undefined")
-        yield lab
-        lab.screenshot("at_the_end")
-        chromium.close()
+    page = chromium.new_page(viewport={"width": 1400, "height": 1000})
+    page.set_default_timeout(PATIENCE_MS)
+    lab = Lab(page, screenshots)
+    page.goto(server.address)
+    page.wait_for_function("window.jupyterapp !== undefined")
+    yield lab
+    lab.screenshot("at_the_end")

@@ -49,6 +49,14 @@ def test_a_fault_is_named_with_its_line_and_told_by_the_status(file, capsys):
     assert f"\nnext: {CAUSE_STEPS[Cause.OUTSIDE_ARRAY_GUARDED]}\n" in told
 
 
+def test_a_small_launch_is_recorded_as_a_page(file, capsys, tmp_path):
+    page = tmp_path / "steps.html"
+    small = "--kernel", "saxpy", "--block", "8", "--args", "2", "n=8", "x=arange(8)", "y=ones(8)"
+    assert main([file, "--define", "LIMIT=<", *small, "--step", str(page)]) == 0
+    assert f"open {page}" in capsys.readouterr().out
+    assert "y[i] += a * x[i]" in page.read_text(encoding="utf-8")
+
+
 WHOLE_GRID = """
 #include <cooperative_groups.h>
 extern "C" __global__ void meet(float *x, int n)
@@ -90,6 +98,7 @@ def test_counts_are_of_the_launch_from_the_same_contents(file, capsys):
         ((*LAUNCH, *RIGHT[:-1], "y=zeros(9999999999, 9999999999)"), "y: zeros(9999999999, 9999"),
         ((*LAUNCH, "--seed", "-1", *RIGHT), "--seed is a whole number"),
         ((*LAUNCH, "--save", "no/such/folder/x.npz", *RIGHT), "there is no folder"),
+        ((*LAUNCH, "--step", "no/such/folder/x.html", *RIGHT), "there is no folder"),
         (("--kernel", "of_a_struct", "--args", "1", "ones(3)"), "p is a Pair"),
         (RIGHT, "has the kernels saxpy, of_a_struct: say which"),
         ((*LAUNCH, *RIGHT[:-1], "y=nothing.npy"), "could not be read"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 # Stands here so that a launch is described without importing a check; held to the table of
 # watchers.py by a test.
@@ -42,7 +43,7 @@ class Options:
     the others, with "lanes" half of each warp's lanes; ``seed`` draws which. Both begin with the
     last blocks. ``threads`` counts what each single thread does.
     ``first_nan``: "nan" finds the operation that first makes a NaN of numbers, "inf" an infinity.
-    ``trace``: the warp whose steps are recorded.
+    ``trace``: the warp whose steps are recorded. ``recorder``: one more observer of the launch.
     ``patience``: seconds after which :class:`~.report.LaunchTooLong` ends the launch; also before,
     where the blocks that have begun tell that they will not be enough.
     ``quiet``: a launch that will take long does not say so on the standard error output.
@@ -59,6 +60,7 @@ class Options:
     threads: bool = False
     first_nan: str = ""
     trace: TraceOptions | None = None
+    recorder: Any = None
     patience: float | None = None
     quiet: bool = False
 

@@ -52,6 +52,8 @@ def observers_of(launch: LaunchState) -> list[Observer]:
         observers.append(ThreadStats(launch))
     if options.first_nan:
         observers.append(FirstNan(infinite=options.first_nan == "inf"))
+    if options.recorder is not None:
+        observers.append(options.recorder)
     if options.trace is not None:
         observers += TraceRecorder(options.trace), AsyncRecorder(options.trace)
     return observers

@@ -1,0 +1,322 @@
+"""Records a small launch line by line: its threads, their accesses, the new values in memory.
+
+A *step* is one source line as one group of lanes runs it. The lanes may be of several warps, which
+then run it together. As long as the same lanes go on with later instructions of the same line it
+stays one step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..findings.report import Counts
+from ..isa import ptx
+from ..isa.location import Location
+from ..machine.accesses import Site, Spread
+from ..machine.async_state import MBarrier, Transfer
+from ..machine.barriers import BarrierState
+from ..machine.batch import Batch
+from ..machine.code import Block, Decoded
+from ..machine.lanes import Group
+from ..machine.observer import Observer
+from ..memory.address_space import Region
+
+READ, WRITE, UPDATE = "read", "write", "update"
+Lanes = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Accesses of a step to one array. ``lanes`` and ``elements`` are pairs."""
+
+    array: int
+    kind: str
+    lanes: Lanes
+    elements: tuple[int, ...]
+
+
+@dataclass
+class LineStep:
+    """One source line, run by ``lanes``: threads counted through all blocks of the launch.
+
+    ``changes`` are elements with a new value: (array, element, value). ``waits`` are lanes that
+    begin to wait, after the name of the barrier. Those in ``goes`` wait no longer, and those in
+    ``ended`` have returned. ``starts`` and ``lands``: (array, elements) of asynchronous copies.
+    """
+
+    file: str
+    line: int
+    lanes: Lanes
+    reaches: list[Reach] = field(default_factory=list)
+    changes: list[tuple[int, int, Any]] = field(default_factory=list)
+    waits: list[tuple[str, Lanes]] = field(default_factory=list)
+    goes: list[Lanes] = field(default_factory=list)
+    ended: list[Lanes] = field(default_factory=list)
+    starts: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+    lands: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing but registers has changed."""
+        return not (self.reaches or self.changes or self.waits or self.starts or self.lands)
+
+
+@dataclass(eq=False)
+class SteppedArray:
+    """An array as far as the launch reached it. ``first`` has its elements before the launch, None
+    where nothing had been written. ``block`` is the owner of shared memory, −1 for other arrays."""
+
+    name: str
+    space: str
+    block: int
+    dtype: np.dtype
+    first: list[Any]
+    bytes: np.ndarray  # of the machine's own memory
+    known: np.ndarray  # their values as of the last look
+    written: np.ndarray  # bool, of each element
+
+
+class StepRecorder(Observer):
+    """Fills ``steps`` and ``arrays``. ``complete`` is False when there were more than the limit."""
+
+    def __init__(self, file: str, limit: int, most_elements: int = 4096) -> None:
+        self.file, self.limit, self.most_elements = file, limit, most_elements
+        self.steps: list[LineStep] = []
+        self.complete = True
+        self.arrays: list[SteppedArray] = []
+        self._numbers: dict[tuple[int, int], int] = {}  # (id of region, block) -> array
+        self._regions: list[Region] = []  # kept alive, so that ids stay theirs
+        self._at = (-1, -1)  # order of the code, place of the block
+        self._places: dict[int, Location | None] = {}  # of instructions
+        self._last_lanes: np.ndarray | None = None  # of a group,
+        self._last: Lanes = ()  # and the threads that they are
+        self._seen: set[int] = set()  # instructions of the step
+        self._stored: list[tuple[int, np.ndarray]] = []
+        self._waiting: dict[int, str] = {}
+
+    # --- steps ---
+
+    def follows(self, group: Group, block: Block) -> bool:
+        return self.complete
+
+    def _lanes(self, group: Group) -> Lanes:
+        if self._last_lanes is not group.lanes:
+            self._last_lanes, self._last = group.lanes, self._threads(group.batch, group.lanes)
+        return self._last
+
+    def _threads(self, batch: Batch, lanes: np.ndarray) -> Lanes:
+        x, y, z = batch.launch.block
+        threads = x * y * z
+        slot, thread = np.divmod(lanes, batch.lanes_per_block)
+        return tuple(((batch.first + slot) * threads + thread).tolist())
+
+    def instruction_starts(self, group: Group, decoded: Decoded) -> None:
+        if id(decoded) not in self._places:
+            self._places[id(decoded)] = decoded.instruction.place_in(self.file)
+        place = self._places[id(decoded)]
+        if place is None:
+            return
+        at = group.code.order, group.code.places[group.block]
+        lanes = self._lanes(group)
+        if not self._goes_on(place, lanes, at, decoded):
+            if len(self.steps) == self.limit:
+                self.complete = False
+                return
+            self.steps.append(LineStep(place.file, place.line, lanes))
+            self._seen = set()
+        self._seen.add(id(decoded))
+        self._at = at
+        if decoded.ends and decoded.instruction.opcode in ("ret", "exit") and not group.stack:
+            self.steps[-1].ended.append(lanes)
+
+    def _goes_on(
+        self, place: Location, lanes: Lanes, at: tuple[int, int], decoded: Decoded
+    ) -> bool:
+        """Whether the instruction belongs to the last step: to the same line, for some of the same
+        lanes, further on in the code. A step without an access also takes instructions
+        before it, as a loop's line has them: the next value of its counter, and the condition."""
+        if not self.steps:
+            return False
+        last = self.steps[-1]
+        if (last.file, last.line) != (place.file, place.line) or not _among(lanes, last.lanes):
+            return False
+        onwards = self._at[0] == at[0] and self._at[1] <= at[1] and id(decoded) not in self._seen
+        return onwards or last.idle
+
+    def instruction_ends(self, group: Group, decoded: Decoded) -> None:
+        if self._stored:
+            self._look()
+
+    def launch_ends(self, counts: Counts, recorded: dict[str, Any]) -> None:
+        self._look()
+
+    def _now(self) -> LineStep:
+        if not self.steps:
+            self.steps.append(LineStep(self.file, 0, ()))
+        return self.steps[-1]
+
+    # --- arrays ---
+
+    def _array(self, region: Region, block: int, dtype: np.dtype) -> int:
+        key = id(region), block
+        if key not in self._numbers:
+            start = block * region.stride if region.owner != "all" else 0
+            raw = region.storage[start : start + region.size]
+            kind = region.dtype if region.dtype is not None else dtype
+            if kind.kind == "V":
+                kind = dtype
+            if region.dtype is None and kind.kind == "u":  # PTX has no other for int
+                kind = np.dtype(f"i{kind.itemsize}")
+            whole = raw[: len(raw) // kind.itemsize * kind.itemsize]
+            values = whole.view(kind)
+            written = np.full(len(values), region.space == "global")
+            shadow = region.unwritten.shadow(region) if region.unwritten is not None else None
+            if shadow is not None:
+                unset = shadow.bytes[: len(values) * kind.itemsize].reshape(len(values), -1)
+                written &= ~unset.any(1)
+            first = [v if w else None for v, w in zip(values.tolist(), written, strict=True)]
+            owner = block if region.owner != "all" else -1
+            self._numbers[key] = len(self.arrays)
+            self._regions.append(region)
+            self.arrays.append(
+                SteppedArray(
+                    region.name, region.space, owner, kind, first, whole, whole.copy(), written
+                )
+            )
+        return self._numbers[key]
+
+    def access(
+        self,
+        site: Site,
+        group: Group,
+        region: Region,
+        first: int,
+        index: np.ndarray,
+        spread: Spread,
+    ) -> None:
+        copied = site.instruction.opcode == "cp" and site.is_store  # not yet: see copy_lands
+        if copied or region.space not in ("global", "shared"):
+            return
+        at = (first + group.full(index)) * site.width
+        blocks = group.slots if region.owner == "block" else np.full(group.n, -1)
+        if spread.homes is not None and region.owner == "block":
+            blocks = group.full(np.asarray(spread.homes))
+        threads = np.array(self._lanes(group))
+        for block in np.unique(blocks):
+            chosen = blocks == block
+            number = self._array(region, max(int(block), 0), np.dtype(site.dtype))
+            array = self.arrays[number]
+            size = array.dtype.itemsize
+            offset = int(block) * region.stride if region.owner == "block" else 0
+            begin = (at[chosen] - offset) // size
+            count = max(site.bytes // size, 1)
+            elements = (begin[:, None] + np.arange(count)).ravel()
+            kind = UPDATE if site.is_atomic else WRITE if site.is_store else READ
+            lanes = tuple(np.repeat(threads[chosen], count).tolist())
+            self._now().reaches.append(Reach(number, kind, lanes, tuple(elements.tolist())))
+            if kind != READ:
+                self._stored.append((number, elements))
+
+    def _look(self) -> None:
+        """Note all changes since the last look."""
+        step = self._now()
+        changed: dict[int, set[int]] = {}
+        for number, elements in self._stored:
+            changed.setdefault(number, set()).update(elements.tolist())
+        self._stored.clear()
+        for number, array in enumerate(self.arrays):
+            different = array.bytes != array.known
+            if different.any():
+                bytes_there = np.flatnonzero(different)
+                changed.setdefault(number, set()).update(
+                    (bytes_there // array.dtype.itemsize).tolist()
+                )
+                array.known[:] = array.bytes
+        for number, places in changed.items():
+            array = self.arrays[number]
+            values = array.bytes.view(array.dtype)
+            inside = sorted(e for e in places if 0 <= e < len(values))
+            array.written[inside] = True
+            step.changes += [(number, e, values[e].item()) for e in inside]
+
+    # --- waiting ---
+
+    def barrier_arrives(
+        self,
+        group: Group,
+        instruction: ptx.Instruction,
+        number: int,
+        threads: int | None,
+        state: BarrierState,
+    ) -> None:
+        lanes = self._lanes(group)
+        what = "barrier" if number == 0 else f"barrier {number}"
+        self._now().waits.append((what, lanes))
+        self._waiting |= dict.fromkeys(lanes, what)
+
+    def _go(self, batch: Batch, warps: np.ndarray) -> None:
+        lanes = (np.flatnonzero(warps.ravel())[:, None] * 32 + np.arange(32)).ravel()
+        inside = lanes % batch.lanes_per_block < np.prod(batch.launch.block)
+        gone = tuple(t for t in self._threads(batch, lanes[inside]) if t in self._waiting)
+        for thread in gone:
+            del self._waiting[thread]
+        if gone:
+            self._now().goes.append(gone)
+
+    def barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
+        self._go(batch, joined)
+
+    def cluster_arrives(self, group: Group, instruction: ptx.Instruction) -> None:
+        lanes = self._lanes(group)
+        self._now().waits.append(("cluster", lanes))
+        self._waiting |= dict.fromkeys(lanes, "cluster")
+
+    def cluster_barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
+        self._go(batch, joined)
+
+    def mbarrier_passed(self, batch: Batch, barrier: MBarrier, lanes: np.ndarray) -> None:
+        gone = tuple(t for t in self._threads(batch, lanes) if t in self._waiting)
+        for thread in gone:
+            del self._waiting[thread]
+        if gone:
+            self._now().goes.append(gone)
+
+    # --- asynchronous copies ---
+
+    def _target(self, batch: Batch, transfer: Transfer) -> list[tuple[int, tuple[int, ...]]]:
+        filled = transfer.filled
+        if filled is None:
+            return []
+        region, elements, index = filled
+        if region.space not in ("global", "shared"):
+            return []
+        at = np.unique(index) * elements.itemsize
+        source = transfer.regions[1]
+        known = source.dtype if source is not None and source.dtype is not None else None
+        dtype = elements.dtype if known is None or known.kind == "V" else known
+        blocks = at // region.stride if region.owner == "block" else np.full(len(at), -1)
+        found = []
+        for block in np.unique(blocks):
+            number = self._array(region, max(int(block), 0), dtype)
+            array = self.arrays[number]
+            offset = int(block) * region.stride if region.owner == "block" else 0
+            size = array.dtype.itemsize
+            count = max(elements.itemsize // size, 1)
+            begin = (at[blocks == block] - offset) // size
+            found.append((number, tuple((begin[:, None] + np.arange(count)).ravel().tolist())))
+        return found
+
+    def copy_starts(self, batch: Batch, transfer: Transfer) -> None:
+        self._now().starts += self._target(batch, transfer)
+
+    def copy_lands(self, batch: Batch, transfer: Transfer) -> None:
+        lands = self._target(batch, transfer)
+        self._now().lands += lands
+        self._stored += [(number, np.array(elements)) for number, elements in lands]
+
+
+def _among(some: Lanes, lanes: Lanes) -> bool:
+    return some is lanes or some == lanes or set(some) <= set(lanes)

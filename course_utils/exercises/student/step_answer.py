@@ -1,0 +1,82 @@
+"""``step``: a kernel of yours, or your answer to an exercise, line by line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...devices.limits import dimensions
+from ...emulator import StepRecorder
+from ...errors import LessonError
+from ...observing.stepping import (
+    MOST_STEPS,
+    SteppedLaunch,
+    check_complete,
+    check_size,
+    step_kernel,
+    step_options,
+)
+from ..authoring import emulated_runs
+from ..authoring.registry import find
+from ..authoring.spec import KernelExercise
+from ..judging.trials import Trial
+from ..judging.worked_case import worked_trial
+from . import saved_answers
+
+
+def step(
+    kernel: Any,
+    grid: int | tuple[int, ...] | None = None,
+    block: int | tuple[int, ...] | None = None,
+    args: tuple[Any, ...] | None = None,
+    *,
+    order: str = "lockstep",
+    seed: int = 0,
+    **options: Any,
+) -> SteppedLaunch:
+    """Run a small launch on the emulator and look at it line by line.
+
+    ``step(kernel, grid, block, args)`` takes what ``sanitize`` takes, with at most 4 blocks, 256
+    threads and 5,000 steps. ``step("04.block_min")`` runs what you ran last for that exercise, or
+    its starter, on a case of a few numbers. ``order="adversarial"`` lets some threads get far ahead
+    of others, so that a race goes wrong, and ``seed`` draws which. More under
+    :func:`~course_utils.observing.stepping.step_kernel`.
+
+    Raises LessonError for an exercise whose answer isn't a kernel or whose smallest case is too
+    large to look at, and for a launch as ``step_kernel`` does.
+    """
+    if not isinstance(kernel, str):
+        if grid is None or block is None or args is None:
+            raise LessonError(
+                "step takes a kernel with its grid, block and arguments, or the name of an "
+                'exercise: step(kernel, 1, 32, (x, n)) or step("04.block_min").'
+            )
+        return step_kernel(kernel, grid, block, args, order=order, seed=seed, **options)
+    return _step_exercise(kernel, order, seed)
+
+
+def _step_exercise(name: str, order: str, seed: int) -> SteppedLaunch:
+    try:
+        exercise = find(name.strip())
+    except KeyError as error:
+        raise LessonError(error.args[0]) from None
+    if not isinstance(exercise, KernelExercise):
+        raise LessonError(f"{exercise.id} asks for no kernel, and step shows kernels.")
+    source = saved_answers.saved_answer(exercise) or exercise.starter
+    module = emulated_runs.load_answer(exercise, source, f"{exercise.id}.cu", ("-G",))
+    trial = worked_trial(exercise) or Trial(exercise.small[0], seed=1)
+    launch = trial.launches(exercise)[0]
+    shape = dimensions(launch.grid, "grid"), dimensions(launch.block, "block")
+    kernel = module[launch.kernel or exercise.kernel]
+    check_size(exercise.id, *shape)
+    recorder = StepRecorder(kernel.filename, MOST_STEPS)
+    run = emulated_runs.run(
+        exercise,
+        module,
+        trial.given(exercise),
+        trial.size,
+        launches=(launch,),
+        options=step_options(recorder, order, seed),
+    )
+    check_complete(exercise.id, recorder)
+    findings = [*run.findings, *([run.fault] if run.fault else [])]
+    return SteppedLaunch(kernel, *shape, recorder, findings, source)

@@ -1,0 +1,293 @@
+"""A small launch, line by line, as a picture that you move through."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..devices.limits import LaunchError, dimensions
+from ..emulator import (
+    ALL_CHECKS,
+    READ,
+    UPDATE,
+    WRITE,
+    Finding,
+    KernelFault,
+    LineStep,
+    Options,
+    StepRecorder,
+)
+from ..launching.arguments import bring_back, carry_over
+from ..launching.emulation import emulated_call
+from .unoptimised import copy_variables
+
+PAGE = Path(__file__).with_name("stepper.html")
+MOST_BLOCKS, MOST_THREADS, MOST_STEPS = 4, 256, 5000
+MOST_ELEMENTS = 4096  # of an array
+BUDGET = 200_000  # instructions of a launch
+ORDERS = {"lockstep": "lockstep", "adversarial": "lanes", "warps": "warps"}
+KINDS = {READ: 0, WRITE: 1, UPDATE: 2}
+HEIGHT = 720  # pixels
+
+
+@dataclass(frozen=True)
+class SteppedFault:
+    """A finding and its ``moments``: (label, step) of each access that it names."""
+
+    text: str
+    moments: tuple[tuple[str, int], ...]
+
+
+class SteppedLaunch:
+    """A recorded launch. A notebook shows it as a page with a slider, and its text lists the steps.
+
+    ``steps`` and ``arrays`` are the recording, ``findings`` as in ``sanitize``. ``source``:
+    the text that is shown, by default the kernel's own.
+    """
+
+    def __init__(
+        self,
+        kernel: Any,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        recorder: StepRecorder,
+        findings: list[Finding],
+        source: str | None = None,
+    ) -> None:
+        self.kernel, self.grid, self.block = kernel, grid, block
+        self.source = kernel.source if source is None else source
+        self.steps, self.arrays = recorder.steps, recorder.arrays
+        self.findings = tuple(findings)
+        self.faults = tuple(self._fault(finding) for finding in findings)
+
+    def _fault(self, finding: Finding) -> SteppedFault:
+        places = [("first access", finding.other_location, finding.other_thread)]
+        places += [
+            (
+                "second access" if finding.other_location else "here",
+                finding.location,
+                finding.thread,
+            )
+        ]
+        moments: list[tuple[str, int]] = []
+        for label, place, thread in places:
+            if place is None:
+                continue
+            lines = [
+                n
+                for n, step in enumerate(self.steps)
+                if (step.file, step.line) == (place.file, place.line)
+            ]
+            mine = [
+                n for n in lines if thread is None or self._touches(self.steps[n], finding, thread)
+            ]
+            if lines:
+                moments.append((label, (mine or lines)[-1]))
+        return SteppedFault(finding.message, tuple(sorted(moments, key=lambda m: m[1])))
+
+    def _touches(self, step: LineStep, finding: Finding, thread: tuple[int, int, int]) -> bool:
+        x, y, z = thread
+        bx, by, _ = self.block
+        number, threads = x + bx * (y + by * z), math.prod(self.block)
+        return any(
+            lane % threads == number and (finding.index is None or element == finding.index)
+            for reach in step.reaches
+            if self.arrays[reach.array].name == finding.array
+            for lane, element in zip(reach.lanes, reach.elements, strict=True)
+        ) or (finding.array is None and any(lane % threads == number for lane in step.lanes))
+
+    # --- data for the page ---
+
+    def data(self) -> dict[str, Any]:
+        """The recording as the page reads it, small enough to be kept in a notebook."""
+        files = [self.kernel.filename]
+        for step in self.steps:
+            if step.file not in files:
+                files.append(step.file)
+        return {
+            "kernel": self.kernel.name,
+            "files": [Path(file).name for file in files],
+            "source": self.source.splitlines(),
+            "threads": math.prod(self.block),
+            "blocks": math.prod(self.grid),
+            "arrays": [
+                {
+                    "name": a.name,
+                    "space": a.space,
+                    "block": a.block,
+                    "type": a.dtype.name,
+                    "size": a.dtype.itemsize,
+                    "first": [_value(v) for v in a.first],
+                }
+                for a in self.arrays
+            ],
+            "steps": [_compact(step, files) for step in self.steps],
+            "faults": [
+                {"text": f.text, "moments": [list(moment) for moment in f.moments]}
+                for f in self.faults
+            ],
+            "begin": max((m for f in self.faults for _, m in f.moments), default=0),
+        }
+
+    def page(self) -> str:
+        """One HTML document with everything in it, ready for a browser."""
+        text = json.dumps(self.data(), separators=(",", ":"), ensure_ascii=False)
+        return PAGE.read_text(encoding="utf-8").replace("$data", text.replace("</", "<\\/"))
+
+    def save(self, path: str | Path) -> Path:
+        """Write :meth:`page` to a file, and return its path."""
+        path = Path(path)
+        path.write_text(self.page(), encoding="utf-8")
+        return path
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe title="Steps of {html.escape(self.kernel.name)}" style="width:100%;'
+            f'height:{HEIGHT}px;border:0" srcdoc="{html.escape(self.page())}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        source = self.source.splitlines()
+        threads = math.prod(self.block) * math.prod(self.grid)
+        rows = [f"{self.kernel.name}: {len(self.steps)} steps of {threads} threads"]
+        for number, step in enumerate(self.steps):
+            own = step.file == self.kernel.filename and 0 < step.line <= len(source)
+            code = source[step.line - 1].strip() if own else Path(step.file).name
+            rows.append(
+                f"{number + 1:>4}  line {step.line:>3}  {len(step.lanes):>3} threads  {code}"
+            )
+            rows += [f"      {len(lanes)} threads wait: {what}" for what, lanes in step.waits]
+        return "\n".join([*rows, *(fault.text for fault in self.faults)])
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return value
+
+
+def _spans(numbers: Any) -> Any:
+    """Rising numbers as text, "0-3,8", and others as a list."""
+    numbers = list(numbers)
+    if any(b <= a for a, b in zip(numbers, numbers[1:], strict=False)):
+        return numbers
+    pieces: list[list[int]] = []
+    for n in numbers:
+        if pieces and n == pieces[-1][1] + 1:
+            pieces[-1][1] = n
+        else:
+            pieces.append([n, n])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in pieces)
+
+
+def _compact(step: LineStep, files: list[str]) -> dict[str, Any]:
+    changes: dict[int, dict[int, Any]] = {}
+    for array, element, value in step.changes:
+        changes.setdefault(array, {})[element] = _value(value)
+    made = {
+        "file": files.index(step.file),
+        "line": step.line,
+        "lanes": _spans(step.lanes),
+        "changes": [
+            [array, _spans(sorted(found)), [found[e] for e in sorted(found)]]
+            for array, found in changes.items()
+        ],
+        "reaches": [
+            [r.array, KINDS[r.kind], _spans(r.lanes), _spans(r.elements)] for r in step.reaches
+        ],
+        "waits": [[what, _spans(lanes)] for what, lanes in step.waits],
+        "goes": [_spans(lanes) for lanes in step.goes],
+        "ended": [_spans(lanes) for lanes in step.ended],
+        "starts": [[array, _spans(elements)] for array, elements in step.starts],
+        "lands": [[array, _spans(elements)] for array, elements in step.lands],
+    }
+    return {name: value for name, value in made.items() if value or name in ("file", "changes")}
+
+
+def step_kernel(
+    kernel: Any,
+    grid: int | tuple[int, ...],
+    block: int | tuple[int, ...],
+    args: tuple[Any, ...],
+    *,
+    shared_mem: int = 0,
+    order: str = "lockstep",
+    seed: int = 0,
+    optimised: bool = False,
+    **meta: Any,
+) -> SteppedLaunch:
+    """Run a small launch on the emulator and record it line by line: see :class:`SteppedLaunch`.
+
+    ``kernel``, ``grid``, ``block`` and ``args`` as for :func:`~course_utils.sanitize`, with at most
+    4 blocks, 256 threads and 5,000 steps. ``order``: "lockstep", or "adversarial" for an order of
+    threads in which a race goes wrong ("warps": of whole warps), which ``seed`` draws. The kernel
+    is compiled with ``-G``, so that lines run in the order in which they are written; ``optimised``
+    takes it as it is otherwise run. A fault ends the recording and is shown.
+
+    Raises :class:`~course_utils.devices.limits.LaunchError` for a launch that is too large, and as
+    ``sanitize`` does.
+    """
+    values, copies = carry_over(args)
+    call = emulated_call(kernel, grid, block, values, shared_mem, meta)
+    shape = dimensions(call.grid, "grid"), dimensions(call.block, "block")
+    check_size(call.kernel.name, *shape)
+    chosen = call.kernel
+    if call.compiled_again and not optimised:
+        chosen = _without_optimiser(chosen)
+    recorder = StepRecorder(chosen.filename, MOST_STEPS, MOST_ELEMENTS)
+    options = step_options(recorder, order, seed)
+    try:
+        result = chosen.launch(*shape, call.args, shared_mem=call.shared_mem, options=options)
+        findings = list(result.findings)
+    except KernelFault as fault:
+        findings = [*fault.earlier, fault.finding]
+    check_complete(call.kernel.name, recorder)
+    bring_back(copies)
+    return SteppedLaunch(chosen, *shape, recorder, findings)
+
+
+def check_size(name: str, grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
+    """Raise :class:`~course_utils.devices.limits.LaunchError` for a launch that is too large."""
+    blocks, threads = math.prod(grid), math.prod(block)
+    if blocks > MOST_BLOCKS or blocks * threads > MOST_THREADS:
+        raise LaunchError(
+            f"{name}: {blocks} blocks of {threads} threads are too many to look at. step takes at "
+            f"most {MOST_BLOCKS} blocks and {MOST_THREADS} threads together: make the grid, the "
+            "block and the arrays smaller."
+        )
+
+
+def step_options(recorder: StepRecorder, order: str, seed: int) -> Options:
+    """The options of a launch that ``recorder`` records, under every check. Raises
+    :class:`~course_utils.devices.limits.LaunchError` for an order that there isn't."""
+    if order not in ORDERS:
+        raise LaunchError(f"order is one of {', '.join(ORDERS)}, not {order!r}.")
+    return Options(
+        checks=ALL_CHECKS,
+        recorder=recorder,
+        schedule=ORDERS[order],
+        seed=seed,
+        budget=BUDGET,
+        quiet=True,
+    )
+
+
+def check_complete(name: str, recorder: StepRecorder) -> None:
+    """Raise :class:`~course_utils.devices.limits.LaunchError` where there were more steps."""
+    if not recorder.complete:
+        raise LaunchError(
+            f"{name}: more than {MOST_STEPS:,} steps. Make a loop shorter or the arrays smaller."
+        )
+
+
+def _without_optimiser(kernel: Any) -> Any:
+    module = getattr(kernel.module, "unoptimised", None)
+    if module is None:  # of a PTX file
+        return kernel
+    twin = module[kernel.name]
+    copy_variables(kernel, twin)
+    return twin

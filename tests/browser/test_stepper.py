@@ -1,0 +1,126 @@
+"""The page of ``step`` in a browser: moved by buttons, keys, slider and clicks."""
+
+from functools import cache
+
+import pytest
+
+from course_utils import step
+from course_utils.devices import emulated_cupy as cp
+
+TREE = r"""extern "C" __global__ void tree(const int *x, int *y)
+{
+    __shared__ int s[64];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    for (int d = 32; d > 0; d /= 2) {
+        if (threadIdx.x < d) {
+            s[threadIdx.x] += s[threadIdx.x + d];
+        }
+        __syncthreads();
+    }
+    *y = s[0];
+}"""
+RACE = TREE.replace("    __syncthreads();\n    for", "    for")
+
+
+@cache
+def steps_of(source):
+    kernel = cp.RawKernel(source, "tree")
+    return step(kernel, 1, 64, (cp.arange(64, dtype=cp.int32), cp.zeros(1, cp.int32)))
+
+
+@pytest.fixture
+def opened(chromium, tmp_path):
+    """Opens a source's page in a frame, as a notebook shows it. Gives the frame, the page that it
+    is on, and a list of what went wrong."""
+    pages = []
+
+    def open_page(source, **options):
+        file = tmp_path / f"{len(pages)}.html"
+        file.write_text(steps_of(source)._repr_html_())
+        page = chromium.new_page(**options)
+        pages.append(page)
+        problems = []
+        page.on("pageerror", lambda error: problems.append(error))
+        page.on("request", lambda r: None if r.url.startswith("file:") else problems.append(r.url))
+        page.goto(file.as_uri())
+        frame = page.query_selector("iframe").content_frame()
+        frame.wait_for_selector(".code li.here")
+        return frame, page, problems
+
+    yield open_page
+    for page in pages:
+        page.close()
+
+
+def line(frame):
+    return int(frame.inner_text(".code li.here b"))
+
+
+def test_keys_buttons_and_the_slider_move_the_same_step(opened):
+    frame, page, problems = opened(TREE)
+    assert line(frame) == 1 and frame.inner_text("output").startswith("1 of ")
+    frame.focus("input")
+    page.keyboard.press("ArrowRight")
+    assert line(frame) == 4
+    frame.click("[data-go=barrier]")
+    assert line(frame) == 5
+    assert frame.locator(".threads .run").count() == 64
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("End")
+    assert line(frame) in (12, 13)
+    page.keyboard.press("Home")
+    assert frame.inner_text("output").startswith("1 of ")
+    frame.evaluate(
+        "const slider = document.querySelector('input');"
+        "slider.value = 2, slider.dispatchEvent(new Event('input'))"
+    )
+    assert frame.inner_text("output").startswith("3 of ")
+    frame.click(".code li:nth-child(8)")
+    assert line(frame) == 8 and "32 of 64 threads" in frame.inner_text(".said")
+    frame.click(".code li:nth-child(8)")  # its next execution
+    assert "16 of 64 threads" in frame.inner_text(".said")
+    assert frame.locator(".threads .run").count() == 16 == frame.locator(".threads .off").count()
+    assert frame.locator(".values .write").count() == 16
+    assert not problems
+
+
+def test_it_plays_until_it_is_stopped(opened):
+    frame, page, problems = opened(TREE)
+    frame.click("[data-go=play]")
+    frame.wait_for_function("now >= 2", timeout=20_000)
+    page.keyboard.press("ArrowLeft")
+    stopped = frame.evaluate("now")
+    page.wait_for_timeout(900)
+    assert frame.evaluate("now") == stopped and not problems
+
+
+def test_values_are_those_of_the_step_in_both_directions(opened):
+    frame, _, problems = opened(TREE)
+    there = "n => { show(n); return all('.values span').map(cell => cell.textContent); }"
+    last = frame.evaluate("D.steps.length - 1")
+    seen = [frame.evaluate(there, n) for n in range(last + 1)]
+    assert [frame.evaluate(there, n) for n in reversed(range(last + 1))] == seen[::-1]
+    assert str(sum(range(64))) in seen[-1] and "·" in seen[0] and not problems
+
+
+def test_a_race_opens_at_its_second_moment_and_leads_to_the_first(opened):
+    frame, _, problems = opened(RACE)
+    assert line(frame) == 7 and "Data race" in frame.inner_text(".said")
+    frame.click(".faults button >> nth=0")
+    assert line(frame) in (4, 7) and not problems
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_it_fits_its_window_and_follows_the_theme(opened, screenshots, width, scheme):
+    frame, page, problems = opened(
+        RACE, viewport={"width": width, "height": 900}, color_scheme=scheme
+    )
+    assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    ink, paper = (
+        frame.evaluate(f"getComputedStyle(document.body).{name}").removeprefix("rgb(").split(",")[0]
+        for name in ("color", "backgroundColor")
+    )
+    assert (int(ink) < int(paper)) == (scheme == "light")
+    page.screenshot(path=screenshots / f"steps_{width}_{scheme}.png", full_page=True)
+    assert not problems
