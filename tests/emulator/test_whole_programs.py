@@ -1,5 +1,7 @@
 """Whole programs: host code that runs as it is, over our runtime library instead of CUDA's."""
 
+import io
+import json
 import platform
 import re
 import shutil
@@ -15,6 +17,7 @@ from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator.programs import (
     fat_binary,
     host_lines,
+    host_mistakes,
     linked_ptx,
     program_building,
     program_launches,
@@ -268,6 +271,19 @@ def test_files_that_call_each_other_become_one_module():
     assert to[0] == 3 * 2 + 100
     assert {name.rpartition("/")[2] for name in module.files.values()} >= {"a.cu", "b.cu"}
     assert text.count("unused") == 1
+
+
+def test_a_kernel_that_launches_kernels_is_told_so():
+    log = host_mistakes.ProgramLog(io.StringIO())
+    kernels = program_launches.ProgramKernels(log, emulator.Options(), lambda: None)
+    text = f"{HEAD}.extern .func __cudaCDP2LaunchDeviceV2;\n.visible .entry k() {{\n"
+    text += "call.uni __cudaCDP2LaunchDeviceV2; ret;\n}\n"
+    kernels.modules[1], kernels.functions[7] = emulator.EmulatedModule(text), (1, "k")
+    one, line = (1, 1, 1), host_lines.HostLine()
+    kernels.launch(program_launches.AskedLaunch(7, one, one, [], 0, False, (0, 0, 0), line))
+    events = [json.loads(row) for row in log.out.getvalue().splitlines()]
+    (note,) = [event["text"] for event in events if event["what"] == "note"]
+    assert "k<<<1, 1>>>" in note and program_launches.LAUNCHES_KERNELS in note
 
 
 def test_options_that_choose_the_gpu_or_the_output_are_left_out():

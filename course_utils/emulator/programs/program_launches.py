@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..findings.options import Options
-from ..findings.report import KernelFault, LaunchTooLong
+from ..findings.report import UNKNOWN_INSTRUCTION, KernelFault, LaunchTooLong
 from ..isa.gpu_constants import MAX_CLUSTER, SHARED_PER_SM, SMS
 from ..isa.ptx import PtxError
 from ..isa.symbols import readable_name
@@ -26,6 +26,11 @@ from .linked_ptx import link
 from .refusals import Refused
 
 Triple = tuple[int, int, int]
+FROM_THE_DEVICE = "__cudaCDP"  # begins the functions of the runtime for launches from the device
+LAUNCHES_KERNELS = (
+    "a kernel launches kernels (dynamic parallelism). The emulator can't run those: launch them "
+    "from the host."
+)
 STOPPED = 124  # the status of a program that was stopped, as timeout(1) has it
 
 
@@ -175,6 +180,8 @@ class ProgramKernels:
         except KernelFault as fault:
             findings = [*fault.earlier, fault.finding]
             error = error_of(fault.finding.kind)
+            if fault.finding.kind == UNKNOWN_INSTRUCTION and self._launches_kernels(asked.function):
+                self.log.write("note", text=f"In {shape} {LAUNCHES_KERNELS}")
         except LaunchTooLong as too_long:
             self.log.write("note", text=f"The program was stopped in {shape}: {too_long}.")
             self.flush()
@@ -189,6 +196,11 @@ class ProgramKernels:
             self.flush()
             os.write(1, result.printed.encode())
         return error
+
+    def _launches_kernels(self, function: int) -> bool:
+        """Whether the module of a kernel calls the runtime for launches from the device."""
+        module = self._module(self.functions[function][0])
+        return any(name.startswith(FROM_THE_DEVICE) for name in module.functions)
 
     def _check(self, entry: Entry, asked: AskedLaunch) -> None:
         """Raise Refused for a shape that no GPU takes."""
