@@ -185,7 +185,7 @@ BEAT_CUBLAS = KernelExercise(
     reference=product,
     launch=lambda size: Launch((size[1] // 256, size[0] // 128), (256,), shared=65536),
     small=((128, 256, 24), (256, 512, 16), (128, 256, 8)),
-    worked=Worked(why_not="a tile has 128 x 256 elements"),
+    worked=Worked(whole=("A",), why_not="a tile has 128 x 256 elements"),
     full=(4096, 4096, 4096),
     reduction=lambda size: max(size[2], 1),
     target=Target(

@@ -305,7 +305,7 @@ THREE_PRODUCTS = KernelExercise(
     reference=lambda given: {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64).T},
     launch=lambda size: Launch((1,), (32,)),
     small=(24, 64, 8),
-    worked=Worked(why_not="one instruction multiplies 16 x 8 by 8 x 8 elements"),
+    worked=Worked(whole=("A", "B"), why_not="one instruction multiplies 16 x 8 by 8 x 8 elements"),
     full=1 << 12,
     reduction=lambda size: size,
     contract=Domain(

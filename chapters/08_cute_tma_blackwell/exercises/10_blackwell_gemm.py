@@ -188,7 +188,7 @@ FETCHED_SUMS = KernelExercise(
     reference=lambda given: {"Y": np.maximum(product(given) + given["bias"], 0)},
     launch=lambda tiles: Launch((tiles,), (128,)),
     small=(2, 1),
-    worked=Worked(why_not="one instruction multiplies 128 x 64 by 64 x 32 elements"),
+    worked=Worked(whole=("B",), why_not="one instruction multiplies 128 x 64 by 64 x 32 elements"),
     full=4096,
     reduction=lambda tiles: 65,
     contract=Domain(
@@ -224,7 +224,9 @@ MULTIPLYING_THREAD = KernelExercise(
     reference=lambda given: {"D": product(given)},
     launch=lambda steps: Launch((1,), (192,)),
     small=(3, 1),
-    worked=Worked(why_not="one instruction multiplies 128 x 16 by 16 x 32 elements"),
+    worked=Worked(
+        whole=("A", "B"), why_not="one instruction multiplies 128 x 16 by 16 x 32 elements"
+    ),
     full=256,
     reduction=lambda steps: 64 * steps,
     contract=Domain(
@@ -252,7 +254,7 @@ TWO_HALVES = KernelExercise(
     reference=lambda given: {"D": product(given)},
     launch=lambda tiles: Launch((2 * tiles,), (128,)),
     small=(2, 1),
-    worked=Worked(why_not="the two blocks share 256 x 64 elements"),
+    worked=Worked(whole=("A", "B"), why_not="the two blocks share 256 x 64 elements"),
     full=4096,
     reduction=lambda tiles: 64,
     contract=Domain(
@@ -286,7 +288,9 @@ EARLY_REUSE = KernelExercise(
     reference=lambda given: {"D": product(given)},
     launch=lambda tiles: Launch((1,), (160,)),
     small=(5, 1),
-    worked=Worked(why_not="one instruction multiplies 128 x 16 by 16 x 32 elements"),
+    worked=Worked(
+        whole=("A", "B"), why_not="one instruction multiplies 128 x 16 by 16 x 32 elements"
+    ),
     full=64,
     bug=kinds.DATA_RACE,
     reduction=lambda tiles: 64,

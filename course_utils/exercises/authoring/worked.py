@@ -27,6 +27,7 @@ ONE_EXTENT = 5
 FEWEST = 4  # numbers of the longest array: in fewer all mistakes look alike
 WHOLE_NUMBERS = (3, 1, -2, 4, 2, -1, 5)  # seven: rows of a matrix aren't alike
 LARGEST = 9  # of the small integers: one digit
+LARGEST_OF_HALVES = 2  # of fp16, bfloat16 and bytes: sums of their products stay exact
 FACTORS = (3, 2)
 
 
@@ -111,11 +112,12 @@ def _whole_numbers(
 ) -> np.ndarray:
     """Small integers in no order, of both signs where the inputs may be negative. Those of an array
     that is too long to show don't repeat themselves: in them no other index looks right."""
-    if array.size > MOST_NUMBERS and distinct:
+    if array.size > MOST_NUMBERS and distinct and array.dtype.itemsize >= 4:
         numbers = np.random.default_rng(start).permutation(array.size) - array.size // 2
         numbers = np.where(numbers < 0, numbers, numbers + 1).reshape(array.shape)
     elif array.size > MOST_NUMBERS:
-        numbers = np.random.default_rng(start).integers(-LARGEST, LARGEST + 1, array.shape)
+        largest = LARGEST if array.dtype.itemsize >= 4 else LARGEST_OF_HALVES
+        numbers = np.random.default_rng(start).integers(-largest, largest + 1, array.shape)
     else:
         numbers = np.resize(np.roll(WHOLE_NUMBERS, -3 * start), array.shape)
     return numbers if any_sign and array.dtype.kind != "u" else np.abs(numbers)

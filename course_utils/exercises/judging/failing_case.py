@@ -28,7 +28,9 @@ from .worked_case import case_rows, needed_inputs, with_inputs
 
 MOST_LAUNCHES = 48
 MOST_WORK = 60_000  # instructions of warps, about a second
+PER_INSTRUCTION = 24  # elements of arrays that take as long as an instruction of a warp
 MOST_SHARES = 8
+LARGEST = 1e30  # of a number that is expected: none has overflowed on its way to it
 Try = Callable[[Trial], tuple[Verdict | None, emulated_runs.Run]]
 
 
@@ -64,6 +66,7 @@ class _Search:
         self._launches -= 1
         verdict, run = self._attempt(trial)
         self._work -= run.counts.warp_instructions if run.counts else MOST_WORK
+        self._work -= sum(array.size for array in run.arrays.values()) // PER_INSTRUCTION
         if verdict is None or first_cause(run) or verdict.first is None:
             return False
         first = verdict.first
@@ -72,6 +75,8 @@ class _Search:
         ):
             return False
         if number(first.expected) == number(first.got):
+            return False
+        if LARGEST < abs(first.expected) < np.inf:  # such as an exponential of what was meant small
             return False
         if self.found is not None and _is_finite(self.found) and not np.isfinite(first.expected):
             return False

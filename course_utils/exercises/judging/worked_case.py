@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,16 @@ class _Sparse:
 
     def __repr__(self) -> str:
         return self._text
+
+
+@dataclass(frozen=True)
+class _TooMany:
+    """Shown instead of more numbers than can be worked out by hand."""
+
+    count: int
+
+    def __repr__(self) -> str:
+        return f"{self.count} numbers of it count"
 
 
 def worked_trial(exercise: KernelExercise) -> Trial | None:
@@ -90,7 +101,11 @@ def case_rows(
     }
     values |= {label: _cut(array, window) for label, array in out.items()}
     shown = {label: value for label, value in values.items() if value is not None}
-    return labelled_rows(_title(exercise, trial, wrong, bool(hidden.any()), right), shown)
+    begin = "Work it by hand"
+    if any(isinstance(value, _TooMany) for value in shown.values()):
+        begin = "A smaller case"
+    title = _title(exercise, trial, wrong, bool(hidden.any()), right, begin)
+    return labelled_rows(title, shown)
 
 
 def with_inputs(exercise: KernelExercise, trial: Trial, wrong: Verdict) -> Verdict:
@@ -182,20 +197,12 @@ def _shown(
         return _Sparse(label, array, common, [tuple(int(i) for i in at) for at in others])
     if not all(box):
         return None
+    taken = prod(len(axis) for axis in box)
     if array.shape == out["expected"].shape and all(
         set(axis) <= set(shown) for axis, shown in zip(box, window, strict=True)
     ):
         return _cut(array, window)
-    return _cut(array, _limited(box))
-
-
-def _limited(box: Sequence[Sequence[int]]) -> tuple[Sequence[int], ...]:
-    """``box`` with no more indices of each axis than can be read."""
-    axes = [list(axis) for axis in box]
-    for at in range(len(axes)):  # the last axis is a row, and keeps most
-        while np.prod([len(axis) for axis in axes]) > MOST_OF_PART and len(axes[at]) > 1:
-            axes[at] = axes[at][: max(1, min(len(axes[at]) - 1, MOST_OF_PART))]
-    return tuple(axes)
+    return _cut(array, box) if taken <= MOST_OF_PART else _TooMany(taken)
 
 
 def _cut(array: np.ndarray, indices: Sequence[Sequence[int]]) -> ArrayPart:
@@ -215,7 +222,12 @@ def _size_label(sizes: Sizes, trial: Trial, exercise: KernelExercise) -> str:
 
 
 def _title(
-    exercise: KernelExercise, trial: Trial, wrong: Verdict, unwritten: bool, right: Any
+    exercise: KernelExercise,
+    trial: Trial,
+    wrong: Verdict,
+    unwritten: bool,
+    right: Any,
+    begin: str,
 ) -> str:
     assert wrong.first is not None, "case_rows has looked"
     sizes = exercise.contract.sizes if exercise.contract else None
@@ -226,4 +238,4 @@ def _title(
     told = f"{wrong.first.named(wrong.name)} should be {expected} and is {got}{mark}."
     if sizes and right is not None and right != trial.size:
         return f"Right with {sizes.label(right)}, wrong{where}: {told}"
-    return f"Work it by hand{where}: {told}"
+    return f"{begin}{where}: {told}"
