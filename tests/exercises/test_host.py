@@ -329,6 +329,12 @@ def test_debugging_lines_do_not_make_a_right_function_wrong(twice):
 
 
 @needs_compiler
+def test_a_function_that_prints_more_than_is_read_is_told_so(twice):
+    loop = 'for (int i = 0; i < 99999; ++i) puts("q");'
+    outcome = run_source(twice, f"#include <cstdio>\nint twice(int x) {{ {loop} return 2 * x; }}")
+    assert outcome.kind == kinds.RESOURCE_LIMIT and "100 kB" in str(outcome)
+
+
 def test_the_words_around_the_answer_are_others_each_time_and_in_no_file(twice, monkeypatch):
     seen = []
 

@@ -22,7 +22,7 @@ from ...host_programs.building import build, compile_error, failed, warnings
 from ...host_programs.faults import fault_of
 from ...host_programs.running import run_program
 from ...paths import KERNELS, is_solution
-from ...process_groups import Ended
+from ...process_groups import MOST_READ, Ended
 from ..authoring import kinds
 from ..authoring.spec import HostExercise
 from .outcome import clip_printed, copied, right, simple
@@ -146,6 +146,11 @@ def _try_case(
     answer, shown = (re.sub(rf"^{FINDS}.*\n?", "", x, flags=re.M) for x in (answer, shown))
     if fault := fault_of(ended, [name], exercise.seconds):
         verdict: Verdict | None = fault.verdict({name: source})
+    elif len(ended.output.encode()) >= MOST_READ:  # the rest of it is lost, with the answer
+        message = (
+            f"your code printed more than {MOST_READ // 1000} kB, of which the rest was cut off."
+        )
+        verdict = simple(kinds.RESOURCE_LIMIT, message, hint="Print less, or nothing at all.")
     else:
         verdict = _compare(answer, exercise.reference(case), by_driver=bool(exercise.driver))
     if verdict is None and found:  # nothing of it comes from the case
