@@ -15,9 +15,10 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from ..findings.causes import Cause
 from ..findings.options import Options
-from ..findings.report import Finding
-from ..isa.gpu_constants import SHARED_PER_SM
+from ..findings.report import Finding, KernelFault
+from ..isa.gpu_constants import SHARED_PER_SM, WARP
 from ..isa.ptx_parser import source_files
 from ..launching.emulated_module import EmulatedModule, Entry
 from ..launching.launch_result import LaunchResult
@@ -115,7 +116,8 @@ def dimensions(shape: Any, what: str, name: str) -> Triple:
 class PreparedLaunch:
     """A launch as the emulator takes it. ``grid`` counts blocks, ``block`` threads, ``shared``
     bytes of dynamic shared memory. The PTX parameters have ``names``. ``changes``: options that the
-    kernel asks for. ``keep`` holds the owners of the arguments' memory."""
+    kernel asks for. ``keep`` holds the owners of the arguments' memory. ``compilers_memory``: the
+    array in shared memory that the compiler manages, and the program never names."""
 
     name: str
     entry: Entry
@@ -127,13 +129,35 @@ class PreparedLaunch:
     shared: int = 0
     changes: dict[str, Any] = field(default_factory=dict)
     keep: Any = None
+    compilers_memory: str = "none"
 
     def run(self, options: Options | None = None) -> LaunchResult:
         """Run it to its end. Raises :class:`~course_utils.emulator.KernelFault` for a fault, and
         LanguageError for a launch that a GPU refuses."""
         self._check()
         options = replace(options or Options(), **self.changes)
-        return self.entry.launch(self.grid, self.block, self.args, self.shared, self.names, options)
+        try:
+            result = self.entry.launch(
+                self.grid, self.block, self.args, self.shared, self.names, options
+            )
+        except KernelFault as fault:
+            fault.earlier = self._of_the_program(fault.earlier)
+            raise
+        result.findings = self._of_the_program(result.findings)
+        return result
+
+    def _of_the_program(self, findings: list[Finding]) -> list[Finding]:
+        """Without the writes of one result by all lanes of a warp to ``compilers_memory``: their
+        sums differ by no more than the rounding, and whichever stays was meant."""
+        return [
+            finding
+            for finding in findings
+            if finding.array != self.compilers_memory
+            or finding.cause != Cause.SAME_ELEMENT_WRITTEN
+            or not finding.thread
+            or not finding.other_thread
+            or finding.thread[0] // WARP != finding.other_thread[0] // WARP
+        ]
 
     def _check(self) -> None:
         threads, most = math.prod(self.block), self.entry.max_threads

@@ -94,6 +94,7 @@ class TritonArguments:
             metadata.shared,
             {"cooperative": True} if cooperative else {},
             keep=args,
+            compilers_memory="global_smem",
         )
 
 

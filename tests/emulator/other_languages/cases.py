@@ -132,6 +132,15 @@ TRITON = [
     ),
     Case(
         "triton",
+        "squares",
+        (1,),
+        ("x", "o"),
+        floats(x=128, o=128),
+        lambda given: given["x"] / np.square(given["x"]).sum(),
+        meta={"BLOCK": 128},
+    ),
+    Case(
+        "triton",
         "no_mask",
         (4,),
         ("x", "o"),

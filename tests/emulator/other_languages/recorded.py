@@ -28,6 +28,7 @@ NAMES = (
     "triton_softmax_80",
     "triton_product_80",
     "triton_product_90",
+    "triton_squares_90",
     "triton_no_mask_90",
     "triton_two_to_one_90",
     "numba_saxpy_90",
@@ -69,6 +70,7 @@ def replayed(case: Case, arrays: Arrays) -> PreparedLaunch:
         tuple(facts["names"]),
         PythonSource.of(str(case.file)),
         facts["shared"],
+        compilers_memory="global_smem" if case.language == "triton" else "none",
     )
 
 
