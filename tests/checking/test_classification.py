@@ -315,3 +315,12 @@ def test_nans_are_counted():
     assert "2 of 10 elements of c are NaN" in (
         judge(got, np.arange(10, dtype=np.float32), initial=poison, name="c").message
     )
+
+
+def test_a_beginning_of_three_axes_is_named_by_them():
+    want = np.random.default_rng(3).standard_normal((4, 16, 32)).astype(np.float32)
+    got = want + 1 + np.arange(32, dtype=np.float32) ** 2
+    got[0, :13, :17] = want[0, :13, :17]
+    verdict = judge(got, want, name="y", axes=("image", "row", "column"))
+    assert verdict.kind == kinds.FIRST_BLOCK
+    assert "only the first 1 image, 13 rows, 17 columns of y are right" in verdict.message

@@ -30,7 +30,9 @@ def shown(values: object) -> list[str]:
     numbers = list(values)
     first = [str(x) if isinstance(x, int) else f"{x:.9g}" for x in numbers[:50]]
     rest = sum((i % 97 + 1) * x for i, x in enumerate(numbers) if i >= 50)
-    return [*first, f"the others, weighted: {rest:.17g}"]
+    if len(numbers) <= 50:
+        return first
+    return [*first, f"a weighted sum of the others: {rest:.17g}"]
 
 
 def driver(name: str) -> str:

@@ -92,7 +92,7 @@ def by_columns(
     if start < 0 or rows and columns and start + rows - 1 + (columns - 1) * ld >= len(memory):
         raise LessonError(
             f"your arguments make {name} {rows} x {columns} with leading dimension {ld} from "
-            f"element {start} on: that leaves its {len(memory)} elements."
+            f"element {start} on: that reaches past its end, since it has {len(memory)} elements."
         )
     step = memory.itemsize
     return np.lib.stride_tricks.as_strided(memory[start:], (rows, columns), (step, ld * step))

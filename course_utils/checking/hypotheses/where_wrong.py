@@ -75,7 +75,12 @@ def first_block(e: Evidence) -> Diagnosis | None:
     if (right.sum() - inside.size) > (1 - ENOUGH) * (right.size - inside.size):
         return None
     region = " x ".join(map(str, lengths))
-    text = f"only the first {region} elements of {e.name} are right"
+    if right.ndim > 2:
+        parts = (f"{n} {e.axis_name(axis, n > 1)}" for axis, n in enumerate(lengths))
+        region = ", ".join(parts)
+    else:
+        region += " elements"
+    text = f"only the first {region} of {e.name} are right"
     if e.unwritten[e.wrong].all():
         reasons = "too few blocks, no blockIdx, a wrong stride, or a limit"
         if not e.stored_is_known:

@@ -32,14 +32,14 @@ int main(void)
         try_append(&others, &of_others, &room_of_others, value);
     }
     printf("%zu values, room for %zu\n", n, room);
-    double rest = 0; // of the values behind the 50th, each weighted by its place
+    double rest = 0; // of the values after the 50th, each weighted by its place
     for (size_t i = 0; i < n; ++i) {
         if (i < 50) printf("%d\n", values[i]);
         if (i >= 50) rest += (i % 97 + 1.0) * values[i];
     }
-    printf("the others, weighted: %.17g\n", rest);
+    if (n > 50) printf("a weighted sum of the others: %.17g\n", rest);
     if (too_early) printf("realloc is called %d times while there is room\n", too_early);
-    if (other_room) printf("realloc is asked %d times for another room than twice\n", other_room);
+    if (other_room) printf("realloc asks %d times for a size that isn't doubled\n", other_room);
     if (calls < full) {
         printf("realloc is called %d times, and %d values found no room\n", calls, full);
     }

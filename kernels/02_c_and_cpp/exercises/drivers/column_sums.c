@@ -20,13 +20,13 @@ int main(void)
     memcpy(before, A, rows * columns * sizeof *A);
     for (size_t j = 0; j < columns; ++j) sums[j] = -INFINITY, again[j] = NAN;
     try_column_sums(A, rows, columns, sums);
-    double rest = 0; // of the columns behind the 50th, each weighted by its place
+    double rest = 0; // of the columns after the 50th, each weighted by its place
     for (size_t j = 0; j < columns; ++j) {
         if (j < 50 && isnan(sums[j])) printf("nan\n"); // whatever its sign
         if (j < 50 && !isnan(sums[j])) printf("%.9g\n", sums[j] + 0.0f); // -0 is 0
         if (j >= 50) rest += (j % 97 + 1.0) * sums[j];
     }
-    printf("the others, weighted: %.17g\n", rest);
+    if (columns > 50) printf("a weighted sum of the others: %.17g\n", rest);
     if (memcmp(before, A, rows * columns * sizeof *A)) printf("the matrix is changed\n");
     try_column_sums(A, rows, columns, again);
     size_t other = 0;

@@ -40,12 +40,12 @@ int main(void)
     float *old_x = copied(x, inputs);
     for (int j = 0; j < hidden; ++j) y[j] = -7.0f;
     try_layer(inputs, hidden, w1, b1, x, y);
-    double rest = 0; // of the outputs behind the 50th, each weighted by its place
+    double rest = 0; // of the outputs after the 50th, each weighted by its place
     for (int j = 0; j < hidden; ++j) {
         if (j < 50) printf("%.9g\n", y[j] + 0.0f); // a zero of either sign is 0
         if (j >= 50) rest += (j % 97 + 1.0) * y[j];
     }
-    printf("the others, weighted: %.17g\n", rest);
+    if (hidden > 50) printf("a weighted sum of the others: %.17g\n", rest);
     compare("w1", w1, old_w1, inputs * hidden);
     float other_w[] = {1, 2}, other_b[] = {-3, 1}, other_x[] = {2}, other_y[] = {-7, -7};
     try_layer(1, 2, other_w, other_b, other_x, other_y);
