@@ -6,7 +6,8 @@ import weakref
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -44,7 +45,15 @@ class Launched:
         return {name: array for name, array in kept.items() if array is not None}
 
 
-Place = tuple[Any, tuple[int, int]]  # a weak reference to what owns the memory, and the bounds
+class Place(NamedTuple):
+    """Memory that a launch may have written: a weak reference to its ``owner``, its bounds, and a
+    checksum of what a fault left there, None after any other launch."""
+
+    owner: Any
+    bounds: tuple[int, int]
+    left: int | None
+
+
 _launches: deque[tuple[Launched, list[Place]]] = deque(maxlen=KEPT)
 
 
@@ -55,8 +64,12 @@ def remember(launched: Launched, args: Any, parameters: Sequence[Any] = ()) -> N
     written = {name: reference for name, (reference, _) in wrote.items()}
     others = {name: reference for name, (reference, _) in read.items()}
     launched = replace(launched, references={**written, **others})
-    owners = [(weakref.ref(_owner(reference())), here) for reference, here in wrote.values()]
-    _launches.append((launched, owners))
+    places = []
+    for reference, here in wrote.values():
+        owner = _owner(reference())
+        left = _checksum(owner) if launched.faulted else None
+        places.append(Place(weakref.ref(owner), here, left))
+    _launches.append((launched, places))
 
 
 Arrays = dict[str, tuple[Any, tuple[int, int]]]
@@ -110,11 +123,22 @@ def are_unchanged(results: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
 
 
 def _overlaps(array: Any, places: Sequence[Place]) -> bool:
-    """Whether ``array`` has a byte in common with one of ``places`` that is still in use."""
+    """Whether ``array`` has a byte in common with one of ``places`` that is still in use, and that
+    nothing has written since a fault."""
     here = bounds(array)
     return here is not None and any(
-        owner() is not None and here[0] < there[1] and there[0] < here[1] for owner, there in places
+        place.owner() is not None
+        and here[0] < place.bounds[1]
+        and place.bounds[0] < here[1]
+        and (place.left is None or place.left == _checksum(place.owner()))
+        for place in places
     )
+
+
+def _checksum(array: Any) -> int | None:
+    """Of an array of the emulator; None of one on a GPU, which a fault leaves unreadable."""
+    known = isinstance(array, np.ndarray) and array.nbytes <= MOST_BYTES
+    return crc32(array.tobytes()) if known else None
 
 
 def _owner(array: Any) -> Any:

@@ -49,6 +49,8 @@ def test_after_a_launch_that_a_fault_ended_the_fault_comes_first(kernels, route)
     verdict = check(y, RIGHT, raising=False)
     assert "fault" in verdict.hint and "sanitize(fill, 2, 8, args)" in verdict.hint
     assert NEXT_STEP[verdict.kind] not in verdict.hint
+    y[:] = x + cp.arange(8) % 3  # computed anew
+    assert "fault" not in check(y, RIGHT, raising=False).hint
     kernels[route]((1,), (4,), (x, y, np.int32(8)))
     assert "fault" not in check(y, RIGHT, raising=False).hint
 
