@@ -24,3 +24,18 @@ def test_a_kernel_has_a_domain_and_requirements(name):
 def test_an_exercise_on_the_cpu_draws_cases_unless_its_fixed_ones_are_all(name):
     contract = EXERCISES[name].contract
     assert isinstance(contract, str if name in ALL_IN_THE_CASES else DrawnCases) and contract
+
+
+def test_extents_that_go_together_are_not_mixed():
+    """A search for the smallest failing size takes each extent from one of two sizes."""
+    linked = [
+        one.contract.sizes
+        for one in KERNELS.values()
+        if isinstance(one.contract, Domain) and type(one.contract.sizes).__name__ == "Together"
+    ]
+    assert linked
+    for sizes in linked:
+        low, high = sizes.sizes[0], sizes.sizes[-1]
+        for mixed in ((*low[:-1], high[-1]), (high[0], *low[1:]), low, high):
+            assert sizes.of(mixed) in sizes.sizes
+        assert sizes.of(high) == high

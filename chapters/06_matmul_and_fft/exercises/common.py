@@ -88,6 +88,12 @@ class Together(Chosen):
     def smaller_ones(self) -> tuple[tuple[int, ...], ...]:
         return tuple(size for size in self.sizes if [size] != self.longest())
 
+    def of(self, extents: tuple[int, ...]) -> tuple[int, ...]:
+        """The largest of the sizes with no larger extents: a search for a smaller one mixes them,
+        and a filter may then be larger than its image."""
+        fit = [s for s in self.sizes if all(map(int.__le__, s, extents))]
+        return max(fit, key=prod) if fit else min(self.sizes, key=prod)
+
     def with_outlier(self, **alone: int) -> Together:
         raise ValueError("extents that go together have no longest of their own: add a size")
 
