@@ -262,6 +262,34 @@ def test_a_helpers_cell_is_not_taken_for_the_kernels(monkeypatch):
     assert text == f'.file 1 "{prepared_launch.CELL}"\n.file 2 "{prepared_launch.OTHER_CELL}"\n'
 
 
+INLINED = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x)
+{{
+.reg .b64 %rd<3>;
+ld.param.u64 %rd1, [x];
+.loc 2 314 12, function_name $L__info_string0, inlined_at 1 7 5
+st.global.u32 [%rd1+4], 1;
+ret;
+}}
+.file 1 "{own}"
+.file 2 "/lib/triton/language/standard.py"
+"""
+
+
+def test_a_fault_in_a_library_names_the_line_of_the_kernel_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    own = tmp_path / "mine.py"
+    own.write_text("")
+    entry = prepared_launch.entry_of(INLINED.format(own=own), own=str(own))
+    with pytest.raises(KernelFault) as fault:
+        entry.launch(1, 1, (np.zeros(1, np.int32),))
+    place = fault.value.finding.location
+    assert (place.file, place.line) == ("mine.py", 7)
+    assert [helper.line for helper in place.helpers] == [314]
+
+
 PARAMETER = """.version 8.0
 .target sm_90
 .address_size 64

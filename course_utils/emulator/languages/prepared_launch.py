@@ -84,6 +84,8 @@ def with_lines_of_source(ptx: str, own: str = "") -> str:
             name = shown_name(own)  # compiled before, perhaps where this file was elsewhere
         elif own and (shown_name(path) == CELL or "ipykernel" in path):
             name = OTHER_CELL
+        elif own and os.path.isabs(path) and not Path(path).is_relative_to(os.getcwd()):
+            name = path  # a library's: a report puts the kernel's line first, as for headers
         else:
             name = shown_name(path)
         return f'{match[1]}"{name}"'
