@@ -92,7 +92,7 @@ class Together(Chosen):
         """The largest of the sizes with no larger extents: a search for a smaller one mixes them,
         and a filter may then be larger than its image."""
         fit = [s for s in self.sizes if all(map(int.__le__, s, extents))]
-        return max(fit, key=prod) if fit else min(self.sizes, key=prod)
+        return max(fit, key=_volume) if fit else min(self.sizes, key=_volume)
 
     def with_outlier(self, **alone: int) -> Together:
         raise ValueError("extents that go together have no longest of their own: add a size")
@@ -102,6 +102,11 @@ class Together(Chosen):
 
     def whole(self) -> list[tuple[int, ...]]:
         return []
+
+
+def _volume(size: tuple[int, ...]) -> int:
+    """How large a size is, of which an extent may be 0."""
+    return prod(n + 1 for n in size)
 
 
 def together(names: str, *sizes: tuple[int, ...]) -> Together:
