@@ -118,6 +118,7 @@ def _whole_numbers(
     elif array.size > MOST_NUMBERS:
         largest = LARGEST if array.dtype.itemsize >= 4 else LARGEST_OF_HALVES
         numbers = np.random.default_rng(start).integers(-largest, largest + 1, array.shape)
+        numbers[numbers == 0] = largest  # it may be a divisor
     else:
         numbers = np.resize(np.roll(WHOLE_NUMBERS, -3 * start), array.shape)
     return numbers if any_sign and array.dtype.kind != "u" else np.abs(numbers)

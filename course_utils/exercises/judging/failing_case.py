@@ -48,8 +48,10 @@ class FailingCase:
 class _Search:
     """Tries launches until there were too many, and keeps the last that failed."""
 
-    def __init__(self, exercise: KernelExercise, attempt: Try):
+    def __init__(self, exercise: KernelExercise, wrong: Verdict, attempt: Try):
         self._exercise, self._attempt = exercise, attempt
+        # Where a wrong number is finite, one that isn't comes of other numbers than are meant.
+        self._finite = wrong.first is not None and bool(np.isfinite(wrong.first.got))
         self._launches, self._work = MOST_LAUNCHES, MOST_WORK
         self.found: FailingCase | None = None
 
@@ -76,6 +78,8 @@ class _Search:
             return False
         if number(first.expected) == number(first.got):
             return False
+        if self._finite and not np.isfinite(first.got):
+            return False
         if LARGEST < abs(first.expected) < np.inf:  # such as an exponential of what was meant small
             return False
         if self.found is not None and _is_finite(self.found) and not np.isfinite(first.expected):
@@ -97,7 +101,7 @@ def with_case(
     wrong = with_inputs(exercise, trial, wrong)
     if wrong.case is not None or wrong.first is None or wrong.kind == kinds.NOTHING_WRITTEN:
         return wrong
-    found = failing_case(exercise, trial, right, attempt)
+    found = failing_case(exercise, trial, wrong, right, attempt)
     if found is None:
         return wrong
     case = case_rows(exercise, found.trial, found.run, found.verdict, found.right)
@@ -105,12 +109,12 @@ def with_case(
 
 
 def failing_case(
-    exercise: KernelExercise, failing: Trial, right: Any, attempt: Try
+    exercise: KernelExercise, failing: Trial, wrong: Verdict, right: Any, attempt: Try
 ) -> FailingCase | None:
-    """The smallest case found from ``failing``, a launch whose numbers are wrong. ``right`` is a
-    smaller size at which the answer is right, None without one. None where the launch itself does
-    not show it."""
-    search = _Search(exercise, attempt)
+    """The smallest case found from ``failing``, a launch that got the verdict ``wrong``. ``right``
+    is a smaller size at which the answer is right, None without one. None where the launch itself
+    does not show it."""
+    search = _Search(exercise, wrong, attempt)
     changes = [worked_change(exercise, distinct=distinct) for distinct in (False, True)]
     whole = [replace(failing, changes=(each,)) for each in changes]
     starts = [failing] if failing.changes or not any_numbers(exercise) else [*whole, failing]
