@@ -35,7 +35,7 @@ from .compiling.host_compilers import (
 )
 from .devices.compute_capability import capability
 from .devices.selection import ON_GPU, cp
-from .emulator.programs.program_building import CannotBuild, find_nvcc
+from .emulator import CannotBuild, find_nvcc
 from .errors import LessonError
 from .paths import ROOT, notebook_cells, notebook_files, notebook_name
 from .shell import running_shell
@@ -77,7 +77,7 @@ TO_GET = {  # the line for what make does not fetch
     **dict.fromkeys(IN_WORDS, HOW_TO_GET),
     **dict.fromkeys(("cc", "c++", "binutils"), f"{FROM_A_DISTRIBUTION}."),
     **dict.fromkeys(("nvcc", "compute-sanitizer"), TOOLKIT),
-    "cuda": f"In a terminal, `{remedies.programs_command()}` fetches nvcc (350 MB); g++ comes with "
+    "cuda": f"In a terminal, `{remedies.programs_command()}` fetches nvcc (350 MB). g++ comes with "
     "the system. Neither needs a GPU.",
 }
 BY_PIP = {  # what else pip fetches, and what to say after its command
@@ -99,8 +99,8 @@ def lacking(token: str) -> str | None:
 
     Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), ``cc`` (any
     C compiler with a command of its own), ``c++`` (any such C++ compiler, for ``torch.compile``),
-    ``c`` and ``cpp`` (any that ``%%c`` can use), ``cuda`` (an nvcc for whole programs, from a wheel
-    or a toolkit, and g++), a program (``nvcc``, ``ncu``...), one of CUDA's libraries (``curand``)
+    ``c`` and ``cpp`` (any that ``%%c`` can use), ``cuda`` (nvcc of a wheel or toolkit, and g++), a
+    program (``nvcc``, ``ncu``...), one of CUDA's libraries (``curand``)
     or a Python package (``torch``, ``triton``...).
     Raises LessonError for any other.
     """

@@ -78,6 +78,9 @@ if TYPE_CHECKING:
     from .launching.launch_result import LaunchResult
     from .memory.tensor_box import Box
     from .memory.texels import Surface, Texels, Texture
+    from .programs.program_building import CannotBuild, build_program, find_nvcc
+    from .programs.program_outcome import prepare_program
+    from .programs.program_report import describe_outcome
     from .recording.counters import InstructionCounts, Tally, add_up
     from .recording.line_steps import READ, UPDATE, WRITE, LineStep, StepRecorder
     from .recording.thread_stats import ThreadStats
@@ -105,6 +108,9 @@ _LATER = {
     "source_files": "isa.ptx_parser",
     "Box": "memory.tensor_box",
     **dict.fromkeys(("Surface", "Texels", "Texture"), "memory.texels"),
+    **dict.fromkeys(("CannotBuild", "build_program", "find_nvcc"), "programs.program_building"),
+    "prepare_program": "programs.program_outcome",
+    "describe_outcome": "programs.program_report",
     "InstructionCounts": "recording.counters",
     "Tally": "recording.counters",
     "add_up": "recording.counters",
@@ -157,6 +163,7 @@ __all__ = [
     "WRITE",
     "Address",
     "Box",
+    "CannotBuild",
     "Cause",
     "Counts",
     "EmulatedModule",
@@ -187,14 +194,18 @@ __all__ = [
     "WarpAccess",
     "WarpStep",
     "add_up",
+    "build_program",
+    "describe_outcome",
     "emulated_numba",
     "emulated_triton",
     "emulated_warp",
+    "find_nvcc",
     "is_numba",
     "is_triton",
     "is_warp",
     "next_step",
     "numba_on_emulator",
+    "prepare_program",
     "prepared_numba",
     "prepared_triton",
     "prepared_warp",

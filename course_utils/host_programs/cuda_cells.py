@@ -17,9 +17,7 @@ from pathlib import Path
 
 from ..compiling.diagnostics import CompileError
 from ..devices.selection import ON_GPU
-from ..emulator.programs.program_building import CannotBuild, build_program
-from ..emulator.programs.program_outcome import prepare
-from ..emulator.programs.program_report import report
+from ..emulator import CannotBuild, build_program, describe_outcome, prepare_program
 from ..errors import LessonError
 from ..interrupts import interruptible
 from ..paths import KERNELS
@@ -38,8 +36,8 @@ INCLUDES = f"-I{KERNELS}", f"-I{KERNELS / 'common'}"
 MAGIC = "%%cuda"
 OPTIONS = {
     "args": "the program's arguments, as in a terminal",
-    "stdin": "what it reads as its input; \\n ends a line",
-    "into": "a name: what it prints becomes that Python variable, and is not shown",
+    "stdin": "its input, with \\n at the end of each line",
+    "into": "the Python variable that gets its output, which is then not shown",
     "file": "keep the cell under this name for later cells",
     "with": "kept files: sources are compiled with this cell, headers may be included",
     "flags": 'more options of nvcc, as in a terminal: flags="-O3 -DN=1000"',
@@ -78,7 +76,7 @@ def run_cuda(
     on: str = "",
     checks: bool = True,
 ) -> None:
-    """Build and run a whole CUDA program, and print what it prints. On the emulator the report of
+    """Build and run a whole CUDA program, and print its output. On the emulator the report of
     its mistakes follows.
 
     ``files`` are its ``.cu`` and ``.cpp`` files, ``args`` its arguments, and ``flags`` more options
@@ -159,7 +157,7 @@ def _on_emulator(asked: AskedProgram, source: str, build: Path) -> None:
         raise _refused(str(error), error.log, source) from None
     if built.warnings:
         print(f"{built.warnings}\n")
-    call = prepare(built, build, asked.args, asked.name, asked.checks)
+    call = prepare_program(built, build, asked.args, asked.name, asked.checks)
     ended = run_group(
         call.command,
         asked.seconds,
@@ -181,7 +179,7 @@ def _on_emulator(asked: AskedProgram, source: str, build: Path) -> None:
         what = "6 GB of memory" if ended.exceeded == MEMORY else f"its share of {ended.exceeded}"
         print(f"The program was stopped: it took more than {what}.")
         return
-    print(report(call.outcome(ended.status)))
+    print(describe_outcome(call.outcome(ended.status)))
 
 
 def _on_gpu(asked: AskedProgram, source: str, build: Path) -> None:

@@ -183,7 +183,7 @@ def test_what_kernels_do_wrong_is_found_with_the_name_of_the_variable(host):
     outcome, said = host("wrong")
     race, outside = [f for f in outcome.findings if "<<<" in f["line"]]
     assert race["kind"] == "data race" and race["call"] == "unordered"
-    assert f"next: {race['next']}" in program_report.report(outcome)
+    assert f"next: {race['next']}" in program_report.describe_outcome(outcome)
     assert outside["kind"] == "out of bounds" and "a[25] at kernels.cu:8" in outside["message"]
     assert "sticky: 700 700 700 700\n" in said  # every call after it fails
 

@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 import numpy as np
 
-from ..memory.address_space import GLOBAL, Region
+from ..memory.address_space import GLOBAL
 from ..memory.texels import ADDRESSING, Surface, Texels, Texture
 from .call_state import CallState, Words, put, words_at
 from .cuda_errors import CudaStatus
 from .host_lines import named_at
 from .host_mistakes import HostMistake
 from .program_allocations import DEVICE
+from .program_arrays import ProgramArray
 from .refusals import Refused
 
 LAYERED, STORED, CUBE = 1, 2, 4  # flags of an array; STORED: surfaces may write to it
 ROW_BYTES = 32  # that the rows of an array are multiples of
 RESOURCE_ARRAY, RESOURCE_LINEAR = 0, 2
 _KINDS = {0: "i", 1: "u", 2: "f"}  # of channels: cudaChannelFormatKind
-
-
-@dataclass(eq=False)
-class ProgramArray:
-    """An array of texels in a region of memory. ``shape`` is its channels and ``extents`` its
-    width, height and depth, as they were asked for. ``row`` is in bytes."""
-
-    region: Region
-    texels: Texels
-    shape: int
-    extents: tuple[int, int, int]
-    flags: int
-    row: int
 
 
 class ArrayCalls(CallState):

@@ -6,21 +6,18 @@ import ctypes
 import itertools
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..memory.texels import Surface, Texture
 from .cuda_errors import CudaStatus
 from .host_lines import HostLine, HostLines
 from .host_memory import HostMemory
 from .host_mistakes import HostFinding, ProgramLog
+from .program_arrays import ProgramArray
+from .program_graphs import Capture, GraphNode
 from .program_launches import ProgramKernels
 from .refusals import Refused
-
-if TYPE_CHECKING:
-    from ..memory.texels import Surface, Texture
-    from .array_calls import ProgramArray
-    from .program_graphs import Capture, GraphNode
 
 Words = Sequence[int]  # the arguments of a call, pointers as addresses
 

@@ -1,4 +1,4 @@
-"""One PTX module from those of several files, as nvcc's device linker makes one (``-rdc=true``).
+"""Joins the PTX of several files into one module, as nvcc's device linker does (``-rdc=true``).
 
 A name that one file declares ``.extern`` is another file's. A name that no other file may see can
 be the same in two of them, and gets a suffix in the second. Of a ``.weak`` name the first
@@ -72,7 +72,7 @@ def _numbered(text: str, number: int) -> str:
 
 
 def _statements(text: str) -> Iterator[Statement]:
-    """The statements at the top level. Those of a line of its own have the linking "head"."""
+    """The statements at the top level. A line without a semicolon has the linking "head"."""
     at = depth = 0
     while line := _LINE.match(text, at):
         yield Statement(line[0].strip(), "", "head")

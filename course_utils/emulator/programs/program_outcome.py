@@ -62,7 +62,7 @@ class ProgramCall:
         return ProgramOutcome(status, [json.loads(line) for line in lines])
 
 
-def prepare(
+def prepare_program(
     built: Built,
     folder: Path,
     arguments: Sequence[str],
@@ -100,7 +100,7 @@ def run_program(
     **popen: Any,
 ) -> ProgramOutcome:
     """Run a program in its own process. ``popen``: options of :func:`subprocess.run`."""
-    call = prepare(built, folder, arguments, name, checks, patience)
+    call = prepare_program(built, folder, arguments, name, checks, patience)
     environment = {**os.environ, **call.environment}
     done = subprocess.run(call.command, env=environment, check=False, **popen)
     return call.outcome(done.returncode)

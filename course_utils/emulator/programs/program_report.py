@@ -11,7 +11,7 @@ from .program_outcome import ProgramOutcome
 MOST_LEAKS = 5
 
 
-def report(outcome: ProgramOutcome) -> str:
+def describe_outcome(outcome: ProgramOutcome) -> str:
     """The findings of a run, in words."""
     lines: list[str] = []
     before = None

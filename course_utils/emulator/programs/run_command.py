@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .program_building import ARCH, CannotBuild, build_program
 from .program_outcome import run_program
-from .program_report import report
+from .program_report import describe_outcome
 
 EXAMPLE = """\
 example:
@@ -70,6 +70,6 @@ def main(words: Sequence[str]) -> int:
             checks=not asked.bounds_only,
             patience=asked.patience,
         )
-    print(report(outcome), file=sys.stderr, flush=True)
+    print(describe_outcome(outcome), file=sys.stderr, flush=True)
     status = outcome.status if outcome.status >= 0 else 128 - outcome.status
     return status or (1 if outcome.findings else 0)
