@@ -54,6 +54,7 @@ class _Search:
         self._finite = wrong.first is not None and bool(np.isfinite(wrong.first.got))
         self._launches, self._work = MOST_LAUNCHES, MOST_WORK
         self.found: FailingCase | None = None
+        self.right: Any = None  # the last size at which the result was right
 
     @property
     def latest(self) -> FailingCase:
@@ -69,7 +70,10 @@ class _Search:
         verdict, run = self._attempt(trial)
         self._work -= run.counts.warp_instructions if run.counts else MOST_WORK
         self._work -= sum(array.size for array in run.arrays.values()) // PER_INSTRUCTION
-        if verdict is None or first_cause(run) or verdict.first is None:
+        if verdict is None:
+            self.right = trial.size
+            return False
+        if first_cause(run) or verdict.first is None:
             return False
         first = verdict.first
         if verdict.kind == kinds.NOTHING_WRITTEN and isinstance(
@@ -120,6 +124,7 @@ def failing_case(
     starts = [failing] if failing.changes or not any_numbers(exercise) else [*whole, failing]
     if not any(_of_least_size(exercise, start, right, search) for start in starts):
         return None
+    right = search.right if right is None else right
     if search.latest.trial.changes[:1] in [each.changes for each in whole]:
         _of_few_numbers(exercise, search.latest.trial, search)
     return replace(search.latest, right=right)
@@ -138,6 +143,11 @@ def _of_least_size(exercise: KernelExercise, trial: Trial, right: Any, search: _
     low = sizes.short() if right is None else sizes.extents_of(right)
     high = sizes.extents_of(trial.size)
     if right is None and fails(low):
+        found = search.found
+        for at, values in enumerate(sizes.extents):  # is a still smaller one right?
+            if 0 < values[0] < low[at]:
+                fails(_with(low, at, values[0]))
+        search.found = found
         return True
     larger = [at for at in range(len(low)) if high[at] > low[at]]
     for at in larger:
