@@ -134,7 +134,9 @@ def run(
                     launch.block,
                     chosen,
                     shared_mem=launch.shared,
-                    options=replace(options, budget=max(options.budget, launch.budget)),
+                    options=replace(
+                        options, budget=options.budget and max(options.budget, launch.budget)
+                    ),
                 )
         except KernelFault as fault:
             outcome.fault = fault.finding
