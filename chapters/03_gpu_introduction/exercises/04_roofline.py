@@ -43,6 +43,7 @@ LEAST_TIME = PythonExercise(
         (1.0, 0.0, 60e12, 4e12),
         (1.0, 4.0, 60e12, 4e12),
         (1e30, 1e9, 60e12, 4e12),
+        (14.0, 1.0, 15e15, 1e15),  # less than 1e-16 s apart
     ),
     reference=lambda flops, moved, peak, bandwidth: (
         max(flops / peak, moved / bandwidth),

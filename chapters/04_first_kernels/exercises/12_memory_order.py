@@ -303,6 +303,7 @@ INTERLEAVINGS = PythonExercise(
             [("store", "a", 3), ("load", "b"), ("load", "c")],
             [("store", "b", 4), ("load", "a"), ("store", "c", 5)],
         ),
+        ([("store", "x", 1)], [("load", "x")] * 5),
         ([("load", "x")] * 7, [("store", "x", k) for k in range(-3, 4)]),
     ),
     reference=lambda first, second: tuple(every_outcome(list(first), list(second))),

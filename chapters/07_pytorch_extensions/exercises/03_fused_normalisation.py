@@ -82,7 +82,7 @@ WELFORD_ROWS = KernelExercise(
         values=(
             (
                 *domain.data("x", domain.NEGATIVE, domain.EQUAL, domain.SMALL),
-                *domain.data("x", domain.TIES, domain.SOME_NAN),
+                *domain.data("x", domain.TIES, domain.MIDDLING),
                 *domain.data(
                     "x", ("far from zero", far_from_zero), ("in parts far apart", parts_apart)
                 ),
