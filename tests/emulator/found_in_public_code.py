@@ -1,6 +1,6 @@
-"""Draws the reports of FOUND_IN_PUBLIC_CODE.md: ``python -m tests.emulator.found_in_public_code``.
+"""Draws the reports of two pages: ``python -m tests.emulator.found_in_public_code``.
 
-Each kernel of the page has its options in its first line and its report in the block below.
+Each kernel that they show has its options in its first line and its report in the block below.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from pathlib import Path
 from course_utils import emulator
 from course_utils.kernel_tool.command import main
 
-PAGE = Path(emulator.__file__).with_name("FOUND_IN_PUBLIC_CODE.md")
+PAGES = tuple(
+    Path(emulator.__file__).with_name(name) for name in ("FOUND_IN_PUBLIC_CODE.md", "README.md")
+)
 ENTRY = re.compile(r"```cpp\n(// ([^\n]*)\n.*?)```\n\n```text\n(.*?)```", re.S)
 
 
@@ -29,17 +31,18 @@ def report(kernel: str, options: str) -> str:
     return said.getvalue().partition("next: ")[0]
 
 
-def entries() -> list[tuple[str, str, str]]:
-    """(kernel, options, report) of the page."""
-    return ENTRY.findall(PAGE.read_text(encoding="utf-8"))
+def entries(page: Path) -> list[tuple[str, str, str]]:
+    """(kernel, options, report) of a page."""
+    return ENTRY.findall(page.read_text(encoding="utf-8"))
 
 
-def draw() -> str:
+def draw(page: Path) -> str:
     """The page with reports of today."""
-    text = PAGE.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
     return ENTRY.sub(lambda m: f"```cpp\n{m[1]}```\n\n```text\n{report(m[1], m[2])}```", text)
 
 
 if __name__ == "__main__":
     os.environ.setdefault("COURSE_DEVICE", "emulator")
-    PAGE.write_text(draw(), encoding="utf-8")
+    for each in PAGES:
+        each.write_text(draw(each), encoding="utf-8")

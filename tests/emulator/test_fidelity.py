@@ -20,7 +20,7 @@ from fidelity import (
 )
 
 EMULATOR = PAGE.parent
-README = (EMULATOR / "README.md").read_text(encoding="utf-8")
+HOW_IT_WORKS = (EMULATOR / "HOW_IT_WORKS.md").read_text(encoding="utf-8")
 
 
 def test_the_report_is_what_its_records_give():
@@ -62,7 +62,7 @@ def test_a_record_of_a_gpu_is_counted_and_what_differs_is_named():
 
 def test_its_table_names_every_folder():
     there = {path.parent.name for path in EMULATOR.glob("*/__init__.py")}
-    table = README.partition("## The folders")[2]
+    table = HOW_IT_WORKS.partition("## The folders")[2]
     named = set(re.findall(r"`(\w+)/`", table))
     assert named == there
 
@@ -75,7 +75,7 @@ def test_the_entry_it_shows_as_an_example_stands_in_the_code():
         tests / "test_instructions_integer.py": ("sad.s32         |",),
         tests / "instruction_forms.py": ('"sad." + INTEGER,',),
     }
-    blocks = re.findall(r"```(?:python)?\n(.*?)```", README, re.S)
+    blocks = re.findall(r"```(?:python)?\n(.*?)```", HOW_IT_WORKS, re.S)
     for file, starts in places.items():
         lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
         for start in starts:
@@ -85,5 +85,5 @@ def test_the_entry_it_shows_as_an_example_stands_in_the_code():
 
 
 def test_its_links_lead_somewhere():
-    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+    for target in re.findall(r"\]\(([^)#:]+)\)", HOW_IT_WORKS):
         assert (EMULATOR / target).exists(), target
