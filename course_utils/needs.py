@@ -99,7 +99,7 @@ def lacking(token: str) -> str | None:
 
     Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), ``cc`` (any
     C compiler with a command of its own), ``c++`` (any such C++ compiler, for ``torch.compile``),
-    ``c`` and ``cpp`` (any that ``%%c`` can use), ``cuda`` (nvcc of a wheel or toolkit, and g++), a
+    ``c`` and ``cpp`` (any that ``%%c`` can use), ``cuda`` (nvcc and g++), a
     program (``nvcc``, ``ncu``...), one of CUDA's libraries (``curand``)
     or a Python package (``torch``, ``triton``...).
     Raises LessonError for any other.

@@ -1,4 +1,4 @@
-"""Do the wrong elements of an array lie in a pattern, or here and there as the data have it?"""
+"""Do the wrong elements of an array have a pattern, or are they scattered as the data have it?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 FEW = 8  # wrong elements, or right ones: so few are shown wherever they are
-SURE = 4.0  # standard deviations from what chance gives
+SURE = 4.0  # standard deviations from chance
 PERIODS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # of lanes, tiles and blocks
 PARTS = 16  # of an array, from its first element to its last
 
@@ -44,7 +44,7 @@ def _distances(wrong: np.ndarray, share: float) -> Iterator[float]:
 
 
 def _alike(some: np.ndarray, others: np.ndarray, differ: float) -> float:
-    """How often neighbours differ, in standard deviations from what chance gives."""
+    """How often neighbours differ, in standard deviations from chance."""
     deviation = np.sqrt(some.size * differ * (1 - differ))
     changes = float((some != others).sum())
     return (changes - some.size * differ) / float(deviation)

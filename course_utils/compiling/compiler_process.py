@@ -146,7 +146,7 @@ def _too_late(process: int, pipe: IO[bytes], seconds: float) -> str:
 
 
 def _processor_seconds(process: int) -> float | None:
-    """The processor time that a process has used, None where the system doesn't tell."""
+    """The processor time that a process has used, None where the system doesn't show it."""
     try:
         status = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
         fields = status.rpartition(")")[2].split()  # the name before it may hold anything

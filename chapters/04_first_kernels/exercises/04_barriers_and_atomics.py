@@ -221,7 +221,7 @@ LEAST: domain.ArrayChange = (
     "all below -3e38",
     lambda x, rng: np.finfo(np.float32).min * rng.uniform(0.9, 1, x.shape),
 )
-# Whatever stands in for the elements past the end may be no larger.
+# A substitute for the elements past the end may be no larger.
 ALL_LOWEST: domain.ArrayChange = (
     "all the lowest float",
     lambda x, rng: np.full_like(x, np.finfo(x.dtype).min),

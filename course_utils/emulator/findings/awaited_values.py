@@ -1,4 +1,4 @@
-"""A loop that waits until a value in memory equals another: what the two are when it is stopped."""
+"""A loop that waits until a value in memory equals another: the two values when it is stopped."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ EQUAL = {"eq", "ne"}
 
 
 def awaited(group: ReportedGroup) -> tuple[int, int] | None:
-    """(value read, value that the loop waits for) of the first thread of a group in a loop that
-    ends when the two are equal; None for another loop."""
+    """The value that is read and the value that is awaited, for the first thread of a group in a
+    loop that ends when the two are equal. None for another loop."""
     for comparison in _comparisons(group.code, group.block):
         read, other = comparison.operands[1:3]
         if not _from_memory(group.code, read):
@@ -45,7 +45,7 @@ def _from_memory(code: ReportedCode, operand: Operand) -> bool:
 
 
 def _value(group: ReportedGroup, operand: Operand) -> int | None:
-    """What an operand is for the first thread, None where that isn't known."""
+    """An operand's value for the first thread, None where it isn't known."""
     if isinstance(operand, Immediate):
         return operand.value if isinstance(operand.value, int) else None
     if not isinstance(operand, Register):

@@ -1,7 +1,7 @@
 """The text of a PTX module, as it was read: kept for the next module of the same text.
 
 A notebook runs a cell again, and a test launches a kernel at one size after the other. Each time
-the source is loaded anew, and reading a kernel takes longer than launching it at a small size.
+the source is loaded again, and reading a kernel takes longer than launching it at a small size.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LONGEST = 200_000  # characters of a text that is kept: once decoded they take 1
 
 @dataclass(eq=False)
 class ModuleText:
-    """What a text declares, and the codes decoded from it that are alike for every module.
+    """The declarations of a text, and the codes decoded from it that are alike for every module.
 
     ``codes``: by (kernel, function, whether in clusters). A code that holds the address of a
     module's variable isn't among them, because each module has its own variables.
@@ -32,7 +32,7 @@ class ModuleText:
 
 
 def read_text(text: str) -> ModuleText:
-    """Read ``text``, or find what was read of the same text before.
+    """Read ``text``, or find the same text among those read before.
 
     Raises :class:`~course_utils.emulator.PtxError` for text that is not PTX.
     """

@@ -344,7 +344,7 @@ class HostExercise(BaseExercise):
     the cell defines, macros and structs too. The cell's own ``main`` is not run.
     ``before`` is compiled ahead of the cell, and ``flags`` are more options for its compiler.
     ``shows(case)`` gives the inputs of a case by name, and the result that is expected, where the
-    program's input doesn't tell them apart.
+    program's input doesn't show which is which.
     """
 
     cases: tuple[str, ...]

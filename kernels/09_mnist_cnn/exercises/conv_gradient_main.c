@@ -44,7 +44,7 @@ int main(void)
     }
     state = (unsigned)run;
     const int pixels = N * C * H * W, results = N * F * H * W;
-    const int parts = pixels <= MOST && F * C == 1 ? 1 : 4; // whole numbers, to be worked by hand
+    const int parts = pixels <= MOST && F * C == 1 ? 1 : 4; // integers, to be worked by hand
     float *dy = drawn(results, parts), *w = drawn(F * C * 9, parts), *dx = malloc(pixels * sizeof *dx);
     float *want = calloc(pixels, sizeof *want);
     for (int at = 0; at < results; ++at) {
