@@ -38,7 +38,6 @@ from .comparison import compared
 from .entry_points import entry_problem
 from .failing_case import with_case
 from .first_cause import first_cause
-from .named_index import in_dimensions
 from .outcome import (
     Outcome,
     clip_printed,
@@ -49,6 +48,7 @@ from .outcome import (
     simple,
     with_context,
 )
+from .outside_index import in_dimensions
 from .patience import exceeded_budget, slow_or_endless
 from .trials import Trial
 from .worked_case import case_rows, worked_trial

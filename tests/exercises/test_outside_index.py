@@ -9,8 +9,8 @@ from course_utils.checking.rows import Rows
 from course_utils.emulator import OUT_OF_BOUNDS, Cause, Finding
 from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
-from course_utils.exercises.judging.named_index import declared_extents, in_dimensions
 from course_utils.exercises.judging.outcome import Outcome, simple
+from course_utils.exercises.judging.outside_index import declared_extents, in_dimensions
 
 SOURCE = """
 constexpr int kStages = 3, kTile = 4;
