@@ -84,8 +84,8 @@ class _Search:
             return False
         if self._finite and not np.isfinite(first.got):
             return False
-        if LARGEST < abs(first.expected) < np.inf:  # such as an exponential of what was meant small
-            return False
+        if np.isfinite(first.expected) and not -LARGEST <= np.real(first.expected) <= LARGEST:
+            return False  # such as an exponential of a number that was meant to be small
         if self.found is not None and _is_finite(self.found) and not np.isfinite(first.expected):
             return False
         self.found = FailingCase(trial, verdict, run)
