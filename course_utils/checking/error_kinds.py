@@ -146,7 +146,7 @@ SLIP_STEP: dict[Slip, str] = {
     f"{SANITIZE} shows which.",
     Slip.NEUTRAL: "Start a minimum or a maximum with the first element, or with the type's limit: "
     "INFINITY and -INFINITY for float, INT_MAX and INT_MIN for int. 0 is neutral for a sum only. "
-    "Or does a branch give 0 where the formula has a term of its own, as a leaky ReLU has?",
+    "Or does a branch give 0 where the formula has another term, as a leaky ReLU has?",
     Slip.ZEROS: "Does any thread store there? If the output was made with zeros, make it with "
     f"cp.empty: an element that isn't written then shows as NaN. If one does, {MISSING_ELEMENT}.",
     Slip.WRAPPED: "Use a wider type for the value. If the output type itself is narrow, clip "
@@ -176,8 +176,7 @@ SLIP_STEP: dict[Slip, str] = {
     "two? It's left out, or there once too often. A sum must start at 0, and an output that it's "
     "added to (+=) must be 0 before.",
     Slip.OFFSET_OF_INTEGERS: "An index counts from 0, and may lack a whole block, or have one too "
-    "many. A quotient by / is rounded towards 0, not down. A count starts at 0, and what an "
-    "earlier launch left is added to it.",
+    "many. A quotient by / is rounded towards 0, not down. A count must be 0 before each launch.",
     Slip.SAME_VALUE: "Does the index depend on the thread? Look for a value that every thread "
     "reads or writes at one address.",
     Slip.ELSEWHERE: "The values are right and their indices aren't: compare the index of the load "

@@ -45,7 +45,7 @@ class Launched:
         return {name: array for name, array in kept.items() if array is not None}
 
 
-class Place(NamedTuple):
+class Written(NamedTuple):
     """Memory that a launch may have written: a weak reference to its ``owner``, its bounds, and a
     checksum of what a fault left there, None after any other launch."""
 
@@ -54,7 +54,7 @@ class Place(NamedTuple):
     left: int | None
 
 
-_launches: deque[tuple[Launched, list[Place]]] = deque(maxlen=KEPT)
+_launches: deque[tuple[Launched, list[Written]]] = deque(maxlen=KEPT)
 
 
 def remember(launched: Launched, args: Any, parameters: Sequence[Any] = ()) -> None:
@@ -68,7 +68,7 @@ def remember(launched: Launched, args: Any, parameters: Sequence[Any] = ()) -> N
     for reference, here in wrote.values():
         owner = _owner(reference())
         left = _checksum(owner) if launched.faulted else None
-        places.append(Place(weakref.ref(owner), here, left))
+        places.append(Written(weakref.ref(owner), here, left))
     _launches.append((launched, places))
 
 
@@ -122,7 +122,7 @@ def are_unchanged(results: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
     return bool(results) and all(same)
 
 
-def _overlaps(array: Any, places: Sequence[Place]) -> bool:
+def _overlaps(array: Any, places: Sequence[Written]) -> bool:
     """Whether ``array`` has a byte in common with one of ``places`` that is still in use, and that
     nothing has written since a fault."""
     here = bounds(array)
