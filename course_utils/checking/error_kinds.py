@@ -162,8 +162,8 @@ SLIP_STEP: dict[Slip, str] = {
     Slip.FACTOR_OF_SIZES: "Which of these sizes belongs in the formula? One is in the other's "
     "place, is missing, or is there twice.",
     Slip.FACTOR_OF_INPUT: "Is that input used once, and on the right side of the division?",
-    Slip.FACTOR_PER_LINE: "The elements are right among themselves. A number that is computed once for "
-    "each line isn't, such as its mean, its norm or its sum.",
+    Slip.FACTOR_PER_LINE: "The elements are right among themselves. A number that is computed once "
+    "for each line isn't, such as its mean, its norm or its sum.",
     Slip.FUNCTION_OF_IT: "Compare the last step with the formula: a root, a square, a logarithm "
     "or a division is there that shouldn't be, or is missing.",
     Slip.TOO_MANY: "Check the first and the last element of the range, and < against <=. In a "

@@ -1,8 +1,8 @@
 """A small case at which an answer is wrong, where the exercise's own case is right or has too many
 numbers: the least size that fails, and as few numbers that aren't 0 as it takes to fail.
 
-The inputs of a tile or of a warp are too many to read, but what a kernel does with two of them that
-aren't 0 is read off. So the size is made smaller, then the inputs become small integers, and then
+The inputs of a tile or of a warp are too many to read, but with two that aren't 0 a reader sees how
+the kernel uses them. So the size is made smaller, then the inputs become small integers, and then
 all of them become 0 but those without which the result would be right.
 """
 
@@ -58,7 +58,7 @@ class _Search:
 
     @property
     def latest(self) -> FailingCase:
-        """What failed last. There is one."""
+        """The last case that failed. There is one."""
         assert self.found is not None, "a launch has failed"
         return self.found
 
@@ -131,7 +131,7 @@ def failing_case(
 
 
 def _of_least_size(exercise: KernelExercise, trial: Trial, right: Any, search: _Search) -> bool:
-    """Whether ``trial`` fails with its values; the smallest size that fails is found then."""
+    """Whether ``trial`` fails with its values. The smallest size that fails is found then."""
     sizes = exercise.contract.sizes if exercise.contract else None
     if sizes is None:
         others = sorted(exercise.small, key=lambda size: prod(np.atleast_1d(size).tolist()))

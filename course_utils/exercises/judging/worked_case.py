@@ -28,7 +28,7 @@ FEW = 6  # numbers of an array that a line names one by one
 MOST_OF_PART = 40  # numbers of a part that is shown
 WINDOW = (2, 6)  # rows and columns of a result around its first wrong element
 DUST = 5e-7  # of the largest number
-BEFORE = 2  # elements of them in front of it
+BEFORE = 2  # elements of them before it
 
 _trials: dict[str, Trial | None] = {}
 
@@ -75,7 +75,7 @@ def case_rows(
     right: Any = None,
 ) -> Rows | None:
     """The inputs of the launch, and the numbers expected and got in the array that ``wrong``, the
-    verdict on it, names. Of large arrays only what the first wrong element takes is shown.
+    verdict on it, names. Of large arrays only the inputs of the first wrong element are shown.
     ``right`` is a size at which the result is right. None where the rows would show nothing."""
     if wrong.first is None:
         return None
@@ -156,7 +156,7 @@ def _needed(
 
 
 def _without_dust(array: np.ndarray) -> np.ndarray:
-    """``array`` with 0 for what rounding left of a 0: the sine of pi."""
+    """``array`` with 0 for the rounding error of a 0, such as the sine of pi."""
     if array.dtype.kind != "f" or not array.size:
         return array
     size = np.abs(array)
@@ -185,8 +185,8 @@ def _shown(
     window: tuple[range, ...],
     out: Mapping[str, np.ndarray],
 ) -> Any:
-    """What the rows show of an input: of a large one its few numbers that differ, the elements that
-    ``box`` names, or those in the ``window`` of the result. None for nothing."""
+    """The part of an input that is shown: of a large one its few numbers that differ, the elements
+    that ``box`` names, or those in the ``window`` of the result. None for nothing."""
     array = np.asarray(value)
     if array.size <= MOST_NUMBERS:
         return value
