@@ -36,7 +36,14 @@ CUDA_ERRORS = {
     9: CudaError("cudaErrorInvalidConfiguration", "invalid configuration argument"),
     13: CudaError("cudaErrorInvalidSymbol", "invalid device symbol"),
     17: CudaError("cudaErrorInvalidDevicePointer", "invalid device pointer"),
+    20: CudaError("cudaErrorInvalidChannelDescriptor", "invalid channel descriptor"),
     21: CudaError("cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"),
+    26: CudaError(
+        "cudaErrorInvalidFilterSetting", "linear filtering not supported for non-float type"
+    ),
+    27: CudaError(
+        "cudaErrorInvalidNormSetting", "read as normalized float not supported for data type"
+    ),
     35: CudaError(
         "cudaErrorInsufficientDriver",
         "CUDA driver version is insufficient for CUDA runtime version",
@@ -106,9 +113,19 @@ CUDA_ERRORS = {
         "cudaErrorStreamCaptureInvalidated",
         "operation failed due to a previous error during capture",
     ),
+    903: CudaError(
+        "cudaErrorStreamCaptureUnmatched",
+        "capture was not ended in the same stream as it began",
+    ),
+    904: CudaError("cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"),
     906: CudaError(
         "cudaErrorStreamCaptureImplicit",
         "operation would make the legacy stream depend on a capturing blocking stream",
+    ),
+    910: CudaError(
+        "cudaErrorGraphExecUpdateFailure",
+        "the graph update was not performed because it included changes which violated constraints "
+        "specific to instantiated graph update",
     ),
     912: CudaError(
         "cudaErrorInvalidClusterSize",

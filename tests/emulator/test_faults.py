@@ -352,8 +352,9 @@ def test_recursion_without_end_is_an_endless_loop():
     extern "C" __global__ void f(int* x) { x[0] = deeper(0); }
     """
     module = EmulatedModule(compile_ptx(source, filename="kernel.cu"))
-    with pytest.raises(KernelFault, match="calls itself without end"):
+    with pytest.raises(KernelFault, match="calls itself without end") as fault:
         module.entry("f").launch(1, 1, (np.zeros(1, np.int32),))
+    assert fault.value.finding.cause == Cause.ENDLESS_RECURSION
 
 
 def test_a_barrier_that_part_of_a_warp_skips():

@@ -207,14 +207,14 @@ def test_columns_must_be_given_back_before_the_block_ends():
 def test_only_what_was_allocated_can_be_given_back():
     body = "__shared__ u32 a;\nalloc(&a, 64);\ndealloc(a, 32);"
     found = fault("u32* out", body, 1, 32, (np.zeros(1, U32),))
-    assert (found.kind, found.location.line) == (TENSOR_MEMORY, 3)
+    assert (found.cause, found.location.line) == (Cause.COLUMNS_NOT_ALLOCATED, 3)
     assert "frees 32 columns from address 0x0, which isn't an allocation" in found.message
 
 
 def test_nobody_allocates_after_the_permit_was_relinquished():
     body = "__shared__ u32 a;\nrelinquish();\nalloc(&a, 64);"
     found = fault("u32* out", body, 1, 32, (np.zeros(1, U32),))
-    assert (found.kind, found.location.line) == (TENSOR_MEMORY, 3)
+    assert (found.cause, found.location.line) == (Cause.ALLOCATION_RELINQUISHED, 3)
     assert "relinquished the permit" in found.message and "kernel.cu:2" in found.message
 
 
@@ -562,7 +562,8 @@ ASM("tcgen05.shift.cta_group::1.down [%0];" :: "r"(where) : "memory");
 commit_1(&bar); wait(&bar, 0); after();""",
     )
     result = run("u32* out", body, 1, 32, (np.zeros(1, U32),), checks=ALL_CHECKS)
-    assert [(f.kind, f.location.line) for f in result.findings] == [(TENSOR_MEMORY, 8)]
+    found = [(f.cause, f.location.line) for f in result.findings]
+    assert found == [(Cause.ISSUED_BY_SEVERAL_THREADS, 8)]
     assert "so do others of its warp" in result.findings[0].message
 
 

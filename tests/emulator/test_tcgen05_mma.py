@@ -558,3 +558,5 @@ WAIT"""
     for barrier, findings in (("sync();", 0), ("__syncthreads();", 1), ("", 1)):
         *_, result = multiply(128, 64, "f16", checks=ALL_CHECKS, edit=two(barrier))
         assert bool(result.findings) == findings
+        causes = {found.cause for found in result.findings}
+        assert barrier or Cause.TENSOR_MEMORY_BARRIER_MISSING in causes

@@ -218,7 +218,7 @@ def test_what_is_counted_is_looked_at_before_its_result_is_called_right():
         find("03.hypotenuse"),
         ("i < n", "i < n && (blockIdx.x != (n - 1) / 256 || threadIdx.x < n % 256)"),
     )
-    assert found.kind == kinds.PARTLY_WRITTEN, found
+    assert found.kind == kinds.FIRST_BLOCK, found
 
 
 def test_each_extent_has_one_longest_size():

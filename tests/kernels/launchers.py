@@ -33,8 +33,8 @@ FILES = sorted(
 )
 
 
-# Under compute-sanitizer: the part of the kernel files that is launched, on the GPU alone. "2/12" is
-# the third of twelve.
+# Under compute-sanitizer: the part of the kernel files that is launched, on the GPU alone. "2/12"
+# is the third of twelve.
 PART = os.environ.get("COURSE_SANITIZED_PART")
 if PART is not None and ON_GPU:
     cp.cuda.set_allocator()  # no pool, so that an array ends where its memory does

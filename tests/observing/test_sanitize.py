@@ -239,7 +239,7 @@ def test_the_next_step_comes_once_for_each_cause(kernel):
     report = sanitize(kernel(source), 1, 64, (cp.arange(64, dtype=cp.float32), 1))
     steps = [line.partition(": ")[2] for line in str(report).splitlines() if line[:4] == "next"]
     assert sorted(steps) == sorted({next_step(f) for f in report.errors})
-    assert CAUSE_STEPS[Cause.UPDATE_NOT_ATOMIC] in steps
+    assert CAUSE_STEPS[Cause.UPDATE_OF_ONE_INDEX] in steps
 
 
 @pytest.mark.parametrize(("start", "unchanged"), [(cp.ones, True), (cp.arange, False)])

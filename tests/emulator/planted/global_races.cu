@@ -8,7 +8,7 @@
 «x[0] += 1.0f;→atomicAdd(x, 1.0f);» // !
 
 // # blocks that store different values in one element — data race
-// cause: SAME_ELEMENT_WRITTEN
+// cause: WRITTEN_BY_ALL
 // other: 0
 // grid: 2
 // block: 1
@@ -83,7 +83,7 @@ int i = blockIdx.x * blockDim.x + threadIdx.x;
 «if (y[threadIdx.x] > x[0]) x[0] = y[threadIdx.x];→atomicMax((int*)x, __float_as_int(y[threadIdx.x]));» // !
 
 // # bins to which several threads add — data race
-// cause: UPDATE_NOT_ATOMIC
+// cause: UPDATE_OF_ONE_INDEX
 // thread: any
 // args: zeros(8), numbers(64), 3
 «x[threadIdx.x % 8] += y[threadIdx.x];→atomicAdd(&x[threadIdx.x % 8], y[threadIdx.x]);» // !

@@ -13,7 +13,7 @@ int i = blockIdx.x * blockDim.x + threadIdx.x;  // two blocks share y: only read
 x[(int)threadIdx.x - «1→0»] = 2; // !
 
 // # writing over the neighbour array — out of bounds
-// cause: OUTSIDE_ARRAY
+// cause: OUTSIDE_ARRAY_COMPUTED
 // thread: 61
 x[threadIdx.x + «n→0»] = 1; // !
 y[threadIdx.x] = 2;
@@ -45,7 +45,7 @@ float* p = «(float*)0x123456789000→x»;
 p[threadIdx.x] = 1; // !
 
 // # an overflow of a shared array into the next one — out of bounds
-// cause: OUTSIDE_ARRAY
+// cause: OUTSIDE_SHARED_ARRAY
 // thread: 63
 __shared__ float a[64], b[64];
 b[threadIdx.x] = 1;
@@ -87,7 +87,7 @@ for (int i = 0; i < n; ++i) a[«2 * i→i»] += x[i]; // !
 y[threadIdx.x] = a[n % 4];
 
 // # a misaligned vector load — misaligned access
-// cause: ADDRESS_MISALIGNED
+// cause: VECTOR_MISALIGNED
 float4 v = *(float4*)(x + «1→4»); // !
 y[threadIdx.x] = v.x + v.y * v.z + v.w;
 

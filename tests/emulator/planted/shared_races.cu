@@ -94,7 +94,7 @@ s[threadIdx.x] = 2; // !
 y[threadIdx.x] = v;
 
 // # two warps that store different values — data race
-// cause: SAME_ELEMENT_WRITTEN
+// cause: WRITTEN_BY_ALL
 // thread: 32
 // other: 0
 __shared__ float s;
