@@ -40,7 +40,7 @@ GOALS = {
 # Needs of some cells, and the tokens of their `%%needs` lines that mean them.
 NEEDS = {
     "GPU": r"gpu.*|sm_.*|triton|ncu|nsys|compute-sanitizer",
-    "nvcc": r"nvcc",
+    "nvcc": r"nvcc|cuda",
     "PyTorch": r"torch|ninja",
     "C compiler": r"cc|c|cpp|c\+\+|binutils",
     "JAX": r"jax|keras",

@@ -92,6 +92,7 @@ def test_an_addition_of_a_form_that_there_is_not_is_unknown():
 
 def test_a_wait_for_what_is_no_number_is_no_trouble_of_the_checks():
     text = KERNEL.replace("STATEMENT", "wgmma.wait_group.sync.aligned nowhere;").replace("END", "")
+    text = text.replace(".target sm_90\n", ".target sm_90a\n")
     kernel = EmulatedModule(text).entry("f")
     with pytest.raises(KernelFault) as caught:
         kernel.launch(1, 1, (np.zeros(1, np.float32),), options=Options(checks=ALL_CHECKS))

@@ -23,7 +23,7 @@ a += block * chunks_a; b += block * chunks_b; out += block * 128 * COLUMNS;
 scales += block * 128 * 128;
 for (int x = t; x < chunks_a; x += 128) ((uint4*)tile)[x] = a[x];
 for (int x = t; x < chunks_b; x += 128) ((uint4*)tile)[chunks_a + x] = b[x];
-if (t < 32) alloc<GROUP>(&where, 512);
+if (GROUP == 2) cluster_sync(); if (t < 32) alloc<GROUP>(&where, 512);
 if (t == 0) init(&bar, 1);
 asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 sync();
