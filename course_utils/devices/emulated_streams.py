@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import threading
 import weakref
 from collections import deque
 from collections.abc import Mapping
@@ -23,7 +24,13 @@ Known = dict[int, int]  # by the number of a stream: how much of its work has co
 _numbers = itertools.count()
 _host: Known = {}  # the work that the host has waited for
 _streams: weakref.WeakSet[Stream] = weakref.WeakSet()
-_current: list[Stream] = []
+
+
+class _PerThread(threading.local):
+    """The streams in use, the innermost last: each thread of the host has its own, as in CuPy."""
+
+    def __init__(self) -> None:
+        self.streams = [Stream.null]
 
 
 def _merge(into: Known, other: Known) -> None:
@@ -84,7 +91,7 @@ class Stream:
 
     def use(self) -> Stream:
         """Make it the stream of the launches that follow."""
-        _current[-1:] = [self]
+        _current.streams[-1:] = [self]
         return self
 
     def record(self, event: Event | None = None) -> Event:
@@ -98,11 +105,11 @@ class Stream:
         _merge(self._known, event._known)
 
     def __enter__(self) -> Stream:
-        _current.append(self)
+        _current.streams.append(self)
         return self
 
     def __exit__(self, *_: Any) -> None:
-        _current.pop()
+        _current.streams.pop()
 
     def _work_so_far(self) -> Known:
         """The work that the next piece of work in this stream comes after."""
@@ -127,12 +134,12 @@ class Stream:
 
 
 Stream.null = Stream(null=True)
-_current.append(Stream.null)
+_current = _PerThread()
 
 
 def current_stream() -> Stream:
     """The stream in use: the default stream, or the one of ``with stream:``."""
-    return _current[-1]
+    return _current.streams[-1]
 
 
 def synchronize_device() -> None:

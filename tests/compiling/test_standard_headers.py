@@ -92,6 +92,7 @@ def test_a_toolkit_does_not_come_before_them(monkeypatch):
     assert options.index(f"-I{STANDARD}") < options.index("-I/toolkit/include")
 
 
+@pytest.mark.emulator
 def test_a_kernel_gets_its_parts_of_cub_and_the_constants_of_math():
     source = """#include <cmath>
         #include <cub/cub.cuh>

@@ -1,5 +1,7 @@
 """Two launches that no stream, event or wait orders are named."""
 
+import threading
+
 import pytest
 
 from course_utils.devices import emulated_cupy as cp
@@ -141,3 +143,22 @@ def used(inc, twice, a, b, x, y):
 @pytest.mark.parametrize("function", [one_stream, awaited, by_events, blocking, both_read, used])
 def test_work_in_an_order_is_not_named(told, function):
     assert told(function) == ""
+
+
+def test_each_thread_of_the_host_has_its_own_stream():
+    seen = {}
+    inside, left = threading.Event(), threading.Event()
+
+    def other():
+        with cp.cuda.Stream(non_blocking=True) as stream:
+            inside.set()
+            left.wait(10)
+            seen["other"] = cp.cuda.get_current_stream() is stream
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    inside.wait(10)
+    seen["here"] = cp.cuda.get_current_stream() == cp.cuda.Stream.null
+    left.set()
+    thread.join()
+    assert seen == {"here": True, "other": True}

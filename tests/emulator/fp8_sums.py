@@ -11,6 +11,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from course_utils import load
+
 RECORD = Path(__file__).with_name("fp8_sums_h200.npz")
 FORMATS = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
 VALUES = "bits", "uniform", "powers", "zero", "small"
@@ -99,10 +101,10 @@ def sums(
     cp: Any, kernel: str, kind: str, a: np.ndarray, b: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
     """D (64, 8), f32, from operands as ``operands`` gives them."""
-    module = cp.RawModule(code=f'#define KIND "{kind}"\n{SOURCE}')
+    module = load(source=f'#define KIND "{kind}"\n{SOURCE}', arch="sm_90a")
     d = cp.zeros((64, 8), dtype=np.float32)
     given = cp.asarray(a), cp.asarray(b), cp.asarray(c), d
-    module.get_function(kernel)((1,), (128,), given)
+    module[kernel](1, 128, given)
     result: np.ndarray = d.get()
     return result
 

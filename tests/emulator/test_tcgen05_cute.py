@@ -193,6 +193,7 @@ __device__ void pair(const half_t* a, const half_t* b, float* d) {
     Tensor tCtD = cta.make_fragment_C(tCgD);
     bool first_warp = threadIdx.x / 32 == 0;
     cute::TMEM::Allocator2Sm allocator{};
+    cute::cluster_sync();
     if (first_warp) allocator.allocate(512, &where);
     if (threadIdx.x == 0) cute::initialize_barrier(bar, 1);
     __syncthreads();

@@ -84,6 +84,7 @@ def test_a_function_of_the_package_that_is_no_kernel_is_refused():
         sanitize(Function(), 1, None, ())
 
 
+@pytest.mark.emulator
 @needs_triton
 def test_a_triton_kernel_with_the_courses_arrays():
     from tests.emulator.other_languages.triton_kernels import add, no_mask
