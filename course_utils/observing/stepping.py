@@ -27,7 +27,6 @@ from .unoptimised import copy_variables
 
 PAGE = Path(__file__).with_name("stepper.html")
 MOST_BLOCKS, MOST_THREADS, MOST_STEPS = 4, 256, 5000
-MOST_ELEMENTS = 4096  # of an array
 BUDGET = 200_000  # instructions of a launch
 ORDERS = {"lockstep": "lockstep", "adversarial": "lanes", "warps": "warps"}
 KINDS = {READ: 0, WRITE: 1, UPDATE: 2}
@@ -238,7 +237,7 @@ def step_kernel(
     chosen = call.kernel
     if call.compiled_again and not optimised:
         chosen = _without_optimiser(chosen)
-    recorder = StepRecorder(chosen.filename, MOST_STEPS, MOST_ELEMENTS)
+    recorder = StepRecorder(chosen.filename, MOST_STEPS)
     options = step_options(recorder, order, seed)
     try:
         result = chosen.launch(*shape, call.args, shared_mem=call.shared_mem, options=options)

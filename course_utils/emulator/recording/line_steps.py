@@ -82,8 +82,8 @@ class SteppedArray:
 class StepRecorder(Observer):
     """Fills ``steps`` and ``arrays``. ``complete`` is False when there were more than the limit."""
 
-    def __init__(self, file: str, limit: int, most_elements: int = 4096) -> None:
-        self.file, self.limit, self.most_elements = file, limit, most_elements
+    def __init__(self, file: str, limit: int) -> None:
+        self.file, self.limit = file, limit
         self.steps: list[LineStep] = []
         self.complete = True
         self.arrays: list[SteppedArray] = []
@@ -95,7 +95,7 @@ class StepRecorder(Observer):
         self._last: Lanes = ()  # and the threads that they are
         self._seen: set[int] = set()  # instructions of the step
         self._stored: list[tuple[int, np.ndarray]] = []
-        self._waiting: dict[int, str] = {}
+        self._waiting: set[int] = set()
 
     # --- steps ---
 
@@ -252,37 +252,35 @@ class StepRecorder(Observer):
         threads: int | None,
         state: BarrierState,
     ) -> None:
-        lanes = self._lanes(group)
-        what = "barrier" if number == 0 else f"barrier {number}"
-        self._now().waits.append((what, lanes))
-        self._waiting |= dict.fromkeys(lanes, what)
+        self._wait(group, "barrier" if number == 0 else f"barrier {number}")
 
-    def _go(self, batch: Batch, warps: np.ndarray) -> None:
+    def _wait(self, group: Group, what: str) -> None:
+        lanes = self._lanes(group)
+        self._now().waits.append((what, lanes))
+        self._waiting.update(lanes)
+
+    def _go_on(self, batch: Batch, lanes: np.ndarray) -> None:
+        gone = tuple(t for t in self._threads(batch, lanes) if t in self._waiting)
+        if gone:
+            self._waiting.difference_update(gone)
+            self._now().goes.append(gone)
+
+    def _warps_go_on(self, batch: Batch, warps: np.ndarray) -> None:
         lanes = (np.flatnonzero(warps.ravel())[:, None] * 32 + np.arange(32)).ravel()
         inside = lanes % batch.lanes_per_block < np.prod(batch.launch.block)
-        gone = tuple(t for t in self._threads(batch, lanes[inside]) if t in self._waiting)
-        for thread in gone:
-            del self._waiting[thread]
-        if gone:
-            self._now().goes.append(gone)
+        self._go_on(batch, lanes[inside])
 
     def barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
-        self._go(batch, joined)
+        self._warps_go_on(batch, joined)
 
     def cluster_arrives(self, group: Group, instruction: ptx.Instruction) -> None:
-        lanes = self._lanes(group)
-        self._now().waits.append(("cluster", lanes))
-        self._waiting |= dict.fromkeys(lanes, "cluster")
+        self._wait(group, "cluster")
 
     def cluster_barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
-        self._go(batch, joined)
+        self._warps_go_on(batch, joined)
 
     def mbarrier_passed(self, batch: Batch, barrier: MBarrier, lanes: np.ndarray) -> None:
-        gone = tuple(t for t in self._threads(batch, lanes) if t in self._waiting)
-        for thread in gone:
-            del self._waiting[thread]
-        if gone:
-            self._now().goes.append(gone)
+        self._go_on(batch, lanes)
 
     # --- asynchronous copies ---
 

@@ -39,7 +39,7 @@ def exercise(line: str, cell: str) -> Outcome:
     with COURSE_STRICT=1 every verdict but PASS raises :class:`ExerciseFailed`.
     """
     with interruptible(f"{line.strip()} was not judged, and this try does not count."):
-        chosen = _find(line)
+        chosen = find_named(line)
         outcome = run_source(chosen, cell, first_line=CELL_LINE, gpu=_on_gpu())
     after = after_pass(chosen) if outcome.passed else None
     outcome = replace(outcome, note=saved_answers.record(chosen, outcome, cell), after=after)
@@ -50,26 +50,26 @@ def exercise(line: str, cell: str) -> Outcome:
 
 def hint(name: str) -> Note:
     """The next hint of an exercise; each call shows one more, and the last one stays."""
-    chosen = _find(name)
+    chosen = find_named(name)
     number = saved_answers.next_hint(chosen)
     return Note(f"**Hint {number} of {len(chosen.hints)}.** {chosen.hints[number - 1].strip()}")
 
 
 def solution(name: str) -> Note:
     """The course's solution of an exercise, with its explanation."""
-    chosen = _find(name)
+    chosen = find_named(name)
     code = f"```{chosen.language}\n{chosen.solution.rstrip()}\n```"
     return Note(f"{code}\n\n{chosen.explanation.strip()}")
 
 
 def answer(name: str) -> str | None:
     """What of yours passed last, as text, whatever you tried after it; None before it passed."""
-    return saved_answers.passing_answer(_find(name))
+    return saved_answers.passing_answer(find_named(name))
 
 
 def reset(name: str) -> Note:
     """Bring the starter back in a new cell below, and count the exercise as open again."""
-    chosen = _find(name)
+    chosen = find_named(name)
     kept = saved_answers.forget(chosen)
     message = f"The starter of {chosen.id} is in the cell below. {kept}".rstrip()
     return _new_cell(starter_cell(chosen), message)
@@ -77,7 +77,7 @@ def reset(name: str) -> Note:
 
 def restore(name: str) -> Note:
     """Bring back, in a new cell below, what you ran last."""
-    chosen = _find(name)
+    chosen = find_named(name)
     work = saved_answers.saved_answer(chosen)
     if work is None:
         return Note(f"You have not tried {chosen.id} yet.")
@@ -85,7 +85,8 @@ def restore(name: str) -> Note:
     return _new_cell(text, f"Your last try at {chosen.id} is in the cell below.")
 
 
-def _find(name: str) -> BaseExercise:
+def find_named(name: str) -> BaseExercise:
+    """The exercise that a learner calls ``name``. Raises LessonError with the closest ids."""
     name = name.strip()
     if not name:
         raise LessonError("Name the exercise, as in %%exercise 04.saxpy")

@@ -16,11 +16,11 @@ from ...observing.stepping import (
     step_options,
 )
 from ..authoring import emulated_runs
-from ..authoring.registry import find
 from ..authoring.spec import KernelExercise
 from ..judging.trials import Trial
 from ..judging.worked_case import worked_trial
 from . import saved_answers
+from .magic import find_named
 
 
 def step(
@@ -55,10 +55,7 @@ def step(
 
 
 def _step_exercise(name: str, order: str, seed: int) -> SteppedLaunch:
-    try:
-        exercise = find(name.strip())
-    except KeyError as error:
-        raise LessonError(error.args[0]) from None
+    exercise = find_named(name)
     if not isinstance(exercise, KernelExercise):
         raise LessonError(f"{exercise.id} asks for no kernel, and step shows kernels.")
     source = saved_answers.saved_answer(exercise) or exercise.starter
