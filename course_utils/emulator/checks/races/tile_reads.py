@@ -5,7 +5,7 @@ kept here until then, and counts as one of that moment as well: whoever overwrit
 meets it. The four warps are through a wgmma together: after their wait none of their lanes meets
 the read, and another warp may hear of its end from any of them. For the manual makes a group of the
 whole warpgroup, and a wait lasts until all operations of the group are complete. CUTLASS relies on
-it: of each warpgroup one thread says that a stage is free. A second warpgroup has groups of its own.
+it: one thread of each warpgroup frees a stage. A second warpgroup has groups of its own.
 Source: PTX ISA, "wgmma.commit_group" ("per warpgroup"), "wgmma.wait_group".
 """
 
