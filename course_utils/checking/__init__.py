@@ -113,11 +113,13 @@ def judge(
     order: str = "C",
     inputs: Mapping[str, Any] | None = None,
     launches: Sequence[Launched] = (),
+    stored: np.ndarray | None = None,
 ) -> Verdict:
     """As :func:`check`, but always returns the verdict. With ``zeros`` all zeros may be expected,
     where ``initial`` tells them from what was never written. ``poisoned``: ``initial`` is no value
     that is ever computed, so what still holds it is wrong, be NaN expected there or not. ``exact``:
-    the numbers must be equal, zeros down to their sign.
+    the numbers must be equal, zeros down to their sign. ``stored`` marks the elements that some
+    thread stored to, even where they hold what they held before: bool, the shape of ``actual``.
 
     ``axes`` names the axes, such as ``("query", "key")``. Without it the last two are rows and
     columns. ``order="F"`` is for a matrix stored by columns, whose array has the shape (columns,
@@ -159,7 +161,10 @@ def judge(
 
     got, want, wrong = seen(got), seen(want), seen(wrong)
     first = int(np.argmax(wrong))
-    unwritten = seen(masks.unwritten) & wrong
+    unwritten = kept = seen(masks.unwritten) & wrong
+    if stored is not None:
+        by_a_store = seen(np.reshape(stored, masks.unwritten.shape))
+        unwritten, kept = unwritten & ~by_a_store, kept & by_a_store
     given = {} if inputs is None or order == "F" else inputs
     evidence = Evidence(
         got,
@@ -172,9 +177,10 @@ def judge(
         name,
         tuple(axes),
         given,
-        poisoned or (before is not None and not np.isnan(before).any()),
+        poisoned or stored is not None or (before is not None and not np.isnan(before).any()),
         () if order == "F" else tuple(launches),
         max(got_roundoff, want_roundoff),
+        None if stored is None else kept,
     )
     if tolerance.wrong(got, want).any() or unwritten.any():
         found = classify(evidence)
@@ -197,6 +203,7 @@ def judge(
         wrong.size,
         map_of(wrong, unwritten, tuple(axes)),
         slip=found.slip,
+        unwritten=int(unwritten.sum()),
     )
 
 

@@ -33,6 +33,7 @@ class Slip(Enum):
     COUNT_AS_FACTOR = "n times too large, or too small"
     UNWRITTEN_MEMORY = "a value that comes from memory never written"
     LOOKS_UNWRITTEN = "the value of memory never written, which a store can pass on"
+    OLD_VALUE = "the old value, which was stored again, or to which 0 was added"
     NEUTRAL = "0 as the start of a minimum or a maximum"
     ZEROS = "each wrong element is 0"
     WRAPPED = "the remainder of a value too large for its type"
@@ -144,6 +145,8 @@ SLIP_STEP: dict[Slip, str] = {
     Slip.LOOKS_UNWRITTEN: "Which line stores there, and does any thread reach it? If one does, an "
     "input was never filled, or the output itself, where the kernel adds to it (+=, atomicAdd). "
     f"{SANITIZE} shows which.",
+    Slip.OLD_VALUE: "The index is right and the value isn't: which number does the kernel store "
+    "there, or add to it? Follow it back to the inputs.",
     Slip.NEUTRAL: "Start a minimum or a maximum with the first element, or with the type's limit: "
     "INFINITY and -INFINITY for float, INT_MAX and INT_MIN for int. 0 is neutral for a sum only. "
     "Or does a branch give 0 where the formula has another term, as a leaky ReLU has?",

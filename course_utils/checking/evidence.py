@@ -43,7 +43,8 @@ class Evidence:
     are the names of the axes, none for an array's own. ``inputs`` are the kernel's by name, where
     known. ``stored_is_known``: a store would have changed each element that is ``unwritten``, so
     none was stored there. ``launches`` are those that may have written the result, in order, and
-    ``roundoff`` is the unit roundoff of its dtype.
+    ``roundoff`` is the unit roundoff of its dtype. ``kept`` marks wrong elements that hold their
+    old value although a thread stored to them, None where that isn't known.
     """
 
     actual: np.ndarray
@@ -59,6 +60,7 @@ class Evidence:
     stored_is_known: bool = False
     launches: tuple[Launched, ...] = ()
     roundoff: float = 0.0
+    kept: np.ndarray | None = None
 
     @cached_property
     def untouched(self) -> bool:

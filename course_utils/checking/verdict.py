@@ -49,8 +49,8 @@ class Verdict:
     ``message`` says what is wrong in one or two sentences, ``hint`` one next step, ``excerpt`` the
     source lines it is about. ``cause`` is that of a finding of the emulator, ``slip`` what all
     wrong elements have in common, None without one. ``wrong`` counts wrong elements out of
-    ``total``. ``case`` is a case worked by hand: its inputs, what is expected and what the answer
-    makes of them.
+    ``total``, ``unwritten`` those among them that hold their old value. ``case`` is a case worked
+    by hand: its inputs, what is expected and what the answer makes of them.
     """
 
     kind: str
@@ -66,6 +66,7 @@ class Verdict:
     cause: Cause | None = None
     slip: Slip | None = None
     case: Rows | None = None
+    unwritten: int = 0
 
     @property
     def passed(self) -> bool:

@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from .programs.program_report import describe_outcome
     from .recording.counters import InstructionCounts, Tally, add_up
     from .recording.line_steps import READ, UPDATE, WRITE, LineStep, StepRecorder
+    from .recording.stores import StoreRecorder
     from .recording.thread_stats import ThreadStats
     from .recording.trace_recorder import WarpAccess, WarpStep
 
@@ -117,6 +118,7 @@ _LATER = {
     **dict.fromkeys(
         ("READ", "UPDATE", "WRITE", "LineStep", "StepRecorder"), "recording.line_steps"
     ),
+    "StoreRecorder": "recording.stores",
     "ThreadStats": "recording.thread_stats",
     "WarpAccess": "recording.trace_recorder",
     "WarpStep": "recording.trace_recorder",
@@ -184,6 +186,7 @@ __all__ = [
     "PtxError",
     "Register",
     "StepRecorder",
+    "StoreRecorder",
     "Surface",
     "Symbol",
     "Tally",

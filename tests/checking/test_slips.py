@@ -390,6 +390,27 @@ def test_what_held_a_value_of_its_own_before_the_launch_was_not_written():
     assert "NOTHING WRITTEN" in verdict.headline
 
 
+BEFORE = np.full(20, 100, np.int32)
+RIGHT = np.arange(1, 21, dtype=np.int32)
+
+
+@pytest.mark.parametrize(
+    ("found", "stored", "kind", "slip", "unwritten"),
+    [
+        (edited(RIGHT, [3, 8, 9], 100), edited(RIGHT > 0, [3, 8, 9], False), "PARTLY", None, 3),
+        (edited(RIGHT, [3, 8, 9], 100), RIGHT > 0, "WRONG", Slip.OLD_VALUE, 0),
+        (edited(edited(RIGHT, [3, 8, 9], -7), 12, 100), RIGHT != 13, "WRONG", None, 1),
+        (BEFORE, RIGHT > 0, "WRONG", Slip.OLD_VALUE, 0),
+    ],
+)
+def test_an_old_value_that_was_stored_again_is_not_called_unwritten(
+    found, stored, kind, slip, unwritten
+):
+    verdict = judge(found, RIGHT, initial=BEFORE, stored=stored)
+    expected = {"PARTLY": kinds.PARTLY_WRITTEN, "WRONG": kinds.WRONG}[kind]
+    assert (verdict.kind, verdict.slip, verdict.unwritten) == (expected, slip, unwritten)
+
+
 def test_a_computed_nan_in_an_array_of_cp_empty_is_no_gap():
     right = np.arange(1, 9, dtype=np.float32)
     out = emulated_cupy.empty(8, np.float32)

@@ -26,6 +26,16 @@ REPEATED = 0.5  # share of different values: as few have a minimum's or a maximu
 SEARCHED = 1 << 18  # elements at most among which the values of the wrong ones are looked for
 
 
+def kept(e: Evidence) -> tuple[str, Slip] | None:
+    """The old value, in elements that a thread stored to."""
+    if e.kept is None or not e.kept[e.wrong].all():
+        return None
+    return (
+        f"{e.wrong_ones} holds its old value, although a thread stored to it.",
+        Slip.OLD_VALUE,
+    )
+
+
 def zeros(e: Evidence) -> tuple[str, Slip] | None:
     """0, as it was before or as a neutral element that isn't one."""
     found, wanted = e.actual[e.wrong], e.expected[e.wrong]
@@ -223,7 +233,18 @@ def _of_another_window(e: Evidence, values: np.ndarray) -> bool:
     return one_side and repeated and len(found) >= ONE_SIDED
 
 
-SHARED = (left_out, zeros, restarted, wrapped, infinite, same_factor, offset, same_value, elsewhere)
+SHARED = (
+    kept,
+    left_out,
+    zeros,
+    restarted,
+    wrapped,
+    infinite,
+    same_factor,
+    offset,
+    same_value,
+    elsewhere,
+)
 
 
 def shared(e: Evidence) -> tuple[str, Slip] | None:

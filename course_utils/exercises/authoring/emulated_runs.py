@@ -15,7 +15,15 @@ from ...compiling.compiler_process import compile_limit
 from ...devices import emulated_cupy
 from ...devices.emulated_arrays import plain, wrap
 from ...devices.selection import EMULATOR
-from ...emulator import ALL_CHECKS, GLOBAL, Counts, Finding, KernelFault, Options
+from ...emulator import (
+    ALL_CHECKS,
+    GLOBAL,
+    Counts,
+    Finding,
+    KernelFault,
+    Options,
+    StoreRecorder,
+)
 from ...launching.modules import Module, load
 from .launches import Empty, Launch
 from .spec import KernelExercise, LaunchedExercise
@@ -149,6 +157,23 @@ def run(
         outcome.counts = result.counts
         outcome.results.append(result)
     return outcome
+
+
+def stored(
+    exercise: LaunchedExercise,
+    module: Module,
+    given: Mapping[str, Any],
+    size: Any,
+    seed: int = 0,
+    *,
+    launches: Iterable[Launch] | None = None,
+) -> dict[str, np.ndarray]:
+    """The elements of each array that :func:`run` stores to, whatever the value: bool, of its
+    shape."""
+    recorder = StoreRecorder()
+    options = Options(budget=exercise.budget, recorder=recorder)
+    again = run(exercise, module, given, size, seed, launches=launches, options=options)
+    return {name: recorder.stored(array) for name, array in again.arrays.items()}
 
 
 def _fresh(value: Any) -> Any:

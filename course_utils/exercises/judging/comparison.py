@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ OTHER_CALL = (
     "The test calls this cell's code in another way than the cell's own kernel does: which "
     "part of it holds for that one call alone?"
 )
+Stored = Callable[[], Mapping[str, np.ndarray]]
 VECTOR = re.compile("_*[a-z]+([234])")  # float2, __half2, int4
 
 
@@ -32,21 +33,25 @@ def compared(
     size: Any,
     zeros: bool = True,
     poisoned: bool = True,
+    stored: Stored | None = None,
 ) -> Verdict:
     """The verdict on the ``arrays`` that the launches left, on the host or on a GPU.
 
     ``before`` is the content of each array ahead of the launches, ``given`` the inputs that the
     reference gets. With ``zeros`` the reference may be all zeros. ``poisoned``: outputs held values
-    that no kernel computes.
+    that no kernel computes. ``stored`` gives for each array the elements that a thread stored to,
+    bool, its shape; it's called where an array that had values holds some of them still. None where
+    that isn't known, as on a GPU.
     """
     expected = exercise.expected(given)
     for name, array in arrays.items():
         if name in before and name not in expected and _bytes(array) != before[name].tobytes():
             return simple(kinds.INPUT_CHANGED, f"the kernel wrote to its input {name}.")
-    verdicts = (
-        judge(
+
+    def judged(name: str, now_stored: np.ndarray | None = None) -> Verdict:
+        return judge(
             arrays[name],
-            want,
+            expected[name],
             name=name,
             reduction=exercise.reduction(size),
             initial=before[name],
@@ -56,11 +61,17 @@ def compared(
             axes=exercise.axes.get(name, ()),
             order="F" if name in exercise.by_columns else "C",
             inputs=inputs_beside(exercise, given, name),
+            stored=now_stored,
         )
-        for name, want in expected.items()
-        if np.size(want)
-    )
+
+    verdicts = (judged(name) for name, want in expected.items() if np.size(want))
     wrong = next((v for v in verdicts if not v.passed), None)
+    if wrong is not None and wrong.unwritten and not isinstance(given[wrong.name], Empty):
+        name = wrong.name
+        if stored is not None:
+            wrong = judged(name, stored()[name])
+        elif wrong.kind != kinds.NOTHING_WRITTEN:  # an old value may have been stored again
+            wrong = judged(name, np.ones(before[name].shape, bool))
     if wrong is None:
         return simple(kinds.PASS, "every output is right.")
     if wrong.name in exercise.probed:

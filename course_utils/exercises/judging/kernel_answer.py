@@ -7,9 +7,11 @@ then what :mod:`.behaviour_checks` asks of a right result.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict
@@ -105,7 +107,13 @@ def _try_everything(
             if place := in_dimensions(finding, source, given):
                 verdict = replace(verdict, message=f"{verdict.message}\n  {place}")
         else:
-            verdict = compared(exercise, run.arrays, run.before, given, trial.size, zeros)
+
+            def stored() -> Mapping[str, np.ndarray]:
+                size, seed = trial.size, trial.seed
+                return emulated_runs.stored(exercise, module, given, size, seed, launches=launches)
+
+            arrays = run.arrays, run.before
+            verdict = compared(exercise, *arrays, given, trial.size, zeros, stored=stored)
         return (None if verdict.passed else verdict), run
 
     def looked_into(verdict: Verdict, run: emulated_runs.Run, trial: Trial) -> Verdict:
