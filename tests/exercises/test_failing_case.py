@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils.checking.rows import ArrayPart, labelled_rows
+from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.dependence import needed_elements
 from course_utils.exercises.authoring.launches import empty
 from course_utils.exercises.authoring.registry import find
@@ -70,6 +71,20 @@ def test_the_maximum_takes_all_that_may_become_the_largest():
     assert found == ([1, 2, 3],)
 
 
+@pytest.mark.parametrize("step", [1, 2, 3])
+def test_a_long_row_needs_few_evaluations_of_the_reference(step):
+    given = {"x": np.arange(3000.0), "y": empty(1)}
+    evaluations = []
+
+    def reference(now):
+        evaluations.append(1)
+        return {"y": now["x"][100:2000:step].sum()}
+
+    (found,) = needed_elements(reference, given, "x", "y", (0,))
+    assert set(range(100, 2000, step)) <= {*found}
+    assert len(evaluations) < (250 if step == 1 else 2000)
+
+
 def test_a_part_of_an_array_has_its_own_indices():
     part = ArrayPart(np.array([7, 8]), ((30, 31),))
     lines = labelled_rows("", {"x": part, "y": np.array([1, 2])}).lines
@@ -80,6 +95,22 @@ def test_a_part_of_an_array_has_its_own_indices():
 def test_got_does_not_share_lines_with_several_grids_of_what_is_expected():
     lines = labelled_rows("", {"expected": np.ones((2, 2, 2)), "got": np.ones((2, 2, 2))}).lines
     assert not any("expected" in line and "got" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("id", "old", "new"),
+    [
+        ("04.doubling_max", "a[i - distance]", "a[i - 1]"),
+        (
+            "04.count_digits",
+            "atomicAdd(&mine[digits[i]], 1)",
+            "atomicAdd(&mine[digits[i]], digits[i])",
+        ),
+    ],
+)
+def test_an_element_that_keeps_its_value_was_not_left_out(id, old, new):
+    verdict = verdict_on(id, old, new)
+    assert (verdict.kind, verdict.unwritten) == (kinds.WRONG, 0)
 
 
 def test_a_scalar_of_the_case_is_named_as_it_is():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 MOST_TRIES = 600  # evaluations of the reference, for one array
+SAMPLED = 6  # indices of a range, tried one by one: where all matter, all of the range does
 STEPS = (1.0, 100.0, -100.0)  # added: in a maximum only a large number, or a small one, tells
 Given = Mapping[str, Any]
 Reference = Callable[[Given], Mapping[str, Any]]
@@ -19,9 +20,10 @@ def needed_elements(
     """The indices along each axis of the input ``name`` at which some element changes the element
     ``index`` of ``output``: of a matrix A in A B, the row and all columns.
 
-    They are found by changing the input and evaluating ``reference``. An axis that would take too
-    many evaluations is needed as a whole, and so is an array that the reference refuses to have
-    changed. An input that makes no difference gives no indices.
+    They are found by changing the input and evaluating ``reference``, for halves of a range, and
+    for their halves. A range is needed as a whole if SAMPLED of its indices are. So is an axis that
+    would take too many evaluations, and an array that the reference refuses to have changed. An
+    input that makes no difference gives no indices.
     """
     array = given[name]
     before = _element(reference, given, output, index)
@@ -49,10 +51,20 @@ def needed_elements(
             return []
         if stop - start == 1:
             return [start]
+        if stop - start > SAMPLED and all(
+            matters((*where[:-1], slice(at, at + 1))) for at in _sample(start, stop)
+        ):
+            return list(range(start, stop))
         middle = (start + stop) // 2
         return along(axis, start, middle) + along(axis, middle, stop)
 
     return tuple(along(axis, 0, extent) for axis, extent in enumerate(array.shape))
+
+
+def _sample(start: int, stop: int) -> list[int]:
+    """Some indices of a range, both ends and two neighbours among them."""
+    others = np.random.default_rng(stop - start).integers(start + 1, stop - 2, SAMPLED - 3)
+    return [start, stop - 1, start + 1, *(int(at) for at in others)]
 
 
 def _element(reference: Reference, given: Given, output: str, index: Sequence[int]) -> np.ndarray:
