@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .causes import Cause
+from .language_steps import LANGUAGE_STEPS
 from .report import (
     ASSERTION,
     BAD_TENSOR_MAP,
@@ -284,8 +285,8 @@ WITHOUT_ATOMICS: dict[Cause | str, str] = {
 
 
 def next_step(finding: Finding, *, atomics: bool = True) -> str:
-    """What to do about a finding, in one to three sentences. ``atomics``: whether the kernel may
-    use them."""
-    other = {} if atomics else WITHOUT_ATOMICS
+    """What to do about a finding, in one to three sentences and in the words of its kernel's
+    language. ``atomics``: whether a kernel of CUDA C++ may use them."""
+    other = LANGUAGE_STEPS[finding.language] or ({} if atomics else WITHOUT_ATOMICS)
     of_cause = other.get(finding.cause) or CAUSE_STEPS.get(finding.cause)
     return of_cause or other.get(finding.kind) or KIND_STEPS[finding.kind]

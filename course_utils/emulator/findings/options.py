@@ -6,6 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from .languages import WORDS, Language, Words
+
 # Stands here so that a launch is described without importing a check; held to the table of
 # watchers.py by a test.
 ALL_CHECKS = frozenset({"early use", "race", "uninitialised", "sync", "proxy"})
@@ -47,6 +49,7 @@ class Options:
     ``patience``: seconds after which :class:`~.report.LaunchTooLong` ends the launch; also before,
     where the blocks that have begun tell that they will not be enough.
     ``quiet``: a launch that will take long does not say so on the standard error output.
+    ``language``: of the kernel, whose words reports use.
     """
 
     checks: Collection[str] = ()
@@ -63,6 +66,7 @@ class Options:
     recorder: Any = None
     patience: float | None = None
     quiet: bool = False
+    language: Language = Language.CUDA
 
     def __post_init__(self) -> None:
         if self.schedule not in SCHEDULES:
@@ -71,3 +75,8 @@ class Options:
             )
         if self.first_nan not in ("", "nan", "inf"):
             raise ValueError(f'first_nan is "nan" or "inf", not {self.first_nan!r}')
+
+    @property
+    def words(self) -> Words:
+        """The names of barriers and fences in the kernel's language."""
+        return WORDS[self.language]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields
 
 from ..isa.location import Location
 from .causes import Cause
+from .languages import Language
 
 ERROR, WARNING = "error", "warning"
 
@@ -30,7 +31,8 @@ class Finding:
     often more the same was met at the same lines. ``meant``: the index before it lost its upper
     bits. ``condition``: the line of the condition that let an access out of bounds through, or that
     differs between threads of which only some reach a barrier.
-    ``symptom`` is ``message`` without reason and fix, "" if it has neither.
+    ``symptom`` is ``message`` without reason and fix, "" if it has neither. ``language``: of the
+    kernel.
     """
 
     kind: str
@@ -49,6 +51,7 @@ class Finding:
     meant: int | None = field(kw_only=True, default=None)
     condition: Location | None = field(kw_only=True, default=None)
     symptom: str = field(kw_only=True, default="")
+    language: Language = field(kw_only=True, default=Language.CUDA)
 
 
 OUT_OF_BOUNDS = "out of bounds"

@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from ..findings.languages import Language
 from ..findings.options import ALL_CHECKS, Options
 from ..launching.launch_result import LaunchResult
 from ..machine.runtime_functions import BUILTINS
 from ..memory.address_space import GLOBAL
 from .host_arrays import HostArrays, LanguageError, is_array
+from .numba_arrays import with_names_of_arrays
 from .prepared_launch import Emulation, PreparedLaunch, PythonSource, dimensions, entry_of, instead
 
 INSTALL = "Install it: pip install numba-cuda nvidia-cuda-nvcc-cu12 (70 MB; no GPU is needed)."
@@ -156,6 +158,7 @@ def _prepared(
         PythonSource.of(function.__code__.co_filename),
         int(shared),
         keep=(arrays, args),
+        language=Language.NUMBA,
     )
 
 
@@ -201,7 +204,8 @@ def _compiled(kernel: Any, types: tuple[Any, ...], arch: int) -> Any:
                 launch_bounds=asked.get("launch_bounds"),
             )
         _check_links(kernel.py_func.__name__, ptx)
-        known[types, arch] = entry_of(ptx, own=kernel.py_func.__code__.co_filename)
+        named = with_names_of_arrays(ptx, kernel.py_func)
+        known[types, arch] = entry_of(named, own=kernel.py_func.__code__.co_filename)
     return known[types, arch]
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..findings.causes import Cause
+from ..findings.languages import Language
 from ..findings.options import Options
 from ..findings.report import Finding, KernelFault
 from ..isa.gpu_constants import SHARED_PER_SM, WARP
@@ -119,7 +120,8 @@ class PreparedLaunch:
     """A launch as the emulator takes it. ``grid`` counts blocks, ``block`` threads, ``shared``
     bytes of dynamic shared memory. The PTX parameters have ``names``. ``changes``: options that the
     kernel asks for. ``keep`` holds the owners of the arguments' memory. ``compilers_memory``: the
-    array in shared memory that the compiler manages, and the program never names."""
+    array in shared memory that the compiler manages, and the program never names. ``language``: of
+    the kernel, whose words reports use."""
 
     name: str
     entry: Entry
@@ -132,27 +134,35 @@ class PreparedLaunch:
     changes: dict[str, Any] = field(default_factory=dict)
     keep: Any = None
     compilers_memory: str = "none"
+    language: Language = Language.CUDA
+
+    @property
+    def ptx(self) -> str:
+        """What the language's compiler wrote, the whole module."""
+        return self.entry.module.ptx
 
     def run(self, options: Options | None = None) -> LaunchResult:
         """Run it to its end. Raises :class:`~course_utils.emulator.KernelFault` for a fault, and
         LanguageError for a launch that a GPU refuses."""
         self._check()
-        options = replace(options or Options(), **self.changes)
+        options = replace(options or Options(), language=self.language, **self.changes)
         try:
             result = self.entry.launch(
                 self.grid, self.block, self.args, self.shared, self.names, options
             )
         except KernelFault as fault:
             fault.earlier = self._of_the_program(fault.earlier)
+            fault.finding = replace(fault.finding, language=self.language)
             raise
         result.findings = self._of_the_program(result.findings)
         return result
 
     def _of_the_program(self, findings: list[Finding]) -> list[Finding]:
-        """Without the writes of one result by all lanes of a warp to ``compilers_memory``: their
-        sums differ by no more than the rounding, and whichever stays was meant."""
+        """With their language, and without the writes of one result by all lanes of a warp to
+        ``compilers_memory``: their sums differ by no more than the rounding, and whichever stays
+        was meant."""
         return [
-            finding
+            replace(finding, language=self.language)
             for finding in findings
             if finding.array != self.compilers_memory
             or finding.cause != Cause.SAME_ELEMENT_WRITTEN

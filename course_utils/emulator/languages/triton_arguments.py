@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from ..findings.languages import Language
 from ..isa.gpu_constants import WARP
 from ..launching.emulated_module import Entry
 from ..memory import tensor_box
@@ -95,6 +96,7 @@ class TritonArguments:
             {"cooperative": True} if cooperative else {},
             keep=args,
             compilers_memory="global_smem",
+            language=Language.TRITON,
         )
 
 

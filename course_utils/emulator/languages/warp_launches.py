@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..findings.languages import Language
 from ..findings.options import ALL_CHECKS, Options
 from ..launching.launch_result import LaunchResult
 from ..memory.address_space import GLOBAL, Region, address_of
@@ -174,6 +175,7 @@ def prepared_warp(
         ("dim", *labels),
         PythonSource.of(kernel.func.__code__.co_filename),
         keep=shared,
+        language=Language.WARP,
     )
 
 

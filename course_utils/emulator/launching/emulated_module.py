@@ -60,7 +60,7 @@ class EmulatedModule:
 
     def __init__(self, text: str):
         with reading("this module"):
-            self.text = read_text(text)
+            self.ptx, self.text = text, read_text(text)
         self.variables, self.functions = self.text.variables, self.text.functions
         check_constants(self.variables.values())
         self.target = text[: text.find(".address_size")]  # holds the line with .target

@@ -112,12 +112,13 @@ def _head_of_warp(batch: Batch, stalled: list[Group], parked: list[Group]) -> _H
     group = stalled[0]
     i = _waits_at(batch, group)
     mask, bits = missing(batch, group, int(group.warps[0]))
-    lanes, call, at = lanes_in_words(bits), call_of(i), at_line(i.location)
+    language = batch.launch.options.language
+    lanes, call, at = lanes_in_words(bits), call_of(i, language), at_line(i.location)
     absent = _absent(batch, [*stalled, *parked], int(group.warps[0]), bits)
     rest = ""
     if absent is not None:
         there, lane = absent
-        what = call_of(there)
+        what = call_of(there, language)
         verb = "waits" if bits.bit_count() == 1 else "wait"
         rest = f" {lanes.capitalize()} {verb} at the {what}{at_line(there.location)}."
     place = None if absent is None else (absent[0].location, absent[1])

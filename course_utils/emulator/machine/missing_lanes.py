@@ -1,4 +1,4 @@
-"""The lanes of a warp that an instruction waits for, and its name in CUDA C++."""
+"""The lanes of a warp that an instruction waits for, and its name in the kernel's language."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..findings.languages import WORDS, Language
 from ..isa.instruction_set import traits_of
 from ..isa.ptx import Instruction
 
@@ -18,12 +19,14 @@ _WMMA = {"load": "load_matrix", "mma": "mma", "store": "store_matrix"}
 _SHUFFLES = {"up": "up_", "down": "down_", "bfly": "xor_", "idx": ""}
 
 
-def call_of(i: Instruction) -> str:
-    """The name of an instruction in CUDA C++, such as ``__shfl_down_sync()``, or its opcode."""
+def call_of(i: Instruction, language: Language = Language.CUDA) -> str:
+    """The name of an instruction in CUDA C++, such as ``__shfl_down_sync()``, or its opcode. A
+    barrier has its name in ``language``."""
     kind = next((m for m in i.modifiers if m != "sync"), "")
     barrier = traits_of(i).barrier
     if barrier in ("block", "warp"):
-        return "__syncthreads()" if barrier == "block" else "__syncwarp()"
+        words = WORDS[language]
+        return words.block_barrier if barrier == "block" else words.warp_barrier
     if i.opcode == "shfl":
         return f"__shfl_{_SHUFFLES.get(kind, '')}sync()"
     if i.opcode in ("vote", "match", "redux"):

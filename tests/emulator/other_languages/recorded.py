@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from course_utils.emulator.findings.languages import Language
 from course_utils.emulator.languages import (
     numba_launches,
     prepared_launch,
@@ -71,6 +72,7 @@ def replayed(case: Case, arrays: Arrays) -> PreparedLaunch:
         PythonSource.of(str(case.file)),
         facts["shared"],
         compilers_memory="global_smem" if case.language == "triton" else "none",
+        language=Language[case.language.upper()],
     )
 
 

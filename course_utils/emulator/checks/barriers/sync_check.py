@@ -22,7 +22,7 @@ from ...machine.lanes import Group
 from ...machine.launch_state import LaunchState
 from ...machine.observer import Observer
 from ..races.copy_reports import named, told
-from ..races.severity import LEFT_BEHIND, TWO_LINES, WHOLE_WARPS_LEFT
+from ..races.severity import LEFT_BEHIND, TWO_LINES, whole_warps_left
 
 EVERYONE = 0xFFFFFFFF
 
@@ -159,7 +159,8 @@ class SyncCheck(Observer):
                     i,
                     Cause.BARRIERS_DIFFER,
                     f"waits at {i.location} while others of its block wait at {first.location}: "
-                    "these are two barriers. Every thread must reach the same __syncthreads().",
+                    "these are two barriers. Every thread must reach the same "
+                    f"{batch.launch.options.words.block_barrier}.",
                     first.location,
                     TWO_LINES,
                 )
@@ -217,7 +218,8 @@ class SyncCheck(Observer):
         block = batch.block_index(batch.first + slot)
         text = (
             f"Barrier misuse: {gone} of the {batch.threads} threads of block {block} ended without "
-            f"reaching the __syncthreads() at {instruction.location}:\n"
+            f"reaching the {batch.launch.options.words.block_barrier} at "
+            f"{instruction.location}:\n"
             "  they returned before it, or they skipped the branch that it is in. Every thread "
             "must reach it."
         )
@@ -239,7 +241,7 @@ class SyncCheck(Observer):
             cause=cause,
             condition=condition,
         )
-        self.findings.add(key, finding, WHOLE_WARPS_LEFT if whole else "")
+        self.findings.add(key, finding, whole_warps_left(batch.launch.options) if whole else "")
 
     def _whole_warps(self, batch: Batch, slot: int) -> bool:
         """Whether no warp of a block has lost some of its threads and not all."""

@@ -37,7 +37,8 @@ def missing_order(
     handed = apart and (flag.warp, seen.lane >> 5) == (other, lane >> 5)
     if own and not (handed and order.flags.fences):
         return cause, missing  # a barrier is the rule, unless one warp hands the other a flag
-    fence = "__threadfence_block()" if own else "__threadfence()"
+    words = batch.launch.options.words
+    fence = words.block_fence if own else words.fence
     place = other - flag.first
     setter, block = batch.who(flag.thread - clocks.first)
     set_at, read_at = flag.site.instruction.location, seen.site.instruction.location
@@ -45,16 +46,16 @@ def missing_order(
     sets = f"the flag that thread {setter} of block {block} sets at {set_at}"
     if not order.flags.fences:
         return cause, (
-            f"{missing}\n  Is {sets} to order them? Then it needs a __threadfence() before it, and "
+            f"{missing}\n  Is {sets} to order them? Then it needs a {words.fence} before it, and "
             f"one after it is read at {read_at}."
         )
     cause = Cause.FLAG_IN_BLOCK_NOT_FENCED if own else Cause.FLAG_NOT_FENCED
     before = f"nothing orders the {act[kind]} at {there} before {sets}:\n  put"
     if other != flag.warp and flag.known[place] <= time:
-        return cause, f"and {before} __syncthreads() and then __threadfence() between them."
+        return cause, f"and {before} {words.block_barrier} and then {words.fence} between them."
     if (flag.fenced_near if own else flag.fenced)[place] <= time:
         narrow = flag.fenced_near[place] > time
-        why = "__threadfence_block() counts for its own block only, and " if narrow else "and "
+        why = f"{words.block_fence} counts for its own block only, and " if narrow else "and "
         return cause, f"{why}{before} {fence} between them."
     reader, block = batch.who(seen.lane)
     return cause, (
@@ -67,10 +68,11 @@ def _missing_barrier(
     batch: Batch, clocks: VectorClocks, earlier: int, lane: int
 ) -> tuple[Cause, str]:
     """The barrier that is missing between two lanes."""
+    words = batch.launch.options.words
     if earlier >> 5 == lane >> 5:
-        return Cause.NO_ORDER_IN_WARP, "with no __syncwarp() or __syncthreads() in between."
+        return Cause.NO_ORDER_IN_WARP, f"with no {words.barriers} in between."
     if same_block(batch, earlier, lane):
-        return Cause.NO_ORDER_IN_BLOCK, "with no __syncthreads() in between."
+        return Cause.NO_ORDER_IN_BLOCK, f"with no {words.block_barrier} in between."
     if earlier // clocks.span == lane // clocks.span:
         return Cause.NO_ORDER_IN_CLUSTER, "with no cluster.sync() in between."
     text = "and nothing orders two blocks: they run in any order, or at once."

@@ -97,10 +97,11 @@ def note_of(
         if access.loop():
             return IN_LOOP
         meeting = paths.meeting(a, b)
+        barrier = access.group.batch.launch.options.words.warp_barrier
         what = meeting and WITH_SHUFFLE.format(
-            what=TOGETHER[meeting.opcode], where=meeting.location
+            what=TOGETHER[meeting.opcode], where=meeting.location, barrier=barrier
         )
-        notes.append(what or IN_STEP)
+        notes.append(what or IN_STEP.format(barrier=barrier))
     return notes[-1]
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...findings.options import Options
 from ...isa.ptx import Instruction
 from ...machine.code import Code
 from ...machine.lanes import Group
@@ -23,7 +24,7 @@ TOGETHER = {"shfl": "shuffle", "vote": "vote", "match": "match", "redux": "warp 
 
 IN_STEP = (
     "Warning: lanes of a warp are mostly converged, so this often works. Neither the compiler nor\n"
-    "  a GPU since Volta guarantees it: put __syncwarp() between the two."
+    "  a GPU since Volta guarantees it: put {barrier} between the two."
 )
 IN_LOOP = (
     "Warning: this works on a GPU that lets diverged lanes take turns, as those since Volta do,\n"
@@ -31,7 +32,7 @@ IN_LOOP = (
 )
 WITH_SHUFFLE = (
     "Warning: the warp is converged at the {what} at {where}, so this usually works. But\n"
-    "  a {what} doesn't order accesses to memory: put __syncwarp() next to it."
+    "  a {what} doesn't order accesses to memory: put {barrier} next to it."
 )
 NO_ACQUIRE = (
     "Warning: after an atomic that counts blocks the writes are usually visible. They aren't if\n"
@@ -41,10 +42,6 @@ TWO_LINES = (
     "Warning: a GPU counts the warps that arrive, at whichever line, so this works while each\n"
     "  branch has as many barriers. CUDA C++ promises nothing where threads wait at two lines."
 )
-WHOLE_WARPS_LEFT = (
-    "Warning: whole warps have ended, and a GPU waits only for the others, so this works.\n"
-    "  CUDA C++ promises nothing where some threads don't reach a __syncthreads()."
-)
 NO_TENSOR_FENCE = (
     "Warning: public kernels for sm_100 come without this fence and give right results. The PTX\n"
     "  manual promises the order only with it."
@@ -53,6 +50,15 @@ LEFT_BEHIND = (
     "Warning: the destination is dead, so a run seldom shows it. But by then that memory may be\n"
     "  another block's: wait for all copies (cp.async.wait_all) before the end."
 )
+
+
+def whole_warps_left(options: Options) -> str:
+    """That whole warps have ended before a barrier, in the words of the kernel's language."""
+    return (
+        "Warning: whole warps have ended, and a GPU waits only for the others, so this works.\n"
+        f"  {options.language.value} promises nothing where some threads don't reach a "
+        f"{options.words.block_barrier}."
+    )
 
 
 def in_step(i: Instruction) -> bool:
