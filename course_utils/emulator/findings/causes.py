@@ -131,6 +131,7 @@ class Cause(Enum):
     COUNTER_PASSED = "a loop that waits for a number which the counter has gone past"
     STEP_BUDGET_EXCEEDED = "a launch that ran more instructions than it may"
     CONDITION_NEVER_CHANGES = "a loop in which nothing changes its condition"
+    VALUES_COME_BACK = "a loop whose variables come back to the values that they had before"
     ENDLESS_RECURSION = "a function that calls itself until the stack is full"
     ASSERTION_FAILED = "an assert that does not hold"
     TRAP = "a trap"

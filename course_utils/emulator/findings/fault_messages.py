@@ -111,10 +111,15 @@ def free_fault(
 
 
 def endless_loop(
-    batch: ReportedBatch, group: ReportedGroup, *, recursion: bool = False
+    batch: ReportedBatch,
+    group: ReportedGroup,
+    *,
+    recursion: bool = False,
+    repeats: bool = False,
 ) -> KernelFault:
     """A launch that has run its budget of instructions, or a function that calls itself. Of threads
-    in loops it tells of one that waits for a number which has gone past."""
+    in loops it tells of one that waits for a number which has gone past. ``repeats``: all threads
+    that run have the values that they had before."""
     pair = None
     if not recursion:
         waiting = [(g, awaited(g)) for g in (group, *batch.waiting())]
@@ -141,6 +146,13 @@ def endless_loop(
             f"compiler has read {variable} once, before the loop: declare {name} volatile,\n"
             "  or read it with an atomic."
         )
+    elif repeats:
+        why = (
+            "After some rounds of that loop its variables have the values that they had before, "
+            "and no thread changes memory: it never ends."
+        )
+    if repeats and cause is Cause.STEP_BUDGET_EXCEEDED:
+        cause = Cause.VALUES_COME_BACK
     text = (
         f"Endless loop: the kernel {what}. {where(thread, block).capitalize()} "
         f"is{at_line(location)}. {why}"

@@ -199,6 +199,9 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.STEP_BUDGET_EXCEEDED: "Check that the loop's variable changes, and in the right "
     "direction. If it waits for another thread, does any thread set the flag, and can that thread "
     "run?",
+    Cause.VALUES_COME_BACK: "Work out two rounds by hand for the thread that the report names: "
+    "which variable should have come closer to the end? If the loop waits for another thread, does "
+    "any thread set the flag, and can that thread run?",
     Cause.ENDLESS_RECURSION: "Give the recursion a case in which the function doesn't call itself.",
     Cause.BLOCK_NOT_STARTED: "Call cluster.sync(), which is cluster_arrive() and then "
     "cluster_wait(), before you touch another block's shared memory.",

@@ -24,6 +24,7 @@ BY_SIZE = BELOW | {"gt", "ge", "hi", "hs"}
 SIZES = ("ntid", "nctaid", "nclusterid", "cluster_nctaid")  # of a launch, alike in all threads
 OF_THREAD = ("tid", "laneid", "warpid", "lanemask")
 Source = str | int | tuple[str, int]  # of a value: see _Sources
+WAITING = {"ld", "ldu", "bra", "fence", "membar", "nanosleep"}  # what a loop that waits may do
 ENDS = {"brx", "call", "ret", "exit", "trap"}
 
 
@@ -290,6 +291,23 @@ def only_waits(blocks: Iterable[ReportedBlock]) -> bool:
         reads |= _reads(i) or i.opcode == "atom"
     guards = {i.guard.slot for b in blocks for i in b.instructions if i.guard is not None}
     return reads and not guards & _varying(steps, same_memory=True)
+
+
+def leaves_memory(blocks: Iterable[ReportedBlock]) -> bool:
+    """Whether instructions of basic blocks depend on nothing but registers and memory, and leave
+    memory as it is: no barrier, no clock, no warp function."""
+    return all(
+        i.opcode in WAITING
+        or _repeats(i)
+        or (i.opcode == "atom" and "cas" not in i.modifiers and _keeps_memory(i))
+        for block in blocks
+        for i in block.instructions
+    )
+
+
+def reads_memory(blocks: Iterable[ReportedBlock]) -> bool:
+    """Whether an instruction of basic blocks reads memory that a thread could write."""
+    return any(_reads(i) or i.opcode == "atom" for block in blocks for i in block.instructions)
 
 
 def _keeps_memory(i: Instruction) -> bool:

@@ -46,6 +46,7 @@ from .followed_steps import run_followed
 from .fusion import FEW_LANES, members
 from .lanes import Group, lane_masks
 from .observer import Observer, nobody
+from .repeated_state import RepeatedState
 from .special_registers import special_register
 from .tensor_memory import TensorMemory
 
@@ -93,6 +94,7 @@ class Batch:
         self.clock = 0
         self.budget = launch.budget * ceil_div(count * self.lanes_per_block, BUDGET_LANES)
         self.endless_after = ENDLESS_AFTER
+        self.repeated = RepeatedState(self)
         self.alarm = self.budget  # instructions after which to service the async engine
         self.clusters: Clusters | None = (
             Clusters(self, launch.cluster) if launch.clustered else None
@@ -141,8 +143,11 @@ class Batch:
 
     def check(self, site: Site, group: Group, addresses: np.ndarray) -> np.ndarray:
         """The start of each lane's region; raises the fault of the first lane that has none."""
-        homes = np.zeros(group.n, np.uint64)
-        for n, address in enumerate(addresses.tolist()):
+        homes, left = np.zeros(group.n, np.uint64), np.ones(group.n, bool)
+        aligned = addresses % np.uint64(site.bytes) == 0
+        while left.any():
+            n = int(left.argmax())
+            address = int(addresses[n])
             region = self.region_at(address)
             if (
                 region is None
@@ -151,7 +156,15 @@ class Batch:
                 or (region.read_only and site.is_store)
             ):
                 raise access_fault(self, site, group, n, address, region)
-            homes[n] = region.start
+            regions = self.regions_of(address)
+            after = regions.above(region.start) if regions else None
+            last = region.end - site.bytes
+            last = last if after is None else min(last, after.start - 1)
+            same = left & aligned & (addresses >= np.uint64(region.start))
+            same &= addresses <= np.uint64(last)
+            same[n] = True
+            homes[same] = region.start
+            left &= ~same
         return homes
 
     # --- frames ---
@@ -307,6 +320,8 @@ class Batch:
                 raise
             except Exception as error:
                 raise emulator_error(error, block.instructions[-1], before) from error
+            if group is not None and self.repeated.ends_here(group):
+                raise endless_loop(self, group, repeats=True)
             if group is not None and self.out_of_step is not None:
                 for part in self.out_of_step.split(group):
                     self._queue(part)
