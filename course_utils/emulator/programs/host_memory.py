@@ -162,11 +162,11 @@ class HostMemory(ProgramAllocations):
     @staticmethod
     def _written(end: Side, start: Side | None, size: int) -> None:
         """Note which bytes of ``end`` have values now: those that had one in ``start``."""
-        shadow = _shadow(end.region)
+        shadow = shadow_of(end.region)
         if shadow is None:
             return
         part = slice(end.offset, end.offset + size)
-        before = _shadow(start.region) if start is not None else None
+        before = shadow_of(start.region) if start is not None else None
         if before is None or start is None:
             shadow.bytes[part] = 0
         else:
@@ -195,5 +195,6 @@ class HostMemory(ProgramAllocations):
         self._written(end, None, size)
 
 
-def _shadow(region: Region | None) -> InitShadow | None:
+def shadow_of(region: Region | None) -> InitShadow | None:
+    """The record of which bytes of a region have a value, or None where none is kept."""
     return region.unwritten.found if region is not None and region.unwritten is not None else None

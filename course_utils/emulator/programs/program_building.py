@@ -47,7 +47,7 @@ _OURS_WITH_VALUE = {
     "-cudart",
     "--cudart",
 }
-# The headers of CUDA's other libraries, by their wheel. The emulator has cuRAND's functions.
+# The headers of CUDA's other libraries, by their wheel. The emulator has the first two.
 _WHEELS = {
     "curand": "nvidia-curand",
     "cublas": "nvidia-cublas",
@@ -142,7 +142,7 @@ def build_stand_in(includes: Sequence[Path], folder: Path) -> Path:
     """Compile our runtime library with the headers of a CUDA toolkit, and return its path."""
     made = folder / "libstand_in.so"
     folders = [f"-I{path}" for path in includes]
-    command = [host_compiler(), "-w", "-O1", "-shared", "-fPIC", *folders, "-o", str(made)]
+    command = [host_compiler(), "-w", "-O0", "-shared", "-fPIC", *folders, "-o", str(made)]
     sources = map(str, sorted(STAND_IN.glob("*.c")))
     _run([*command, *sources, "-ldl", "-lpthread"], "The emulator's runtime library")
     return made
@@ -198,7 +198,7 @@ def _wheel_for(log: str) -> str:
     """A sentence about the wheel of a header that the compiler doesn't find, or ""."""
     for name in (found[1] for found in _NO_HEADER.finditer(log)):
         library = next((key for key in _WHEELS if name.startswith(key)), "")
-        if library in ("curand", "nvtx3"):
+        if library in ("curand", "cublas", "nvtx3"):
             return f" `pip install {_WHEELS[library]}` brings that header."
         if library:
             return (

@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Callable
 
 from .array_calls import ArrayCalls
+from .blas_calls import BlasCalls
 from .call_state import Words, put
 from .cuda_errors import UNKNOWN_TEXT, CudaStatus
 from .device_calls import DeviceCalls
@@ -20,7 +21,7 @@ from .refusals import Refused
 NO_STREAM = -1
 
 
-class RuntimeCalls(GraphCalls, ArrayCalls, MemoryCalls, DeviceCalls, RandomCalls):
+class RuntimeCalls(GraphCalls, ArrayCalls, MemoryCalls, DeviceCalls, RandomCalls, BlasCalls):
     """Answers each call by the method of its name, after an underscore."""
 
     ALWAYS = frozenset(

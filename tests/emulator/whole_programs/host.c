@@ -39,7 +39,7 @@ int curandGenerateNormal(void *, float *, size_t, float, float), curandGenerateU
 int cuTensorMapEncodeTiled(void *, int, unsigned, void *, const unsigned long long *, const unsigned long long *,
                            const unsigned *, const unsigned *, int, int, int, int);
 
-int cublasCreate_v2(void **); // which the stand-in lacks
+int cusparseCreate(void **); // which the stand-in lacks
 
 static void random_numbers(void) {
     enum { N = 1000 };
@@ -193,7 +193,7 @@ int main(int count, char **words) {
     }
     if (!strcmp(words[1], "lack")) {
         void *handle;
-        cublasCreate_v2(&handle); // NOT_THERE
+        cusparseCreate(&handle); // NOT_THERE
         printf("not reached\n");
     }
     if (!strcmp(words[1], "touch")) {

@@ -1,0 +1,59 @@
+"""cuBLAS for whole programs: each function against NumPy, and the mistakes that are found."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course_utils.compiling.headers import cuda_header_paths
+from course_utils.emulator.programs import program_building
+
+PROGRAM = Path(__file__).parent / "whole_programs/blas.py"
+pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """What the program printed, and the findings that it logged."""
+    folder = tmp_path_factory.mktemp("blas")
+    library = program_building.build_stand_in(tuple(map(Path, cuda_header_paths())), folder)
+    log = folder / "log.jsonl"
+    done = subprocess.run(
+        [sys.executable, PROGRAM, library, log],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def test_every_function_gives_what_numpy_gives(run):
+    printed, _ = run
+    wrong = {case: error for case, error in printed["errors"].items() if not error < 1e-5}
+    assert not wrong
+    assert len(printed["errors"]) > 200
+
+
+def test_a_bad_argument_and_a_bad_handle_have_their_statuses(run):
+    printed, _ = run
+    assert printed["statuses"] == [7, 7, 0, 13, 1]
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "data"),
+    [
+        ("cublasSgemm", "INVALID_CALL", "lda = 3, and A has 4 rows"),
+        ("cublasSscal", "INVALID_CALL", "a null pointer"),
+        ("cublasSaxpy", "NOT_ALLOCATED", "20 bytes of the host's memory"),
+    ],
+)
+def test_mistakes_are_found(run, call, kind, data):
+    _, events = run
+    (found,) = [event for event in events if event.get("call") == call]
+    assert found["kind"] == kind and data in found["message"]
