@@ -118,6 +118,7 @@ def test_a_program_gets_what_a_gpu_would_give_it(host, line):
         ("graphs", "unjoined: 906 904"),
         ("graphs", "late: 1"),
         ("graphs", "its own memory: 0 0 7"),
+        ("graphs", "freed outside: 0 0 0 5 0"),
         ("arrays", "texture: 1 2.5 6"),
         ("arrays", "surface: 0 50"),
         ("arrays", "box of texels: 40 50"),

@@ -122,6 +122,15 @@ class ProgramAllocations:
             if shadow is not None:
                 shadow.bytes[: found.size] = 0xFF
 
+    def renew(self, start: int) -> None:
+        """Allocate what a graph's launch does: at the old address again if it was freed."""
+        before = self._freed_at(start)
+        if start not in self.allocations and before is not None:
+            self._freed.remove(before)
+            self.allocations[start] = before[0]
+            GLOBAL.regions.add(before[0].region)
+        self.forget(start)
+
     def free_all(self) -> None:
         """Free everything that is allocated, as cudaDeviceReset does."""
         for found in list(self.allocations.values()):

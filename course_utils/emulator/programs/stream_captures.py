@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import TypeVar
 
-from .call_state import CallState, Words, put, put_int
+from .call_state import CallState, Words, addresses_at, put, put_int
 from .cuda_errors import CudaStatus
 from .host_mistakes import HostMistake
 from .program_graphs import Capture, GraphNode, ProgramGraph, Run
@@ -70,8 +70,11 @@ class StreamCaptures(CallState):
         if capture is None:
             self._refuse_while_capturing(name, stream)
             return False
-        if name in ("cudaStreamWaitEvent", "cudaEventRecord", "cudaMallocAsync"):
+        if name in ("cudaStreamWaitEvent", "cudaEventRecord"):
             return False
+        if name == "cudaMallocAsync":
+            getattr(self, f"_{name}")(words)  # the program has the address from now on
+            name, words = "allocated", addresses_at(words[0], 1)
         if name == "cudaStreamAddCallback":
             self._break(capture, f"{name} is called on a stream that is being captured.")
         if name == "cudaLaunchHostFunc":
@@ -113,8 +116,11 @@ class StreamCaptures(CallState):
         if name in ("child_graph", "cudaGraphLaunch"):
             runs = self._runs(words[0])
             return lambda: self._run_all(runs)
-        if name in ("nothing", "wait_event", "record_event", "allocated"):
+        if name in ("nothing", "wait_event", "record_event"):
             return lambda: None
+        if name == "allocated":
+            start = words[0]
+            return lambda: self.memory.renew(start)
         if name == "cudaFreeAsync" and words[0] in self.graph_memory:
             return lambda: self.memory.forget(words[0])  # the next launch allocates it again
         kept, line = list(words), self.line()

@@ -81,6 +81,14 @@ static void graphs(void) {
     out[0] = 0;
     int launched[] = {cudaGraphLaunch(ready, s), cudaGraphLaunch(ready, s)};
     show("its own memory", (int[]){launched[0], launched[1], out[0]}, 3);
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    cudaMallocAsync((void **)&inside, sizeof h, s);
+    cudaMemsetAsync(inside, 5, 1, s);
+    cudaStreamEndCapture(s, &graph);
+    cudaGraphInstantiate(&ready, graph, 0);
+    int again[] = {cudaGraphLaunch(ready, s), cudaFreeAsync(inside, s), cudaGraphLaunch(ready, s)};
+    cudaMemcpy(out, inside, 1, cudaMemcpyDeviceToHost);
+    show("freed outside", (int[]){again[0], again[1], again[2], out[0], cudaFree(inside)}, 5);
     cudaGraphExecDestroy(ready), cudaGraphDestroy(graph);
     cudaFree(a), cudaFree(b);
 }

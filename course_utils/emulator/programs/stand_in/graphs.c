@@ -69,7 +69,7 @@ cudaError_t cudaGraphAddEventRecordNode(NEW, cudaEvent_t e) { return ASK_AS("gra
 cudaError_t cudaGraphAddEventWaitNode(NEW, cudaEvent_t e) { return ASK_AS("graph_add", PLACE, NAME("wait_event")); }
 cudaError_t cudaGraphAddMemAllocNode(NEW, struct cudaMemAllocNodeParams *p) {
     cudaError_t error = ASK_AS("graph_memory", W(&p->dptr), p->bytesize);
-    return error ? error : ASK_AS("graph_add", PLACE, NAME("allocated"));
+    return error ? error : ASK_AS("graph_add", PLACE, NAME("allocated"), W(p->dptr));
 }
 cudaError_t cudaGraphAddMemFreeNode(NEW, void *p) { return ASK_AS("graph_add", PLACE, NAME("cudaFreeAsync"), W(p)); }
 
