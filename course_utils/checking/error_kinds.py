@@ -67,6 +67,17 @@ class Slip(Enum):
     OPERAND_LAYOUT = "the product with an operand read by columns"
     LEADING_DIMENSION = "the product with an operand read with another row length"
     OPERANDS_SWAPPED = "the product in the other order"
+    OUT_OF_ORDER = "each wrong element holds another's value, as the numbers have it"
+    START_VALUE = "a number that wins every comparison of a minimum or a maximum"
+    START_ALONE = "the start value of a minimum or a maximum"
+    INPUT_UNUSED = "the result without an input"
+    INPUT_SIGN = "the result with an input's other sign"
+    INPUT_FLIPPED = "the result with an input in reverse order"
+    INPUT_SHIFTED = "the result with an input's neighbours"
+    INPUT_ORDER = "the result with the packed numbers of an input in another order"
+    INPUTS_SWAPPED = "the result with two inputs exchanged"
+    FIRST_FOR_ALL = "the result with the first part of an input for all"
+    TILE_LAYOUT = "the result with each tile of an input transposed"
 
     @property
     def is_of_the_formula(self) -> bool:
@@ -91,6 +102,17 @@ _OF_THE_FORMULA = {
     Slip.FACTOR_OF_SIZES,
     Slip.FACTOR_OF_INPUT,
     Slip.FUNCTION_OF_IT,
+    Slip.OUT_OF_ORDER,
+    Slip.START_VALUE,
+    Slip.START_ALONE,
+    Slip.INPUT_UNUSED,
+    Slip.INPUT_SIGN,
+    Slip.INPUT_FLIPPED,
+    Slip.INPUT_SHIFTED,
+    Slip.INPUT_ORDER,
+    Slip.INPUTS_SWAPPED,
+    Slip.FIRST_FOR_ALL,
+    Slip.TILE_LAYOUT,
 }
 
 # Mistakes that no race and no access out of bounds makes.
@@ -183,7 +205,16 @@ SLIP_STEP: dict[Slip, str] = {
     Slip.SAME_VALUE: "Does the index depend on the thread? Look for a value that every thread "
     "reads or writes at one address.",
     Slip.ELSEWHERE: "The values are right and their indices aren't: compare the index of the load "
-    "with the index of the store, for the thread of the first wrong element.",
+    "with the index of the store, for the thread of the first wrong element. If the kernel sorts, "
+    "check the direction of each comparison too.",
+    Slip.OUT_OF_ORDER: "Which elements are wrong depends on the numbers, not on the index. Follow "
+    "the first wrong one through the kernel, line by line: after which statement does a variable "
+    "first differ from what you expect?",
+    Slip.START_VALUE: "Start a maximum at the smallest number (-infinity, INT_MIN), a minimum at "
+    "the largest (+infinity, INT_MAX), and a sum at 0. A thread or lane without an element "
+    "contributes the same number.",
+    Slip.START_ALONE: "Which elements does this thread, warp or block compare? Its loop has no "
+    "iteration, or its guard is false everywhere.",
     Slip.TERMS_MISSING: "Count the terms that each thread adds: does its loop end too early? For a "
     "tree, round the size up to a power of two and add only elements that exist: "
     "if (i + distance < n).",
@@ -216,6 +247,21 @@ SLIP_STEP: dict[Slip, str] = {
     "one row to the next in memory: by rows, that operand's own number of columns.",
     Slip.OPERANDS_SWAPPED: "Compare the order of the operands, and each transpose, with the "
     "formula: by columns, cuBLAS computes B * A for A * B by rows.",
+    Slip.INPUT_UNUSED: "Compare your formula with the task's, term by term: where does this input "
+    "belong?",
+    Slip.INPUT_SIGN: "Compare the sign of each term with the formula. Of a complex number, check "
+    "the sign of the imaginary part.",
+    Slip.INPUT_FLIPPED: "Check the direction in which the index of that input runs. A convolution "
+    "in mathematics reverses its filter. The one of neural networks, a cross-correlation, doesn't.",
+    Slip.INPUT_SHIFTED: "Count from 0, and compare the index of that input with the formula: it's "
+    "one off.",
+    Slip.INPUT_ORDER: "Write down which bits of a word hold which number: number k is in the 4 "
+    "bits from 4 * k on, unless the task says otherwise.",
+    Slip.INPUTS_SWAPPED: "Compare the role of each with the formula, and the order of the "
+    "arguments.",
+    Slip.FIRST_FOR_ALL: "The index of that input lacks a number: that of its row, image or batch.",
+    Slip.TILE_LAYOUT: "A fragment's row_major or col_major, and .trans of ldmatrix, say how a tile "
+    "is stored in memory: compare both with the array.",
 }
 
 # The words of a headline, where the kind says more than the numbers show.

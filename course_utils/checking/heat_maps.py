@@ -9,7 +9,7 @@ import numpy as np
 
 from ..integers import ceil_div
 from .indices import axis_names, plural
-from .patterns import has_pattern
+from .patterns import FEW, has_pattern, is_noise
 
 RIGHT, PARTLY, ALL_WRONG, UNWRITTEN = ".", "x", "#", "?"
 COLOURS = {RIGHT: "#e8eef4", PARTLY: "#f0c36d", ALL_WRONG: "#d55e00", UNWRITTEN: "#b9b9b9"}
@@ -20,6 +20,8 @@ WORDS = {
     UNWRITTEN: "unwritten memory",
 }
 ROWS, COLUMNS = 16, 64  # marks at most
+MOSTLY, HARDLY = 0.6, 0.1  # shares of the marks
+LARGE = 256  # elements: of more, a few right ones say nothing
 
 
 @dataclass(frozen=True)
@@ -103,12 +105,24 @@ def map_of(wrong: np.ndarray, unwritten: np.ndarray, axes: tuple[str, ...] = ())
         return None
     if not unwritten.any() and not has_pattern(wrong):
         return None
+    if wrong.size - wrong.sum() <= FEW and wrong.size > LARGE and wrong.reshape(-1)[0]:
+        return None  # right by coincidence
     whole = heat_map(wrong, unwritten, axes=axes)
     if RIGHT in "".join(whole.rows):
-        return whole
+        return None if not unwritten.any() and _is_illegible(whole, wrong) else whole
     corner = tuple(slice(0, n) for n in (*[1] * (wrong.ndim - 2), ROWS, COLUMNS)[-wrong.ndim :])
     part = heat_map(wrong[corner], unwritten[corner], axes=axes, corner=True)
     return part if RIGHT in "".join(part.rows) else None
+
+
+def _is_illegible(drawn: HeatMap, wrong: np.ndarray) -> bool:
+    """Whether a map says little: its marks are here and there, or some elements are wrong in nearly
+    all of them."""
+    marks = np.array([list(row) for row in drawn.rows])
+    if min(wrong.size - wrong.sum(), wrong.sum()) <= FEW:
+        return False
+    partly, right = (float((marks == mark).mean()) for mark in (PARTLY, RIGHT))
+    return (partly >= MOSTLY and right <= HARDLY) or is_noise(marks != RIGHT)
 
 
 def heat_map(

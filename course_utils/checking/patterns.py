@@ -9,7 +9,35 @@ import numpy as np
 FEW = 8  # wrong elements, or right ones: so few are shown wherever they are
 SURE = 4.0  # standard deviations from chance
 PERIODS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # of lanes, tiles and blocks
+LEAST_MARKS = 40
+ALIKE = 0.6  # of the share of neighbours that differ by chance: fewer are a pattern
+KINDS_OF_RUNS = 4  # lengths of runs: a regular map has fewer
 PARTS = 16  # of an array, from its first element to its last
+
+
+def is_noise(wrong: np.ndarray) -> bool:
+    """Whether the marks of a map, bool (rows, columns), are here and there: neighbours along a row,
+    a column and both diagonals differ about as often as by chance, and the runs of a row have
+    several lengths. Of few marks that can't be told."""
+    if wrong.size < LEAST_MARKS:
+        return False
+    share = float(wrong.mean())
+    by_chance = ALIKE * 2 * share * (1 - share)
+    pairs = [
+        (wrong[:, 1:], wrong[:, :-1]),
+        (wrong[1:], wrong[:-1]),
+        (wrong[1:, 1:], wrong[:-1, :-1]),
+        (wrong[1:, :-1], wrong[:-1, 1:]),
+    ]
+    if any(some.size and (some != others).mean() < by_chance for some, others in pairs):
+        return False
+    return len({length for row in wrong for length in _inner_runs(row)}) >= KINDS_OF_RUNS
+
+
+def _inner_runs(row: np.ndarray) -> list[int]:
+    """The lengths of the runs of equal marks in a row, but for the first and the last."""
+    changes = np.flatnonzero(row[1:] != row[:-1])
+    return [int(length) for length in np.diff(changes)]
 
 
 def has_pattern(wrong: np.ndarray) -> bool:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 BFLOAT16_ROUNDOFF = 2.0**-8  # 7 stored bits of fraction
+FAR = 0.05  # of a number, or of 1: more than any loss of precision
 
 
 @dataclass(frozen=True)
@@ -98,3 +99,11 @@ def rms(array: np.ndarray) -> float:
     if not largest:
         return 0.0
     return largest * float(np.sqrt(np.mean((values / largest) ** 2)))  # no square overflows
+
+
+def is_far(actual: Any, expected: Any) -> bool:
+    """Whether one number is further from another than any loss of precision explains, where both
+    come of small integers."""
+    if not (np.isfinite(actual) and np.isfinite(expected)):
+        return True
+    return bool(abs(actual - expected) > FAR * max(abs(expected), 1.0))

@@ -149,6 +149,47 @@ def test_each_slip_is_named_with_its_data_and_its_own_step(case):
     assert verdict.hint == SLIP_STEP[slip]
 
 
+FLT_MAX = np.finfo(np.float32).max
+TRIPLES = np.random.default_rng(9).standard_normal((700, 3)).astype(np.float32)
+
+
+def half_sorted(x):
+    """Sorted by two exchanges of three."""
+    y = x.copy()
+    for left, right in ((0, 1), (1, 2)):
+        y[:, left], y[:, right] = np.minimum(y[:, left], y[:, right]), y[:, [left, right]].max(1)
+    return y
+
+
+@pytest.mark.parametrize("number", [np.inf, FLT_MAX, -np.inf, -FLT_MAX, 0])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_start_value_that_wins_is_told_from_one_that_stays_alone(number, sign):
+    x = VECTOR.reshape(6, 10)
+    right = sign * (sign * x).max(axis=1)
+    wrong = edited(right, -1, number)
+    verdict = judge(wrong, right, name="y", inputs={"x": x})
+    slip = None if number == 0 else Slip.START_VALUE if sign * number > 0 else Slip.START_ALONE
+    assert verdict.slip is slip and verdict.kind == kinds.EDGES
+    which = "maximum" if sign > 0 else "minimum"
+    assert slip is None or which in verdict.message
+
+
+def test_a_limit_of_an_integer_is_a_start_value_too():
+    x = np.random.default_rng(2).integers(-99, 99, (8, 40), np.int32)
+    right = x.min(axis=1)
+    wrong = edited(right, [2, 5], np.iinfo(np.int32).min)
+    assert judge(wrong, right, inputs={"x": x}).slip is Slip.START_VALUE
+    sums = x.sum(axis=1) + 10_000  # no element of x
+    assert judge(edited(sums, [2, 5], np.iinfo(np.int32).min), sums, inputs={"x": x}).slip is None
+
+
+def test_values_that_the_numbers_put_elsewhere_are_no_mistake_of_an_index():
+    right = np.sort(TRIPLES)
+    verdict = judge(half_sorted(TRIPLES).reshape(-1), right.reshape(-1), inputs={"x": TRIPLES})
+    assert verdict.slip is Slip.OUT_OF_ORDER
+    assert judge(right[:, ::-1].reshape(-1), right.reshape(-1)).slip is Slip.ELSEWHERE
+
+
 def test_another_window_s_maximum_is_no_other_index_s_value():
     x = np.random.default_rng(3).standard_normal(300)
 

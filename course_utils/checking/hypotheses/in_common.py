@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,13 @@ MANY = 100  # an integer from here on is hardly such a share by chance
 BLOCK_SIZES = (32, 64, 128, 256, 512, 1024)
 ONE_SIDED = 8  # wrong elements that are all too large, or all too small, and not by chance
 REPEATED = 0.5  # share of different values: as few have a minimum's or a maximum's windows
+NEARLY_ALL = 0.9  # share of elements that an index moves elsewhere at least
+FEW_RUNS = 64  # elements per change from right to wrong, at least, where an index decides
+FEW_KINDS = 4  # lines per different one, at least, there too
+REGULAR = 0.98  # share of elements that are right or wrong as their index has it
+MOST_PERIOD = 32  # of the indices that are tried one by one
+PERIODS = (*range(2, MOST_PERIOD + 1), 64, 96, 128, 256, 512, 1024)
+AS_LARGE = 0.98  # of the largest number of a type
 SEARCHED = 1 << 18  # elements at most among which the values of the wrong ones are looked for
 
 
@@ -123,6 +131,40 @@ def left_out(e: Evidence) -> tuple[str, Slip] | None:
     return None
 
 
+def start_value(e: Evidence) -> tuple[str, Slip] | None:
+    """The limit of the type where the minimum or the maximum of some inputs is expected."""
+    found, wanted = e.actual[e.wrong], e.expected[e.wrong]
+    limit = found[0]
+    if e.actual.dtype.kind not in "iuf" or not (found == limit).all() or not _is_limit(limit):
+        return None
+    for values in e.operands.values():
+        known = values.size >= e.expected.size and np.isin(wanted, values).all()
+        if not known or np.isin(limit, values) or not values.size:
+            continue
+        is_maximum = bool(np.median(wide(e.expected)) >= np.median(wide(values)))
+        which = "maximum" if is_maximum else "minimum"
+        shown = format_value(limit)
+        if (limit > wanted).all() != is_maximum:
+            sentence = (
+                f"{e.wrong_ones} is {shown}: a {which} may start there, and nothing was compared"
+            )
+            return f"{sentence}.", Slip.START_ALONE
+        wins = "larger" if is_maximum else "smaller"
+        sentence = f"{e.wrong_ones} is {shown}, {wins} than every number: it wins in a {which}"
+        return f"{sentence}, which can't start with it.", Slip.START_VALUE
+    return None
+
+
+def _is_limit(number: Any) -> bool:
+    """Whether a number is infinite, or near the largest or the smallest of its type."""
+    dtype = number.dtype
+    if dtype.kind == "f":
+        largest = np.finfo(np.float16 if dtype.itemsize == 2 else np.float32).max
+        return not np.isnan(number) and abs(float(number)) >= AS_LARGE * float(largest)
+    limits = np.iinfo(dtype)
+    return int(number) in (limits.min, limits.max) and bool(number)
+
+
 def infinite(e: Evidence) -> tuple[str, Slip] | None:
     """Infinite where a finite number is expected."""
     if e.actual.dtype.kind not in "fc" or not np.isinf(e.actual[e.wrong]).all():
@@ -218,10 +260,39 @@ def elsewhere(e: Evidence) -> tuple[str, Slip] | None:
     first = np.unravel_index(int(np.argmax(e.wrong)), e.wrong.shape)
     origin = np.unravel_index(int(where[0]), e.wrong.shape)
     here, there = (element(e.name, [int(i) for i in index]) for index in (first, origin))
+    if not _as_the_index_has_it(e.wrong):
+        return (
+            f"{e.wrong_ones} holds the value of another, and which ones are wrong follows no "
+            f"index: {here} holds the value of {there}.",
+            Slip.OUT_OF_ORDER,
+        )
     return (
         f"{e.wrong_ones} holds a value from another index: {here} holds the value of {there}.",
         Slip.ELSEWHERE,
     )
+
+
+def _as_the_index_has_it(wrong: np.ndarray) -> bool:
+    """Whether the index decides which elements are wrong: nearly all are, or some in a row, or
+    the same ones of every few."""
+    flat = wrong.reshape(-1)
+    if flat.size < FEW_RUNS:
+        return True  # of a few elements that can't be told
+    changes = int((flat[1:] != flat[:-1]).sum())
+    if flat.mean() >= NEARLY_ALL or changes <= max(2, flat.size // FEW_RUNS):
+        return True
+    if wrong.ndim > 1:
+        lines = wrong.reshape(-1, wrong.shape[-1])
+        if len(np.unique(lines, axis=0)) <= max(2, len(lines) // FEW_KINDS):
+            return True
+    for period in {*PERIODS, *wrong.shape}:
+        if not 1 < period <= flat.size // 3:
+            continue
+        rows = flat[: flat.size // period * period].reshape(-1, period)
+        share = rows.mean(axis=0)
+        if float(np.maximum(share, 1 - share).mean()) >= REGULAR:
+            return True
+    return False
 
 
 def _of_another_window(e: Evidence, values: np.ndarray) -> bool:
@@ -239,6 +310,7 @@ SHARED = (
     zeros,
     restarted,
     wrapped,
+    start_value,
     infinite,
     same_factor,
     offset,

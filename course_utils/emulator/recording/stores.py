@@ -31,8 +31,7 @@ class StoreRecorder(Observer):
             if start <= address < start + max(len(marks), 1):
                 part = marks[address - start :][: array.nbytes]
                 found[: len(part)] = part
-        elements: np.ndarray = found.reshape(*array.shape, array.itemsize).any(axis=-1)
-        return elements
+        return np.asarray(found.reshape(*array.shape, array.itemsize).any(axis=-1))
 
     def access(
         self,

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...checking import judge
+from ...checking.error_kinds import Slip
+from ...checking.tolerance import is_far
 from ...checking.verdict import Verdict, format_value
 from ...compiling import signature
 from ..authoring import kinds
@@ -78,6 +80,7 @@ def compared(
         return _of_probe(exercise, wrong)
     if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
         return replace(wrong, message=f"{wrong.name} is as it was before the launch.")
+    wrong = _as_complex(exercise, wrong, arrays[wrong.name], expected[wrong.name], size)
     return _with_member(exercise, wrong)
 
 
@@ -115,13 +118,47 @@ def _bytes(array: Any) -> bytes:
     return bytes(host.tobytes())
 
 
+def contradicts(wrong: Verdict, of_case: Verdict) -> bool:
+    """Whether ``of_case``, the verdict on a case of small numbers, is about more than the loss of
+    precision that ``wrong`` speaks of."""
+    first = of_case.first
+    if wrong.kind != kinds.PRECISION or of_case.kind == kinds.PRECISION or first is None:
+        return False
+    return is_far(first.got, first.expected)
+
+
+def members_of(exercise: KernelExercise) -> dict[str, int]:
+    """How many numbers an element of each array has whose type is float2, float4 or alike."""
+    found = {}
+    for kernel in signature.kernels(exercise.solution).values():
+        for parameter in kernel.parameters:
+            if vector := VECTOR.fullmatch(parameter.c_type):
+                found[parameter.name] = int(vector[1])
+    return found
+
+
+def _as_complex(
+    exercise: KernelExercise, wrong: Verdict, got: Any, expected: Any, size: Any
+) -> Verdict:
+    """``wrong`` with the sign of an exponent as its slip where the array is of float2, and its
+    complex numbers show that."""
+    want = np.asarray(expected)
+    of_pairs = members_of(exercise).get(wrong.name) == 2 and want.dtype == np.float32
+    if not of_pairs or wrong.kind != kinds.WRONG or wrong.slip is not None or want.size % 2:
+        return wrong
+    host = got.get() if hasattr(got, "get") else np.asarray(got)
+    pairs = [np.ascontiguousarray(each).view(np.complex64) for each in (host, want)]
+    seen = judge(*pairs, name=wrong.name, reduction=exercise.reduction(size), zeros=True)
+    if seen.slip is not Slip.EXPONENT_SIGN:
+        return wrong
+    return replace(wrong, message=seen.message, hint=seen.hint, slip=seen.slip)
+
+
 def _with_member(exercise: KernelExercise, wrong: Verdict) -> Verdict:
     """``wrong``, and the first wrong member if the array's type is float2, float4 or alike."""
-    kernels = signature.kernels(exercise.solution).values()
-    types = (p.c_type for kernel in kernels for p in kernel.parameters if p.name == wrong.name)
-    vector = VECTOR.fullmatch(next(types, ""))
-    if vector is None or wrong.first is None or len(wrong.first.index) != 1:
+    members = members_of(exercise).get(wrong.name)
+    if members is None or wrong.first is None or len(wrong.first.index) != 1:
         return wrong
-    at, member = divmod(wrong.first.index[0], int(vector[1]))
+    at, member = divmod(wrong.first.index[0], members)
     first = replace(wrong.first, member=f"{wrong.name}[{at}].{'xyzw'[member]}")
     return replace(wrong, first=first)

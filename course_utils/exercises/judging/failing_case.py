@@ -22,7 +22,9 @@ from ..authoring.domain import InputClass, Sizes
 from ..authoring.launches import Empty
 from ..authoring.spec import KernelExercise
 from ..authoring.worked import any_numbers, worked_change
+from .comparison import contradicts
 from .first_cause import first_cause
+from .outcome import with_context
 from .trials import Trial
 from .worked_case import case_rows, needed_inputs, with_inputs
 
@@ -109,6 +111,8 @@ def with_case(
     if found is None:
         return wrong
     case = case_rows(exercise, found.trial, found.run, found.verdict, found.right)
+    if contradicts(wrong, found.verdict):
+        wrong = with_context(found.verdict, found.trial.label(exercise), wrong.printed)
     return replace(wrong, case=case)
 
 

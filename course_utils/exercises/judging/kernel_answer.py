@@ -36,10 +36,11 @@ from .behaviour_checks import (
     method_verdict,
     order_verdict,
 )
-from .comparison import compared
+from .comparison import compared, contradicts
 from .entry_points import entry_problem
 from .failing_case import with_case
 from .first_cause import first_cause
+from .other_inputs import with_change_named
 from .outcome import (
     Outcome,
     clip_printed,
@@ -129,8 +130,13 @@ def _try_everything(
     def told(found: tuple[Verdict, Trial, emulated_runs.Run]) -> Verdict:
         wrong, trial, run = found
         if first_cause(run) is None:
-            wrong = with_case(exercise, wrong, trial, attempt, fixed.right_by_hand)
+            wrong = shown(wrong, trial)
         return with_context(looked_into(wrong, run, trial), trial.label(exercise), run.printed)
+
+    def shown(wrong: Verdict, trial: Trial) -> Verdict:
+        wrong = with_case(exercise, wrong, trial, attempt, fixed.right_by_hand)
+        untouched = exercise.is_untouched(source)  # the mistake of a hunt stays to be found
+        return wrong if untouched else with_change_named(exercise, wrong, trial, attempt)
 
     fixed = _try_small_sizes(exercise, attempt, looked_into)
     verdict = fixed.verdict
@@ -138,11 +144,10 @@ def _try_everything(
         verdict = hidden_cause(exercise, source, filename, fixed.trial, verdict) or verdict
         if fixed.by_hand_alone and verdict is fixed.verdict:
             larger = drawn_verdict(exercise, attempt)  # it says more about the kind of mistake
-            if larger:
+            if larger and not contradicts(larger[0], verdict):
                 verdict = told((replace(larger[0], case=verdict.case), *larger[1:]))
         elif verdict is fixed.verdict:
-            first = fixed.first or fixed.trial
-            verdict = with_case(exercise, verdict, first, attempt, fixed.right_by_hand)
+            verdict = shown(verdict, fixed.first or fixed.trial)
     outcome = Outcome.of(exercise, verdict)
     cache = StatsCache(exercise, module)
     if outcome.passed and exercise.target:
@@ -220,7 +225,10 @@ def _try_small_sizes(
             verdict = looked_into(verdict, run, trial)
             return FixedSizes(with_context(verdict, trial.label(exercise), run.printed))
         alone, failing, first = wrong is None and trial is by_hand, trial, first or trial
-        found = wrong or with_context(verdict, trial.label(exercise), run.printed)
+        here = with_context(verdict, trial.label(exercise), run.printed)
+        if wrong is not None and trial is by_hand and contradicts(wrong, verdict):
+            wrong, first = None, trial
+        found = wrong or here
         if trial is by_hand and verdict.kind != kinds.NOTHING_WRITTEN:
             found = replace(found, case=case_rows(exercise, trial, run, verdict))
         wrong = found

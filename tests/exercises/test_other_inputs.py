@@ -1,0 +1,96 @@
+"""A wrong result that is right for other inputs is called so."""
+
+from __future__ import annotations
+
+import pytest
+
+from course_utils.checking.error_kinds import Slip
+from course_utils.exercises.authoring import kinds
+from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging import other_inputs
+from course_utils.exercises.judging.runner import check_source
+
+CHANGES = {
+    "a sign": (
+        "07.momentum_step",
+        [("dw[i] + decay * w[i]", "dw[i] - decay * w[i]")],
+        Slip.INPUT_SIGN,
+        "-decay",
+    ),
+    "two roles": (
+        "04.saxpy",
+        [("a * x[i] + y[i];", "a * y[i] + x[i];")],
+        Slip.INPUTS_SWAPPED,
+        "x and old y",
+    ),
+    "a flipped filter": (
+        "09.conv_forward",
+        [("taps[tap]", "taps[8 - tap]")],
+        Slip.INPUT_FLIPPED,
+        "with w flipped",
+    ),
+    "the layout of a fragment": (
+        "06.half_sums",
+        [("wmma::col_major", "wmma::row_major")],
+        Slip.TILE_LAYOUT,
+        "16 x 16 elements of B",
+    ),
+    "packed numbers": (
+        "07.nibble_product",
+        [
+            (
+                "__half2float(of_x[i]) + two.y * __half2float(of_x[i + 4])",
+                "__half2float(of_x[2 * i]) + two.y * __half2float(of_x[2 * i + 1])",
+            )
+        ],
+        Slip.INPUT_ORDER,
+        "of words",
+    ),
+    "an input that isn't used": (
+        "09.linear_forward",
+        [("sum + b[o];", "sum;")],
+        Slip.INPUT_UNUSED,
+        "without b",
+    ),
+    "the shift of the first image": (
+        "09.shift_images",
+        [("down[image]", "down[0]"), ("right[image]", "right[0]")],
+        Slip.FIRST_FOR_ALL,
+        "[0]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_the_change_that_gives_the_numbers_is_named(case):
+    id, changes, slip, words = CHANGES[case]
+    source = find(id).solution
+    for old, new in changes:
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    verdict = check_source(find(id), source).verdict
+    assert (verdict.kind, verdict.slip) == (kinds.WRONG, slip)
+    assert words in verdict.message.splitlines()[0]
+
+
+def test_a_hunt_keeps_its_secret(monkeypatch):
+    exercise = find("07.momentum_step")
+    monkeypatch.setattr(
+        type(exercise), "is_untouched", lambda self, cell: True
+    )  # as if this were its starter
+    wrong = exercise.solution.replace("dw[i] + decay * w[i]", "dw[i] - decay * w[i]")
+    assert check_source(exercise, wrong).verdict.slip is None
+
+
+def test_a_case_of_whole_numbers_that_is_far_off_is_no_loss_of_precision():
+    exercise = find("09.cross_entropy_forward")
+    wrong = exercise.solution.replace("float sum = 0.0f", "float sum = 1.0f")
+    verdict = check_source(exercise, wrong).verdict
+    assert verdict.kind == kinds.WRONG and verdict.case is not None
+    assert abs(verdict.first.got - verdict.first.expected) > 0.05 * verdict.first.expected
+
+
+def test_every_slip_of_another_input_is_one_of_the_formula():
+    named = {slip for slip in Slip if slip.name.startswith(("INPUT", "FIRST_FOR", "TILE"))}
+    assert named and all(slip.is_of_the_formula for slip in named)
+    assert not named & set(other_inputs.UNNAMED)
