@@ -14,6 +14,7 @@ import pytest
 from course_utils import emulator
 from course_utils.compiling.headers import cuda_header_paths
 from course_utils.compiling.nvrtc import compile_ptx
+from course_utils.emulator.memory.address_space import GLOBAL
 from course_utils.emulator.programs import (
     fat_binary,
     host_lines,
@@ -124,9 +125,18 @@ def test_a_program_gets_what_a_gpu_would_give_it(host, line):
         ("arrays", "box of texels: 40 50"),
         ("arrays", "linear: 6 1"),
         ("late", "late: 1 0 0 700 700"),
+        ("driver", "too early: 3 3"),
+        ("driver", "no context: 201 101"),
+        ("driver", "module: 0 0 500"),
+        ("driver", "driver's device: 1 9 1024"),
+        ("driver", "doubled: 0"),
+        ("driver", "sums of the driver: 4 8 6 8"),
+        ("driver", "set and found: 7 7 8"),
+        ("driver", "name: CUDA_ERROR_NOT_FOUND"),
+        ("driver", "bad image: 209"),
     ],
 )
-def test_graphs_and_arrays_are_there(host, argument, line):
+def test_graphs_arrays_and_the_driver_are_there(host, argument, line):
     outcome, said = host(argument)
     assert f"\n{line}\n" in f"\n{said}", outcome.events
 
@@ -141,14 +151,19 @@ def test_graphs_and_arrays_are_there(host, argument, line):
         ("graphs", "SET_OUTSIDE_IN_GRAPH", "OUTSIDE_ALLOCATION", "4 past the end of b"),
         ("arrays", "TOO_MANY_ROWS", "OUTSIDE_ALLOCATION", "3 rows of array"),
         ("arrays", "FREED_AS_MEMORY", "NOT_ALLOCATED", "cudaFreeArray"),
+        ("driver", "BAD_IMAGE", "LAUNCH_REFUSED", "neither PTX nor a fat binary"),
+        ("driver", "HOST_TOO_SMALL", "OUTSIDE_ALLOCATION", "4 past the end of d, 16 bytes"),
+        ("driver", "FREED_BY_DRIVER", "FREED_TWICE", "cuMemFree frees d"),
     ],
 )
-def test_mistakes_with_graphs_and_arrays_are_found(host, argument, mark, kind, data):
+def test_mistakes_with_graphs_arrays_and_the_driver_are_found(host, argument, mark, kind, data):
     outcome, _ = host(argument)
-    place = lines_of("graphs.h")[mark]
+    place = {**lines_of("graphs.h"), **lines_of("driver.h")}[mark]
     (found,) = [f for f in outcome.findings if f["line"] == place]
     assert found["kind"] == kind and data in found["message"]
-    assert len(outcome.findings) == {"graphs": 4, "arrays": 2}[argument], outcome.findings
+    assert len(outcome.findings) == {"graphs": 4, "arrays": 2, "driver": 3}[argument], (
+        outcome.findings
+    )
 
 
 @needs_gcc
@@ -274,17 +289,22 @@ def test_files_that_call_each_other_become_one_module():
     assert text.count("unused") == 1
 
 
-def test_a_kernel_that_launches_kernels_is_told_so():
+def test_a_program_s_kernel_launches_one_whose_fault_is_the_launch_s():
     log = host_mistakes.ProgramLog(io.StringIO())
     kernels = program_launches.ProgramKernels(log, emulator.Options(), lambda: None)
-    text = f"{HEAD}.extern .func __cudaCDP2LaunchDeviceV2;\n.visible .entry k() {{\n"
-    text += "call.uni __cudaCDP2LaunchDeviceV2; ret;\n}\n"
+    source = """__global__ void child(int* y) { y[threadIdx.x] = 1; }
+    extern "C" __global__ void k(int* y) { child<<<1, 2>>>(y); }"""
+    text = compile_ptx(source, filename="k.cu", options=("-rdc=true",))
     kernels.modules[1], kernels.functions[7] = emulator.EmulatedModule(text), (1, "k")
-    one, line = (1, 1, 1), host_lines.HostLine()
-    kernels.launch(program_launches.AskedLaunch(7, one, one, [], 0, False, (0, 0, 0), line))
+    one, line, y = (1, 1, 1), host_lines.HostLine(), np.zeros(3, np.int32)
+    for first in (1, 2):
+        arguments = [GLOBAL.pointer(y[first:]).to_bytes(8, "little")]
+        asked = program_launches.AskedLaunch(7, one, one, arguments, 0, False, (0, 0, 0), line)
+        error = kernels.launch(asked)
+    assert y.tolist() == [0, 1, 1]
+    assert error == program_launches.CudaStatus.cudaErrorIllegalAddress
     events = [json.loads(row) for row in log.out.getvalue().splitlines()]
-    (note,) = [event["text"] for event in events if event["what"] == "note"]
-    assert "k<<<1, 1>>>" in note and program_launches.LAUNCHES_KERNELS in note
+    assert [event["kind"] for event in events] == [emulator.OUT_OF_BOUNDS]
 
 
 def test_options_that_choose_the_gpu_or_the_output_are_left_out():

@@ -51,6 +51,7 @@ class CudaStatus(IntEnum):
         "no kernel image is available for execution on the device",
     )
     cudaErrorPeerAccessUnsupported = 217, "peer access is not supported between these two devices"
+    cudaErrorFileNotFound = 301, "file not found"
     cudaErrorInvalidResourceHandle = 400, "invalid resource handle"
     cudaErrorSymbolNotFound = 500, "named symbol not found"
     cudaErrorNotReady = 600, "device not ready"

@@ -14,6 +14,7 @@ _WRAPPER_MAGIC, _MAGIC, _PTX = 0x466243B1, 0xBA55ED50, 1
 _HEADER = struct.Struct("<IHHQ")  # magic, version, bytes of this header, bytes of the entries
 _ENTRY = struct.Struct("<HHIQIIHHIQQQQ")
 _FOLDER = re.compile(r'(\.file\s+\d+\s+")[^"\n]*/(?=[^"/\n]+")')
+_ELF = 0x464C457F  # begins machine code
 _COMPRESSED = 0x2000 | 0x8000  # flags of an entry: LZ4, Zstandard
 
 
@@ -30,6 +31,26 @@ def ptx_at(wrapper: int) -> str:
     magic, _, data = struct.unpack("<IIQ", ctypes.string_at(wrapper, 16))
     if magic != _WRAPPER_MAGIC:
         raise NoPtx(f"there is no fat binary at {wrapper:#x}")
+    return _ptx_of_entries(data)
+
+
+def ptx_of_image(image: int) -> str:
+    """The PTX of an image that a program loads itself: PTX, or a fat binary with or without its
+    wrapper. Raises NoPtx for another one."""
+    (magic,) = struct.unpack("<I", ctypes.string_at(image, 4))
+    if magic == _WRAPPER_MAGIC:
+        return ptx_at(image)
+    if magic == _MAGIC:
+        return _ptx_of_entries(image)
+    if magic == _ELF:
+        raise NoPtx("it is machine code and no PTX: compile for a virtual architecture")
+    text = ctypes.string_at(image).decode("utf-8", "replace")
+    if ".version" not in text:
+        raise NoPtx("it is neither PTX nor a fat binary")
+    return _FOLDER.sub(r"\1", text)
+
+
+def _ptx_of_entries(data: int) -> str:
     magic, _, header, size = _HEADER.unpack(ctypes.string_at(data, _HEADER.size))
     if magic != _MAGIC:
         raise NoPtx("the fat binary has a format that isn't known here")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..findings.options import Options
-from ..findings.report import UNKNOWN_INSTRUCTION, KernelFault, LaunchTooLong
+from ..findings.report import KernelFault, LaunchTooLong
 from ..isa.gpu_constants import MAX_CLUSTER, SHARED_PER_SM, SMS
 from ..isa.ptx import PtxError
 from ..isa.symbols import readable_name
@@ -26,11 +26,6 @@ from .linked_ptx import link
 from .refusals import Refused
 
 Triple = tuple[int, int, int]
-FROM_THE_DEVICE = "__cudaCDP"  # begins the functions of the runtime for launches from the device
-LAUNCHES_KERNELS = (
-    "a kernel launches kernels (dynamic parallelism). The emulator can't run those: launch them "
-    "from the host."
-)
 STOPPED = 124  # the status of a program that was stopped, as timeout(1) has it
 
 
@@ -156,6 +151,15 @@ class ProgramKernels:
         pointers = (ctypes.c_void_p * len(sizes)).from_address(table) if sizes else ()
         return [ctypes.string_at(at, size) for at, size in zip(pointers, sizes, strict=True)]
 
+    def packed_arguments(self, function: int, buffer: int) -> list[bytes]:
+        """Copies of a launch's arguments that are in one buffer, each at its alignment."""
+        found, at = [], buffer
+        for size, align in self.entry(function).parameters:
+            at = buffer + -(-(at - buffer) // align) * align
+            found.append(ctypes.string_at(at, size))
+            at += size
+        return found
+
     def launch(self, asked: AskedLaunch) -> CudaStatus:
         """Run a launch to its end. Returns the error that a GPU would give. Raises Refused if a GPU
         would not begin it."""
@@ -180,8 +184,6 @@ class ProgramKernels:
         except KernelFault as fault:
             findings = [*fault.earlier, fault.finding]
             error = error_of(fault.finding.kind)
-            if fault.finding.kind == UNKNOWN_INSTRUCTION and self._launches_kernels(asked.function):
-                self.log.write("note", text=f"In {shape} {LAUNCHES_KERNELS}")
         except LaunchTooLong as too_long:
             self.log.write("note", text=f"The program was stopped in {shape}: {too_long}.")
             self.flush()
@@ -196,11 +198,6 @@ class ProgramKernels:
             self.flush()
             os.write(1, result.printed.encode())
         return error
-
-    def _launches_kernels(self, function: int) -> bool:
-        """Whether the module of a kernel calls the runtime for launches from the device."""
-        module = self._module(self.functions[function][0])
-        return any(name.startswith(FROM_THE_DEVICE) for name in module.functions)
 
     def _check(self, entry: Entry, asked: AskedLaunch) -> None:
         """Raise Refused for a shape that no GPU takes."""

@@ -9,10 +9,9 @@ from .array_calls import ArrayCalls
 from .blas_calls import BlasCalls
 from .call_state import Words, put
 from .cuda_errors import UNKNOWN_TEXT, CudaStatus
-from .device_calls import DeviceCalls
+from .driver_calls import DriverCalls
 from .graph_calls import GraphCalls
 from .host_mistakes import HostFinding, HostMistake
-from .memory_calls import MemoryCalls
 from .program_allocations import DEVICE, bytes_at
 from .program_launches import AskedLaunch
 from .random_calls import RandomCalls
@@ -21,7 +20,7 @@ from .refusals import Refused
 NO_STREAM = -1
 
 
-class RuntimeCalls(GraphCalls, ArrayCalls, MemoryCalls, DeviceCalls, RandomCalls, BlasCalls):
+class RuntimeCalls(GraphCalls, ArrayCalls, DriverCalls, RandomCalls, BlasCalls):
     """Answers each call by the method of its name, after an underscore."""
 
     ALWAYS = frozenset(
@@ -35,6 +34,7 @@ class RuntimeCalls(GraphCalls, ArrayCalls, MemoryCalls, DeviceCalls, RandomCalls
             "cudaPeekAtLastError",
             "cudaGetErrorString",
             "cudaGetErrorName",
+            "cuGetErrorName",
             "cudaDeviceGetAttribute",
             "cudaSetDevice",
             "missing_function",
@@ -96,11 +96,14 @@ class RuntimeCalls(GraphCalls, ArrayCalls, MemoryCalls, DeviceCalls, RandomCalls
 
     def asked_launch(self, words: Words) -> AskedLaunch:
         """A launch with its arguments. Raises Refused for no kernel."""
+        packed = words[13] if len(words) > 13 else 0
         return AskedLaunch(
             function=words[0],
             grid=(words[1], words[2], words[3]),
             block=(words[4], words[5], words[6]),
-            arguments=self.kernels.arguments(words[0], words[7]),
+            arguments=self.kernels.packed_arguments(words[0], packed)
+            if packed
+            else self.kernels.arguments(words[0], words[7]),
             shared=words[8],
             cooperative=bool(words[9]),
             cluster=(words[10], words[11], words[12]),

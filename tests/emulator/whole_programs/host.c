@@ -1,5 +1,6 @@
 // A host program as nvcc would make it, by hand, so that the stand-in is tested without nvcc. It
 // prints what it gets; a comment in capitals marks the line of each mistake.
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,11 +34,9 @@ static void show(const char *name, const int *values, int n) {
     printf("\n");
 }
 
-// Of cuRAND and the driver, whose headers need not be here.
+// Of cuRAND, whose header need not be here.
 int curandCreateGenerator(void **, int), curandSetPseudoRandomGeneratorSeed(void *, unsigned long long);
 int curandGenerateNormal(void *, float *, size_t, float, float), curandGenerateUniform(void *, float *, size_t);
-int cuTensorMapEncodeTiled(void *, int, unsigned, void *, const unsigned long long *, const unsigned long long *,
-                           const unsigned *, const unsigned *, int, int, int, int);
 
 int cusparseCreate(void **); // which the stand-in lacks
 
@@ -170,6 +169,7 @@ static void wrong(void) {
 }
 
 #include "graphs.h"
+#include "driver.h"
 
 int main(int count, char **words) {
     if (count < 2) return 1;
@@ -177,6 +177,7 @@ int main(int count, char **words) {
     if (!strcmp(words[1], "wrong")) wrong();
     if (!strcmp(words[1], "graphs")) graphs();
     if (!strcmp(words[1], "arrays")) arrays();
+    if (!strcmp(words[1], "driver")) driver();
     if (!strcmp(words[1], "late")) { // as the GPU, whose launches are asynchronous
         int *a, n = 30;
         cudaMalloc((void **)&a, 100);

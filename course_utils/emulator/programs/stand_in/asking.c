@@ -18,10 +18,12 @@ static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static __thread int asking;
 void *emulator_frames[FRAMES]; // return addresses of the callers, innermost first
 int emulator_frame_count;
+int emulator_runtime_used;
 
 Word emulator_ask(const char *name, Word stream, int count, Word *words) {
     pthread_mutex_lock(&lock);
     asking++;
+    if (!strncmp(name, "cuda", 4)) emulator_runtime_used = 1;
     emulator_frame_count = backtrace(emulator_frames, FRAMES);
     Word result = answer ? answer(name, stream, count, words) : cudaErrorInitializationError;
     asking--;

@@ -28,3 +28,7 @@ void emulator_missing(const char *name);
 
 // Asks for a copy of cudaMemcpy3D's parameters, as the call of that name.
 __attribute__((visibility("hidden"))) cudaError_t emulator_copy_3d(const char *name, Word stream, const struct cudaMemcpy3DParms *p);
+
+#define DEVICE_NAME "emulator of an sm_90a GPU"
+// Whether the program called the runtime, which then has a context.
+extern __attribute__((visibility("hidden"))) int emulator_runtime_used;

@@ -16,7 +16,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device) {
     cudaError_t error = ASK_AS("cudaSetDevice", device);
     if (error) return error;
     memset(p, 0, sizeof *p);
-    strcpy(p->name, "emulator of an sm_90a GPU");
+    strcpy(p->name, DEVICE_NAME);
     size_t left, total;
     ASK_AS("cudaMemGetInfo", W(&left), W(&total));
     p->totalGlobalMem = total;
