@@ -145,6 +145,10 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.SCOPE_TOO_NARROW: "Threads of several blocks need an atomic of the device's scope: "
     "atomicAdd without _block, or cuda::thread_scope_device.",
     Cause.ARRIVAL_RELAXED: "An arrival that hands over data must release it: leave out .relaxed.",
+    Cause.ARRIVAL_OF_OTHER_LANE: (
+        "An arrival or a fence of one lane orders that lane's own accesses. Let the lanes of the "
+        "warp meet right before it."
+    ),
     Cause.COPY_NOT_AWAITED: "Wait for the copy to complete, as the report says, before any thread "
     "touches its bytes.",
     Cause.GROUP_NOT_COMMITTED: "Commit before you wait: a wait covers only groups, and the copies "

@@ -40,6 +40,8 @@ class BarrierState:
     arrived: np.ndarray
     asked: np.ndarray
     joined: np.ndarray  # (blocks, warps) that took part since the last completion
+    only: np.ndarray  # those of them that don't wait
+    number: int
     cast: np.ndarray  # threads that voted, and those of them that voted true, of each block
     ones: np.ndarray
     parked: list[tuple[Group, Deliver, Instruction]] = field(default_factory=list)
@@ -89,8 +91,8 @@ class Barriers:
             count = self.batch.block_count
             warps = self.batch.lanes_per_block // 32
             arrived, asked, cast, ones = np.zeros((4, count), np.int64)
-            joined = np.zeros((count, warps), bool)
-            self._states[number] = BarrierState(arrived, asked, joined, cast, ones)
+            joined, only = np.zeros((2, count, warps), bool)
+            self._states[number] = BarrierState(arrived, asked, joined, only, number, cast, ones)
         return self._states[number]
 
     def arrive(
@@ -111,7 +113,9 @@ class Barriers:
         counts = np.bincount(group.slots, minlength=batch.block_count)
         state.arrived += counts
         state.asked[counts > 0] = threads or 0
-        state.joined.reshape(-1)[group.warps] = True
+        joined, only = state.joined.reshape(-1), state.only.reshape(-1)
+        only[group.warps] = arrive_only & (only | ~joined)[group.warps]
+        joined[group.warps] = True
         if vote is not None:
             state.cast += counts
             state.ones += np.bincount(
@@ -153,7 +157,8 @@ class Barriers:
             return []
         completes = self.batch.launch.observers.barrier_completes
         if completes is not nobody:
-            completes(self.batch, state.joined & done[:, None])
+            joined = state.joined & done[:, None]
+            completes(self.batch, joined, state.number, state.only & joined)
         if done.all():
             resumed = [deliver(group) for group, deliver, _ in state.parked]
             state.arrived[:], state.joined[:], state.parked = 0, False, []

@@ -151,8 +151,11 @@ class Observer:
         """Lanes arrive at barrier ``number``, which waits for ``threads`` (None: all of a block);
         ``state`` does not count them yet."""
 
-    def barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
-        """The warps ``joined`` met at a barrier of their block."""
+    def barrier_completes(
+        self, batch: Batch, joined: np.ndarray, number: int, arrived: np.ndarray
+    ) -> None:
+        """The warps ``joined`` met at barrier ``number`` of their block. Those ``arrived`` among
+        them did not wait there (``bar.arrive``)."""
 
     def barrier_let_go(self, batch: Batch, slots: np.ndarray, instruction: ptx.Instruction) -> None:
         """In the blocks ``slots`` all threads have ended that had not come to ``instruction``, a

@@ -270,7 +270,9 @@ class StepRecorder(Observer):
         inside = lanes % batch.lanes_per_block < np.prod(batch.launch.block)
         self._go_on(batch, lanes[inside])
 
-    def barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
+    def barrier_completes(
+        self, batch: Batch, joined: np.ndarray, number: int, arrived: np.ndarray
+    ) -> None:
         self._warps_go_on(batch, joined)
 
     def cluster_arrives(self, group: Group, instruction: ptx.Instruction) -> None:

@@ -251,3 +251,22 @@ if (threadIdx.x == 0) {
 }
 __syncthreads();
 y[blockIdx.x * 8 + threadIdx.x % 8] = x[(blockIdx.x + 1) % 2 * 32]; // !
+
+// # a fence by the lane that sets the flag, for what its warp wrote — data race
+// cause: ARRIVAL_OF_OTHER_LANE
+// level: warning
+// thread: 1
+// other: 1
+// args: zeros(32), zeros(64), 3
+// grid: 2
+// block: 32
+__shared__ int seen;
+if (blockIdx.x == 0) {
+    x[threadIdx.x] = 1; // ?
+    «→__syncwarp();»
+    if (threadIdx.x == 0) { __threadfence(); atomicExch((int*)y + 63, 1); }
+} else {
+    if (threadIdx.x == 0) { while (atomicAdd((int*)y + 63, 0) == 0); __threadfence(); }
+    __syncthreads();
+    y[threadIdx.x] = x[threadIdx.x]; // !
+}

@@ -168,3 +168,52 @@ ASM("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;"
     "selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(a) : "memory"); // !
 cluster_sync();
 y[threadIdx.x] = 1;
+
+// # one lane that arrives for its whole warp — data race
+// cause: ARRIVAL_OF_OTHER_LANE
+// level: warning
+// thread: 33
+// other: 1
+__shared__ float s[32]; __shared__ u64 bar;
+if (threadIdx.x == 0) init(&bar, 1);
+__syncthreads();
+if (threadIdx.x < 32) {
+    s[threadIdx.x] = 1; // ?
+    «→__syncwarp();»
+    if (threadIdx.x == 0) arrive(&bar);
+} else {
+    wait(&bar, 0);
+    y[threadIdx.x] = s[threadIdx.x - 32]; // !
+}
+
+// # one lane that frees a tile which its warp still reads — data race
+// cause: ARRIVAL_OF_OTHER_LANE
+// level: warning
+// thread: 33
+// other: 1
+__shared__ float s[32]; __shared__ u64 bar;
+if (threadIdx.x == 0) init(&bar, 1);
+s[threadIdx.x % 32] = 1;
+__syncthreads();
+if (threadIdx.x < 32) {
+    y[threadIdx.x] = s[threadIdx.x]; // ?
+    «→__syncwarp();»
+    if (threadIdx.x == 0) arrive(&bar);
+} else {
+    wait(&bar, 0);
+    s[threadIdx.x - 32] = 2; // !
+}
+
+// # one lane that has arrived before the others write — data race
+// cause: ARRIVAL_OF_OTHER_LANE
+// thread: 33
+// other: 1
+__shared__ float s[32]; __shared__ u64 bar;
+if (threadIdx.x == 0) init(&bar, 1);
+__syncthreads();
+if (threadIdx.x < 32) {
+    «if (threadIdx.x == 0) arrive(&bar); else s[threadIdx.x] = 1;→s[threadIdx.x] = 1; __syncwarp(); if (threadIdx.x == 0) arrive(&bar);» // ?
+} else {
+    wait(&bar, 0);
+    if (threadIdx.x > 32) y[threadIdx.x] = s[threadIdx.x - 32]; // !
+}

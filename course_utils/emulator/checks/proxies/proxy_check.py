@@ -84,10 +84,13 @@ class ProxyCheck(Observer):
         state.now += 1
         state.met[warps] = state.now
 
-    def barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
+    def barrier_completes(
+        self, batch: Batch, joined: np.ndarray, number: int, arrived: np.ndarray
+    ) -> None:
         self._meet(batch, joined.ravel())
 
-    cluster_barrier_completes = barrier_completes
+    def cluster_barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
+        self._meet(batch, joined.ravel())
 
     def mbarrier_passed(self, batch: Batch, barrier: MBarrier, lanes: np.ndarray) -> None:
         self._meet(batch, lanes // WARP)

@@ -18,6 +18,8 @@ from ...isa import ptx
 from ...machine.batch import Batch
 from .vector_clocks import VectorClocks
 
+BY_LANES = ("mbarrier", "barrier", "bar", "cp")  # opcodes by which lanes arrive somewhere
+
 REMEMBERED = 1024  # relaxed arrivals that are remembered for reports
 
 
@@ -66,6 +68,13 @@ class Meeting:
         """The phase ends: threads that wait know all that was gathered in it."""
         self.released = self.gathered
         self.ended, self.relaxed = self.relaxed, []
+
+
+def arrives(i: ptx.Instruction) -> bool:
+    """Whether an instruction hands over what its lanes have done, at once or when a copy ends."""
+    if i.opcode not in BY_LANES:
+        return i.opcode == "tcgen05" and "commit" in i.modifiers
+    return bool({"arrive", "arrive_drop", "bulk", "mbarrier"} & {*i.modifiers})
 
 
 class Meetings:

@@ -91,15 +91,15 @@ class Order:
 
     # --- fences ---
 
-    def fence(self, warps: np.ndarray, reach: int, acquires: bool = True) -> None:
-        """A fence of some warps."""
-        clocks = self.clocks
+    def fence(self, group: Group, i: ptx.Instruction, acquires: bool = True) -> None:
+        """A fence of some lanes. It covers their own accesses, and what they know of."""
+        clocks, warps, reach_ = self.clocks, group.warps, reach(i.modifiers)
         self.used = True
-        own = clocks.step(warps)
+        own = clocks.move_on(group.lanes, warps, i)
         if acquires and self.handed:
-            self._take(warps, reach == GPU)
+            self._take(warps, reach_ == GPU)
         rows, places = clocks.place(warps)
-        for table in self.before_fence[: reach + 1]:
+        for table in self.before_fence[: reach_ + 1]:
             table[rows, places] = clocks.known[rows, places]
             table[rows, places, places] = own[warps]
 
@@ -195,7 +195,7 @@ class Order:
         """An access that brings its own fence and may set a flag."""
         modifiers = {*site.instruction.modifiers}
         if modifiers & {"release", "acq_rel"}:
-            self.fence(group.warps, reach(modifiers), acquires=False)
+            self.fence(group, site.instruction, acquires=False)
 
     def after(
         self, site: WatchedAccess, group: Group, region: Region, elements: np.ndarray
@@ -313,6 +313,14 @@ class Order:
             if near is not None and 0 <= other - first < len(near) and near[other - first] > time:
                 return True
         return False
+
+    def fenced_by(self, warp: int, time: int, near: bool) -> bool:
+        """Whether a warp of the launch has executed a fence since ``time``, one that reaches the
+        GPU, or (``near``) its block. False for a warp of another batch."""
+        row, place = divmod(warp - self.first, self.clocks.warps)
+        if not 0 <= row < self.clocks.known.shape[0]:
+            return False
+        return bool(self.before_fence[BLOCK if near else GPU][row, place, place] > time)
 
     def observed(self, lane: int, region: Region, place: int, other: int) -> bool:
         """Whether a thread of the lane's block has read, at a place, what ``other`` (a warp of the

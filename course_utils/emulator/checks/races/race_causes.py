@@ -10,6 +10,7 @@ from .checked_access import CheckedAccess, reach_of
 from .colliding_writes import explained
 from .copy_reports import TWO_BLOCKS
 from .copy_sides import CopySide
+from .lane_reports import LANES_IN_STEP, lanes_left_out, usually_done
 from .missing_order import missing_order, same_block
 from .race_entries import CLOCK_SHIFT, THREAD, number_of
 from .severity import (
@@ -43,6 +44,9 @@ def cause_of(
         return Cause.TILE_STILL_READ, ",\n  before the tile is free."
     batch, here = access.group.batch, access.site.instruction.location
     entry, lane = int(entries[at]), int(access.group.lanes[at])
+    apart = access.earlier(entry) >> 5 != lane >> 5
+    if apart and (release := access.clocks.left_out(lane, entry)):
+        return Cause.ARRIVAL_OF_OTHER_LANE, f"\n  {lanes_left_out(access, release, entry)}"
     if relaxed := access.races.relaxed_between(batch, entry, lane):
         return Cause.ARRIVAL_RELAXED, f"\n  {relaxed}"
     if narrow := _too_narrow(access, there, int(number_of(entry))):
@@ -83,7 +87,9 @@ def note_of(
     lanes, earlier = access.group.lanes[bad], (entries[bad] & THREAD) - access.clocks.first
     apart = bad[lanes >> 5 != earlier >> 5]
     notes = [NO_ACQUIRE] if len(apart) else []
-    if len(apart) and not all(_acquire_is_missing(access, entries, at) for at in _some(apart)):
+    if len(apart) and usually_done(access, there, entries, _some(apart)):
+        notes = [LANES_IN_STEP]
+    elif len(apart) and not all(_acquire_is_missing(access, entries, at) for at in _some(apart)):
         return ""
     if len(apart) < len(bad):
         a, b = there.instruction, access.site.instruction

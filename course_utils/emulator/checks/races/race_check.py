@@ -21,6 +21,7 @@ from ...isa import ptx
 from ...isa.instruction_set import traits_of
 from ...machine.accesses import Spread, WatchedAccess
 from ...machine.async_state import KEY_SHIFT, MBarrier, Transfer
+from ...machine.barriers import BarrierState
 from ...machine.batch import Batch
 from ...machine.code import Code
 from ...machine.lanes import Group
@@ -29,7 +30,7 @@ from ...machine.observer import Observer
 from ...memory.address_space import Region
 from ..barriers.sync_check import EVERYONE
 from .access_numbers import AccessNumbers
-from .arrivals import Meetings, Relaxed
+from .arrivals import Meetings, Relaxed, arrives
 from .batch_races import BatchRaces
 from .cluster_lifetimes import (
     left_too_early,
@@ -41,7 +42,8 @@ from .cluster_lifetimes import (
 from .conflict import AccessCheck
 from .copy_sides import CopySide, fetched, side_of, sides
 from .flags import Flags
-from .happens_before import Order, fences, has_scopes, is_strong, makes_order, reach
+from .happens_before import Order, fences, has_scopes, is_strong, makes_order
+from .lane_releases import LaneReleases
 from .optimistic_loads import first_looks
 from .race_entries import CLOCK_SHIFT, THREAD, number_of, pack
 from .race_shadow import RaceShadow, cells_of, meets, span_of
@@ -67,6 +69,11 @@ class RaceCheck(Observer):
         self._late: dict[tuple[int, int], LateReader] = {}
         self._global: dict[Region, RaceShadow] = {}
         self._makes_order = makes_order(launch.entry.forms)
+        self._releases: LaneReleases | None = None
+        if self._makes_order or any(map(arrives, launch.entry.forms)):
+            self._releases = LaneReleases(
+                math.prod(launch.grid) * -(-math.prod(launch.block) // 32)
+            )
         looks = first_looks(launch.entry.forms, launch.entry.instructions())
         self.numbers = AccessNumbers(looks)
         self._flags: Flags | None = None
@@ -94,13 +101,47 @@ class RaceCheck(Observer):
                 warps = blocks * batch.lanes_per_block // 32
                 self._flags = Flags(warps, fences(self.launch.entry.forms))
             clocks.order = Order(batch, clocks, self._flags)
+        if self._releases is not None:
+            clocks.releases = self._releases
+            clocks.active = np.zeros(batch.block_count * batch.lanes_per_block, bool)
 
     def batch_ends(self, batch: Batch) -> None:
         del self._batches[batch]
 
     # --- order ---
 
-    def barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
+    def barrier_arrives(
+        self,
+        group: Group,
+        instruction: ptx.Instruction,
+        number: int,
+        threads: int | None,
+        state: BarrierState,
+    ) -> None:
+        """``bar.arrive`` hands over what came before it. It doesn't wait, and so learns nothing."""
+        if "arrive" not in instruction.modifiers:
+            return
+        races = self._batches[group.batch]
+        races.clocks.release(group.lanes, group.warps, instruction)
+        homes = group.warps // (group.batch.lanes_per_block // 32)
+        for block in np.unique(homes).tolist():
+            warps = group.warps[homes == block]
+            races.meetings.of(("bar", number, block)).gather(races.clocks.released(warps))
+
+    def barrier_completes(
+        self, batch: Batch, joined: np.ndarray, number: int, arrived: np.ndarray
+    ) -> None:
+        waited = joined & ~arrived
+        self._meet(batch, waited)
+        meetings = self._batches[batch].meetings
+        for block in np.flatnonzero(arrived.any(axis=1)).tolist():
+            meetings.of(("bar", number, block)).complete()
+            warps = block * joined.shape[1] + np.flatnonzero(waited[block])
+            if len(warps):
+                meetings.passed(("bar", number, block), warps)
+
+    def _meet(self, batch: Batch, joined: np.ndarray) -> None:
+        """Warps of each block meet at one of its barriers."""
         clocks = self.clocks(batch)
         size = clocks.span // batch.lanes_per_block
         if size == 1:
@@ -117,9 +158,9 @@ class RaceCheck(Observer):
         releases = "relaxed" not in instruction.modifiers
         state.at_arrival = state.accesses if releases and self._all(group) else -1
         clocks = state.clocks
-        clocks.tick(group.warps)
+        clocks.release(self._with_ended(group), group.warps, instruction)
         for row, warps in self._rows(group):
-            state.meetings.arrive(row, warps, clocks.past(warps), instruction)
+            state.meetings.arrive(row, warps, clocks.released(warps), instruction)
 
     def cluster_barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
         for row in np.flatnonzero(joined.any(axis=1)).tolist():
@@ -133,6 +174,16 @@ class RaceCheck(Observer):
             return
         for row, warps in self._rows(group):
             state.meetings.passed(row, warps)
+
+    @staticmethod
+    def _with_ended(group: Group) -> np.ndarray:
+        """The lanes of a group, and those of its warps that have ended: none waits for them."""
+        if group.n == 32 * len(group.warps):
+            return group.lanes
+        living = group.batch.living_masks()[group.warps]
+        ended = (living[:, None] >> np.arange(32, dtype=np.uint32) & 1) == 0
+        rows, places = np.nonzero(ended)
+        return np.union1d(group.lanes, group.warps[rows] * 32 + places)
 
     def _all(self, group: Group) -> bool:
         """Whether a group has lanes of all warps."""
@@ -154,7 +205,7 @@ class RaceCheck(Observer):
     def fence(self, group: Group, instruction: ptx.Instruction) -> None:
         order = self.clocks(group.batch).order
         if order is not None and traits_of(instruction).fence:
-            order.fence(group.warps, reach(instruction.modifiers))
+            order.fence(group, instruction)
 
     def mbarrier_arrives(
         self,
@@ -171,7 +222,8 @@ class RaceCheck(Observer):
             home, warps = barrier.key >> KEY_SHIFT, np.unique(lanes >> 5)
             if lanes[0] // batch.lanes_per_block != home:
                 state.visits.add(batch, state.clocks, barrier.key, lanes, i)
-            state.meetings.arrive(barrier, warps, state.clocks.tick(warps), i, home)
+            state.clocks.release(lanes, warps, i)
+            state.meetings.arrive(barrier, warps, state.clocks.released(warps), i, home)
         else:
             state.meetings.of(barrier).gather(state.past[transfer.number])
 
@@ -189,6 +241,20 @@ class RaceCheck(Observer):
     # --- accesses ---
 
     def access(
+        self,
+        site: WatchedAccess,
+        group: Group,
+        region: Region,
+        first: int,
+        index: np.ndarray,
+        spread: Spread,
+    ) -> None:
+        active = self.clocks(group.batch).active
+        if active is not None and region.space in ("shared", "global"):
+            active[group.lanes] = True
+        self._access(site, group, region, first, index, spread)
+
+    def _access(
         self,
         site: WatchedAccess,
         group: Group,
@@ -261,7 +327,9 @@ class RaceCheck(Observer):
             marks = pack(clocks.threads(owners), 1, self.numbers.of(site, region) | writes)
             shadow.take_off(cells, marks)
         if transfer.queue != "async":  # cp.async is handed over by its thread, at its wait
-            self._batches[batch].past[transfer.number] = clocks.tick(transfer.lanes[:1] >> 5)
+            lanes = transfer.lanes[:1]
+            clocks.release(lanes, lanes >> 5, transfer.instruction)
+            self._batches[batch].past[transfer.number] = clocks.released(lanes >> 5)
 
     def _fetched_too_early(self, batch: Batch, transfer: Transfer) -> None:
         """Report a bulk copy that reads from global memory what another is still writing there."""
@@ -412,7 +480,7 @@ class RaceCheck(Observer):
         places = cells * width % read.region.stride
         first = int(places.min()) // width
         spread = Spread(places, places)
-        self.access(reader, part, read.region, first, cells - first, spread)
+        self._access(reader, part, read.region, first, cells - first, spread)
         shadow = self._shadow(group.batch, read.region, width, reader.bytes)
         if shadow is None:
             raise ValueError(f"no tile is read from {read.region.name}: it is not shared memory")

@@ -66,10 +66,17 @@ class TensorClocks(VectorClocks):
         gathered = np.where(joined[:, :, None], self.tensor, 0).max(axis=1)
         self.tensor = np.where(joined[:, :, None], gathered[:, None, :], self.tensor)
 
-    def tick(self, warps: np.ndarray) -> np.ndarray:
+    def tick(self, warps: np.ndarray) -> None:
+        self._issued_until_now(warps)
+        super().tick(warps)
+
+    def release(self, lanes: np.ndarray, warps: np.ndarray, instruction: ptx.Instruction) -> None:
+        self._issued_until_now(warps)
+        super().release(lanes, warps, instruction)
+
+    def _issued_until_now(self, warps: np.ndarray) -> None:
         rows, places = self.place(warps)
         self.tensor[rows, places, places] += 1
-        return super().tick(warps)
 
     def past(self, warps: np.ndarray) -> np.ndarray:
         rows, places = self.place(warps)

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...isa import ptx
 from ...machine.batch import Batch
+from .lane_releases import LaneReleases, Stretch
 from .ordering import Ordering
 from .race_entries import CLOCK_SHIFT, MAX_CLOCK, THREAD
 
@@ -24,9 +26,13 @@ class VectorClocks:
     all warps of the batch; it is replaced, never changed, so that it can be kept. Everything before
     ``level`` is known to all. Threads are numbered throughout the launch, this batch's from
     ``first`` on. ``order``: what flags and fences make known, where a kernel has them.
+    ``releases``: those by some lanes of a warp, where a kernel has releases; ``active``: the lanes
+    that have made an access since their warp last met, bool.
     """
 
     order: Ordering | None = None
+    releases: LaneReleases | None = None
+    active: np.ndarray | None = None
 
     def __init__(self, batch: Batch) -> None:
         size = batch.clusters.size if batch.clusters else 1
@@ -55,17 +61,71 @@ class VectorClocks:
             self.level = 1 + (self.level if self.own is None else int(self.own.max()))
             self.known.fill(self.level)
             self.own = None
+            if self.releases is not None:
+                warps = np.arange(joined.size)
+                self._met(warps, self.level)
             return
         known = self.known
         self._tell_lanes(np.flatnonzero(joined.ravel()))
         gathered = np.where(joined[:, :, None], known, 0).max(axis=1)
         known[:] = np.where(joined[:, :, None], gathered[:, None, :], known)
 
-    def tick(self, warps: np.ndarray) -> np.ndarray:
-        """Time moves on for some warps: what they do next is not what others get to know of now.
-        Returns what they know together, by warp of their row."""
+    def tick(self, warps: np.ndarray) -> None:
+        """All lanes of some warps meet. Time moves on for them: what they do next is not what they
+        know of each other now."""
         self._tell_lanes(warps)
-        return self.past(warps)
+
+    def release(self, lanes: np.ndarray, warps: np.ndarray, instruction: ptx.Instruction) -> None:
+        """``lanes``, those of ``warps``, arrive somewhere: :meth:`released` says what they hand
+        over."""
+        self.move_on(lanes, warps, instruction)
+
+    def move_on(
+        self, lanes: np.ndarray, warps: np.ndarray, instruction: ptx.Instruction
+    ) -> np.ndarray:
+        """Time moves on for ``warps``, by a release or a fence of ``lanes`` of theirs. Returns
+        ``own``."""
+        own = self.step(warps)
+        active = self.active
+        if active is None or self.releases is None:
+            return own
+        whole = warps
+        if len(lanes) < 32 * len(warps):
+            left = active.reshape(-1, 32)[warps]
+            left[np.searchsorted(warps, lanes >> 5), lanes & 31] = False
+            partly = left.any(axis=1)
+            whole = warps[~partly]
+            for warp in warps[partly].tolist():
+                mine = np.zeros(32, bool)
+                mine[lanes[lanes >> 5 == warp] & 31] = True
+                known = self._lanes_known(warp, mine)
+                place = (self.first >> 5) + warp
+                self.releases.some(place, int(own[warp]), mine, known, instruction)
+        self.releases.whole(whole + (self.first >> 5), own[whole])
+        return own
+
+    def _lanes_known(self, warp: int, lanes: np.ndarray) -> np.ndarray:
+        """What ``lanes`` of a warp, bool (32,), know of each of its lanes; int64 (32,)."""
+        row, place = divmod(warp, self.warps)
+        threads = (warp << 5) + self.first + np.arange(32)
+        known = np.full(32, self.known[row, place, place])
+        if self.releases is not None:
+            known = self.releases.covered(known, threads)
+        if self.lane_known is not None:
+            known = np.maximum(known, self.lane_known[row, place][lanes].max(axis=0))
+        return known
+
+    def released(self, warps: np.ndarray) -> np.ndarray:
+        """What some warps of one row have handed over by a :meth:`release` now."""
+        past = self.past(warps)
+        past[self.place(warps)[1]] = self.level if self.own is None else self.own[warps]
+        return past
+
+    def _met(self, warps: np.ndarray, times: np.ndarray | int) -> None:
+        """All lanes of warps know what the others have done."""
+        if self.active is not None and self.releases is not None:
+            self.active.reshape(-1, 32)[warps] = False
+            self.releases.whole(warps + (self.first >> 5), times)
 
     def past(self, warps: np.ndarray) -> np.ndarray:
         """What some warps know together, by warp of their row."""
@@ -107,6 +167,8 @@ class VectorClocks:
         own = self.step(warps)
         rows, places = self.place(warps)
         self.known[rows, places, places] = own[warps]
+        if self.releases is not None:
+            self._met(warps, own[warps])
 
     # --- questions ---
 
@@ -141,6 +203,8 @@ class VectorClocks:
             if self.order is not None:
                 far = np.flatnonzero(~near)
                 known[far] = self.order.known(warps[far], (entries[far] & THREAD) >> 5)
+        if self.releases is not None:
+            known = self.releases.covered(known, entries & THREAD)
         if self.lane_known is not None:
             same = np.flatnonzero(other == warps - self._start[warps])
             met = self.lane_known.reshape(-1, 32, 32)[
@@ -149,6 +213,22 @@ class VectorClocks:
             known = known.copy()
             known[same] = np.maximum(known[same], met)
         return at[known <= entries >> CLOCK_SHIFT]
+
+    def left_out(self, lane: int, entry: int) -> Stretch | None:
+        """The release that a lane knows of, by lanes of the warp of an earlier access ``entry``,
+        which leaves that access out because another lane of the warp made it."""
+        if self.releases is None:
+            return None
+        row, place = divmod(lane >> 5, self.warps)
+        warp = (entry & THREAD) >> 5
+        other = warp - (self.first >> 5) - row * self.warps
+        if 0 <= other < self.warps:
+            known = int(self.known[row, place, other])
+        elif self.order is not None:
+            known = int(self.order.known(np.array([lane >> 5]), np.array([warp]))[0])
+        else:
+            return None
+        return self.releases.left_out(known, entry & THREAD, entry >> CLOCK_SHIFT)
 
 
 _NONE = np.zeros(0, np.intp)
