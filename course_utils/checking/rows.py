@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from .indices import element
+
 MOST_NUMBERS = 16  # of one array, longer ones are left out
+FEW = 6  # numbers of an array that a line names one by one
 UNWRITTEN = "?"
 EXPECTED = "expected"  # its grid begins a new line, and the next one is beside it
 GOT = "got"  # begins a new line after several grids of what is expected
@@ -41,6 +44,32 @@ class ArrayPart:
     def heads(self) -> list[list[str]]:
         """The indices as text, a list for each axis."""
         return [[f"[{i}]" for i in axis] for axis in self.indices]
+
+
+class FewNumbers:
+    """Shown instead of a large array of which all elements but a few are the same number."""
+
+    def __init__(
+        self, name: str, array: np.ndarray, common: Any, others: Sequence[tuple[int, ...]]
+    ):
+        named = (f"{element(name, at)} = {number(array[at])}" for at in others)
+        self._text = f"all {number(common)}"
+        if others:
+            self._text += f", but {', '.join(named)}"
+
+    def __repr__(self) -> str:
+        return self._text
+
+    @classmethod
+    def of(cls, name: str, array: np.ndarray) -> FewNumbers | None:
+        """``array`` by the number that most elements have, and the others. None of more others
+        than FEW."""
+        numbers, counts = np.unique(array.astype(np.float64), return_counts=True)
+        common = numbers[np.argmax(counts)]
+        others = np.argwhere(array.astype(np.float64) != common)
+        if len(others) > FEW:
+            return None
+        return cls(name, array, common, [tuple(int(i) for i in at) for at in others])
 
 
 def labelled_rows(title: str, values: Mapping[str, Any]) -> Rows:

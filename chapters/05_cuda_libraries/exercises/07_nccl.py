@@ -215,8 +215,16 @@ def fair_share(x, first: FarMatrix, second: FarMatrix, ranks: int) -> str:
     return ""
 
 
+# Three hidden units, of which tanh makes 1, -1 or 0: a result is a sum of numbers of `second`.
+BY_HAND = (
+    np.array([[1, 0], [0, 1]]),
+    FarMatrix(np.array([[20, -20, 0], [0, 20, -20]])),
+    FarMatrix(np.array([[1, 2], [3, 4], [5, -6]])),
+    2,
+)
 PARTIAL_OUTPUT = PythonExercise(
-    cases=tuple(
+    cases=(BY_HAND,)
+    + tuple(
         (
             np.linspace(-1, 1, rows * width).reshape(rows, width),
             FarMatrix(np.cos(np.arange(width * hidden)).reshape(width, hidden)),
@@ -233,6 +241,12 @@ PARTIAL_OUTPUT = PythonExercise(
     ),
     reference=lambda x, first, second, ranks: np.tanh(x @ all_of(first)) @ all_of(second),
     call=parts_added,
+    shows=lambda x, first, second, ranks: {
+        "x": x,
+        "first": all_of(first),
+        "second": all_of(second),
+        "ranks": ranks,
+    },
     contract=DrawnCases(some_layer),
     method=fair_share,
 )

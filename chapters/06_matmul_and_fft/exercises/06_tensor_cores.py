@@ -12,7 +12,14 @@ from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
 from course_utils.exercises.authoring.worked import Worked
 
-from .common import HALF_OPERANDS, chosen, half_matrices, on_tensor_cores, product_of_rows
+from .common import (
+    HALF_OPERANDS,
+    chosen,
+    half_matrices,
+    on_tensor_cores,
+    product_of_rows,
+    two_by_two,
+)
 
 # Multiples of 16, past 65,535 elements in each matrix.
 TILES_OF_16 = (
@@ -34,7 +41,7 @@ WMMA_PRODUCT = KernelExercise(
     reference=product_of_rows,
     launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
     small=((48, 32, 80), (16, 64, 48), (16, 16, 16)),
-    worked=Worked(why_not="a fragment has 16 x 16 elements"),
+    worked=two_by_two(16, 16, 16),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
     contract=Domain(sizes=chosen(*TILES_OF_16), values=HALF_OPERANDS),
@@ -101,7 +108,7 @@ MMA_PRODUCT = KernelExercise(
     reference=product_of_rows,
     launch=lambda size: Launch((size[1] // 8, size[0] // 16), (32,)),
     small=((48, 40, 80), (16, 24, 48), (16, 8, 16)),
-    worked=Worked(why_not="one instruction multiplies 16 x 16 by 16 x 8 elements"),
+    worked=two_by_two(16, 8, 16),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
     contract=Domain(

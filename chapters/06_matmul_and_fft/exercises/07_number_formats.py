@@ -19,6 +19,7 @@ from .common import (
     half_matrices,
     on_tensor_cores,
     product_of_rows,
+    two_by_two,
 )
 
 HALF_SUMS = KernelExercise(
@@ -26,7 +27,7 @@ HALF_SUMS = KernelExercise(
     reference=product_of_rows,
     launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
     small=((32, 48, 512), (32, 16, 64), (16, 16, 16)),
-    worked=Worked(why_not="a fragment has 16 x 16 elements"),
+    worked=two_by_two(16, 16, 16),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
     contract=Domain(

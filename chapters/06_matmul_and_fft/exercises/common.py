@@ -12,6 +12,7 @@ from course_utils.exercises.authoring import domain
 from course_utils.exercises.authoring.domain import Domain, InputClass
 from course_utils.exercises.authoring.launches import empty, floats
 from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.worked import Worked
 
 
 def matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
@@ -46,6 +47,15 @@ def half_matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     """A (M x K) and B (N x K) in fp16, and room for C (M x N) in fp32."""
     m, n, k = size
     return _arguments(halves(rng, (m, k)), halves(rng, (n, k)), size)
+
+
+def two_by_two(m: int, n: int, k: int) -> Worked:
+    """The case of a tile that is too large to be shown: all of :func:`half_matrices` is 0, but for
+    rows 0 and 9 of A and rows 0 and 1 of B: C has 23 and 6 in row 0, 5 and 12 in row 9. In each
+    quarter of a fragment of A there is one of its numbers."""
+    a = {(0, 0): 2, (0, 9): 3, (9, 1): 2, (9, 9): 1}
+    b = {(0, 0): 4, (0, 9): 5, (1, 0): 3, (1, 1): 6}
+    return Worked(size=(m, n, k), values={"A": a, "B": b})
 
 
 def product_of_rows(given) -> dict:

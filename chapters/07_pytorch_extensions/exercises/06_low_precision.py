@@ -488,7 +488,14 @@ NIBBLE_PRODUCT = KernelExercise(
     reference=product_of_nibbles,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 288), (24, 512), (3, 64), (1, 32)),
-    worked=Worked(why_not="a scale goes with 32 weights"),
+    worked=Worked(  # four weights other than 0: 2, 3, -1 and 1, of the nibbles a, b, 7 and 9
+        size=(1, 32),
+        values={
+            "words": (0x888788BA, 0x88888889, 0x88888888, 0x88888888),
+            "scales": -2,
+            "x": {0: 4, 1: 5, 4: 3, 8: 6},
+        },
+    ),
     full=(1 << 13, 1 << 13),
     reduction=lambda size: size[1],
     contract=Domain(

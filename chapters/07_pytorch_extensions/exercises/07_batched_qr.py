@@ -170,6 +170,14 @@ APPLY_REFLECTOR = KernelExercise(
     reference=reflected,
     launch=lambda size: Launch((ceil_div(size[1], 128),), (128,)),
     small=((20, 130), (33, 128), (7, 5), (1, 1)),
+    worked=Worked(  # v = (1, 1, -1, 1), whose squares add up to 2 / tau
+        size=(4, 3),
+        values={
+            "v": (7, 1, -1, 1),
+            "tau": 0.5,
+            "C": ((3, 2, -1), (1, -1, 5), (-2, 3, 1), (4, 4, 3)),
+        },
+    ),
     full=(2048, 1 << 14),
     reduction=lambda size: size[0],
     contract=Domain(
@@ -470,6 +478,14 @@ Q_TIMES = KernelExercise(
     reference=q_of_x,
     launch=lambda size: a_warp_each(size[0]),
     small=((3, 6, 34), (8, 5, 28), (9, 7, 0), (1, 1, 0)),
+    worked=Worked(  # v = (1, 1, -1, -1) and (0, 1, -1, 0): y is whole, and Q^T x is another
+        size=(1, 2, 2),
+        values={
+            "qr": ((5, 7), (1, 6), (-1, -1), (-1, 0)),
+            "tau": (0.5, 1),
+            "x": (3, 1, -2, 4),
+        },
+    ),
     full=(1 << 12, 32, 96),
     reduction=lambda size: 4 * (size[1] + size[2]),
     contract=Domain(

@@ -39,7 +39,8 @@ def fours(given: dict) -> dict:
     even = np.arange(7) % 2 == 1  # the code above the middle
     codes = ((size > MIDDLES) | (size == MIDDLES) & even).sum(-1) | np.signbit(x) * 8
     words = (codes.reshape(-1, 2, 8) << 4 * np.arange(8)).sum(-1)
-    return {"codes": words.reshape(-1).astype(np.uint32), "scales": scales.astype(np.uint8)}
+    words = words.reshape(-1).astype(np.uint32)
+    return {"scales": scales.astype(np.uint8), "codes": words}  # codes follow from the scales
 
 
 def some_zero_blocks(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -94,6 +95,13 @@ PACKED_FOURS = KernelExercise(
     exact=True,
     launch=lambda blocks: Launch((ceil_div(blocks, 128),), (128,)),
     small=(130, 3, 1),
+    worked=Worked(  # largest 12, scale 1 (E4M3: 56), step 2: codes 0 to 7, with the sign 8 to 15
+        size=1,
+        values={
+            "x": (2, -1, 0, 4, -12, 8, 3, 6, -2, 1, 12, -8, 4, -3, 6, -6),
+            "tensor_scale": 2,
+        },
+    ),
     full=1 << 20,
     contract=Domain(
         sizes=domain.lengths("blocks", most=2053).with_outlier(blocks=65543),

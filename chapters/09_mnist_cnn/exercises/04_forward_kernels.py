@@ -49,7 +49,9 @@ CONV_FORWARD = KernelExercise(
     reference=convolved,
     launch=lambda size: Launch((blocks(size[0] * size[2] * size[3]), size[4]), (THREADS,)),
     small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 257, 257, 1), (1, 1, 1, 1, 1)),
-    worked=Worked(size=(1, 1, 2, 3, 1)),
+    worked=Worked(  # y is twice the pixel at the right
+        size=(1, 1, 2, 3, 1), values={"w": (0, 0, 0, 0, 0, 2, 0, 0, 0)}
+    ),
     axes={"y": ("image", "channel", "row", "column")},
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: 9 * size[1],

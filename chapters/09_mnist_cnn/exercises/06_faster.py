@@ -57,6 +57,35 @@ def a_batch(seed: int, filters: int, places: int, offset: float, spread: float) 
     return w, sums, products, places
 
 
+def two_taps() -> tuple:
+    """A filter with the weights 1 and 2 at two places: with the pixels 3 and 1, and with 1 and 3,
+    its results are 5 and 7, and their mean is 6."""
+    w, under = np.zeros((1, TAPS), np.float32), np.zeros((2, TAPS))
+    w[0, :2] = 1, 2
+    under[:, :2] = (3, 1), (1, 3)
+    sums, products = under.sum(0), under.T @ under
+    return w, (sums * UNIT).astype(np.int64), (products * UNIT).astype(np.int64), 2
+
+
+class Remark(str):
+    """A line among the numbers of a case."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def without_unit(w: np.ndarray, S: np.ndarray, G: np.ndarray, M: int) -> dict[str, Any]:
+    """The inputs of a case in the unit of the pixels."""
+    return {
+        "M": M,
+        "w": w,
+        "S": S / UNIT,
+        "G": G / UNIT,
+        "S and G": Remark("are divided by 2**32 here"),
+        "rows": Remark("[0] mean, [1] variance, [2] 1 / sqrt(variance + 1e-5)"),
+    }
+
+
 def any_batch(rng: np.random.Generator) -> tuple:
     """One to five filters, up to 400 places."""
     filters, places = (int(n) for n in rng.integers((1, 10), (6, 400)))
@@ -89,6 +118,7 @@ def without_negative_variances(function: Callable[..., Any], *given: Any) -> Any
 
 STATISTICS_FROM_MOMENTS = PythonExercise(
     cases=(
+        two_taps(),
         a_batch(1, 3, 50, 1.5, 1.0),
         a_batch(2, 16, 784, 0.5, 1.0),
         a_batch(3, 4, 200, 100.0, 1.0),
@@ -100,6 +130,7 @@ STATISTICS_FROM_MOMENTS = PythonExercise(
     ),
     reference=exactly,
     call=without_negative_variances,
+    shows=without_unit,
     start="Begin with one filter whose only weight that isn't 0 is 1: its results are the pixels "
     "under that tap.",
     contract=DrawnCases(any_batch),

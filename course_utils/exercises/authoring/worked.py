@@ -36,11 +36,13 @@ class Worked:
     """The case of an exercise where the contract's isn't the best.
 
     ``size`` is its size, ``values`` are inputs by name, as small numbers, and ``whole`` more arrays
-    that may hold any small integers. ``derived(given)`` gives the inputs that follow from the
-    others, such as statistics of the numbers. ``hidden`` are the arrays of a probe, which the
-    learner's code doesn't name: they aren't shown. ``why_not`` is a sentence for an exercise
-    without a case: why even its least inputs are too many. ``whole`` serves such an exercise too:
-    where an answer is wrong, most of these numbers become 0, and what is left is shown.
+    that may hold any small integers. In a tile's or a warp's array all but a few numbers are 0:
+    ``values`` has those by their index then, ``{"A": {(0, 0): 2, (0, 1): 3}}``.
+    ``derived(given)`` gives the inputs that follow from the others, such as statistics of the
+    numbers. ``hidden`` are the arrays of a probe, which the learner's code doesn't name: they
+    aren't shown. ``why_not`` is a sentence for an exercise without a case: why even its least
+    inputs are too many. ``whole`` serves such an exercise too: where an answer is wrong, most of
+    these numbers become 0, and what is left is shown.
     """
 
     size: Any = None
@@ -73,18 +75,36 @@ def worked_change(exercise: KernelExercise, *, distinct: bool = False) -> InputC
                 made[name] = _whole_numbers(value, place, whole[name], distinct)
             elif value.dtype.kind == "f":
                 made[name] = FACTORS[place % 2]
-        shaped = {
-            name: np.reshape(value, np.shape(given[name]))
-            for name, value in own.values.items()
-            if np.size(value) == np.size(given[name])  # of the case, and not of a larger size
-        }
-        made.update(shaped)
+        made.update(_own_values(exercise, given))
         if own.derived is not None:
             now = InputClass("", lambda given, rng: made).applied(dict(given), rng)
             made.update(own.derived(now))
         return made
 
     return InputClass("small integers", change)
+
+
+def _own_values(exercise: KernelExercise, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The values of the exercise's own case, for the inputs that are as large as there."""
+    own = exercise.worked or Worked()
+    made = {
+        name: np.reshape(value, np.shape(given[name]))
+        for name, value in own.values.items()
+        if not isinstance(value, Mapping) and np.size(value) == np.size(given[name])
+    }
+    few = {name: value for name, value in own.values.items() if isinstance(value, Mapping)}
+    if few:
+        of_case = exercise.inputs(np.random.default_rng(1), own.size)
+        if all(np.shape(given[name]) == np.shape(of_case[name]) for name in few):
+            made |= {name: _zeros_but(value, np.shape(given[name])) for name, value in few.items()}
+    return made
+
+
+def _zeros_but(few: Mapping[Any, float], shape: tuple[int, ...]) -> np.ndarray:
+    array = np.zeros(shape)
+    for index, value in few.items():
+        array[index] = value
+    return array
 
 
 def any_numbers(exercise: KernelExercise) -> dict[str, bool]:

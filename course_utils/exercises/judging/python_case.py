@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checking.rows import MOST_NUMBERS, Rows, labelled_rows
+from ...checking.rows import MOST_NUMBERS, FewNumbers, Rows, labelled_rows
 from ...checking.verdict import Verdict
 from ..authoring.spec import PythonExercise
 
@@ -49,6 +49,8 @@ def with_case(
     if exercise.call is None:
         call = f"{exercise.function}({', '.join(_parameters(exercise))})"
         message = message.replace(shown, call, 1)
+    elif exercise.shows is not None:  # the answer is called with something else
+        message = message.replace(shown, exercise.function, 1)
     return replace(verdict, message=message, hint=hint, case=case)
 
 
@@ -57,16 +59,14 @@ def case_rows(
 ) -> Rows | None:
     """The rows of a case with arrays. None for one without, whose numbers are in the message, and
     where more is left out than shown."""
-    inputs = named_inputs(exercise, arguments)
-    arrays = [value for value in (*inputs.values(), want) if isinstance(value, np.ndarray)]
-    if not arrays:
+    values = {**named_inputs(exercise, arguments), "expected": want}
+    shown = {name: _shown(name, value) for name, value in values.items()}
+    arrays = [shown[name] for name, value in values.items() if isinstance(value, np.ndarray)]
+    left_out = [isinstance(value, _Shape) for value in arrays]
+    if all(left_out):
         return None
-    whole = all(array.size <= MOST_NUMBERS for array in arrays)
-    if not whole and all(array.size > MOST_NUMBERS for array in arrays):
-        return None
-    values = {**inputs, "expected": want, "got": got}
-    title = WORKABLE if whole else SHORTENED
-    return labelled_rows(title, {name: _shown(value) for name, value in values.items()})
+    shown["got"] = _shown("got", got)
+    return labelled_rows(SHORTENED if any(left_out) else WORKABLE, shown)
 
 
 def named_inputs(exercise: PythonExercise, arguments: tuple[Any, ...]) -> Mapping[str, Any]:
@@ -92,5 +92,8 @@ def _parameters(exercise: PythonExercise) -> list[str]:
     return []
 
 
-def _shown(value: Any) -> Any:
-    return _Shape(value) if isinstance(value, np.ndarray) and value.size > MOST_NUMBERS else value
+def _shown(name: str, value: Any) -> Any:
+    if not isinstance(value, np.ndarray) or value.size <= MOST_NUMBERS:
+        return value
+    few = FewNumbers.of(name, value) if value.dtype.kind in "biuf" else None
+    return few or _Shape(value)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...checking import raw_bytes
 from ...checking.indices import element
-from ...checking.rows import MOST_NUMBERS, ArrayPart, Rows, labelled_rows, number
+from ...checking.rows import MOST_NUMBERS, ArrayPart, FewNumbers, Rows, labelled_rows, number
 from ...checking.verdict import Verdict
 from ..authoring import emulated_runs
 from ..authoring.dependence import needed_elements
@@ -24,28 +24,12 @@ from .trials import Trial
 
 SEED = 1
 UNWRITTEN_MARK = " (? was never written)"
-FEW = 6  # numbers of an array that a line names one by one
 MOST_OF_PART = 40  # numbers of a part that is shown
 WINDOW = (2, 6)  # rows and columns of a result around its first wrong element
 DUST = 5e-7  # of the largest number
 BEFORE = 2  # elements of them before it
 
 _trials: dict[str, Trial | None] = {}
-
-
-class _Sparse:
-    """Shown instead of a large array of which all elements but a few are the same."""
-
-    def __init__(
-        self, name: str, array: np.ndarray, common: Any, others: Sequence[tuple[int, ...]]
-    ):
-        named = (f"{element(name, at)} = {number(array[at])}" for at in others)
-        self._text = f"all {number(common)}"
-        if others:
-            self._text += f", but {', '.join(named)}"
-
-    def __repr__(self) -> str:
-        return self._text
 
 
 @dataclass(frozen=True)
@@ -190,11 +174,8 @@ def _shown(
     array = np.asarray(value)
     if array.size <= MOST_NUMBERS:
         return value
-    numbers, counts = np.unique(array.astype(np.float64), return_counts=True)
-    common = numbers[np.argmax(counts)]
-    others = np.argwhere(array.astype(np.float64) != common)
-    if len(others) <= FEW:
-        return _Sparse(label, array, common, [tuple(int(i) for i in at) for at in others])
+    if few := FewNumbers.of(label, array):
+        return few
     if not all(box):
         return None
     taken = prod(len(axis) for axis in box)
