@@ -108,16 +108,16 @@ x[threadIdx.x] = 1;
 
 // # a producer that overwrites a tile after bar.arrive, which does not wait — data race
 // cause: NO_ORDER_IN_BLOCK
-// thread: 0
-// other: 32
+// thread: 32
+// other: 0
 __shared__ float s[32];
 if (threadIdx.x < 32) {
     s[threadIdx.x] = 1;
     ASM("«bar.arrive→bar.sync» 1, 64;" ::: "memory");
     «→ASM("bar.sync 2, 64;" ::: "memory");»
-    s[threadIdx.x] = 2; // !
+    s[threadIdx.x] = 2; // ?
 } else {
     ASM("bar.sync 1, 64;" ::: "memory");
-    y[threadIdx.x] = s[threadIdx.x - 32]; // ?
+    y[threadIdx.x] = s[threadIdx.x - 32]; // !
     «→ASM("bar.sync 2, 64;" ::: "memory");»
 }
