@@ -134,6 +134,7 @@ def test_a_program_gets_what_a_gpu_would_give_it(host, line):
         ("driver", "set and found: 7 7 8"),
         ("driver", "name: CUDA_ERROR_NOT_FOUND"),
         ("driver", "bad image: 209"),
+        ("compiled", "compiled: 0 0 40 42"),
     ],
 )
 def test_graphs_arrays_and_the_driver_are_there(host, argument, line):
@@ -164,6 +165,13 @@ def test_mistakes_with_graphs_arrays_and_the_driver_are_found(host, argument, ma
     assert len(outcome.findings) == {"graphs": 4, "arrays": 2, "driver": 3}[argument], (
         outcome.findings
     )
+
+
+@needs_gcc
+def test_a_kernel_that_the_program_compiles_has_its_lines(host):
+    outcome, _ = host("compiled")
+    found = next(f for f in outcome.findings if f["kind"] == "out of bounds")
+    assert found["call"] == "set" and "d[3] at set.cu:1" in found["message"]
 
 
 @needs_gcc

@@ -47,7 +47,7 @@ _OURS_WITH_VALUE = {
     "-cudart",
     "--cudart",
 }
-# The headers of CUDA's other libraries, by their wheel. The emulator has the first two.
+# The headers of CUDA's other libraries, by their wheel.
 _WHEELS = {
     "curand": "nvidia-curand",
     "cublas": "nvidia-cublas",
@@ -57,6 +57,7 @@ _WHEELS = {
     "nvrtc": "nvidia-cuda-nvrtc",
     "nvtx3": "nvidia-nvtx",
 }
+_THERE = ("curand", "cublas", "nvrtc", "nvtx3")  # on the emulator, without the library or with it
 _NO_HEADER = re.compile(r"(?:fatal error: |open source file \")([\w/]+)\.h(?:pp)?\b")
 _DECLARED = "void emulator_missing(const char *);\nvoid emulator_part(void (*)(void **), void *);\n"
 _LIBRARIES = ("cu", "nv")  # of CUDA: our runtime library replaces them
@@ -198,7 +199,7 @@ def _wheel_for(log: str) -> str:
     """A sentence about the wheel of a header that the compiler doesn't find, or ""."""
     for name in (found[1] for found in _NO_HEADER.finditer(log)):
         library = next((key for key in _WHEELS if name.startswith(key)), "")
-        if library in ("curand", "cublas", "nvtx3"):
+        if library in _THERE:
             return f" `pip install {_WHEELS[library]}` brings that header."
         if library:
             return (

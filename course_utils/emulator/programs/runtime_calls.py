@@ -16,11 +16,12 @@ from .program_allocations import DEVICE, bytes_at
 from .program_launches import AskedLaunch
 from .random_calls import RandomCalls
 from .refusals import Refused
+from .runtime_compiler import CompilerCalls
 
 NO_STREAM = -1
 
 
-class RuntimeCalls(GraphCalls, ArrayCalls, DriverCalls, RandomCalls, BlasCalls):
+class RuntimeCalls(GraphCalls, ArrayCalls, DriverCalls, RandomCalls, BlasCalls, CompilerCalls):
     """Answers each call by the method of its name, after an underscore."""
 
     ALWAYS = frozenset(
@@ -35,6 +36,7 @@ class RuntimeCalls(GraphCalls, ArrayCalls, DriverCalls, RandomCalls, BlasCalls):
             "cudaGetErrorString",
             "cudaGetErrorName",
             "cuGetErrorName",
+            "nvrtc_library",
             "cudaDeviceGetAttribute",
             "cudaSetDevice",
             "missing_function",

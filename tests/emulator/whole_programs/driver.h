@@ -42,3 +42,32 @@ static void driver(void) {
     cuMemFree(d); // FREED_BY_DRIVER
     cuCtxDestroy(context);
 }
+
+// NVRTC, whose header needn't be here: it gives PTX for machine code.
+int nvrtcCreateProgram(void **, const char *, const char *, int, void *, void *), nvrtcGetCUBINSize(void *, size_t *);
+int nvrtcCompileProgram(void *, int, const char *const *), nvrtcGetCUBIN(void *, char *);
+static void compiled(void) {
+    const char *source = "extern \"C\" __global__ void set(int *x) { x[threadIdx.x] = WIDE + threadIdx.x; }";
+    const char *options[] = {"--gpu-architecture=sm_90", "-DWIDE=40"};
+    void *program;
+    size_t size = 0;
+    CUdeviceptr d;
+    CUcontext context;
+    CUmodule module;
+    CUfunction set;
+    int h[3] = {0};
+    int made[] = {nvrtcCreateProgram(&program, source, "set.cu", 0, 0, 0), nvrtcCompileProgram(program, 2, options)};
+    nvrtcGetCUBINSize(program, &size);
+    char *image = malloc(size);
+    nvrtcGetCUBIN(program, image);
+    cuInit(0);
+    cuCtxCreate_v2(&context, 0, 0);
+    cuModuleLoadData(&module, image);
+    cuModuleGetFunction(&set, module, "set");
+    cuMemAlloc(&d, sizeof h);
+    void *arguments[] = {&d};
+    cuLaunchKernel(set, 1, 1, 1, 3, 1, 1, 0, 0, arguments, 0);
+    cuMemcpyDtoH(h, d, sizeof h);
+    show("compiled", (int[]){made[0], made[1], h[0], h[2]}, 4);
+    cuLaunchKernel(set, 1, 1, 1, 4, 1, 1, 0, 0, arguments, 0);
+}

@@ -178,6 +178,7 @@ int main(int count, char **words) {
     if (!strcmp(words[1], "graphs")) graphs();
     if (!strcmp(words[1], "arrays")) arrays();
     if (!strcmp(words[1], "driver")) driver();
+    if (!strcmp(words[1], "compiled")) compiled();
     if (!strcmp(words[1], "late")) { // as the GPU, whose launches are asynchronous
         int *a, n = 30;
         cudaMalloc((void **)&a, 100);
