@@ -89,6 +89,7 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
     kinds.EMULATOR_ERROR,
     kinds.BAD_TENSOR_MAP,
     kinds.IN_FLIGHT,
+    kinds.LAUNCH_REFUSED,
     kinds.BAD_TEXTURE,
     kinds.TENSOR_MEMORY,
     kinds.WRONG_SHAPE,

@@ -17,6 +17,7 @@ from .report import (
     MISALIGNED,
     NULL_POINTER,
     OUT_OF_BOUNDS,
+    LAUNCH_REFUSED,
     TENSOR_MEMORY,
     TRAP,
     UNINITIALISED,
@@ -49,6 +50,7 @@ KIND_STEPS: dict[str, str] = {
     TRAP: "The kernel stopped itself: look at what it checks just before that line.",
     BAD_TENSOR_MAP: "Compare the tensor map with what the instruction needs.",
     BAD_TEXTURE: "Compare the object, and the array it was made of, with what the function reads.",
+    LAUNCH_REFUSED: "Launch with a shape that a GPU takes.",
     TENSOR_MEMORY: "Compare the address, the descriptor or the number with the rule in the report.",
     UNKNOWN_INSTRUCTION: "The emulator can't run this yet. A GPU can.",
     EMULATOR_ERROR: "This is a mistake of the emulator, not yours. Please report it with your "
@@ -268,8 +270,14 @@ CAUSE_STEPS: dict[Cause, str] = {
     "kernel where the grid has to meet and launch a second one.",
     Cause.FUNCTION_NOT_DEFINED: "Put the function's source into the file, or into a header that "
     "it includes: one file is compiled at a time.",
-    Cause.KERNEL_LAUNCHES_KERNEL: "Launch the second kernel from the host, after the first, or "
-    "make its code a __device__ function and call it.",
+    Cause.KERNEL_LAUNCHES_KERNEL: "Launch from the host what that function is needed for, or "
+    "make the code of the second kernel a __device__ function and call it.",
+    Cause.CHILD_LAUNCH_REFUSED: "Launch with a shape that a GPU takes, and ask for each "
+    "launch's error with cudaGetLastError().",
+    Cause.CHILD_LAUNCHES_PENDING: "Let one thread launch one large grid, instead of each thread a "
+    "small one.",
+    Cause.CHILD_GETS_OWN_MEMORY: "Pass values, or the address of an array that the host or "
+    "malloc() has allocated.",
     Cause.COPY_SIGNALS_OTHER_BLOCK: "A copy signals an mbarrier of the block that it fills. With "
     ".cta_group::2 (tma_load_pair) it may also signal an mbarrier of the other block of the pair.",
 }

@@ -68,6 +68,7 @@ ASSERTION = "assertion failed"
 TRAP = "trap"
 BAD_TENSOR_MAP = "bad tensor map"
 BAD_TEXTURE = "bad texture or surface"
+LAUNCH_REFUSED = "launch refused"
 TENSOR_MEMORY = "tensor memory misuse"
 UNKNOWN_INSTRUCTION = "unknown instruction"
 EMULATOR_ERROR = "emulator error"
@@ -86,6 +87,7 @@ KINDS = (
     TRAP,
     BAD_TENSOR_MAP,
     BAD_TEXTURE,
+    LAUNCH_REFUSED,
     TENSOR_MEMORY,
     UNKNOWN_INSTRUCTION,
     EMULATOR_ERROR,

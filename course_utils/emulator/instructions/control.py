@@ -15,6 +15,7 @@ from ..findings.report import TRAP, Finding, KernelFault
 from ..isa import ptx
 from ..isa.instruction_set import Traits, ending, step
 from ..machine.code import Ending, Step
+from ..machine.device_runtime import call_runtime, device_function
 from ..machine.lanes import Frame, Group
 from ..machine.program import Builder, not_defined
 from ..machine.runtime_functions import BUILTINS
@@ -173,7 +174,14 @@ def call(b: Builder, i: ptx.Instruction) -> Ending:
                 group.R[received[0][0]] = value
             return group
         if not launch.module.defines(name):
-            raise not_defined(i, name)
+            runtime = device_function(name)
+            if not runtime:
+                raise not_defined(i, name)
+            structs = [{at: group.R[slot] for at, slot in slots.items()} for slots in sent]
+            value = call_runtime(runtime, group, i, structs)
+            if received and 0 in received[0]:
+                group.R[received[0][0]] = value
+            return group
         caller = group.code
         code = launch.entry.code_for(launch.code_is_clustered, name)
         registers = list(code.blank)

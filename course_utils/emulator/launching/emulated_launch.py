@@ -22,6 +22,7 @@ from ..findings.report import Counts, KernelFault, LaunchTooLong, spoken_time
 from ..isa.gpu_constants import MAX_CLUSTER, SHARED_PER_SM, WARP
 from ..machine.batch import Batch
 from ..machine.block_memory import LOCAL_IN_FLIGHT
+from ..machine.child_launches import ChildLaunches
 from ..machine.code import Code
 from ..machine.observer import SILENT, Observers
 from ..memory.address_space import GLOBAL, Region, Regions
@@ -58,6 +59,7 @@ class EmulatedLaunch:
         shared: int,
         names: Sequence[str],
         options: Options,
+        depth: int = 0,
     ) -> None:
         self.entry, self.module, self.options = entry, entry.module, options
         self.grid, self.block = _triple(grid), _triple(block)
@@ -93,6 +95,7 @@ class EmulatedLaunch:
         self.unprinted = 0  # calls of printf after the limit
         self._workspace: np.ndarray | None = None
         self.wants_whole_grid = False  # a barrier of the whole grid, in an ordinary launch
+        self.children = ChildLaunches(depth)
         self.parameters: dict[str, bytes] = {}
         self.parameter_regions = Regions()
         self._bind(args, names)

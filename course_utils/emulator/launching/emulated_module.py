@@ -27,11 +27,13 @@ from ..isa.gpu_constants import (
 )
 from ..isa.ptx_operands import parse_literal
 from ..isa.symbols import readable_name
+from ..machine.child_launches import ChildLaunch
 from ..machine.code import Code
 from ..machine.program import Builder, unknown
 from ..memory.address_space import FUNCTION_WINDOW, GAP, GLOBAL, PARAM_WINDOW, DeviceHeap, Region
 from ..numerics import fpenv
 from ..numerics.rounding import round_up
+from .child_runs import run_children, run_one
 from .emulated_launch import EmulatedLaunch
 from .launch_result import LaunchResult
 from .module_text import read_text
@@ -132,6 +134,13 @@ class EmulatedModule:
             return self.region_of(name).start
         raise ptx.PtxError(f"unknown symbol {name}")
 
+    def kernel_needs(self, name: str) -> tuple[int, int]:
+        """(bytes of arguments, most threads of a block) of a kernel; (-1, 0) for no kernel."""
+        if name not in self.entries:
+            return -1, 0
+        entry = self.entry(name)
+        return entry.parameter_bytes, entry.max_threads
+
     def defines(self, name: str) -> bool:
         """Whether the module has the body of a function."""
         function = self.functions.get(name)
@@ -202,6 +211,18 @@ class Entry:
             builder = Builder(function, self._address)
             builder.ranked = frozenset(self.shared) if clustered else frozenset()
             return builder.decode()
+
+    @property
+    def parameter_bytes(self) -> int:
+        """Bytes of all parameters, laid out one after another."""
+        last = self.function.parameters[-1:]
+        return sum(self.parameter_addresses[p.name] + p.size - PARAM_WINDOW for p in last)
+
+    def arguments_in(self, data: bytes) -> list[bytes]:
+        """Each parameter's part of ``data``, in which they are laid out one after another."""
+        starts = [self.parameter_addresses[p.name] - PARAM_WINDOW for p in self.function.parameters]
+        sizes = [size for size, _ in self.parameters]
+        return [data[at : at + size] for at, size in zip(starts, sizes, strict=True)]
 
     @property
     def parameters(self) -> list[tuple[int, int]]:
@@ -293,11 +314,27 @@ class Entry:
         ``args``: one for each parameter, a NumPy array (passed as a pointer to its first element;
         what the kernel writes lands in it) or the parameter's value as bytes or NumPy scalar.
         ``shared``: bytes of dynamic shared memory. ``names``: the parameters' names, for reports.
+        Kernels that it launches run after it, and their findings and text come with its own.
         Raises :class:`~course_utils.emulator.KernelFault` for a fault that ends the launch
         and ValueError when arguments do not fit the parameters.
         """
-        options = options or Options()
-        launch = EmulatedLaunch(self, grid, block, args, shared, names, options)
+        return self.launch_at_depth(0, grid, block, args, shared, names, options or Options())
+
+    def launch_at_depth(
+        self,
+        depth: int,
+        grid: Sequence[int],
+        block: Sequence[int],
+        args: Sequence[Any],
+        shared: int,
+        names: Sequence[str],
+        options: Options,
+        child: ChildLaunch | None = None,
+    ) -> LaunchResult:
+        """:meth:`launch`, of a ``child`` that ``depth`` launches lie around."""
+        launch = EmulatedLaunch(self, grid, block, args, shared, names, options, depth)
         flushing = fpenv.hardware_ftz() if self._hardware_ftz else nullcontext()
         with np.errstate(all="ignore"), flushing:
-            return launch.run()
+            result = run_one(launch, child)
+        run_children(self.module, launch.children, options, result)
+        return result

@@ -9,6 +9,7 @@ from ..findings.finding_log import FindingLog
 from ..findings.options import Options
 from ..isa.ptx import Instruction
 from ..memory.address_space import DeviceHeap, Regions
+from .child_launches import ChildLaunches
 from .code import Code
 from .observer import Observers
 
@@ -38,6 +39,9 @@ class ModuleState(Protocol):
     """The module of a launch's kernel."""
 
     heap: DeviceHeap
+
+    def kernel_needs(self, name: str) -> tuple[int, int]:
+        """(bytes of arguments, most threads of a block) of a kernel; (-1, 0) for no kernel."""
 
     def defines(self, name: str) -> bool:
         """Whether the module has the body of a function."""
@@ -75,6 +79,7 @@ class LaunchState(Protocol):
     issued: int
     visits: dict[tuple[Code, int], list[int]]
     wants_whole_grid: bool
+    children: ChildLaunches
 
     def grid_workspace(self) -> int:
         """The address of the barrier of the whole grid, or 0 in a launch that has none."""

@@ -9,6 +9,7 @@ instruction reads and writes, from which it learns what must be carried when a g
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -64,11 +65,12 @@ def not_defined(instruction: Instruction, name: str) -> KernelFault:
         f"The function {function_name(name)} is called{where}. This module declares it and does "
         "not define it."
     )
-    if name.startswith(("cudaLaunchDevice", "cudaGetParameterBuffer")):
+    if name.startswith(("cuda", "__cudaCDP")):
         cause = Cause.KERNEL_LAUNCHES_KERNEL
+        called = "cuda" + re.sub("^(__cudaCDP2?|cuda)", "", name)
         text = (
-            f"The kernel launches a kernel{where} (dynamic parallelism), which the emulator "
-            "can't do."
+            f"The kernel calls {called}{where}. The emulator doesn't have that function of the "
+            "device runtime (dynamic parallelism)."
         )
     finding = Finding(UNKNOWN_INSTRUCTION, text, instruction.location, cause=cause)
     return KernelFault(finding)

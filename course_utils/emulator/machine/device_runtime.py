@@ -1,0 +1,357 @@
+"""The functions of CUDA's device runtime (libcudadevrt), by which kernels launch kernels.
+
+``child<<<grid, block>>>(x)`` in a kernel becomes two calls. ``__cudaCDP2GetParameterBufferV2``
+gives memory for the arguments, and ``__cudaCDP2LaunchDeviceV2`` launches. Every lane that calls
+them launches a grid of its own.
+Source: CUDA C++ Programming Guide, "CUDA Dynamic Parallelism", "Device-side Launch from PTX".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..findings.causes import Cause
+from ..findings.report import LAUNCH_REFUSED, OUT_OF_BOUNDS, WARNING, Finding, KernelFault
+from ..findings.wording import where
+from ..isa.symbols import readable_name
+from ..memory.address_space import GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE, Region
+from .child_launches import (
+    DEEPEST,
+    MOST_PENDING,
+    ChildLaunch,
+    ChildLaunches,
+    DeviceError,
+    Triple,
+    new_buffer,
+    short,
+)
+from .lanes import Group
+from .program import not_defined
+
+if TYPE_CHECKING:
+    from ..isa import ptx
+
+Struct = dict[int, np.ndarray]  # what an argument holds, by byte
+Function = Callable[["Call"], object]
+
+PREFIXES = "__cudaCDP2", "cuda"  # since CUDA 12, and before
+MOST_GRID = (2**31 - 1, 65_535, 65_535)
+MOST_BLOCK = (1024, 1024, 64)
+NON_BLOCKING = 1
+
+
+class Call:
+    """A call by one lane. ``arguments`` hold that lane's values."""
+
+    def __init__(
+        self, group: Group, at: int, instruction: ptx.Instruction, arguments: list[Struct]
+    ) -> None:
+        self.batch, self.instruction = group.batch, instruction
+        self.launch = group.batch.launch
+        self.lane = int(group.lanes[at])
+        self._arguments = [
+            {offset: value[at if len(value) > 1 else 0] for offset, value in struct.items()}
+            for struct in arguments
+        ]
+
+    @property
+    def children(self) -> ChildLaunches:
+        return self.launch.children
+
+    def number(self, n: int, offset: int = 0) -> int:
+        """An integer among the arguments, unsigned, ``offset`` bytes into the ``n``-th."""
+        value = self._arguments[n][offset]
+        return int(value.view(f"u{value.itemsize}"))
+
+    def triple(self, n: int) -> Triple:
+        """A dim3 among the arguments. Its parts may have been stored two at once."""
+        data = bytearray(12)
+        for offset, value in self._arguments[n].items():
+            data[offset : offset + value.itemsize] = value.tobytes()
+        x, y, z = np.frombuffer(data[:12], np.uint32).tolist()
+        return x, y, z
+
+    def fail(self, error: DeviceError) -> DeviceError:
+        """Keep an error for cudaGetLastError()."""
+        self.children.errors[self._thread] = error
+        return error
+
+    def last_error(self, *, keep: bool) -> DeviceError:
+        errors = self.children.errors
+        if keep:
+            return errors.get(self._thread, DeviceError.cudaSuccess)
+        return errors.pop(self._thread, DeviceError.cudaSuccess)
+
+    @property
+    def _thread(self) -> tuple[int, int]:
+        slot, thread = divmod(self.lane, self.batch.lanes_per_block)
+        return self.batch.first + slot, thread
+
+    def store(self, address: int, data: bytes) -> bool:
+        """Put bytes into memory, as the runtime does. False where there is none."""
+        region = self.batch.region_at(address)
+        if region is None or address + len(data) > region.end:
+            return False
+        copy = {"all": 0, "block": self.lane // self.batch.lanes_per_block, "lane": self.lane}
+        start = copy[region.owner] * region.stride + address - region.start
+        region.storage[start : start + len(data)] = np.frombuffer(data, np.uint8)
+        return True
+
+    def finding(self, kind: str, cause: Cause, text: str, level: str = "error") -> Finding:
+        """``text`` about what the thread does at the call."""
+        thread, block = self.batch.who(self.lane)
+        at = self.instruction.location
+        return Finding(kind, text, at, thread, block, level=level, cause=cause)
+
+    def who(self) -> str:
+        thread, block = self.batch.who(self.lane)
+        at = f" at {self.instruction.location}" if self.instruction.location else ""
+        return f"{where(thread, block)}{at}"
+
+    def refuse(self, name: str, shape: str, why: str, error: DeviceError) -> DeviceError:
+        """A launch that a GPU refuses. On a GPU only cudaGetLastError() says so."""
+        text = (
+            f"Launch refused: {self.who()} launches {readable_name(name)}{shape}, and {why}.\n"
+            f"  The kernel doesn't run. Only cudaGetLastError() in the kernel that launches it "
+            f"would say so: {error.name}."
+        )
+        key = LAUNCH_REFUSED, self.instruction.location, error
+        finding = self.finding(LAUNCH_REFUSED, Cause.CHILD_LAUNCH_REFUSED, text)
+        self.launch.findings.add(key, finding)
+        return self.fail(error)
+
+
+# --- launches ---
+
+
+def _prepare(call: Call, address: int, grid: Triple, block: Triple, shared: int) -> int:
+    """Where the arguments of a launch are to be stored; 0 for one that is refused."""
+    module = call.launch.module
+    name = module.function_at(address, call.instruction)
+    shape = f"<<<{short(grid)}, {short(block)}>>>"
+    error = DeviceError.cudaErrorInvalidConfiguration
+    size, threads_allowed = module.kernel_needs(name)
+    if size < 0:
+        wrong, error = "it is no kernel of this module", DeviceError.cudaErrorInvalidDeviceFunction
+    elif call.children.depth >= DEEPEST:
+        wrong = f"{DEEPEST} launches lie around it, which is as deep as they go"
+        error = DeviceError.cudaErrorLaunchMaxDepthExceeded
+    else:
+        wrong = _wrong_shape(grid, block, threads_allowed)
+    if wrong:
+        call.refuse(name, shape, wrong, error)
+        return 0
+    thread, parent_block = call.batch.who(call.lane)
+    child = ChildLaunch(
+        name,
+        grid,
+        block,
+        shared,
+        new_buffer(name, size),
+        thread,
+        parent_block,
+        call.instruction.location,
+    )
+    return call.children.buffer(child)
+
+
+def _wrong_shape(grid: Triple, block: Triple, allowed: int) -> str:
+    """What is wrong with the shape of a launch, or ""."""
+    for what, shape in (("blocks", grid), ("threads", block)):
+        if min(shape) < 1:
+            return f"{short(shape)} has no {what}"
+    if math.prod(block) > allowed:
+        return f"a block has {math.prod(block):,} threads, of which it may have {allowed:,}"
+    for what, shape, most in (("grid", grid, MOST_GRID), ("block", block, MOST_BLOCK)):
+        if any(n > limit for n, limit in zip(shape, most, strict=True)):
+            return f"a {what} of {short(shape)} is larger than {most}"
+    return ""
+
+
+def _launch(call: Call, address: int, stream: int) -> DeviceError:
+    """The arguments are there: the kernel may run, once this grid has ended."""
+    child = call.children.buffers.pop(address, None)
+    if child is None:
+        return call.fail(DeviceError.cudaErrorInvalidValue)
+    if not call.children.knows(stream):
+        GLOBAL.free(child.arguments)
+        why = "its stream is none that this kernel has made"
+        shape = f"<<<{short(child.grid)}, {short(child.block)}>>>"
+        return call.refuse(child.name, shape, why, DeviceError.cudaErrorInvalidResourceHandle)
+    _check_addresses(call, child)
+    call.children.ask(child, stream)
+    if call.children.pending == MOST_PENDING + 1:
+        text = (
+            f"Launch refused: more than {MOST_PENDING:,} launches wait to begin, with that of "
+            f"{readable_name(child.name)} by {call.who()}.\n"
+            "  Warning: it runs here. A GPU refuses it unless earlier ones have begun by then. "
+            "Launch\n  fewer and larger grids, or raise cudaLimitDevRuntimePendingLaunchCount."
+        )
+        cause = Cause.CHILD_LAUNCHES_PENDING
+        finding = call.finding(LAUNCH_REFUSED, cause, text, WARNING)
+        call.launch.findings.add((LAUNCH_REFUSED, "pending"), finding)
+    return DeviceError.cudaSuccess
+
+
+def _check_addresses(call: Call, child: ChildLaunch) -> None:
+    """Raise KernelFault where an argument is an address of this thread's local memory, or of its
+    block's shared memory, which another kernel can't reach."""
+    data = child.arguments.storage
+    for place in range(0, data.size - 7, 8):
+        address = int(data[place : place + 8].view(np.uint64)[0])
+        for window, memory in ((LOCAL_WINDOW, "local"), (SHARED_WINDOW, "shared")):
+            inside = window <= address < window + WINDOW_SIZE
+            region = call.batch.region_at(address) if inside else None
+            if region is not None:
+                text = (
+                    f"Out of bounds: {call.who()} launches {readable_name(child.name)} with the "
+                    f"address of {region.name}, which is {memory} memory.\n  Another kernel can't "
+                    "reach it. Pass an address of global memory."
+                )
+                cause = Cause.CHILD_GETS_OWN_MEMORY
+                raise KernelFault(call.finding(OUT_OF_BOUNDS, cause, text))
+
+
+def _get_parameter_buffer_v2(call: Call) -> int:
+    return _prepare(call, call.number(0), call.triple(1), call.triple(2), call.number(3))
+
+
+def _launch_device_v2(call: Call) -> DeviceError:
+    return _launch(call, call.number(0), call.number(1))
+
+
+# --- errors, streams, events ---
+
+
+def _make_handle(call: Call) -> DeviceError:
+    ok = call.store(call.number(0), call.children.new_handle().to_bytes(8, "little"))
+    return DeviceError.cudaSuccess if ok else call.fail(DeviceError.cudaErrorInvalidValue)
+
+
+def _create_stream(call: Call) -> DeviceError:
+    """A kernel's streams must be made with cudaStreamNonBlocking."""
+    if call.number(1) != NON_BLOCKING:
+        return call.fail(DeviceError.cudaErrorInvalidValue)
+    return _make_handle(call)
+
+
+def _known(call: Call) -> DeviceError:
+    """A use of a stream or an event, which needs nothing here."""
+    if call.children.knows(call.number(0)):
+        return DeviceError.cudaSuccess
+    return call.fail(DeviceError.cudaErrorInvalidResourceHandle)
+
+
+# --- memory ---
+
+
+def _global(call: Call, address: int, size: int) -> tuple[Region, int] | None:
+    """The array of global memory at an address with ``size`` bytes from there on, and where it is
+    in it."""
+    region = call.batch.region_at(address)
+    inside = region is not None and region.space == "global" and address + size <= region.end
+    return (region, address - region.start) if inside and region is not None else None
+
+
+def _copy(call: Call) -> DeviceError:
+    """cudaMemcpyAsync(to, from, bytes, kind, stream), between arrays of global memory."""
+    to, source, size = (call.number(n) for n in range(3))
+    target, origin = _global(call, to, size), _global(call, source, size)
+    if target is None or origin is None:
+        return call.fail(DeviceError.cudaErrorInvalidValue)
+    (a, first), (b, start) = target, origin
+
+    def move() -> None:
+        a.storage[first : first + size] = b.storage[start : start + size].copy()
+
+    call.children.ask(move, call.number(4))
+    return DeviceError.cudaSuccess
+
+
+def _fill(call: Call) -> DeviceError:
+    """cudaMemsetAsync(to, value, bytes, stream)."""
+    to, value, size = (call.number(n) for n in range(3))
+    target = _global(call, to, size)
+    if target is None:
+        return call.fail(DeviceError.cudaErrorInvalidValue)
+    region, first = target
+
+    def fill() -> None:
+        region.storage[first : first + size] = value & 0xFF
+
+    call.children.ask(fill, call.number(3))
+    return DeviceError.cudaSuccess
+
+
+def _allocate(call: Call) -> DeviceError:
+    """cudaMalloc(pointer, bytes): from the heap of ``malloc``."""
+    address = call.launch.module.heap.take(call.number(1))
+    if not address or not call.store(call.number(0), address.to_bytes(8, "little")):
+        return call.fail(DeviceError.cudaErrorMemoryAllocation)
+    return DeviceError.cudaSuccess
+
+
+def _free(call: Call) -> DeviceError:
+    region = GLOBAL.regions.below(call.number(0))
+    if call.number(0) == 0:
+        return DeviceError.cudaSuccess
+    if region is None or region.start != call.number(0) or region.heap is None:
+        return call.fail(DeviceError.cudaErrorInvalidValue)
+    region.heap.give_back(region)
+    return DeviceError.cudaSuccess
+
+
+def _store_number(value: int) -> Function:
+    def store(call: Call) -> DeviceError:
+        ok = call.store(call.number(0), value.to_bytes(4, "little"))
+        return DeviceError.cudaSuccess if ok else call.fail(DeviceError.cudaErrorInvalidValue)
+
+    return store
+
+
+FUNCTIONS: dict[str, Function] = {
+    "GetParameterBufferV2": _get_parameter_buffer_v2,
+    "LaunchDeviceV2": _launch_device_v2,
+    "GetLastError": lambda call: call.last_error(keep=False),
+    "PeekAtLastError": lambda call: call.last_error(keep=True),
+    "StreamCreateWithFlags": _create_stream,
+    "StreamDestroy": _known,
+    "StreamWaitEvent": _known,
+    "EventCreateWithFlags": _make_handle,
+    "EventRecord": _known,
+    "EventDestroy": _known,
+    "MemcpyAsync": _copy,
+    "MemsetAsync": _fill,
+    "Malloc": _allocate,
+    "Free": _free,
+    "GetDevice": _store_number(0),
+    "GetDeviceCount": _store_number(1),
+}
+WIDE = {"GetParameterBufferV2"}  # their results have 64 bits, those of all others 32
+
+
+def device_function(name: str) -> str:
+    """The name of a function of the device runtime in :data:`FUNCTIONS`, or ""."""
+    for prefix in PREFIXES:
+        if name.startswith(prefix) and name.removeprefix(prefix) in FUNCTIONS:
+            return name.removeprefix(prefix)
+    return ""
+
+
+def call_runtime(
+    name: str, group: Group, instruction: ptx.Instruction, arguments: list[Struct]
+) -> np.ndarray:
+    """Call the function ``name`` of :data:`FUNCTIONS` for each lane. Returns its results, (n,).
+    Raises KernelFault where the arguments aren't those of that function."""
+    kind = np.uint64 if name in WIDE else np.uint32
+    results = np.zeros(group.n, kind)
+    for at in range(group.n):
+        try:
+            results[at] = FUNCTIONS[name](Call(group, at, instruction, arguments))
+        except (KeyError, IndexError):
+            raise not_defined(instruction, f"cuda{name}") from None
+    return results
