@@ -40,6 +40,7 @@ class Slip(Enum):
     SHORT_INDEX = "right as far as 16 bits count"
     LEFT_OUT = "a number where NaN or an infinity is expected"
     INFINITE = "each wrong element is infinite"
+    WRONG_SIGN = "each wrong element has the other sign"
     SAME_FACTOR = "each wrong element is off by one factor"
     EDGES_UNWRITTEN = "the edges were never written"
     EDGES_COUNTED_TWICE = "the edges are off by one factor"
@@ -74,7 +75,7 @@ class Slip(Enum):
     INPUT_SIGN = "the result with an input's other sign"
     INPUT_FLIPPED = "the result with an input in reverse order"
     INPUT_SHIFTED = "the result with an input's neighbours"
-    INPUT_ORDER = "the result with the packed numbers of an input in another order"
+    INPUT_ORDER = "the result with numbers of an input in another order, packed ones or neighbours"
     INPUTS_SWAPPED = "the result with two inputs exchanged"
     FIRST_FOR_ALL = "the result with the first part of an input for all"
     TILE_LAYOUT = "the result with each tile of an input transposed"
@@ -182,6 +183,8 @@ SLIP_STEP: dict[Slip, str] = {
     Slip.INFINITE: "Look for a division by 0 and for an overflow: a half ends at 65,504, and expf "
     "overflows beyond 88.7, so subtract the maximum before it. "
     f"{SANITIZE} looks for the operation that made the first.",
+    Slip.WRONG_SIGN: "Which factor or term that these elements have has the other sign? Of complex "
+    "numbers, check the sign of each exponent: a conjugate is missing, or one too many.",
     Slip.SAME_FACTOR: "Which factor or weight do these elements have that the right ones don't? Is "
     "it missing, or applied twice?",
     Slip.FACTOR_OF_SIZES: "Which of these sizes belongs in the formula? One is in the other's "
@@ -255,8 +258,8 @@ SLIP_STEP: dict[Slip, str] = {
     "in mathematics reverses its filter. The one of neural networks, a cross-correlation, doesn't.",
     Slip.INPUT_SHIFTED: "Count from 0, and compare the index of that input with the formula: it's "
     "one off.",
-    Slip.INPUT_ORDER: "Write down which bits of a word hold which number: number k is in the 4 "
-    "bits from 4 * k on, unless the task says otherwise.",
+    Slip.INPUT_ORDER: "Write down which number each part of a word holds, and which one your code "
+    "takes from there: of several in a word, the first is in the lowest bits.",
     Slip.INPUTS_SWAPPED: "Compare the role of each with the formula, and the order of the "
     "arguments.",
     Slip.FIRST_FOR_ALL: "The index of that input lacks a number: that of its row, image or batch.",

@@ -83,6 +83,13 @@ CASES = {
         Slip.SAME_FACTOR,
         "half",
     ),
+    "the other sign": (
+        np.where(EDGE, VECTOR, -VECTOR),
+        VECTOR,
+        kinds.WRONG,
+        Slip.WRONG_SIGN,
+        "each of the 58 wrong",
+    ),
     "one too many": (VECTOR + 1, VECTOR, kinds.WRONG, Slip.OFFSET, "1 too large"),
     "a whole block too small": (
         NUMBERS - 256 * (NUMBERS >= 256),

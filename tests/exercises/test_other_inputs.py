@@ -17,6 +17,18 @@ CHANGES = {
         Slip.INPUT_SIGN,
         "-decay",
     ),
+    "the sign of an exponent, which a case shows": (
+        "06.exchanged",
+        [("k * (-2.0f / n)", "k * (2.0f / n)")],
+        Slip.WRONG_SIGN,
+        "some elements",
+    ),
+    "neighbours": (
+        "08.weights_by_values",
+        [("bf16_pair(s[2 * i], s[2 * i + 1])", "bf16_pair(s[2 * i + 1], s[2 * i])")],
+        Slip.INPUT_ORDER,
+        "exchanged in pairs",
+    ),
     "two roles": (
         "04.saxpy",
         [("a * x[i] + y[i];", "a * y[i] + x[i];")],

@@ -191,7 +191,7 @@ def same_factor(e: Evidence) -> tuple[str, Slip] | None:
     if e.alike(e.expected[e.wrong]):
         return None
     if abs(factor + 1) < 1e-6:
-        return f"{e.wrong_ones} has the wrong sign.", Slip.SAME_FACTOR
+        return f"{e.wrong_ones} has the wrong sign.", Slip.WRONG_SIGN
     much = plain if plain else f"{factor:.4g} times"
     return f"{e.wrong_ones} is {much} the expected one.", Slip.SAME_FACTOR
 

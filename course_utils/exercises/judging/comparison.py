@@ -127,6 +127,14 @@ def contradicts(wrong: Verdict, of_case: Verdict) -> bool:
     return is_far(first.got, first.expected)
 
 
+def with_sign(wrong: Verdict, of_case: Verdict) -> Verdict:
+    """``wrong`` with the slip of ``of_case``, the verdict on a case of few numbers, where that's a
+    sign. Of many numbers some are sums of right and wrong terms."""
+    if wrong.slip is not None or of_case.slip not in (Slip.WRONG_SIGN, Slip.EXPONENT_SIGN):
+        return wrong
+    return replace(wrong, slip=of_case.slip, hint=of_case.hint)
+
+
 def members_of(exercise: KernelExercise) -> dict[str, int]:
     """How many numbers an element of each array has whose type is float2, float4 or alike."""
     found = {}

@@ -22,7 +22,7 @@ from ..authoring.domain import InputClass, Sizes
 from ..authoring.launches import Empty
 from ..authoring.spec import KernelExercise
 from ..authoring.worked import any_numbers, worked_change
-from .comparison import contradicts
+from .comparison import contradicts, with_sign
 from .first_cause import first_cause
 from .outcome import with_context
 from .trials import Trial
@@ -113,6 +113,8 @@ def with_case(
     case = case_rows(exercise, found.trial, found.run, found.verdict, found.right)
     if contradicts(wrong, found.verdict):
         wrong = with_context(found.verdict, found.trial.label(exercise), wrong.printed)
+    else:
+        wrong = with_sign(wrong, found.verdict)
     return replace(wrong, case=case)
 
 

@@ -36,7 +36,7 @@ from .behaviour_checks import (
     method_verdict,
     order_verdict,
 )
-from .comparison import compared, contradicts
+from .comparison import compared, contradicts, with_sign
 from .entry_points import entry_problem
 from .failing_case import with_case
 from .first_cause import first_cause
@@ -57,6 +57,7 @@ from .trials import Trial
 from .worked_case import case_rows, worked_trial
 
 SEEDS = (1, 2)
+KEPT = 3  # runs whose result was wrong, to look at once more
 
 
 def outcome_of(exercise: KernelExercise, source: str) -> Outcome:
@@ -95,6 +96,12 @@ def _try_everything(
     """The fixed sizes, the target and the method, then drawn trials, then another order of the
     threads, and at last the code as it is written."""
 
+    failed: list[tuple[Trial, emulated_runs.Run]] = []
+
+    def arrays_of(trial: Trial) -> Mapping[str, np.ndarray]:
+        run = next((run for tried, run in failed if tried is trial), None) or attempt(trial)[1]
+        return run.arrays
+
     def attempt(trial: Trial, zeros: bool = True) -> Tried:
         given = trial.given(exercise)
         launches = trial.launches(exercise)
@@ -115,6 +122,8 @@ def _try_everything(
 
             arrays = run.arrays, run.before
             verdict = compared(exercise, *arrays, given, trial.size, zeros, stored=stored)
+        if not verdict.passed and len(failed) < KEPT:
+            failed.append((trial, run))
         return (None if verdict.passed else verdict), run
 
     def looked_into(verdict: Verdict, run: emulated_runs.Run, trial: Trial) -> Verdict:
@@ -136,7 +145,7 @@ def _try_everything(
     def shown(wrong: Verdict, trial: Trial) -> Verdict:
         wrong = with_case(exercise, wrong, trial, attempt, fixed.right_by_hand)
         untouched = exercise.is_untouched(source)  # the mistake of a hunt stays to be found
-        return wrong if untouched else with_change_named(exercise, wrong, trial, attempt)
+        return wrong if untouched else with_change_named(exercise, wrong, trial, arrays_of)
 
     fixed = _try_small_sizes(exercise, attempt, looked_into)
     verdict = fixed.verdict
@@ -230,7 +239,8 @@ def _try_small_sizes(
             wrong, first = None, trial
         found = wrong or here
         if trial is by_hand and verdict.kind != kinds.NOTHING_WRITTEN:
-            found = replace(found, case=case_rows(exercise, trial, run, verdict))
+            rows = case_rows(exercise, trial, run, verdict)
+            found = replace(with_sign(found, verdict), case=rows)
         wrong = found
     passed = replace(right(exercise.id, "at every size"), printed=printed)
     return FixedSizes(wrong or passed, failing, alone, first, right_by_hand)
