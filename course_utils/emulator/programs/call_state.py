@@ -69,6 +69,7 @@ class CallState:
         self.arrays: dict[int, ProgramArray] = {}
         self.textures: dict[int, Texture | Surface] = {}
         self.generators: dict[int, tuple[np.random.Generator, str]] = {}  # and where numbers go
+        self.links: dict[int, list[str]] = {}  # PTX that the program's linker joins
         self._turn = threading.RLock()
         self._texts: dict[str, ctypes.c_char_p] = {}
         self._frames = (ctypes.c_void_p * 16).in_dll(library, "emulator_frames")

@@ -13,6 +13,7 @@ from .cuda_errors import UNKNOWN_TEXT, CudaStatus
 from .device_calls import DeviceCalls
 from .fat_binary import NoPtx, ptx_of_image
 from .host_mistakes import HostMistake
+from .linked_ptx import link
 from .memory_calls import MemoryCalls
 from .refusals import Refused
 
@@ -67,14 +68,49 @@ class DriverCalls(MemoryCalls, DeviceCalls):
     def _load(self, out: int, image: int) -> None:
         number = 0x1000 + next(self.numbers)
         try:
-            self.kernels.modules[number] = EmulatedModule(ptx_of_image(image))
-        except (NoPtx, PtxError) as error:
-            raise Refused(
-                CudaStatus.cudaErrorNoKernelImageForDevice,
-                HostMistake.LAUNCH_REFUSED,
-                f"{self.call} gets an image whose kernels can't be read: {error}.",
-            ) from None
+            self.kernels.modules[number] = EmulatedModule(self._ptx(image))
+        except PtxError as error:
+            raise self._unreadable(error) from None
         put(out, number)
+
+    def _ptx(self, image: int) -> str:
+        try:
+            return ptx_of_image(image)
+        except NoPtx as error:
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: Exception) -> Refused:
+        return Refused(
+            CudaStatus.cudaErrorNoKernelImageForDevice,
+            HostMistake.LAUNCH_REFUSED,
+            f"{self.call} gets an image whose kernels can't be read: {error}.",
+        )
+
+    # --- the linker ---
+
+    def _cuLinkCreate(self, w: Words) -> None:
+        number = 0x1000 + next(self.numbers)
+        self.links[number] = []
+        put(w[0], number)
+
+    def _link(self, number: int) -> list[str]:
+        if number not in self.links:
+            raise Refused(CudaStatus.cudaErrorInvalidResourceHandle)
+        return self.links[number]
+
+    def _cuLinkAddData(self, w: Words) -> None:
+        self._link(w[0]).append(self._ptx(w[1]))
+
+    def _cuLinkComplete(self, w: Words) -> None:
+        text = link(self._link(w[0]))
+        put(w[1], self._text(text))
+        put(w[2], len(text.encode()) + 1)
+
+    def _cuLinkDestroy(self, w: Words) -> None:
+        self._link(w[0])
+        del self.links[w[0]]
+
+    # --- functions and variables of modules ---
 
     def _module(self, number: int) -> EmulatedModule:
         found = self.kernels.modules.get(number)

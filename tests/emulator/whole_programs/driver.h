@@ -62,6 +62,10 @@ static void compiled(void) {
     nvrtcGetCUBIN(program, image);
     cuInit(0);
     cuCtxCreate_v2(&context, 0, 0);
+    CUlinkState link;
+    cuLinkCreate(0, 0, 0, &link);
+    cuLinkAddData(link, CU_JIT_INPUT_PTX, image, size, "set", 0, 0, 0);
+    cuLinkComplete(link, (void **)&image, &size);
     cuModuleLoadData(&module, image);
     cuModuleGetFunction(&set, module, "set");
     cuMemAlloc(&d, sizeof h);

@@ -91,6 +91,11 @@ CUresult cuModuleUnload(CUmodule m) { return CALL("cuModuleUnload", AT_ONCE, W(m
 CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name) { return CALL("cuModuleGetFunction", AT_ONCE, W(f), W(m), W(name)); }
 CUresult cuModuleGetGlobal(CUdeviceptr *p, size_t *n, CUmodule m, const char *name) { return CALL("cuModuleGetGlobal", AT_ONCE, W(p), W(n), W(m), W(name)); }
 
+CUresult cuLinkCreate(unsigned n, CUjit_option *o, void **v, CUlinkState *l) { return CALL("cuLinkCreate", AT_ONCE, W(l)); }
+CUresult cuLinkAddData(CUlinkState l, CUjitInputType type, void *data, size_t size, const char *name, unsigned n, CUjit_option *o, void **v) { return CALL("cuLinkAddData", AT_ONCE, W(l), W(data), size); }
+CUresult cuLinkComplete(CUlinkState l, void **image, size_t *size) { return CALL("cuLinkComplete", AT_ONCE, W(l), W(image), W(size)); }
+CUresult cuLinkDestroy(CUlinkState l) { return CALL("cuLinkDestroy", AT_ONCE, W(l)); }
+
 // A launch's arguments are pointers to them, or one buffer with all of them.
 static void *buffer_of(void **extra) {
     for (; extra && *extra != CU_LAUNCH_PARAM_END; extra += 2)
