@@ -23,7 +23,7 @@ def product(rung, m, n, k, cluster=None):
     def expected():
         return from_bf16(a).astype(np.float64) @ from_bf16(b).astype(np.float64).T
 
-    return Bf16Work((call,), c, expected, rtol=2**-8, atol=k * 2**-20, same_bits=False)
+    return Bf16Work((call,), c, expected, rtol=2**-8, atol=k * 2**-20)
 
 
 def counts_of(rung):

@@ -215,7 +215,6 @@ def _small_m(size: tuple[int, int, int]) -> Workload:
         rtol=FACTORS["bf16"].rtol,
         atol=k * SUM_ERROR,
         libraries=cublas.products("bf16", a, b, lambda: cp.empty_like(c)) | by_torch("bf16", a, b),
-        same_bits=False,
     )
 
 

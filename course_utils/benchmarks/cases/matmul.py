@@ -193,7 +193,6 @@ def nt_work(n: int, kind: str, launch: Callable[..., KernelCall]) -> Workload:
         rtol=factors.rtol,
         atol=0.0 if kind == "int8" else n * factors.sum_error + n**0.5 * factors.noise,
         libraries=cublas.products(kind, a, b, lambda: cp.empty_like(c)) | by_torch(kind, a, b),
-        same_bits=kind == "int8",  # how tensor cores add up fp32 sums is not documented
     )
 
 

@@ -68,7 +68,6 @@ ELEMENTS: dict[str, tuple[int, Callable[[np.ndarray], np.ndarray]]] = {
     "e2m1": (8, lambda bits: SMALL["e2m1"][bits >> 2 & 15]),  # in the middle 4 bits of a byte
     "e2m1 packed": (4, lambda bits: SMALL["e2m1"][bits]),
 }
-FP8 = {"e4m3", "e5m2"}
 SCALES = {  # of blocks of A and B -> the numbers that the codes stand for
     "ue8m0": np.append(2.0 ** (np.arange(255) - 127.0), np.nan),
     "ue4m3": ELEMENTS["e4m3"][1](np.arange(256) & 127),

@@ -7,10 +7,11 @@ A *fragment* is the share of a matrix that each thread of a warp holds in regist
 those are is written down once, as a formula in the lane and the number of the element, and used
 both ways: registers -> matrix, multiply, matrix -> registers.
 
-Arithmetic. Products of f16, bf16 and tf32 numbers are exact in f64; they are summed there with the
-accumulator and rounded once to the accumulator's type. A GPU keeps fewer bits on the way, so both
-agree to within a few units in the last place of the largest partial sum. fp8 numbers with f32 sums
-are added as on Hopper (``tensor_core_sums``). f64 is summed by NumPy, in an order of its own.
+Arithmetic. f16, bf16, tf32 and fp8 products with f32 sums are added as Hopper adds them, with its
+bits (``tensor_core_sums``). What nobody has measured (f16 sums, sparse matrices, scaled blocks) is
+summed in f64 and rounded once to the accumulator's type. A GPU keeps fewer bits on the way, so both
+agree to within a few units in the last place of the largest partial sum. f64 is summed by NumPy, in
+an order of its own.
 Integers are exact; they wrap around modulo 2**32, or stop at the ends of the range under
 ``.satfinite``.
 """
@@ -28,12 +29,11 @@ from ..isa.instruction_set import Traits, gathers, step
 from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
-from ..numerics.tensor_core_sums import sums_of_mma
+from ..numerics.tensor_core_sums import sums_on_hopper
 from .block_scales import NarrowKind, narrow_kind, read_scales
 from .fragment_layouts import (
     ACCUMULATORS,
     ELEMENTS,
-    FP8,
     accumulate,
     decode,
     fragment_a,
@@ -170,8 +170,8 @@ def _product(
     get_a, get_b = read_registers(b, a, bits), read_registers(b, b_, bits)
     get_c, put_d = read_registers(b, c, c_type.itemsize * 8), write_registers(b, d, d_type)
     saturate = "satfinite" in i.modifiers
-    fp8 = {a_kind, b_kind} <= FP8 and narrow is None and not sparse
-    as_on_hopper = fp8 and d_kind == "f32" and k == 32
+    plain = narrow is None and not sparse and d_kind == "f32"
+    sums = sums_on_hopper(a_kind, b_kind, k) if plain else None
     if sparse:
         metadata, selector = b.read(i.operands[4], "b32"), ptx.integer(i.operands[5])
     blocks = narrow.count if narrow is not None else 0
@@ -188,8 +188,8 @@ def _product(
             left = left * scale_a(group, rows).repeat(k // blocks, axis=2)
             right = right * scale_b(group, rows).repeat(k // blocks, axis=2).swapaxes(1, 2)
         added = place_c.matrix(get_c(group, rows).view(c_type))
-        if as_on_hopper:
-            result = accumulate(sums_of_mma(left, right, added), None, d_type, saturate)
+        if sums is not None:
+            result = accumulate(sums(left, right, added), None, d_type, saturate)
         else:
             result = accumulate(left @ right, added, d_type, saturate)
         put_d(group, rows, place_c.held(result))

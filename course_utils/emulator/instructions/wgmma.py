@@ -30,12 +30,11 @@ from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..memory.address_space import SHARED_WINDOW
-from ..numerics.tensor_core_sums import sums_of_wgmma
+from ..numerics.tensor_core_sums import sums_on_hopper
 from .fragment_layouts import (
     ACCUMULATORS,
     CHUNK,
     ELEMENTS,
-    FP8,
     RAW,
     accumulate,
     decode,
@@ -271,7 +270,7 @@ def wgmma(b: Builder, i: ptx.Instruction) -> Step | None:
     get_d = read_registers(b, d, dtype.itemsize * 8)
     put_d = write_registers(b, d, dtype)
     saturate = "satfinite" in i.modifiers
-    as_on_hopper = d_kind == "f32" and {a_kind, b_kind} <= FP8
+    sums = sums_on_hopper(a_kind, b_kind, k, warpgroup=True) if d_kind == "f32" else None
 
     def act(group: Group) -> None:
         rows, groups = WarpRows(group, None), Warpgroups.of(group)
@@ -288,8 +287,8 @@ def wgmma(b: Builder, i: ptx.Instruction) -> Step | None:
             added = groups.together(place_d.matrix(get_d(group, rows).view(dtype)))
             if not kept.all():
                 added[~kept] = 0
-        if as_on_hopper:
-            result = accumulate(sums_of_wgmma(left, right, added), None, dtype, saturate)
+        if sums is not None:
+            result = accumulate(sums(left, right, added), None, dtype, saturate)
         else:
             result = accumulate(left @ right, added, dtype, saturate)
         put_d(group, rows, place_d.held(groups.apart(result)))

@@ -1,6 +1,6 @@
-"""Sums of fp8 products on Hopper's tensor cores: operands, kernels, and a GPU's results.
+"""Sums of products on Hopper's tensor cores: operands, kernels, and a GPU's results.
 
-On a machine with a GPU ``python3 -m tests.emulator.fp8_sums`` writes the record.
+On a machine with a GPU ``python3 -m tests.emulator.tensor_core_sums`` writes the record.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ import numpy as np
 
 from course_utils import load
 
-RECORD = Path(__file__).with_name("fp8_sums_h200.npz")
-FORMATS = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
+RECORD = Path(__file__).with_name("tensor_core_sums_h200.npz")
+FP8 = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
+WIDER = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32}
+FORMATS = FP8 | WIDER
 VALUES = "bits", "uniform", "powers", "zero", "small"
-KERNELS = "by_mma", "by_wgmma"
+KERNELS = "by_mma", "by_wgmma", "by_short_mma"
 
 SOURCE = r"""
-// A warpgroup: D (64 x 8) = A (64 x 32) B (8 x 32)^T + C. Each warp has 16 rows, and each thread
-// parts of two of them and of two columns.
+// A warpgroup: D (64 x 8) = A (64 x K) B (8 x K)^T + C. A row of A or B has 32 bytes. Each warp has
+// 16 rows, and each thread parts of two of them and of two columns.
 using u8 = unsigned char;
 __device__ unsigned word(const u8* a, int row, int k)
 {
@@ -39,11 +41,25 @@ __device__ unsigned word(const u8* a, int row, int k)
 extern "C" __global__ void by_mma(const u8* a, const u8* b, const float* c, float* d) {
     FRAGMENTS
     unsigned b0 = word(b, row % 8, k), b1 = word(b, row % 8, k + 16);
-    asm volatile("mma.sync.aligned.m16n8k32.row.col.f32." KIND "." KIND ".f32 "
+    asm volatile("mma.sync.aligned.m16n8k" K ".row.col.f32." KIND "." KIND ".f32 "
                  "{%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
                  : SUMS : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
     STORE
 }
+
+#ifdef HALF_OF_K
+extern "C" __global__ void by_short_mma(const u8* a, const u8* b, const float* c, float* d) {
+    FRAGMENTS
+    unsigned b0 = word(b, row % 8, k), b1 = word(b, row % 8, k + 16);
+#define SHORT_MMA(A0, A1, B)                                                               \
+    asm volatile("mma.sync.aligned.m16n8k" HALF_OF_K ".row.col.f32." KIND "." KIND ".f32 " \
+                 "{%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"                               \
+                 : SUMS : "r"(A0), "r"(A1), "r"(B))
+    SHORT_MMA(a0, a1, b0);
+    SHORT_MMA(a2, a3, b1);
+    STORE
+}
+#endif
 
 extern "C" __global__ void by_wgmma(const u8* a, const u8* b, const float* c, float* d) {
     __shared__ alignas(128) u8 s[256];
@@ -54,8 +70,8 @@ extern "C" __global__ void by_wgmma(const u8* a, const u8* b, const float* c, fl
     unsigned place = (unsigned)__cvta_generic_to_shared(s) >> 4;
     unsigned long long of_b = place | 8ull << 16 | 16ull << 32;
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-    asm volatile("wgmma.mma_async.sync.aligned.m64n8k32.f32." KIND "." KIND " "
-                 "{%0,%1,%2,%3},{%4,%5,%6,%7},%8,1,1,1;"
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k" K ".f32." KIND "." KIND " "
+                 "{%0,%1,%2,%3},{%4,%5,%6,%7},%8,1,1,1" TRANS ";"
                  : SUMS : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(of_b));
     asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;" ::: "memory");
     asm volatile("" : SUMS);
@@ -64,44 +80,58 @@ extern "C" __global__ void by_wgmma(const u8* a, const u8* b, const float* c, fl
 """
 
 
-def operands(values: str, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def operands(values: str, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A (64, 32) and B (8, 32) in bytes, and C (64, 8) in floats."""
-    rng = np.random.default_rng(VALUES.index(values))
-    shapes, sums = ((64, 32), (8, 32)), (64, 8)
+    rng, dtype, narrow = np.random.default_rng(VALUES.index(values)), FORMATS[kind], kind in FP8
+    shapes, sums = [(rows, 32 // np.dtype(dtype).itemsize) for rows in (64, 8)], (64, 8)
     signs = rng.choice([-1.0, 1.0], sums)
-    if values == "bits":  # every pattern that is a number
+    if values == "bits" and narrow:  # every pattern that is a number
         a, b = (rng.integers(0, 256, shape, np.uint8).view(dtype) for shape in shapes)
         a, b = (np.where(np.isfinite(x.astype(np.float32)), x, dtype(1)) for x in (a, b))
         c = np.ldexp(rng.uniform(1, 2, sums), rng.integers(-12, 12, sums)) * signs
+    elif values == "bits":  # exponents that are far apart
+        a, b = (
+            np.ldexp(rng.uniform(1, 2, shape), rng.integers(-10, 10, shape))
+            * rng.choice([-1.0, 1.0], shape)
+            for shape in shapes
+        )
+        c = np.ldexp(rng.uniform(1, 2, sums), rng.integers(-20, 20, sums)) * signs
     elif values == "uniform":
-        a, b = (rng.uniform(1, 2, shape).astype(dtype) for shape in shapes)
-        c = np.ldexp(rng.uniform(1, 2, sums), rng.integers(0, 14, sums))
+        a, b = (rng.uniform(1, 2, shape) for shape in shapes)
+        c = np.ldexp(rng.uniform(1, 2, sums), rng.integers(0, 14 if narrow else 26, sums))
     elif values == "powers":  # most of them 0, so that one sum has few terms
         a, b = (
-            (np.ldexp(1.0, rng.integers(-6, 8, shape)) * (rng.random(shape) < 0.25)).astype(dtype)
+            np.ldexp(1.0, rng.integers(-6, 8, shape)) * (rng.random(shape) < 0.25)
             for shape in shapes
         )
         c = np.ldexp(1.0, rng.integers(-20, 16, sums)) * signs * (rng.random(sums) < 0.5)
     elif values == "zero":
-        a, b = (rng.standard_normal(shape).astype(dtype) for shape in shapes)
+        a, b = (rng.standard_normal(shape) for shape in shapes)
         c = np.zeros(sums)
     else:  # subnormal numbers, and the smallest of the others
-        below = 2.0 ** (2 - ml_dtypes.finfo(dtype).nmant) * float(ml_dtypes.finfo(dtype).tiny)
+        least = {"tf32": 2.0**-136}.get(kind, float(ml_dtypes.finfo(dtype).smallest_subnormal))
+        other = least if least > 2.0**-50 else 2.0**30  # whose products floats can hold
         a, b = (
-            (
-                rng.integers(-12, 13, shape) * float(ml_dtypes.finfo(dtype).smallest_subnormal)
-            ).astype(dtype)
-            for shape in shapes
+            rng.integers(-12, 13, shape) * x
+            for shape, x in zip(shapes, (least, other), strict=True)
         )
-        c = below**2 * signs * rng.uniform(0, 1, sums)
-    return a.view(np.uint8), b.view(np.uint8), c.astype(np.float32)
+        c = 16 * least * other * signs * rng.uniform(0, 1, sums)
+    a, b = a.astype(dtype).view(np.uint8), b.astype(dtype).view(np.uint8)
+    if kind == "tf32":
+        a, b = ((x.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.uint8) for x in (a, b))
+    return a, b, c.astype(np.float32)
 
 
 def sums(
     cp: Any, kernel: str, kind: str, a: np.ndarray, b: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
     """D (64, 8), f32, from operands as ``operands`` gives them."""
-    module = load(source=f'#define KIND "{kind}"\n{SOURCE}', arch="sm_90a")
+    depth = 32 // np.dtype(FORMATS[kind]).itemsize
+    macros = {"KIND": kind, "K": str(depth), "TRANS": ",0" if kind in ("f16", "bf16") else ""}
+    if kind in WIDER:
+        macros["HALF_OF_K"] = str(depth // 2)
+    head = "".join(f'#define {name} "{value}"\n' for name, value in macros.items())
+    module = load(source=head + SOURCE, arch="sm_90a")
     d = cp.zeros((64, 8), dtype=np.float32)
     given = cp.asarray(a), cp.asarray(b), cp.asarray(c), d
     module[kernel](1, 128, given)
@@ -114,9 +144,9 @@ def all_sums(cp: Any) -> dict[str, np.ndarray]:
     found: dict[str, np.ndarray] = {}
     for kind in FORMATS:
         for values in VALUES:
-            given = operands(values, FORMATS[kind])
+            given = operands(values, kind)
             found |= {f"{kind} {values} {name}": x for name, x in zip("abc", given, strict=True)}
-            for kernel in KERNELS:
+            for kernel in KERNELS[: 3 if kind in WIDER else 2]:
                 found[f"{kind} {values} {kernel}"] = sums(cp, kernel, kind, *given)
     return found
 
