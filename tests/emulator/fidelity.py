@@ -582,8 +582,8 @@ manual says how these sums come about. What fits:
   where the instruction has half of that.
 - A product's exponent is the sum of its factors', also where the product is one larger. A subnormal
   factor has the exponent of the least normal number. (Of fp8 the record can't tell.)
-- `wgmma` with fp8 factors adds 32 products at once and keeps 13 bits below the largest exponent, and
-  13 after the first of the sum.
+- `wgmma` with fp8 factors adds 32 products at once. It keeps 13 bits below the largest exponent,
+  and 13 after the first of the sum.
 - Hopper has no `mma.sync` for fp8: m16n8k32 converts to f16, multiplies with bytes 0 and 1 of each
   register and then with 2 and 3, and adds the accumulator last, rounded as any float.
 
