@@ -123,7 +123,7 @@ class ProgramAllocations:
                 shadow.bytes[: found.size] = 0xFF
 
     def renew(self, start: int) -> None:
-        """Allocate what a graph's launch does: at the old address again if it was freed."""
+        """Allocate a graph's memory at its launch, at the old address again if it was freed."""
         before = self._freed_at(start)
         if start not in self.allocations and before is not None:
             self._freed.remove(before)
