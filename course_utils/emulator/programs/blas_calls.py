@@ -23,7 +23,8 @@ class BlasCalls(CallState):
         """The function whose name, and name in CUDA, come first. The result: a cublasStatus_t."""
         function, name = (ctypes.string_at(word).decode() for word in w[:2])
         self.call = name
-        call = BlasCall(self.memory, name, w[2:])
+        noted = "uninitialised" in self.kernels.options.checks
+        call = BlasCall(self.memory, name, w[2:], noted)
         try:
             with np.errstate(all="ignore"):
                 FUNCTIONS[function](call)

@@ -212,8 +212,9 @@ def trsm(call: BlasCall) -> None:
     alpha = call.scalar()
     a, ld_a, b, ld_b = call.take(4)
     size = m if side == LEFT else n
-    matrix = call.matrix("A", a, kind, (size, size), ld_a, READS).values
-    triangle = np.triu(matrix) if upper == UPPER else np.tril(matrix)
+    used = np.tri(size, dtype=bool)
+    used = (used.T if upper == UPPER else used) & ~(np.eye(size, dtype=bool) & (unit == UNIT))
+    triangle = np.where(used, call.matrix("A", a, kind, (size, size), ld_a, READS).read(used), 0)
     if unit == UNIT:
         np.fill_diagonal(triangle, 1)
     triangle = flipped(triangle, operation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,15 +49,25 @@ def encoded(values: np.ndarray, kind: int) -> np.ndarray:
 @dataclass(frozen=True)
 class BlasOperand:
     """Elements of the program's memory. ``view`` holds them as they are stored, ``marks`` is
-    nonzero at bytes without a value."""
+    nonzero at bytes without a value: uint8 (elements…, bytes of one). ``note`` gets the number of
+    such elements when they are read."""
 
     view: np.ndarray
     kind: int
-    marks: np.ndarray | None
+    marks: np.ndarray | None = None
+    note: Callable[[int], None] | None = None
 
     @property
     def values(self) -> np.ndarray:
         """Copies of the elements as numbers to compute with."""
+        return self.read(np.ones(self.view.shape, bool))
+
+    def read(self, mask: np.ndarray) -> np.ndarray:
+        """Copies of the elements, of which only those of ``mask`` are used: bool, as the view."""
+        if self.marks is not None and self.note is not None:
+            unset = np.count_nonzero(self.marks.any(axis=-1) & mask)
+            if unset:
+                self.note(int(unset))
         return decoded(self.view, self.kind)
 
     def store(self, values: np.ndarray) -> None:
@@ -69,10 +79,12 @@ class BlasOperand:
 
 class BlasCall:
     """A call of ``name``. ``words``: first whether scalars are on the device, then the arguments,
-    which are taken one by one. ``what`` an operand is used for: "reads" or "writes"."""
+    which are taken one by one. ``what`` an operand is used for: "reads" or "writes".
+    ``noted``: whether kernels note which memory they set."""
 
-    def __init__(self, memory: HostMemory, name: str, words: Words) -> None:
+    def __init__(self, memory: HostMemory, name: str, words: Words, noted: bool) -> None:
         self.memory, self.name = memory, name
+        self._noted = noted
         self._words: Iterator[int] = iter(words)
         self.on_device = bool(next(self._words))  # whether scalars and results are
         self.mistakes: list[Refused] = []  # that cuBLAS doesn't answer with an error
@@ -126,7 +138,7 @@ class BlasCall:
         found = self._elements(address, kind, span, (count,), (abs(step) * size,), what)
         if step < 0:
             marks = None if found.marks is None else found.marks[::-1]
-            return BlasOperand(found.view[::-1], kind, marks)
+            return BlasOperand(found.view[::-1], kind, marks, found.note)
         return found
 
     def matrix(
@@ -171,16 +183,22 @@ class BlasCall:
     ) -> BlasOperand:
         stored = np.dtype(STORED[kind])
         if span == 0:
-            return BlasOperand(np.empty(shape, stored), kind, None)
+            return BlasOperand(np.empty(shape, stored), kind)
         side = self._side(address, span, what, role)
         data = bytes_at(side.real, span)
         view = np.ndarray(shape, stored, data.data, 0, strides)
         marks, shadow = None, shadow_of(side.region)
-        if shadow is not None:
+        if shadow is not None and self._noted:
             part = shadow.bytes[side.offset : side.offset + span]
             deep = (*shape, stored.itemsize)
             marks = np.lib.stride_tricks.as_strided(part, deep, (*strides, 1))
-        return BlasOperand(view, kind, marks)
+        title = self.memory.title(address)
+
+        def note(count: int) -> None:
+            text = f"{self.name} reads {count:,} elements of {title}{role} that nothing has set."
+            self.mistakes.append(Refused(CudaStatus.cudaSuccess, HostMistake.NO_VALUE, text))
+
+        return BlasOperand(view, kind, marks, note)
 
     def _side(self, address: int, size: int, what: str, role: str = "") -> Side:
         """Memory that a kernel of cuBLAS accesses. Raises Refused for memory of the host."""

@@ -21,6 +21,7 @@ class HostMistake(Enum):
     FREED_MEMORY = "memory that was freed before"
     FREED_TWICE = "memory that is freed twice"
     DEVICE_MEMORY_ON_HOST = "host code that reads or writes device memory"
+    NO_VALUE = "a library that reads memory that nothing has set"
     LAUNCH_REFUSED = "a launch that a GPU refuses"
     INVALID_CALL = "a call with an argument that is not allowed"
     ERROR_NOT_READ = "an error that the program never asks for"

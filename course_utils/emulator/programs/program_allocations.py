@@ -162,6 +162,10 @@ class ProgramAllocations:
         was = (pair for pair in reversed(self._freed) if self._covers(pair[0], address))
         return next(was, None)
 
+    def title(self, address: int) -> str:
+        """The allocation at an address in words."""
+        return str(self.allocation_at(address) or "memory")
+
     @staticmethod
     def _covers(allocation: ProgramAllocation, address: int) -> bool:
         return allocation.start <= address < allocation.start + allocation.size

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from course_utils.emulator import Options
+from course_utils.emulator import ALL_CHECKS, Options
 from course_utils.emulator.programs.host_lines import HostLines
 from course_utils.emulator.programs.host_mistakes import ProgramLog
 from course_utils.emulator.programs.program_launches import ProgramKernels
@@ -18,7 +18,10 @@ from course_utils.emulator.programs.runtime_calls import RuntimeCalls
 library = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
 log = ProgramLog(Path(sys.argv[2]).open("w"))  # noqa: SIM115
 calls = RuntimeCalls(
-    library, ProgramKernels(log, Options(), lambda: None), HostLines(Path("none")), log
+    library,
+    ProgramKernels(log, Options(checks=ALL_CHECKS), lambda: None),
+    HostLines(Path("none")),
+    log,
 )
 FORM = ctypes.CFUNCTYPE(
     ctypes.c_longlong,
@@ -252,6 +255,20 @@ got = np.zeros((2, 2), np.float32, order="F")
 assert library.cublasGetMatrix(2, 2, 4, da, 4, P(got.ctypes.data), 2) == 0
 compare("GetMatrix", got, a[:2, :2])
 
+# A graph keeps the scalar of its capture.
+stream, graph, ready, three = P(), P(), P(), np.float32([3])
+library.cudaStreamCreate(ctypes.byref(stream))
+call("cublasSetStream_v2", stream)
+dx = on_device(x)
+library.cudaStreamBeginCapture(stream, 0)
+call("cublasSscal_v2", 5, P(three.ctypes.data), dx, 1)
+library.cudaStreamEndCapture(stream, ctypes.byref(graph))
+three[:] = 100
+compare("captured", back(dx, x), x)
+library.cudaGraphInstantiate(ctypes.byref(ready), graph, ctypes.c_longlong(0))
+assert library.cudaGraphLaunch(ready, stream) == library.cudaGraphLaunch(ready, stream) == 0
+compare("launched twice", back(dx, x), 9 * x)
+
 # Mistakes: their statuses.
 statuses = [
     library.cublasSgemm_v2(handle, *sizes, f_one, da, 3, db, 4, f_zero, dc, 4),
@@ -259,6 +276,12 @@ statuses = [
     library.cublasSaxpy_v2(handle, 5, f_one, P(x.ctypes.data), 1, dx, 1),
     library.cublasSscal_v2(handle, 5, f_one, dx, 1),
 ]
+calls.sticky = calls.pending = 0
+unset = ctypes.c_void_p()
+library.cudaMalloc(ctypes.byref(unset), ctypes.c_size_t(16))
+statuses.append(library.cublasScopy_v2(handle, 4, unset, 1, dx, 1))
+statuses.append(library.cublasScopy_v2(handle, 4, dx, 1, unset, 1))  # sets it
+statuses.append(library.cublasSswap_v2(handle, 4, dx, 1, unset, 1))
 library.cublasDestroy_v2(handle)
 statuses.append(library.cublasSscal_v2(handle, 5, f_one, dx, 1))
 print(json.dumps({"errors": errors, "statuses": statuses}), flush=True)
