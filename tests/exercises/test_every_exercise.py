@@ -1,4 +1,4 @@
-"""Every exercise: its starter does not pass, its solution does, no mutant slips by."""
+"""Every exercise: its solution passes, its starter does not, and no mutant slips by."""
 
 import re
 
@@ -13,6 +13,7 @@ from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.exercises.authoring.spec import KernelExercise, NumberExercise
 from course_utils.exercises.judging.runner import run_source
 from course_utils.exercises.judging.verify import Proof, proofs, table
+from tests.turns import in_turn, one_of
 
 EXERCISES = {exercise.id: exercise for exercise in all_exercises()}
 UNBROKEN = {name: e for name, e in EXERCISES.items() if not e.bug}
@@ -25,6 +26,11 @@ WHOLE_TILES = re.compile(r"(is a multiple|are multiples) of")
 ANY_SHAPE = {
     name: e for name, e in KERNELS.items() if not WHOLE_TILES.search(e.text.replace("\n//", ""))
 }
+
+
+def in_thirds(names):
+    return [pytest.param(name, marks=in_turn(place)) for place, name in enumerate(names)]
+
 
 # Where one of everything gives no result, or nothing but zeros: the least that tells.
 LEAST = {
@@ -50,11 +56,27 @@ LEAST = {
 }
 
 
-@pytest.mark.parametrize("name", EXERCISES)
-def test_starter_solution_and_a_wrong_answer_get_their_verdict(name):
-    """One wrong answer here; `make prove` tries all."""
-    for proof in proofs(EXERCISES[name], mutants=1):
+def hold(found):
+    for proof in found:
         assert proof.holds, f"{proof.text}: expected {proof.expected}\n{proof.detail}"
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_solution_passes(name):
+    hold(proofs(EXERCISES[name], starter=False, mutants=slice(0)))
+
+
+@pytest.mark.parametrize("name", in_thirds(UNBROKEN))
+def test_a_starter_does_not_pass(name):
+    """That of an exercise with a planted fault is tried below."""
+    hold(proofs(EXERCISES[name], solution=False, mutants=slice(0)))
+
+
+@pytest.mark.parametrize("name", in_thirds(EXERCISES))
+def test_a_wrong_answer_gets_its_verdict(name):
+    """One of each exercise, another one at each turn; `make prove` tries all."""
+    one = one_of(len(EXERCISES[name].mutants))
+    hold(proofs(EXERCISES[name], starter=False, solution=False, mutants=one))
 
 
 @pytest.mark.parametrize("name", UNBROKEN)

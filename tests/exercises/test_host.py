@@ -110,7 +110,7 @@ def test_a_proof_stops_an_endless_loop_sooner_and_keeps_the_notebook(exercise, m
         return run_source(given, "")
 
     monkeypatch.setattr(verify, "check_source", check_source)
-    list(proofs(exercise.with_fields(notebook="02_c_and_cpp/01_sums", seconds=5.0), mutants=0))
+    list(proofs(exercise.with_fields(notebook="02_c_and_cpp/01_sums", seconds=5.0), mutants=slice(0)))
     assert {(e.notebook, e.seconds) for e in tried} == {("02_c_and_cpp/01_sums", 2.0)}
 
 

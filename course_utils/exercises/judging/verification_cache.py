@@ -2,9 +2,9 @@
 
 A proof comes out as it did before until the judge, the emulator, a spec, a wrong answer or a kernel
 changes. So ``exercises --verify --store`` keeps that hash for each notebook whose proofs all hold,
-in a file that is not committed, and skips it next time. ``make test`` runs the starter, the
-solution and one wrong answer of each exercise all the same; a workflow runs everything once a week,
-since the hash leaves out Python, its packages, the compilers and ``assets/data``.
+in a file that is not committed, and skips it next time. ``make test`` runs every solution, and
+a third of the starters and of the wrong answers, all the same; a workflow runs everything once a
+week, since the hash leaves out Python, its packages, the compilers and ``assets/data``.
 """
 
 from __future__ import annotations

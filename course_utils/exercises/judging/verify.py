@@ -48,21 +48,28 @@ FULL_SIZE = "solution, full size"
 
 
 def proofs(
-    exercise: BaseExercise, gpu: bool = False, mutants: int | None = None
+    exercise: BaseExercise,
+    gpu: bool = False,
+    *,
+    starter: bool = True,
+    solution: bool = True,
+    mutants: slice = slice(None),
 ) -> Iterator[Proof]:
-    """Run the starter, the solution and every mutant of one exercise on the emulator, or only the
-    first ``mutants`` of them.
+    """Run the starter, the solution and every mutant of one exercise on the emulator, or only those
+    that are asked for: ``mutants`` picks some of the exercise's.
 
     With ``gpu`` the solution of a kernel exercise also runs at full size there, as for a student.
     """
     if isinstance(exercise, HostExercise):  # one that never ends is stopped sooner than a reader's
         exercise = exercise.with_fields(seconds=2.0)
-    texts = [
-        ("starter", exercise.starter, exercise.bug or NOT_PASS),
-        ("solution", exercise.solution, kinds.PASS),
-        *([(FULL_SIZE, exercise.solution, kinds.PASS)] if gpu and _has_full_size(exercise) else []),
-        *((m.name, m.apply(exercise.solution), m.kind) for m in exercise.mutants[:mutants]),
-    ]
+    texts = []
+    if starter:
+        texts.append(("starter", exercise.starter, exercise.bug or NOT_PASS))
+    if solution:
+        texts.append(("solution", exercise.solution, kinds.PASS))
+    if solution and gpu and _has_full_size(exercise):
+        texts.append((FULL_SIZE, exercise.solution, kinds.PASS))
+    texts += [(m.name, m.apply(exercise.solution), m.kind) for m in exercise.mutants[mutants]]
     for name, text, expected in texts:
         start = time.perf_counter()
         if name == FULL_SIZE:
