@@ -12,6 +12,7 @@ import pytest
 import tests.no_iri_grammar  # noqa: F401  (before anything imports nbformat)
 import tests.plain_asserts  # noqa: F401  (before anything imports most of the course)
 from course_utils.devices.selection import ON_GPU
+from course_utils.paths import KERNELS
 from tests.students_notebooks import IN_USE, in_use
 
 # The files whose tests take longest begin first, so that no worker is left alone with one.
@@ -28,6 +29,8 @@ SPREAD = (
     "kernels/test_every_kernel.py",
     "observing/test_occupancy.py",
 )
+# The kernels of one training step run on what the others made, which takes seconds to make.
+TOGETHER = {path.stem for path in (KERNELS / "09_mnist_cnn" / "fast").glob("*.cu")}
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +48,10 @@ def pytest_xdist_make_scheduler(config, log):
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid):
             file, _, test = nodeid.partition("::")
-            return re.split(r"[-\]]", test.partition("[")[2])[0] if file.endswith(SPREAD) else file
+            if not file.endswith(SPREAD):
+                return file
+            name = re.split(r"[-\]]", test.partition("[")[2])[0]
+            return file if name in TOGETHER else name
 
     return Scheduling(config, log)
 
