@@ -25,6 +25,7 @@ from course_utils.emulator.programs import (
     program_outcome,
     program_report,
     run_command,
+    runtime_compiler,
 )
 
 FOLDER = Path(__file__).parent / "whole_programs"
@@ -332,6 +333,27 @@ def test_options_that_choose_the_gpu_or_the_output_are_left_out():
 )
 def test_a_header_of_a_library_is_named_with_its_wheel(log, wheel):
     assert wheel in (said := program_building._wheel_for(log)) and bool(said) == bool(wheel)
+
+
+@pytest.mark.parametrize(
+    ("major", "wanted"),
+    [
+        (13, "cu13/lib/libnvrtc.so.13"),
+        (12, "cuda_nvrtc/lib/libnvrtc.so.12"),
+        (14, "cu13/lib/libnvrtc.so.13"),
+    ],
+)
+def test_nvrtc_of_the_headers_own_cuda_is_preferred(monkeypatch, tmp_path, major, wanted):
+    for name in (
+        "cu13/lib/libnvrtc.so.13",
+        "cuda_nvrtc/lib/libnvrtc.so.12",
+        "cu13/lib/libnvrtc.alt.so.13",
+    ):
+        file = tmp_path / "nvidia" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    monkeypatch.setattr(runtime_compiler.sys, "path", [str(tmp_path)])
+    assert runtime_compiler.nvrtc_library(major) == tmp_path / "nvidia" / wanted
 
 
 def test_without_nvcc_it_is_said_what_to_install(monkeypatch, capsys, tmp_path):

@@ -12,9 +12,12 @@ from .call_state import CallState, Words
 INSTALL_NVRTC = "pip install nvidia-cuda-nvrtc"
 
 
-def nvrtc_library() -> Path | None:
-    """The library of a wheel or a toolkit, the newest of a folder first. None for no library."""
-    return next((found for folder in _folders() for found in _libraries(folder)), None)
+def nvrtc_library(major: int) -> Path | None:
+    """The library of a wheel or a toolkit, if there is one of CUDA ``major``: the program includes
+    that CUDA's headers. None for no library."""
+    found = [path for folder in _folders() for path in sorted(folder.glob("libnvrtc.so.*"))]
+    known = [path for path in found if path.name.count(".") == 2 and path.suffix[1:].isdigit()]
+    return next((path for path in known if path.suffix == f".{major}"), next(iter(known), None))
 
 
 def _folders() -> Iterator[Path]:
@@ -26,17 +29,12 @@ def _folders() -> Iterator[Path]:
             yield Path(home) / "lib64"
 
 
-def _libraries(folder: Path) -> list[Path]:
-    found = (path for path in folder.glob("libnvrtc.so.*") if "alt" not in path.name)
-    return sorted(found, key=lambda path: path.suffix.lstrip(".").zfill(4), reverse=True)
-
-
 class CompilerCalls(CallState):
     """Each call is answered by the method of its name."""
 
-    def _nvrtc_library(self, _: Words) -> int:
-        """The address of the library's path, or 0 where there is none."""
-        found = nvrtc_library()
+    def _nvrtc_library(self, w: Words) -> int:
+        """The address of the library's path, or 0 where there is none. ``w``: CUDA's version."""
+        found = nvrtc_library(w[0] // 1000)
         if found is None:
             self.log.write("note", text=f"The program compiles kernels: `{INSTALL_NVRTC}`.")
             return 0

@@ -9,7 +9,7 @@ enum { MOST = 256 };
 static void *function(const char *name) {
     static void *library;
     if (!library) {
-        const char *path = (const char *)ANSWER("nvrtc_library", NO_STREAM, 0);
+        const char *path = (const char *)ANSWER("nvrtc_library", NO_STREAM, CUDART_VERSION);
         library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     }
     void *found = library ? dlsym(library, name) : NULL;
