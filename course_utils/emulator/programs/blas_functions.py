@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .blas_operands import COMPUTED, BlasCall, WrongArgument
+from .library_operands import COMPUTED, LibraryCall, WrongArgument
 
 READS, WRITES = "reads", "writes"
 LEFT, UPPER, UNIT = 0, 1, 1  # cublasSideMode_t, cublasFillMode_t, cublasDiagType_t
@@ -19,7 +19,7 @@ def flipped(values: np.ndarray, operation: int) -> np.ndarray:
     return values.T if operation == 1 else values.conj().T
 
 
-def operations(call: BlasCall, count: int) -> list[int]:
+def operations(call: LibraryCall, count: int) -> list[int]:
     """The next words, which are operations. Raises WrongArgument for another value."""
     found = call.take(count)
     if not all(0 <= operation <= 2 for operation in found):
@@ -39,7 +39,7 @@ def _times(scalar: complex, values: np.ndarray) -> np.ndarray:
 # --- vectors ---
 
 
-def axpy(call: BlasCall) -> None:
+def axpy(call: LibraryCall) -> None:
     """y += alpha x."""
     alpha = call.scalar()
     (count,) = call.sizes(1)
@@ -47,7 +47,7 @@ def axpy(call: BlasCall) -> None:
     y.store(y.values + _times(alpha, x.values))
 
 
-def scal(call: BlasCall) -> None:
+def scal(call: LibraryCall) -> None:
     """x *= alpha."""
     alpha = call.scalar()
     (count,) = call.sizes(1)
@@ -55,14 +55,14 @@ def scal(call: BlasCall) -> None:
     x.store(_times(alpha, x.values))
 
 
-def copy(call: BlasCall) -> None:
+def copy(call: LibraryCall) -> None:
     """y = x."""
     (count,) = call.sizes(1)
     x, y = call.next_vector(count, READS), call.next_vector(count, WRITES)
     y.store(x.values)
 
 
-def swap(call: BlasCall) -> None:
+def swap(call: LibraryCall) -> None:
     """x, y = y, x."""
     (count,) = call.sizes(1)
     x, y = call.next_vector(count, WRITES), call.next_vector(count, WRITES)
@@ -71,7 +71,7 @@ def swap(call: BlasCall) -> None:
     y.store(before)
 
 
-def rot(call: BlasCall) -> None:
+def rot(call: LibraryCall) -> None:
     """x, y = c x + s y, c y - s x."""
     c, s = call.scalar(), call.scalar()
     (count,) = call.sizes(1)
@@ -81,7 +81,7 @@ def rot(call: BlasCall) -> None:
     y.store(_times(c, second) - _times(s, first))
 
 
-def dot(call: BlasCall) -> None:
+def dot(call: LibraryCall) -> None:
     """The sum of x y, with x conjugated if it is asked for."""
     result, kind, conjugate, count = call.take(4)
     count = max(count, 0)
@@ -89,7 +89,7 @@ def dot(call: BlasCall) -> None:
     call.result(result, kind, (x.conj() if conjugate else x) @ y)
 
 
-def nrm2(call: BlasCall) -> None:
+def nrm2(call: LibraryCall) -> None:
     """The square root of the sum of squares."""
     result, kind, count = call.take(3)
     x = call.next_vector(max(count, 0), READS).values
@@ -97,7 +97,7 @@ def nrm2(call: BlasCall) -> None:
     call.result(result, kind, np.linalg.norm(wide))
 
 
-def asum(call: BlasCall) -> None:
+def asum(call: LibraryCall) -> None:
     """The sum of absolute values. Of a complex number: of both its parts."""
     result, kind, count = call.take(3)
     x = call.next_vector(max(count, 0), READS).values
@@ -108,8 +108,8 @@ def _sizes_of(x: np.ndarray) -> np.ndarray:
     return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
 
 
-def _extreme(find: Callable[[np.ndarray], np.intp]) -> Callable[[BlasCall], None]:
-    def extreme(call: BlasCall) -> None:
+def _extreme(find: Callable[[np.ndarray], np.intp]) -> Callable[[LibraryCall], None]:
+    def extreme(call: LibraryCall) -> None:
         result, kind, count = call.take(3)
         x = call.next_vector(max(count, 0), READS).values
         call.result(result, kind, int(find(_sizes_of(x))) + 1 if len(x) else 0)
@@ -120,7 +120,7 @@ def _extreme(find: Callable[[np.ndarray], np.intp]) -> Callable[[BlasCall], None
 # --- matrices ---
 
 
-def gemv(call: BlasCall) -> None:
+def gemv(call: LibraryCall) -> None:
     """y = alpha op(A) x + beta y."""
     (operation,) = operations(call, 1)
     m, n = call.sizes(2)
@@ -135,7 +135,7 @@ def gemv(call: BlasCall) -> None:
     target.store(made + _times(beta, target.values) if beta else made)
 
 
-def ger(call: BlasCall) -> None:
+def ger(call: LibraryCall) -> None:
     """A += alpha x y^T, with y conjugated if it is asked for."""
     m, n = call.sizes(2)
     conjugate, kind = call.take(2)
@@ -147,7 +147,7 @@ def ger(call: BlasCall) -> None:
     matrix.store(matrix.values + _times(alpha, np.outer(column, row.conj() if conjugate else row)))
 
 
-def gemm(call: BlasCall) -> None:
+def gemm(call: LibraryCall) -> None:
     """C = alpha op(A) op(B) + beta C, of one matrix or of a batch. The scalars have the type that
     is computed in."""
     op_a, op_b = operations(call, 2)
@@ -176,7 +176,7 @@ def gemm(call: BlasCall) -> None:
         c.store(made + _times(beta, c.values.astype(made.dtype)) if beta else made)
 
 
-def geam(call: BlasCall) -> None:
+def geam(call: LibraryCall) -> None:
     """C = alpha op(A) + beta op(B)."""
     op_a, op_b = operations(call, 2)
     m, n = call.sizes(2)
@@ -191,7 +191,7 @@ def geam(call: BlasCall) -> None:
     call.matrix("C", c, kind, (m, n), ld_c, WRITES).store(made)
 
 
-def dgmm(call: BlasCall) -> None:
+def dgmm(call: LibraryCall) -> None:
     """C = diag(x) A on the left, or A diag(x)."""
     (side,) = call.take(1)
     m, n = call.sizes(2)
@@ -202,7 +202,7 @@ def dgmm(call: BlasCall) -> None:
     call.matrix("C", c, kind, (m, n), ld_c, WRITES).store(made)
 
 
-def trsm(call: BlasCall) -> None:
+def trsm(call: LibraryCall) -> None:
     """Solve op(A) X = alpha B on the left, or X op(A) = alpha B, for a triangle A. X replaces B."""
     side, upper = call.take(2)
     (operation,) = operations(call, 1)
@@ -238,7 +238,7 @@ def _substituted(triangle: np.ndarray, right: np.ndarray) -> np.ndarray:
     return found
 
 
-def getrf(call: BlasCall) -> None:
+def getrf(call: LibraryCall) -> None:
     """P A = L U of a batch, in place. Without pivots rows aren't exchanged. ``info`` is the number
     of the first pivot that is 0."""
     (size,) = call.sizes(1)
@@ -268,7 +268,7 @@ def _factored(matrix: np.ndarray, pivoting: bool) -> tuple[np.ndarray, np.ndarra
     return matrix, order, info
 
 
-FUNCTIONS: dict[str, Callable[[BlasCall], None]] = {
+FUNCTIONS: dict[str, Callable[[LibraryCall], None]] = {
     function.__name__: function
     for function in (axpy, scal, copy, swap, rot, dot, nrm2, asum)
     + (gemv, ger, gemm, geam, dgmm, trsm, getrf)

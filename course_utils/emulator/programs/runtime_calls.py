@@ -6,12 +6,12 @@ import ctypes
 from collections.abc import Callable
 
 from .array_calls import ArrayCalls
-from .blas_calls import BlasCalls
 from .call_state import Words, put
 from .cuda_errors import UNKNOWN_TEXT, CudaStatus
 from .driver_calls import DriverCalls
 from .graph_calls import GraphCalls
 from .host_mistakes import HostFinding, HostMistake
+from .library_calls import LibraryCalls
 from .program_allocations import DEVICE, bytes_at
 from .program_launches import AskedLaunch
 from .random_calls import RandomCalls
@@ -21,7 +21,7 @@ from .runtime_compiler import CompilerCalls
 NO_STREAM = -1
 
 
-class RuntimeCalls(GraphCalls, ArrayCalls, DriverCalls, RandomCalls, BlasCalls, CompilerCalls):
+class RuntimeCalls(GraphCalls, ArrayCalls, DriverCalls, RandomCalls, LibraryCalls, CompilerCalls):
     """Answers each call by the method of its name, after an underscore."""
 
     ALWAYS = frozenset(

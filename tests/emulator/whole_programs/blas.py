@@ -1,89 +1,19 @@
-"""Calls each function of cuBLAS as a program does, through the runtime library, and prints how far
-its results are from NumPy's as JSON: {case: error}. ``python blas.py LIBRARY LOG``."""
+"""Calls each function of cuBLAS, and prints how far its results are from NumPy's."""
 
 import ctypes
-import json
-import os
-import sys
-from pathlib import Path
 
 import numpy as np
+from calling import P, back, calls, compare, drawn, errors, finish, host, library, on_device, random
 
-from course_utils.emulator import ALL_CHECKS, Options
-from course_utils.emulator.programs.host_lines import HostLines
-from course_utils.emulator.programs.host_mistakes import ProgramLog
-from course_utils.emulator.programs.program_launches import ProgramKernels
-from course_utils.emulator.programs.runtime_calls import RuntimeCalls
-
-library = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
-log = ProgramLog(Path(sys.argv[2]).open("w"))  # noqa: SIM115
-calls = RuntimeCalls(
-    library,
-    ProgramKernels(log, Options(checks=ALL_CHECKS), lambda: None),
-    HostLines(Path("none")),
-    log,
-)
-FORM = ctypes.CFUNCTYPE(
-    ctypes.c_longlong,
-    ctypes.c_char_p,
-    ctypes.c_longlong,
-    ctypes.c_int,
-    ctypes.POINTER(ctypes.c_longlong),
-)
-kept = FORM(lambda name, stream, count, given: calls.answer(name.decode(), given[:count], stream))
-library.emulator_begin(kept)
 LETTERS = {"S": np.float32, "D": np.float64, "C": np.complex64, "Z": np.complex128}
-random = np.random.default_rng(0)
 handle = ctypes.c_void_p()
 library.cublasCreate_v2(ctypes.byref(handle))
-P = ctypes.c_void_p
-
-
-def on_device(values: np.ndarray) -> P:
-    """A copy in device memory, column by column."""
-    data, found = np.asarray(values, order="F").tobytes("F"), ctypes.c_void_p()
-    assert library.cudaMalloc(ctypes.byref(found), ctypes.c_size_t(len(data))) == 0
-    assert library.cudaMemcpy(found, data, ctypes.c_size_t(len(data)), 1) == 0
-    return found
-
-
-def back(address: P, like: np.ndarray) -> np.ndarray:
-    """The present values of a copy."""
-    data = ctypes.create_string_buffer(like.nbytes)
-    assert library.cudaMemcpy(data, address, ctypes.c_size_t(like.nbytes), 2) == 0
-    return np.frombuffer(data.raw, like.dtype).reshape(like.shape, order="F")
-
-
-def host(*values) -> P:
-    """A scalar of the host."""
-    made = np.array(values)
-    held.append(made)
-    return P(made.ctypes.data)
 
 
 def call(name, *words):
     """Call a function that has to succeed."""
     status = getattr(library, name)(handle, *words)
     assert status == 0, (name, status)
-
-
-def drawn(*shape, dtype=np.float32):
-    """Random numbers."""
-    made = random.standard_normal(shape)
-    if np.dtype(dtype).kind == "c":
-        made = made + 1j * random.standard_normal(shape)
-    return np.asfortranarray(made.astype(dtype))
-
-
-held: list[np.ndarray] = []
-errors: dict[str, float] = {}
-
-
-def compare(case, got, wanted):
-    """Note the greatest relative error of a case."""
-    wanted = np.asarray(wanted)
-    scale = max(1e-30, float(np.abs(wanted).max()))
-    errors[case] = float(np.abs(np.asarray(got) - wanted).max()) / scale
 
 
 for letter, dtype in LETTERS.items():
@@ -284,5 +214,4 @@ statuses.append(library.cublasScopy_v2(handle, 4, dx, 1, unset, 1))  # sets it
 statuses.append(library.cublasSswap_v2(handle, 4, dx, 1, unset, 1))
 library.cublasDestroy_v2(handle)
 statuses.append(library.cublasSscal_v2(handle, 5, f_one, dx, 1))
-print(json.dumps({"errors": errors, "statuses": statuses}), flush=True)
-os._exit(0)
+finish(statuses=statuses)

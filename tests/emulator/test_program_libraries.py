@@ -1,4 +1,4 @@
-"""cuBLAS for whole programs: each function against NumPy, and the mistakes that are found."""
+"""cuBLAS and cuFFT for whole programs: each function against NumPy, and mistakes that are found."""
 
 import json
 import os
@@ -12,18 +12,22 @@ import pytest
 from course_utils.compiling.headers import cuda_header_paths
 from course_utils.emulator.programs import program_building
 
-PROGRAM = Path(__file__).parent / "whole_programs/blas.py"
+PROGRAMS = Path(__file__).parent / "whole_programs"
 pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """What the program printed, and the findings that it logged."""
-    folder = tmp_path_factory.mktemp("blas")
-    library = program_building.build_stand_in(tuple(map(Path, cuda_header_paths())), folder)
-    log = folder / "log.jsonl"
+def library(tmp_path_factory):
+    """Our runtime library."""
+    folder = tmp_path_factory.mktemp("library")
+    return program_building.build_stand_in(tuple(map(Path, cuda_header_paths())), folder)
+
+
+def outcome(library, name):
+    """What a program printed, and the findings that it logged."""
+    log = library.with_name(f"{name}.jsonl")
     done = subprocess.run(
-        [sys.executable, PROGRAM, library, log],
+        [sys.executable, PROGRAMS / name, library, log],
         capture_output=True,
         text=True,
         check=False,
@@ -31,6 +35,18 @@ def run(tmp_path_factory):
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), [json.loads(line) for line in log.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def run(library):
+    """The program that calls cuBLAS."""
+    return outcome(library, "blas.py")
+
+
+def test_every_transform_gives_what_numpy_gives(library):
+    printed, _ = outcome(library, "fft.py")
+    assert not {case: error for case, error in printed["errors"].items() if not error < 1e-5}
+    assert len(printed["errors"]) == 31 and printed["statuses"] == [8, 3, 1]
 
 
 def test_every_function_gives_what_numpy_gives(run):

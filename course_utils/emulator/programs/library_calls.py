@@ -1,33 +1,41 @@
-"""The answers to cuBLAS's functions."""
+"""The answers to functions of cuBLAS and cuFFT."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 
 import numpy as np
 
 from .blas_functions import FUNCTIONS
-from .blas_operands import BlasCall, NotThere, WrongArgument
 from .call_state import CallState, Words
 from .cuda_errors import CudaStatus
+from .fft_functions import transform
 from .host_mistakes import HostMistake
+from .library_operands import LibraryCall, NotThere, WrongArgument
 from .refusals import Refused
 
 INVALID_VALUE, NOT_SUPPORTED = 7, 15  # cublasStatus_t
 
 
-class BlasCalls(CallState):
+class LibraryCalls(CallState):
     """Each call is answered by the method of its name."""
 
     def _cublas(self, w: Words) -> int:
         """The function whose name, and name in CUDA, come first. The result: a cublasStatus_t."""
-        function, name = (ctypes.string_at(word).decode() for word in w[:2])
-        self.call = name
+        return self._library(FUNCTIONS[ctypes.string_at(w[0]).decode()], w[1:])
+
+    def _cufft(self, w: Words) -> int:
+        """A transform, whose name in CUDA comes first. The result: a cufftResult."""
+        return self._library(transform, w)
+
+    def _library(self, function: Callable[[LibraryCall], None], w: Words) -> int:
+        self.call = ctypes.string_at(w[0]).decode()
         noted = "uninitialised" in self.kernels.options.checks
-        call = BlasCall(self.memory, name, w[2:], noted)
+        call = LibraryCall(self.memory, self.call, w[1:], noted)
         try:
             with np.errstate(all="ignore"):
-                FUNCTIONS[function](call)
+                function(call)
         except WrongArgument as wrong:
             text = str(wrong)
             self._tell(Refused(CudaStatus.cudaSuccess, HostMistake.INVALID_CALL, text))
@@ -35,7 +43,7 @@ class BlasCalls(CallState):
         except NotThere as missing:
             self.log.write("note", text=f"{missing}, and that isn't there on the emulator.")
             return NOT_SUPPORTED
-        except Refused as refused:  # as a fault of cuBLAS's kernel, which the host sees later
+        except Refused as refused:  # as a fault of the library's kernel, which the host sees later
             self._tell(refused)
             self.pending = CudaStatus.cudaErrorIllegalAddress
         for mistake in call.mistakes:

@@ -1,4 +1,4 @@
-"""The operands of a cuBLAS call: vectors and matrices in a program's memory, column by column."""
+"""The operands of a call of a library: vectors, matrices and arrays in a program's memory."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ COMPUTED = {**STORED, 2: "f4", BF16: "f4", 3: "i4"}
 
 
 class WrongArgument(ValueError):
-    """An argument that cuBLAS refuses with CUBLAS_STATUS_INVALID_VALUE. The message says why."""
+    """An argument that a library refuses. The message says why."""
 
 
 class NotThere(ValueError):
-    """A case that cuBLAS may have and the emulator lacks: CUBLAS_STATUS_NOT_SUPPORTED."""
+    """A case that a library has and the emulator lacks."""
 
 
 def decoded(stored: np.ndarray, kind: int) -> np.ndarray:
@@ -47,7 +47,7 @@ def encoded(values: np.ndarray, kind: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class BlasOperand:
+class LibraryOperand:
     """Elements of the program's memory. ``view`` holds them as they are stored, ``marks`` is
     nonzero at bytes without a value: uint8 (elements…, bytes of one). ``note`` gets the number of
     such elements when they are read."""
@@ -77,7 +77,7 @@ class BlasOperand:
             self.marks[...] = 0
 
 
-class BlasCall:
+class LibraryCall:
     """A call of ``name``. ``words``: first whether scalars are on the device, then the arguments,
     which are taken one by one. ``what`` an operand is used for: "reads" or "writes".
     ``noted``: whether kernels note which memory they set."""
@@ -87,7 +87,7 @@ class BlasCall:
         self._noted = noted
         self._words: Iterator[int] = iter(words)
         self.on_device = bool(next(self._words))  # whether scalars and results are
-        self.mistakes: list[Refused] = []  # that cuBLAS doesn't answer with an error
+        self.mistakes: list[Refused] = []  # that the library doesn't answer with an error
 
     def take(self, count: int) -> list[int]:
         """The next words."""
@@ -124,12 +124,12 @@ class BlasCall:
                 Refused(CudaStatus.cudaSuccess, HostMistake.WRONG_DIRECTION, f"{text}.")
             )
 
-    def next_vector(self, count: int, what: str) -> BlasOperand:
+    def next_vector(self, count: int, what: str) -> LibraryOperand:
         """The vector of ``count`` elements whose type, address and step come next."""
         kind, address, step = self.take(3)
         return self.vector(address, kind, count, step, what)
 
-    def vector(self, address: int, kind: int, count: int, step: int, what: str) -> BlasOperand:
+    def vector(self, address: int, kind: int, count: int, step: int, what: str) -> LibraryOperand:
         """``count`` elements, every ``step``-th. A negative step begins at the last."""
         size = self.bytes_of(kind)
         if step == 0 and count > 1:
@@ -138,12 +138,12 @@ class BlasCall:
         found = self._elements(address, kind, span, (count,), (abs(step) * size,), what)
         if step < 0:
             marks = None if found.marks is None else found.marks[::-1]
-            return BlasOperand(found.view[::-1], kind, marks, found.note)
+            return LibraryOperand(found.view[::-1], kind, marks, found.note)
         return found
 
     def matrix(
         self, name: str, address: int, kind: int, shape: tuple[int, int], ld: int, what: str
-    ) -> BlasOperand:
+    ) -> LibraryOperand:
         """A matrix of ``shape``, whose columns are ``ld`` elements apart."""
         rows, columns = shape
         if ld < max(1, rows):
@@ -154,6 +154,20 @@ class BlasCall:
         size = self.bytes_of(kind)
         span = ((columns - 1) * ld + rows) * size if rows and columns else 0
         return self._elements(address, kind, span, shape, (size, ld * size), what, f" as {name}")
+
+    def array(
+        self,
+        address: int,
+        kind: int,
+        shape: tuple[int, ...],
+        steps: tuple[int, ...],
+        what: str,
+    ) -> LibraryOperand:
+        """An array whose elements are ``steps`` elements apart along each axis."""
+        size = self.bytes_of(kind)
+        last = sum((n - 1) * step for n, step in zip(shape, steps, strict=True))
+        span = (last + 1) * size if all(shape) else 0
+        return self._elements(address, kind, span, shape, tuple(size * s for s in steps), what)
 
     def addresses(self, table: int, count: int) -> list[int]:
         """The pointers of an array of the device."""
@@ -180,10 +194,10 @@ class BlasCall:
         strides: tuple[int, ...],
         what: str,
         role: str = "",
-    ) -> BlasOperand:
+    ) -> LibraryOperand:
         stored = np.dtype(STORED[kind])
         if span == 0:
-            return BlasOperand(np.empty(shape, stored), kind)
+            return LibraryOperand(np.empty(shape, stored), kind)
         side = self._side(address, span, what, role)
         data = bytes_at(side.real, span)
         view = np.ndarray(shape, stored, data.data, 0, strides)
@@ -198,10 +212,10 @@ class BlasCall:
             text = f"{self.name} reads {count:,} elements of {title}{role} that nothing has set."
             self.mistakes.append(Refused(CudaStatus.cudaSuccess, HostMistake.NO_VALUE, text))
 
-        return BlasOperand(view, kind, marks, note)
+        return LibraryOperand(view, kind, marks, note)
 
     def _side(self, address: int, size: int, what: str, role: str = "") -> Side:
-        """Memory that a kernel of cuBLAS accesses. Raises Refused for memory of the host."""
+        """Memory that a kernel of the library accesses. Raises Refused for memory of the host."""
         found = self.memory.side(address, size, self.name, what)
         if found.place == HOST:
             raise Refused(
