@@ -39,7 +39,8 @@ def transform(call: LibraryCall) -> None:
         operands.append(call.array(address, each, (batch, *shape), (distance, *steps), what))
     source, target = operands
     axes = tuple(range(1, rank + 1))
-    values = source.values
+    values: np.ndarray = source.values
+    made: np.ndarray
     if not real:
         made = (np.fft.fftn if direction == FORWARD else np.fft.ifftn)(values, axes=axes)
     elif kinds[0] in REAL:
