@@ -245,7 +245,11 @@ HORNER = KernelExercise(
     probe=POLYNOMIALS,
     probed={"others": lambda k: f"horner with kDegree = {OTHER_DEGREES[k]}"},
     small=SMALL,
-    worked=Worked(why_not="the highest degree that is tried has 22 coefficients"),
+    worked=Worked(  # y is -52 for 2: 2 + 6 - 4 + 8 + 0 - 64
+        size=5,
+        values={"c": {0: 2, 1: 3, 2: -1, 3: 1, 5: -2}, "x": (2, 1, -1, 0, -2)},
+        hidden=("near",),
+    ),
     full=FULL,
     contract=Domain(
         sizes=domain.lengths(),

@@ -22,6 +22,7 @@ from course_utils.exercises.authoring.vectors import (
     one_thread_each,
     spare_blocks,
 )
+from course_utils.exercises.authoring.worked import Worked
 
 
 def crowd(rng: np.random.Generator) -> tuple[int, int, int]:
@@ -66,6 +67,9 @@ HYPOTENUSE = KernelExercise(
     },
     launch=one_thread_each,
     small=SMALL,
+    worked=Worked(  # the hypotenuses are 5, 13, 17, 25 and 41
+        size=5, values={"a": (3, 5, 8, 7, 9), "b": (4, 12, 15, 24, 40)}
+    ),
     full=FULL,
     contract=Domain(
         sizes=domain.lengths(),
@@ -140,6 +144,7 @@ PREDICT_TRAFFIC = NumberExercise(
 
 PEAK_TFLOPS = PythonExercise(
     cases=(
+        (10, 100, 2.0),
         (132, 128, 1.98),
         (108, 64, 1.41),
         (80, 64, 1.53),

@@ -32,6 +32,7 @@ def work_and_machine(rng: np.random.Generator) -> tuple[float, float, float, flo
 
 LEAST_TIME = PythonExercise(
     cases=(
+        (40.0, 60.0, 20.0, 10.0),
         (1e9, 12e9, 60e12, 4e12),
         (2e12, 1e9, 60e12, 4e12),
         (15e12, 1e12, 60e12, 4e12),

@@ -130,6 +130,7 @@ SCALE_ROWS = KernelExercise(
     reference=scaled,
     launch=one_kernel_then_the_other,
     small=((37, 45), (67, 5), (2, 4099), (2, 3), (1, 1)),
+    worked=Worked(size=(2, 3), values={"x": (3, 1, 2, 1, 5, 6)}),  # means 2 and 4
     full=(4096, 4096),
     contract=Domain(
         sizes=domain.shapes(

@@ -22,6 +22,7 @@ from course_utils.exercises.authoring.spec import (
     Target,
 )
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each, spare_blocks
+from course_utils.exercises.authoring.worked import Worked
 
 ROOM, OPTINS = 48 * 1024, (227 * 1024, 163 * 1024, 99 * 1024, 64 * 1024)
 
@@ -366,6 +367,9 @@ LENGTHS = KernelExercise(
     },
     launch=one_thread_each,
     small=(1000, 257, 31, 1),
+    worked=Worked(  # the lengths are 3, 7, 9, 6 and 11
+        size=5, values={"vectors": (1, 2, 2, 2, 3, 6, 1, 4, 8, 4, 4, 2, 2, 6, 9)}
+    ),
     full=FULL,
     contract=Domain(
         sizes=domain.lengths(),

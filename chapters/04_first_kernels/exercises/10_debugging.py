@@ -10,6 +10,7 @@ from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import empty, floats
 from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, SMALL, one_thread_each
+from course_utils.exercises.authoring.worked import Worked
 
 
 def smoothed(given: dict) -> dict[str, np.ndarray]:
@@ -25,6 +26,7 @@ FIND_THE_EDGE = KernelExercise(
     reference=smoothed,
     launch=one_thread_each,
     small=SMALL,
+    worked=Worked(size=5, values={"x": (3, 6, -3, 9, 12)}),  # means 4, 2, 4, 6 and 11
     full=FULL,
     bug=kinds.OUT_OF_BOUNDS,
     contract=Domain(

@@ -49,6 +49,7 @@ DFT_ROWS = KernelExercise(
     reference=lambda given: transformed(given, int(given["n"])),
     launch=lambda size: Launch((size[0], ceil_div(size[1], 256)), (256,)),
     small=((2, 61), (3, 31), (1, 8), (1, 1)),
+    worked=Worked(size=(2, 4)),  # four points turn by quarters
     budget=400_000,  # a division or a sum in float64 for each of 1021 products is right, too
     full=(2048, 1024),
     reduction=lambda size: size[1],

@@ -13,6 +13,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, I
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import exact
 
@@ -301,6 +302,13 @@ ABOUT_1E36 = "about 1e36", lambda x, rng: x.astype(np.float64) * 1e36
 SOFTMAX_GRADIENT = KernelExercise(
     inputs=outputs_and_gradients,
     reference=gradient,
+    worked=Worked(  # the sums of y dy are 3 and 2
+        size=(2, 3),
+        values={
+            "y": (0.5, 0.25, 0.25, 0.25, 0.25, 0.5),
+            "dy": (6, 2, -2, 4, 8, -2),
+        },
+    ),
     launch=lambda size: Launch((size[0],), (256,)),
     small=((3, 300), (2, 1024), (2, 257), (3, 7), (1, 1)),
     full=(1 << 14, 2048),

@@ -10,6 +10,7 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, I
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import ORDINARY, chosen, product_of_rows, strange
 
@@ -106,6 +107,7 @@ SECOND_PASS = KernelExercise(
     reference=finished,
     launch=lambda size: Launch((ceil_div(size[1] * size[2], 256),), (256,)),
     small=((5, 19, 33), (2, 4, 64), (1, 5, 7), (1, 1, 1)),
+    worked=Worked(whole=("C",)),
     full=(8, 1024, 4096),
     reduction=lambda size: size[0],
     contract=Domain(
