@@ -26,9 +26,9 @@ HOST_CODE = Hint(
 NESTED_LAUNCH = Hint(
     "launch in a kernel",
     r"required runtime APIs are not declared",
-    "A kernel launches a kernel here (dynamic parallelism), which the emulator and NVRTC can't do. "
-    "Launch the second kernel from the host, after the first, or call its code as a __device__ "
-    "function.",
+    "A kernel launches a kernel here (dynamic parallelism). The emulator runs that if the code is "
+    'compiled with options=("-rdc=true",). On a GPU it takes a program built by nvcc -rdc=true. Or '
+    "launch the second kernel from the host, after the first.",
 )
 TEXTURES = (
     "CUDA 12 removed texture references. Pass a cudaTextureObject_t as a parameter, and read it "

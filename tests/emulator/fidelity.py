@@ -615,12 +615,19 @@ ORDER = """
 ## The order of memory
 
 Values are always the newest ones: a store is visible to all threads at once. A missing barrier or
-fence is a finding of a check, not a wrong value. Two rules are wider here than in the PTX manual:
+fence is a finding of a check, not a wrong value. An arrival, a fence or a release by some lanes of
+a warp covers what these lanes did and knew of, and nothing that the other lanes did since the warp
+last met. Four rules are wider here than in the PTX manual:
 
-- An mbarrier arrival of one lane releases all that its warp did before. By the manual it releases
-  the lane's own accesses, and those that the lane has been told of.
-- mbarrier operations of the scopes `.cta` and `.cluster` count alike, so a remote arrival reaches
-  the block that waits. By the manual that takes `.release.cluster` and `.acquire.cluster`.
+- What one lane waits for, its whole warp knows.
+- A fence that all lanes of a warp execute covers all of them, whichever lane then sets the flag.
+- Who knows of a warp's later release knows of its earlier ones.
+- An mbarrier operation with no scope reaches the cluster. By the manual it reaches its block, but
+  public kernels leave out the scope. A `.release.cta` or `.acquire.cta` that another block takes
+  part in is a warning.
+
+Kernels that a kernel launches run when its grid has ended, one after another. No check looks for
+races between a grid and those that it launches, or between these.
 
 A tensor map that a kernel changes by `tensormap.replace` holds for the next copy, with or without
 `fence.proxy.tensormap`.

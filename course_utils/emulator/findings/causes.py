@@ -57,6 +57,7 @@ class Cause(Enum):
     SCOPE_TOO_NARROW = "an atomic whose scope does not include the other thread"
     ARRIVAL_RELAXED = "an arrival that is relaxed, and so orders no accesses"
     ARRIVAL_OF_OTHER_LANE = "an access that another lane of its warp arrives for"
+    MBARRIER_SCOPE_TOO_NARROW = "an mbarrier of the cluster, used with the scope of a block"
     COPY_NOT_AWAITED = "an access to the bytes of a copy before its end"
     GROUP_NOT_COMMITTED = "the same after a wait for groups, which the copy belongs to none of"
     GROUP_LEFT_IN_FLIGHT = "the same after a wait that lets the copy's group stay in flight"

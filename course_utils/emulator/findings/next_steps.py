@@ -147,6 +147,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.SCOPE_TOO_NARROW: "Threads of several blocks need an atomic of the device's scope: "
     "atomicAdd without _block, or cuda::thread_scope_device.",
     Cause.ARRIVAL_RELAXED: "An arrival that hands over data must release it: leave out .relaxed.",
+    Cause.MBARRIER_SCOPE_TOO_NARROW: "Arrive with mbarrier.arrive.release.cluster, and wait with "
+    "mbarrier.try_wait.acquire.cluster.",
     Cause.ARRIVAL_OF_OTHER_LANE: (
         "An arrival or a fence of one lane orders that lane's own accesses. Let the lanes of the "
         "warp meet right before it."

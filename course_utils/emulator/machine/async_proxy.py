@@ -356,7 +356,7 @@ class AsyncEngine:
             result[rows] = barrier.phase & 1 != asked & 1 if parity else barrier.phase > asked
             through = rows[result[rows]]
             if len(through):
-                self.observers.mbarrier_passed(self.batch, barrier, lanes[through])
+                self.observers.mbarrier_passed(self.batch, barrier, lanes[through], instruction)
         return result
 
     def _resume(self, wait: Wait) -> None:

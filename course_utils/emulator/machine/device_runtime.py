@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..isa import ptx
 
 Struct = dict[int, np.ndarray]  # what an argument holds, by byte
-Function = Callable[["Call"], object]
+Function = Callable[["Call"], int]
 
 PREFIXES = "__cudaCDP2", "cuda"  # since CUDA 12, and before
 MOST_GRID = (2**31 - 1, 65_535, 65_535)

@@ -206,7 +206,9 @@ class Observer:
     def mbarrier_completes(self, batch: Batch, barrier: MBarrier) -> None:
         """The phase of an mbarrier is complete."""
 
-    def mbarrier_passed(self, batch: Batch, barrier: MBarrier, lanes: np.ndarray) -> None:
+    def mbarrier_passed(
+        self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, instruction: ptx.Instruction
+    ) -> None:
         """Lanes have waited for an mbarrier, and go on."""
 
     # --- tensor memory ---

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..findings.options import TraceOptions
 from ..findings.report import Counts
+from ..isa import ptx
 from ..isa.gpu_constants import WARP
 from ..machine.async_state import KEY_SHIFT, MBarrier, Transfer
 from ..machine.batch import Batch
@@ -122,7 +123,9 @@ class AsyncRecorder(Observer):
             for lane in group.lanes[group.slots == self._slot].tolist():
                 self._waits.setdefault(lane // WARP, group.batch.issued)
 
-    def mbarrier_passed(self, batch: Batch, barrier: MBarrier, lanes: np.ndarray) -> None:
+    def mbarrier_passed(
+        self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, instruction: ptx.Instruction
+    ) -> None:
         if batch is not self._batch:
             return
         for warp in sorted({lane // WARP for lane in lanes.tolist()} & self._waits.keys()):

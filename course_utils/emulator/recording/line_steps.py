@@ -281,7 +281,9 @@ class StepRecorder(Observer):
     def cluster_barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
         self._warps_go_on(batch, joined)
 
-    def mbarrier_passed(self, batch: Batch, barrier: MBarrier, lanes: np.ndarray) -> None:
+    def mbarrier_passed(
+        self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, instruction: ptx.Instruction
+    ) -> None:
         self._go_on(batch, lanes)
 
     # --- asynchronous copies ---

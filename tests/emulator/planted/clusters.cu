@@ -160,3 +160,38 @@ cluster_sync();
 «→ASM("barrier.cluster.arrive;");»
 ASM("barrier.cluster.wait;"); // !
 y[blockIdx.x * 32 + threadIdx.x] = 1;
+
+// # an arrival at the mbarrier of another block, with the scope of its own — barrier misuse
+// cause: MBARRIER_SCOPE_TOO_NARROW
+// level: warning
+// grid: 2
+// block: 32
+// cluster: 2
+__shared__ u64 bar; __shared__ float s[32];
+if (threadIdx.x == 0) init(&bar, 32);
+cluster_sync();
+u32 other = rank() ^ 1;
+ASM("st.shared::cluster.f32 [%0], %1;"
+    :: "r"(map_rank(&s[threadIdx.x], other)), "f"(1.0f) : "memory");
+ASM("mbarrier.arrive.release.«cta→cluster».shared::cluster.b64 _, [%0];" :: "r"(map_rank(&bar, other)) : "memory"); // !
+wait(&bar, 0);
+y[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];
+cluster_sync();
+
+// # a wait with the scope of its block, for an arrival of another — barrier misuse
+// cause: MBARRIER_SCOPE_TOO_NARROW
+// level: warning
+// grid: 2
+// block: 32
+// cluster: 2
+__shared__ u64 bar; __shared__ float s[32];
+if (threadIdx.x == 0) init(&bar, 32);
+cluster_sync();
+u32 other = rank() ^ 1, done = 0;
+ASM("st.shared::cluster.f32 [%0], %1;"
+    :: "r"(map_rank(&s[threadIdx.x], other)), "f"(1.0f) : "memory");
+arrive_remote(map_rank(&bar, other));
+while (!done)
+    ASM("{ .reg .pred p; mbarrier.try_wait.parity.acquire.«cta→cluster».shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(smem(&bar)) : "memory"); // !
+y[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];
+cluster_sync();

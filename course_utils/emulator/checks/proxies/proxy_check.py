@@ -92,7 +92,9 @@ class ProxyCheck(Observer):
     def cluster_barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
         self._meet(batch, joined.ravel())
 
-    def mbarrier_passed(self, batch: Batch, barrier: MBarrier, lanes: np.ndarray) -> None:
+    def mbarrier_passed(
+        self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, instruction: ptx.Instruction
+    ) -> None:
         self._meet(batch, lanes // WARP)
 
     def mbarrier_made(self, batch: Batch, barrier: MBarrier) -> None:

@@ -53,12 +53,15 @@ class Relaxed:
 @dataclass(eq=False)
 class Meeting:
     """One barrier. ``gathered``: what it has been told so far; ``released``: until the end of its
-    last phase."""
+    last phase. ``visited``: whether another block has arrived in this phase, ``from_afar`` in the
+    last one."""
 
     gathered: np.ndarray | None = None
     released: np.ndarray | None = None
     relaxed: list[Relaxed] = field(default_factory=list)  # arrivals of this phase
     ended: list[Relaxed] = field(default_factory=list)  # and of the last one
+    visited: bool = False
+    from_afar: bool = False
 
     def gather(self, past: np.ndarray) -> None:
         """An arrival that knows ``past``, by warp of the row."""
@@ -68,6 +71,7 @@ class Meeting:
         """The phase ends: threads that wait know all that was gathered in it."""
         self.released = self.gathered
         self.ended, self.relaxed = self.relaxed, []
+        self.from_afar, self.visited = self.visited, False
 
 
 def arrives(i: ptx.Instruction) -> bool:

@@ -44,6 +44,7 @@ from .copy_sides import CopySide, fetched, side_of, sides
 from .flags import Flags
 from .happens_before import Order, fences, has_scopes, is_strong, makes_order
 from .lane_releases import LaneReleases
+from .mbarrier_scopes import arrival_too_narrow, narrow_arrival, narrow_wait, wait_too_narrow
 from .optimistic_loads import first_looks
 from .race_entries import CLOCK_SHIFT, THREAD, number_of, pack
 from .race_shadow import RaceShadow, cells_of, meets, span_of
@@ -222,6 +223,10 @@ class RaceCheck(Observer):
             home, warps = barrier.key >> KEY_SHIFT, np.unique(lanes >> 5)
             if lanes[0] // batch.lanes_per_block != home:
                 state.visits.add(batch, state.clocks, barrier.key, lanes, i)
+                state.meetings.of(barrier).visited = True
+                if arrival_too_narrow(i):
+                    finding = narrow_arrival(batch, barrier, int(lanes[0]), i)
+                    self.findings.add(("scope", i.location), finding)
             state.clocks.release(lanes, warps, i)
             state.meetings.arrive(barrier, warps, state.clocks.released(warps), i, home)
         else:
@@ -230,8 +235,14 @@ class RaceCheck(Observer):
     def mbarrier_completes(self, batch: Batch, barrier: MBarrier) -> None:
         self._batches[batch].meetings.of(barrier).complete()
 
-    def mbarrier_passed(self, batch: Batch, barrier: MBarrier, lanes: np.ndarray) -> None:
-        self._batches[batch].meetings.passed(barrier, np.unique(lanes >> 5))
+    def mbarrier_passed(
+        self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, instruction: ptx.Instruction
+    ) -> None:
+        meetings = self._batches[batch].meetings
+        meetings.passed(barrier, np.unique(lanes >> 5))
+        if meetings.of(barrier).from_afar and wait_too_narrow(instruction):
+            finding = narrow_wait(batch, barrier, int(lanes[0]), instruction)
+            self.findings.add(("scope", instruction.location), finding)
 
     def relaxed_between(self, batch: Batch, entry: int, lane: int) -> Relaxed | None:
         """A relaxed arrival, but for which a lane would know of an earlier access."""
