@@ -7,6 +7,7 @@ import pytest
 
 from course_utils.compiling.host_compilers import host_compiler
 from course_utils.exercises.authoring import kinds, spec
+from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.authoring.spec import HostExercise
 from course_utils.exercises.judging import host_answer, verify
 from course_utils.exercises.judging.runner import run_source
@@ -110,7 +111,9 @@ def test_a_proof_stops_an_endless_loop_sooner_and_keeps_the_notebook(exercise, m
         return run_source(given, "")
 
     monkeypatch.setattr(verify, "check_source", check_source)
-    list(proofs(exercise.with_fields(notebook="02_c_and_cpp/01_sums", seconds=5.0), mutants=slice(0)))
+    list(
+        proofs(exercise.with_fields(notebook="02_c_and_cpp/01_sums", seconds=5.0), mutants=slice(0))
+    )
     assert {(e.notebook, e.seconds) for e in tried} == {("02_c_and_cpp/01_sums", 2.0)}
 
 
@@ -365,3 +368,28 @@ def test_an_input_without_anything_is_told(exercise):
     silent = replace(exercise, cases=("", *exercise.cases), reference=lambda case: "0")
     wrong = "int main(void) { return 0; }\n"
     assert "(input: none at all)" in str(run_source(silent, wrong))
+
+
+@needs_compiler
+def test_a_line_that_differs_is_below_the_one_expected_and_the_input():
+    exercise = find("02.swap_any")
+    wrong = exercise.solution.replace("i < size;", "i + 1 < size;")
+    verdict = run_source(exercise, wrong).verdict
+    rows = [line.split() for line in verdict.case.lines]
+    assert rows[0] == ["input", "1", "2"]
+    assert rows[1] == ["expected", "2", "1", "d", "c", "0.25", "0.125"]
+    assert rows[2] == ["got", "2", "1", "c", "d", "0.25", "0.125"]
+    assert verdict.printed.count("bytes are wrong") == 2  # of twelve that are alike
+    assert "two blocks of 1: 2 bytes" in verdict.printed
+
+
+def test_lines_that_differ_in_their_numbers_alone_are_shown_once():
+    text = "a\n" + "".join(f"x[{i}] is 0\n" for i in range(9)) + "b 1\nb 2\n"
+    assert host_answer._once(text).splitlines() == [
+        "a",
+        "x[0] is 0",
+        "x[1] is 0",
+        "... and 7 more lines like these",
+        "b 1",
+        "b 2",
+    ]

@@ -85,7 +85,7 @@ SWAPPED_SIZES = 0, 1, 2, 3, 7, 64, 100, 255, 300, 4099, 65537, 1_050_001
 def swapped(case: str) -> str:
     a, b = map(int, case.split())
     lines = [f"{b} {a} d c {b / 8:g} {a / 8:g}", f"{b} 3 4", f"{a} 1 2"]
-    return "\n".join([*lines, *(f"size {n}: 0 bytes are wrong" for n in SWAPPED_SIZES)])
+    return "\n".join([*lines, *(f"two blocks of {n}: 0 bytes are wrong" for n in SWAPPED_SIZES)])
 
 
 def words(rng: np.random.Generator) -> str:

@@ -327,10 +327,10 @@ def shared(e: Evidence) -> tuple[str, Slip] | None:
 def describe_wrong(e: Evidence) -> Diagnosis:
     """Wrong elements that have nothing in common."""
     if e.actual.size > 1:
-        every = (
-            f"{e.all_of} is wrong." if e.wrong.all() else f"some elements of {e.name} are wrong."
-        )
-        return Diagnosis(kinds.WRONG, every)
+        every = f"{e.all_of} is wrong" if e.wrong.all() else f"some elements of {e.name} are wrong"
+        if count := int(e.unwritten.sum()):
+            every += f", and {count} of {e.wrong.size} {e.never_written(count > 1)}"
+        return Diagnosis(kinds.WRONG, f"{every}.")
     if share := _fraction(e):
         message = f"{e.all_of} is {share} of the expected one."
         return Diagnosis(kinds.WRONG, message, Slip.TERMS_MISSING)

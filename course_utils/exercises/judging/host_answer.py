@@ -11,7 +11,9 @@ import re
 import secrets
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 from ...checking.excerpts import clip
@@ -36,7 +38,11 @@ FROM_A_FUNCTION = (
 )
 HARNESS = re.compile(rf"(?:{re.escape(BEFORE)}|{re.escape(PROBE)}):\d+:\d+")
 ANONYMOUS = re.compile(r"\{anonymous\}::|\(anonymous namespace\)::")
+BY_HAND = "Work it by hand:"
 MOST_LINES = 6  # of an input that is shown
+MOST_ALIKE = 4  # lines in a row that differ in their numbers alone
+WIDEST = 100  # characters of a line that is shown below another
+NUMBERS = re.compile(r"\d+")
 SEALED = """\
 #ifdef __cplusplus
 #include <cstdio>
@@ -144,6 +150,7 @@ def _try_case(
     answer, shown = _unsealed(ended.output, seal) if seal else (ended.output, ended.output)
     found = re.findall(rf"^{FINDS}(.*)$", answer, re.M)  # by a probe, before or after main
     answer, shown = (re.sub(rf"^{FINDS}.*\n?", "", x, flags=re.M) for x in (answer, shown))
+    beside: dict[str, str] = {}
     if fault := fault_of(ended, [name], exercise.seconds):
         verdict: Verdict | None = fault.verdict({name: source})
     elif len(ended.output.encode()) >= MOST_READ:  # the rest of it is lost, with the answer
@@ -152,16 +159,21 @@ def _try_case(
         )
         verdict = simple(kinds.RESOURCE_LIMIT, message, hint="Print less, or nothing at all.")
     else:
-        verdict = _compare(answer, exercise.reference(case), by_driver=bool(exercise.driver))
+        want = exercise.reference(case)
+        verdict = _compare(answer, want, by_driver=bool(exercise.driver))
+        beside = _beside(answer, want, by_driver=bool(exercise.driver))
     if verdict is None and found:  # nothing of it comes from the case
         message = f"{FINDS}{found[0]}."
         return simple(kinds.WRONG_OUTPUT, message, hint=FROM_A_FUNCTION)
     if verdict is None:
         return None
-    verdict = replace(verdict, printed=clip_printed(shown))
+    if shown.strip() != beside.get("got"):
+        verdict = replace(verdict, printed=clip_printed(_once(shown)))
     if exercise.shows and (values := exercise.shows(case)):
-        return replace(verdict, case=labelled_rows("Work it by hand:", values))
+        return replace(verdict, case=labelled_rows(BY_HAND, values))
     given = case.strip().splitlines()
+    if given and beside:
+        return replace(verdict, case=Rows(BY_HAND, _rows(given, beside)))
     if len(given) > 1:
         return replace(verdict, case=Rows("It was given this input:", _shortened(given)))
     message = verdict.message
@@ -170,6 +182,38 @@ def _try_case(
     elif any(other.strip() for other in exercise.cases):
         message += "\n  (input: none at all)"
     return replace(verdict, message=message)
+
+
+def _once(text: str) -> str:
+    """``text`` with one line instead of several in a row that differ in their numbers alone."""
+    kept: list[str] = []
+    for _, group in groupby(text.splitlines(), key=lambda line: NUMBERS.sub("0", line)):
+        lines = list(group)
+        if len(lines) > MOST_ALIKE:
+            lines = [*lines[:2], f"... and {len(lines) - 2} more lines like these"]
+        kept += lines
+    return "\n".join(kept)
+
+
+def _beside(output: str, expected: str, by_driver: bool) -> dict[str, str]:
+    """The first line that differs, as it's expected and as it is, to be read one below the other.
+    Nothing where the test program has compared by itself, or where a line is missing."""
+    for want, got in zip(_lines(expected), _lines(output), strict=False):
+        if want != got:
+            is_told = by_driver and ", expected " in got
+            return {} if is_told else {"expected": want[:WIDEST], "got": got[:WIDEST]}
+    return {}
+
+
+def _rows(given: list[str], beside: Mapping[str, str]) -> tuple[str, ...]:
+    """The lines of an input, and below them those of ``beside``."""
+    first, *others = _shortened(given)
+    rows = [("input", first), *(("", line) for line in others), *beside.items()]
+    return tuple(f"{label:8}  {text}".rstrip() for label, text in rows)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.rstrip().splitlines()]
 
 
 def _shortened(lines: list[str]) -> tuple[str, ...]:
@@ -187,9 +231,7 @@ def _compare(output: str, expected: str, by_driver: bool) -> Verdict | None:
     """The student's program has printed the output, or ``by_driver`` the course's, which calls the
     student's function."""
     program = TEST_PROGRAM if by_driver else OWN_PROGRAM
-    got, want = (
-        [line.rstrip() for line in text.rstrip().splitlines()] for text in (output, expected)
-    )
+    got, want = _lines(output), _lines(expected)
     if got == want:
         return None
     if not got:

@@ -35,8 +35,10 @@ static size_t wrong_bytes(unsigned seed, size_t size)
         wrong += a[i] != byte_of(seed + 77, i);
         wrong += b[i] != byte_of(seed, i);
     }
-    try_swap_any(a, a, size);
-    for (size_t i = 0; i < size; ++i) wrong += a[i] != byte_of(seed + 77, i);
+    if (wrong == 0) { // a block and itself
+        try_swap_any(a, a, size);
+        for (size_t i = 0; i < size; ++i) wrong += a[i] != byte_of(seed + 77, i);
+    }
     free(first);
     free(second);
     return wrong;
@@ -62,7 +64,7 @@ int main(void)
     free(points);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
         const size_t wrong = wrong_bytes(seed, sizes[i]);
-        printf("size %zu: %zu bytes are wrong\n", sizes[i], wrong);
+        printf("two blocks of %zu: %zu bytes are wrong\n", sizes[i], wrong);
     }
     return 0;
 }
