@@ -5,8 +5,8 @@ Source: results of an H200 (``tests/emulator/tensor_core_sums.py``). No manual d
 A tensor core doesn't round after each addition. It takes the largest exponent of all terms, the
 accumulator among them, cuts each term off a number of bits below it, and adds the rest exactly.
 The sum is cut off once more, never rounded up. The exponent of a product is the sum of its factors'
-exponents, even where the product itself is one larger. Subnormal numbers of f16, bf16 and tf32 have
-the exponent of the least normal one, those of fp8 that of their value.
+exponents, even where the product itself is one larger. A subnormal number of f16, bf16 or tf32 has
+the exponent of the least normal number.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Sums = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], np.ndarray]
 def sums_on_hopper(a: str, b: str, k: int, warpgroup: bool = False) -> Sums | None:
     """How factors of the kinds ``a`` and ``b`` are multiplied and added in f32, ``k`` at once.
 
-    ``warpgroup`` is for ``wgmma``. None: nobody has measured these. The function takes (…, M, K)
+    ``warpgroup`` is for ``wgmma``. None for combinations that are not measured. The function takes (…, M, K)
     and (…, K, N) in f64 and the accumulators (…, M, N) in f32, or None for zeros. It returns f64
     (…, M, N), each a float.
     """
@@ -87,6 +87,11 @@ def _cut_off(
     left, right = left.reshape(count, rows, -1), right.reshape(count, -1, columns)
     total = np.empty((count, rows, columns))
     flat = start.reshape(total.shape)
+    plain = None
+    if not (np.isfinite(left).all() and np.isfinite(right).all() and np.isfinite(flat).all()):
+        plain = left @ right + flat
+        # An infinity's exponent would push the other numbers of a batch out of reach.
+        left, right, flat = (np.where(np.isfinite(x), x, 0.0) for x in (left, right, flat))
     many = max(1, _IN_CACHE // (rows * columns))
     for at in range(0, count, many):
         part = slice(at, at + many)
@@ -97,8 +102,7 @@ def _cut_off(
             each, found = each.transpose(1, 2, 0), found.transpose(1, 2, 0)
         factors = map(np.ascontiguousarray, (*by_k, each))
         found[...] = _sums(*factors, kept, of_sum, least)
-    if not (np.isfinite(left).all() and np.isfinite(right).all() and np.isfinite(flat).all()):
-        plain = left @ right + flat
+    if plain is not None:
         total = np.where(np.isfinite(plain), total, plain)
     return total.reshape(start.shape)
 
