@@ -45,7 +45,9 @@ ROOMS = (
     {"checking"},
     {"host_programs"},
     {"data", "records"},
-    {"benchmarks", "figures", "notebooks", "kernel_tool"},
+    {"benchmarks", "figures", "notebooks"},
+    {"stepping"},
+    {"kernel_tool"},
     {"exercises"},
     {"__main__", ""},
 )

@@ -16,7 +16,7 @@ from ..launching.kernels import Kernel
 from ..launching.modules import load
 from ..observing.profiling import profile
 from ..observing.sanitizing import sanitize
-from ..observing.stepping import step_kernel
+from ..stepping.stepped_launch import step_kernel
 from .launch_values import FORMS, arguments, extents
 
 EXAMPLE = """\

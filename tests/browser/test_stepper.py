@@ -6,6 +6,7 @@ import pytest
 
 from course_utils import step
 from course_utils.devices import emulated_cupy as cp
+from course_utils.stepping.states import ENDED, OFF, READY, RUNS, WAITS, state_after
 
 TREE = r"""extern "C" __global__ void tree(const int *x, int *y)
 {
@@ -65,7 +66,7 @@ def test_keys_buttons_and_the_slider_move_the_same_step(opened):
     assert line(frame) == 4
     frame.click("[data-go=barrier]")
     assert line(frame) == 5
-    assert frame.locator(".threads .run").count() == 64
+    assert frame.locator(".threads .wait").count() == 64
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("End")
     assert line(frame) in (12, 13)
@@ -102,6 +103,27 @@ def test_values_are_those_of_the_step_in_both_directions(opened):
     seen = [frame.evaluate(there, n) for n in range(last + 1)]
     assert [frame.evaluate(there, n) for n in reversed(range(last + 1))] == seen[::-1]
     assert str(sum(range(64))) in seen[-1] and "·" in seen[0] and not problems
+
+
+@pytest.mark.parametrize("source", [TREE, RACE])
+def test_the_picture_is_drawn_from_the_states_that_the_page_shows(opened, source):
+    frame, page, problems = opened(source)
+    steps = steps_of(source)
+    names = {"run": RUNS, "off": OFF, "wait": WAITS, "ended": ENDED, "": READY}
+    for n in range(len(steps.steps)):
+        state = state_after(steps, n)
+        kinds = frame.evaluate("n => { show(n); return cells.map(cell => cell.className); }", n)
+        assert [names[kind] for kind in kinds] == state.threads
+        assert frame.evaluate("n => at(n).values", n) == state.values
+    assert not problems
+
+
+def test_the_picture_is_seen_only_where_the_frame_is_not(opened):
+    _, page, problems = opened(TREE)
+    assert not page.is_visible("img")
+    page.set_content(page.query_selector("img").evaluate("it => (it.style = '', it.outerHTML)"))
+    assert page.is_visible("img") and page.evaluate("document.images[0].naturalWidth") > 500
+    assert not problems
 
 
 def test_a_race_opens_at_its_second_moment_and_leads_to_the_first(opened):

@@ -8,7 +8,7 @@ those are is written down once, as a formula in the lane and the number of the e
 both ways: registers -> matrix, multiply, matrix -> registers.
 
 Arithmetic. f16, bf16, tf32 and fp8 products with f32 sums are added as Hopper adds them, with its
-bits (``tensor_core_sums``). What nobody has measured (f16 sums, sparse matrices, scaled blocks) is
+bits (``tensor_core_sums``). f16 sums, sparse matrices and scaled blocks are not measured: they are
 summed in f64 and rounded once to the accumulator's type. A GPU keeps fewer bits on the way, so both
 agree to within a few units in the last place of the largest partial sum. f64 is summed by NumPy, in
 an order of its own.

@@ -7,7 +7,7 @@ from typing import Any
 from ...devices.limits import dimensions
 from ...emulator import StepRecorder
 from ...errors import LessonError
-from ...observing.stepping import (
+from ...stepping.stepped_launch import (
     MOST_STEPS,
     SteppedLaunch,
     check_complete,
@@ -39,7 +39,7 @@ def step(
     threads and 5,000 steps. ``step("04.block_min")`` runs what you ran last for that exercise, or
     its starter, on a case of a few numbers. ``order="adversarial"`` lets some threads get far ahead
     of others, so that a race goes wrong, and ``seed`` draws which. More under
-    :func:`~course_utils.observing.stepping.step_kernel`.
+    :func:`~course_utils.stepping.stepped_launch.step_kernel`.
 
     Raises LessonError for an exercise whose answer isn't a kernel or whose smallest case is too
     large to look at, and for a launch as ``step_kernel`` does.

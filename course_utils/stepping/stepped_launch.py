@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..devices.limits import LaunchError, dimensions
 from ..emulator import (
@@ -21,9 +23,14 @@ from ..emulator import (
     Options,
     StepRecorder,
 )
+from ..figures.style import png
 from ..launching.arguments import bring_back, carry_over
 from ..launching.emulation import emulated_call
-from .unoptimised import copy_variables
+from ..observing.unoptimised import copy_variables
+from .frames import key_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PAGE = Path(__file__).with_name("stepper.html")
 MOST_BLOCKS, MOST_THREADS, MOST_STEPS = 4, 256, 5000
@@ -143,10 +150,19 @@ class SteppedLaunch:
         path.write_text(self.page(), encoding="utf-8")
         return path
 
+    def frames(self, numbers: Sequence[int] = ()) -> Figure:
+        """The steps ``numbers``, counted from 0, as a picture. Without them at most three: a
+        fault's two moments, or the beginning, a wait and the end. Raises ValueError for others."""
+        return key_figure(self, numbers)
+
     def _repr_html_(self) -> str:
+        """The page in a frame. The picture after it is for where frames aren't shown, as in a
+        notebook that isn't trusted. The page hides it."""
+        name, picture = html.escape(self.kernel.name), base64.b64encode(png(self.frames())).decode()
         return (
-            f'<iframe title="Steps of {html.escape(self.kernel.name)}" style="width:100%;'
-            f'height:{HEIGHT}px;border:0" srcdoc="{html.escape(self.page())}"></iframe>'
+            f'<iframe title="Steps of {name}" style="width:100%;height:{HEIGHT}px;border:0" '
+            f'srcdoc="{html.escape(self.page())}"></iframe>'
+            f'<img alt="Key steps of {name}" src="data:image/png;base64,{picture}">'
         )
 
     def __repr__(self) -> str:

@@ -10,7 +10,8 @@ from course_utils import step
 from course_utils.devices import emulated_cupy as cp
 from course_utils.devices.limits import LaunchError
 from course_utils.errors import LessonError
-from course_utils.observing.stepping import MOST_THREADS, PAGE
+from course_utils.stepping.states import key_frames, state_after
+from course_utils.stepping.stepped_launch import MOST_THREADS, PAGE
 
 
 def kernel(body, parameters="const int *x, int *y", name="k"):
@@ -104,6 +105,18 @@ def test_a_tree_halves_its_threads_and_meets_at_barriers():
     assert shared.first == [None] * 8 and shared.block == 0
 
 
+def test_three_steps_tell_the_story():
+    steps = step(TREE, 1, 8, (cp.arange(8, dtype=cp.int32), cp.zeros(1, cp.int32)))
+    assert [steps.steps[n].line for n in key_frames(steps)] == [3, 4, 12]
+    met = state_after(steps, key_frames(steps)[1])
+    assert met.threads == ["waits"] * 8 and met.values[1] == list(range(8))
+    last = state_after(steps, key_frames(steps)[2])
+    assert last.threads[:2] == ["runs", "off"] and last.touched[2] == {0: True}
+    assert len(steps.frames().axes) == 2 * 3 and len(steps.frames([0]).axes) == 2
+    with pytest.raises(ValueError, match="step 99"):
+        steps.frames([99])
+
+
 REVERSED = kernel(
     "__shared__ int s[64];\ns[threadIdx.x] = x[threadIdx.x];\ny[threadIdx.x] = s[63 - threadIdx.x];"
 )
@@ -114,6 +127,7 @@ def test_a_race_is_shown_at_both_of_its_moments():
     (fault,) = steps.faults
     assert [steps.steps[n].line for _, n in fault.moments] == [3, 4]
     assert steps.data()["begin"] == fault.moments[-1][1]
+    assert key_frames(steps) == [n for _, n in fault.moments]
 
 
 def test_in_an_adversarial_order_the_race_goes_wrong():

@@ -1,0 +1,1 @@
+"""A small launch line by line, as a page that a notebook shows."""
