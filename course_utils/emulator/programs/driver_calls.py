@@ -6,6 +6,7 @@ import ctypes
 import re
 from pathlib import Path
 
+from ..isa.linked_ptx import link
 from ..isa.ptx import PtxError
 from ..launching.emulated_module import EmulatedModule
 from .call_state import Words, put
@@ -13,7 +14,6 @@ from .cuda_errors import UNKNOWN_TEXT, CudaStatus
 from .device_calls import DeviceCalls
 from .fat_binary import NoPtx, ptx_of_image
 from .host_mistakes import HostMistake
-from .linked_ptx import link
 from .memory_calls import MemoryCalls
 from .refusals import Refused
 

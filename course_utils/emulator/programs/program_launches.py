@@ -13,6 +13,7 @@ import numpy as np
 from ..findings.options import Options
 from ..findings.report import KernelFault, LaunchTooLong
 from ..isa.gpu_constants import MAX_CLUSTER, SHARED_PER_SM, SMS
+from ..isa.linked_ptx import link
 from ..isa.ptx import PtxError
 from ..isa.symbols import readable_name
 from ..launching.emulated_module import EmulatedModule, Entry
@@ -22,7 +23,6 @@ from .device_facts import MOST_BLOCK, MOST_GRID, WITHOUT_ASKING
 from .fat_binary import NoPtx, ptx_at
 from .host_lines import HostLine
 from .host_mistakes import HostMistake, ProgramLog
-from .linked_ptx import link
 from .refusals import Refused
 
 Triple = tuple[int, int, int]

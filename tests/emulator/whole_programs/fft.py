@@ -60,9 +60,18 @@ words = ints(8), ints(8), 2, 20, ints(8), 1, 8, 0x29, 3
 assert library.cufftPlanMany(ctypes.byref(plan), 1, *words) == 0
 found = run("C2C", plan, x, np.zeros((3, 8), np.complex64), -1)
 compare("batch", found, np.fft.fft(x[:, :16:2]))
+plan = ctypes.c_int()
+library.cufftCreate(ctypes.byref(plan))
+size, one = (ctypes.c_longlong * 1)(20), ctypes.c_longlong(1)
+words = None, one, one, 4, None, one, one, 4, ctypes.c_longlong(3), None, 4
+assert library.cufftXtMakePlanMany(plan, 1, size, *words) == 0
+start = on_device(row_major(x))
+assert library.cufftXtExec(plan, start, start, -1) == 0
+compare("of 64-bit sizes", back(start, row_major(x)).reshape(x.shape), np.fft.fft(x))
 statuses = [
     library.cufftPlan1d(ctypes.byref(plan), 0, 0x29, 1),
     library.cufftExecR2C(plan, None, None),
+    library.cufftMakePlan1d(plan, 8, 7, 1, None),
     library.cufftExecC2C(999, None, None, -1),
 ]
 finish(statuses=statuses)

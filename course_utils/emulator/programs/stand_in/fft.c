@@ -19,22 +19,40 @@ int cufftCreate(int *handle) {
     return 0;
 }
 int cufftDestroy(int handle) { return plan_of(handle) ? (plan_of(handle)->made = 0) : INVALID_PLAN; }
-int cufftMakePlanMany(int handle, int rank, int *n, int *in, int is, int id, int *out, int os, int od, int type, int batch, size_t *work) {
+static int make(int handle, int rank, const long long *n, const long long *in, Word is, Word id, const long long *out, Word os, Word od, int type, Word batch, size_t *work) {
     Plan *p = plan_of(handle);
     if (!p) return INVALID_PLAN;
     if (type != C2C && type != R2C && type != C2R && type != Z2Z && type != D2Z && type != Z2D) return INVALID_TYPE;
     if (rank < 1 || rank > 3 || batch < 1) return INVALID_VALUE;
-    memset(p->size, 0, sizeof p->size);
     p->type = type, p->rank = rank, p->batch = batch, p->in_step = p->out_step = 0;
-    for (int i = 0; i < rank; i++) {
-        if (n[i] < 1) return INVALID_SIZE;
-        p->size[i] = n[i];
-        if (in) p->in_size[i] = in[i];
-        if (out) p->out_size[i] = out[i];
+    for (int i = 0; i < 3; i++) {
+        if (i < rank && n[i] < 1) return INVALID_SIZE;
+        p->size[i] = i < rank ? n[i] : 0;
+        p->in_size[i] = in && i < rank ? in[i] : 0;
+        p->out_size[i] = out && i < rank ? out[i] : 0;
     }
     if (in && out) p->in_step = is, p->in_batch = id, p->out_step = os, p->out_batch = od;
     if (work) *work = 0;
     return 0;
+}
+int cufftMakePlanMany64(int handle, int rank, long long *n, long long *in, long long is, long long id, long long *out, long long os, long long od, int type, long long batch, size_t *work) { return make(handle, rank, n, in, is, id, out, os, od, type, batch, work); }
+int cufftMakePlanMany(int handle, int rank, int *n, int *in, int is, int id, int *out, int os, int od, int type, int batch, size_t *work) {
+    long long sizes[3], ins[3], outs[3];
+    for (int i = 0; i < rank && i < 3; i++) sizes[i] = n[i], ins[i] = in ? in[i] : 0, outs[i] = out ? out[i] : 0;
+    return make(handle, rank, sizes, in ? ins : NULL, is, id, out ? outs : NULL, os, od, type, batch, work);
+}
+// The cufftType of two cudaDataTypes, or 0.
+static int type_of(int in, int out) {
+    if (in == 4 && out == 4) return C2C;
+    if (in == 0 && out == 4) return R2C;
+    if (in == 4 && out == 0) return C2R;
+    if (in == 5 && out == 5) return Z2Z;
+    if (in == 1 && out == 5) return D2Z;
+    if (in == 5 && out == 1) return Z2D;
+    return 0;
+}
+int cufftXtMakePlanMany(int handle, int rank, long long *n, long long *in, long long is, long long id, int in_type, long long *out, long long os, long long od, int out_type, long long batch, size_t *work, int compute) {
+    return make(handle, rank, n, in, is, id, out, os, od, type_of(in_type, out_type), batch, work);
 }
 int cufftMakePlan1d(int handle, int n, int type, int batch, size_t *work) { return cufftMakePlanMany(handle, 1, &n, 0, 1, 0, 0, 1, 0, type, batch, work); }
 int cufftMakePlan2d(int handle, int n, int m, int type, size_t *work) { return cufftMakePlanMany(handle, 2, (int[]){n, m}, 0, 1, 0, 0, 1, 0, type, 1, work); }
@@ -67,3 +85,10 @@ int cufftExecR2C(int handle, void *in, void *out) { return run("cufftExecR2C", h
 int cufftExecD2Z(int handle, void *in, void *out) { return run("cufftExecD2Z", handle, D2Z, in, out, -1); }
 int cufftExecC2R(int handle, void *in, void *out) { return run("cufftExecC2R", handle, C2R, in, out, 1); }
 int cufftExecZ2D(int handle, void *in, void *out) { return run("cufftExecZ2D", handle, Z2D, in, out, 1); }
+int cufftXtExec(int handle, void *in, void *out, int direction) {
+    Plan *p = plan_of(handle);
+    int type = p ? p->type : 0;
+    if (type == R2C || type == D2Z) direction = -1;
+    if (type == C2R || type == Z2D) direction = 1;
+    return run("cufftXtExec", handle, type, in, out, direction);
+}
