@@ -33,6 +33,7 @@ MAKERS = ("zeros", "ones", "arange", "random")
 CALL = re.compile(r"(\w+)\(([^()]*)\)")
 MAIN = re.compile(r"\bint\s+main\s*\(")
 ARCH = "compute_90a"
+NO_DEVICE_RUNTIME = "required runtime APIs are not declared"  # the compiler's words
 
 
 class BadRequest(ValueError):
@@ -49,7 +50,13 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("file", type=Path, metavar="FILE", help=".ptx, or .cu without host code")
+    made.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help=".ptx, or .cu without host code. Several are linked, as nvcc -rdc=true does",
+    )
     made.add_argument("--kernel", help="its name, if the file has several")
     made.add_argument("--grid", default="1", metavar="X[,Y[,Z]]", help="blocks (1)")
     made.add_argument("--block", default="32", metavar="X[,Y[,Z]]", help="threads per block (32)")
@@ -93,8 +100,9 @@ def _print(findings: Sequence[Finding]) -> None:
 
 
 def _run(asked: argparse.Namespace) -> int:
-    module = EmulatedModule(_ptx(asked.file, asked.arch))
-    kernel = _chosen(module, asked.kernel, asked.file)
+    linked = len(asked.files) > 1
+    module = EmulatedModule(*(_ptx(file, asked.arch, linked) for file in asked.files))
+    kernel = _chosen(module, asked.kernel, asked.files[0])
     grid, block = (_extents(word) for word in (asked.grid, asked.block))
     values = arguments(kernel, asked.args, np.random.default_rng(asked.seed))
     before = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
@@ -120,14 +128,15 @@ def _run(asked: argparse.Namespace) -> int:
     return 1 if result.findings else 0
 
 
-def _ptx(file: Path, arch: str) -> str:
+def _ptx(file: Path, arch: str, linked: bool) -> str:
     """The PTX of a file. A ``.cu`` file is compiled."""
     text = file.read_text(encoding="utf-8")
-    return text if file.suffix == ".ptx" else compile_cuda(text, file, arch)
+    return text if file.suffix == ".ptx" else compile_cuda(text, file, arch, linked)
 
 
-def compile_cuda(text: str, file: Path, arch: str = ARCH) -> str:
-    """The PTX of CUDA C++ for ``arch``, with line tables.
+def compile_cuda(text: str, file: Path, arch: str = ARCH, linked: bool = False) -> str:
+    """The PTX of CUDA C++ for ``arch``, with line tables. ``linked``: with another file's, or with
+    the device runtime, which code needs that launches kernels from kernels.
 
     Raises BadRequest with the compiler's log, or if the compiler isn't installed.
     """
@@ -148,12 +157,15 @@ def compile_cuda(text: str, file: Path, arch: str = ARCH) -> str:
     program = ask(nvrtc.nvrtcCreateProgram(text.encode(), str(file).encode(), 0, [], []))
     folders = [file.parent, *(Path(path) / "nvidia/cuda_runtime/include" for path in sys.path)]
     flags = [f"--gpu-architecture={arch}", "-std=c++17", "-lineinfo"]
+    flags += ["-rdc=true"] * linked
     flags += [f"-I{folder}" for folder in folders if folder.is_dir()]
     (status,) = nvrtc.nvrtcCompileProgram(program, len(flags), [flag.encode() for flag in flags])
     if int(status):
         log = bytearray(ask(nvrtc.nvrtcGetProgramLogSize(program)))
         ask(nvrtc.nvrtcGetProgramLog(program, log))
         said = log.decode("utf-8", "replace").strip("\0 \n")
+        if NO_DEVICE_RUNTIME in said and not linked and not MAIN.search(text):
+            return compile_cuda(text, file, arch, linked=True)
         if MAIN.search(text):
             said += f"\n{file.name} has a main. Run the whole program: cuda-emulator run {file}"
         raise BadRequest(said)

@@ -14,12 +14,13 @@ import pytest
 from course_utils import emulator
 from course_utils.compiling.headers import cuda_header_paths
 from course_utils.compiling.nvrtc import compile_ptx
+from course_utils.emulator import command_line
+from course_utils.emulator.isa import linked_ptx
 from course_utils.emulator.memory.address_space import GLOBAL
 from course_utils.emulator.programs import (
     fat_binary,
     host_lines,
     host_mistakes,
-    linked_ptx,
     program_building,
     program_launches,
     program_outcome,
@@ -290,12 +291,25 @@ st.param.b32 [r], %r3; ret;
 
 def test_files_that_call_each_other_become_one_module():
     text = linked_ptx.link([*FILES, f"{HEAD}.weak .func unused() {{ ret; }}\n"])
-    module = emulator.EmulatedModule(text)
+    module = emulator.EmulatedModule(*FILES)
     to = np.zeros(1, np.uint32)
     module.entry("k").launch(1, 1, (to,))
     assert to[0] == 3 * 2 + 100
     assert {name.rpartition("/")[2] for name in module.files.values()} >= {"a.cu", "b.cu"}
     assert text.count("unused") == 1
+
+
+def test_a_name_that_two_files_define_is_refused():
+    with pytest.raises(emulator.PtxError, match="defined in two"):
+        emulator.EmulatedModule(*FILES, FILES[1])
+
+
+def test_the_command_links_its_files(tmp_path, capsys):
+    names = [tmp_path / f"{n}.ptx" for n in range(len(FILES))]
+    for name, text in zip(names, FILES, strict=True):
+        name.write_text(text)
+    assert command_line.main([*map(str, names), "--block", "1", "--args", "zeros(1,uint32)"]) == 0
+    assert "argument 1 = [106]" in capsys.readouterr().out
 
 
 def test_a_program_s_kernel_launches_one_whose_fault_is_the_launch_s():

@@ -25,6 +25,7 @@ from ..isa.gpu_constants import (
     SMS,
     THREADS_PER_SM,
 )
+from ..isa.linked_ptx import link
 from ..isa.ptx_operands import parse_literal
 from ..isa.symbols import readable_name
 from ..machine.child_launches import ChildLaunch
@@ -57,11 +58,15 @@ def reading(what: str) -> Iterator[None]:
 class EmulatedModule:
     """A PTX module. Functions are read and decoded when they are first needed.
 
-    Raises :class:`~course_utils.emulator.PtxError` for text that is not PTX.
+    ``others`` are modules that are linked with it, as of several files compiled with ``-rdc=true``:
+    what one declares ``.extern``, another defines. Raises
+    :class:`~course_utils.emulator.PtxError` for text that is not PTX, and for a name that two of
+    them define.
     """
 
-    def __init__(self, text: str):
+    def __init__(self, text: str, *others: str):
         with reading("this module"):
+            text = link((text, *others))
             self.ptx, self.text = text, read_text(text)
         self.variables, self.functions = self.text.variables, self.text.functions
         check_constants(self.variables.values())

@@ -28,7 +28,7 @@ LEGACY, PER_THREAD, TAIL, FIRE_AND_FORGET = range(1, 5)  # streams with names
 FIRST_HANDLE = 1 << 32  # of streams and events that a kernel makes
 
 
-class DeviceError(IntEnum):
+class DeviceStatus(IntEnum):
     """Errors of the device runtime, as cudaError_t numbers them."""
 
     cudaSuccess = 0
@@ -78,7 +78,7 @@ class ChildLaunches:
     ordinary: list[Work] = field(default_factory=list)
     last: list[Work] = field(default_factory=list)
     buffers: dict[int, ChildLaunch] = field(default_factory=dict)
-    errors: dict[Thread, DeviceError] = field(default_factory=dict)
+    errors: dict[Thread, DeviceStatus] = field(default_factory=dict)
     handles: set[int] = field(default_factory=set)
     pending: int = 0
 

@@ -24,7 +24,7 @@ from .child_launches import (
     MOST_PENDING,
     ChildLaunch,
     ChildLaunches,
-    DeviceError,
+    DeviceStatus,
     Triple,
     new_buffer,
     short,
@@ -75,16 +75,16 @@ class Call:
         x, y, z = np.frombuffer(data[:12], np.uint32).tolist()
         return x, y, z
 
-    def fail(self, error: DeviceError) -> DeviceError:
+    def fail(self, error: DeviceStatus) -> DeviceStatus:
         """Keep an error for cudaGetLastError()."""
         self.children.errors[self._thread] = error
         return error
 
-    def last_error(self, *, keep: bool) -> DeviceError:
+    def last_error(self, *, keep: bool) -> DeviceStatus:
         errors = self.children.errors
         if keep:
-            return errors.get(self._thread, DeviceError.cudaSuccess)
-        return errors.pop(self._thread, DeviceError.cudaSuccess)
+            return errors.get(self._thread, DeviceStatus.cudaSuccess)
+        return errors.pop(self._thread, DeviceStatus.cudaSuccess)
 
     @property
     def _thread(self) -> tuple[int, int]:
@@ -112,7 +112,7 @@ class Call:
         at = f" at {self.instruction.location}" if self.instruction.location else ""
         return f"{where(thread, block)}{at}"
 
-    def refuse(self, name: str, shape: str, why: str, error: DeviceError) -> DeviceError:
+    def refuse(self, name: str, shape: str, why: str, error: DeviceStatus) -> DeviceStatus:
         """A launch that a GPU refuses. On a GPU only cudaGetLastError() says so."""
         text = (
             f"Launch refused: {self.who()} launches {readable_name(name)}{shape}, and {why}.\n"
@@ -133,13 +133,13 @@ def _prepare(call: Call, address: int, grid: Triple, block: Triple, shared: int)
     module = call.launch.module
     name = module.function_at(address, call.instruction)
     shape = f"<<<{short(grid)}, {short(block)}>>>"
-    error = DeviceError.cudaErrorInvalidConfiguration
+    error = DeviceStatus.cudaErrorInvalidConfiguration
     size, threads_allowed = module.kernel_needs(name)
     if size < 0:
-        wrong, error = "it is no kernel of this module", DeviceError.cudaErrorInvalidDeviceFunction
+        wrong, error = "it is no kernel of this module", DeviceStatus.cudaErrorInvalidDeviceFunction
     elif call.children.depth >= DEEPEST:
         wrong = f"{DEEPEST} launches lie around it, which is as deep as they go"
-        error = DeviceError.cudaErrorLaunchMaxDepthExceeded
+        error = DeviceStatus.cudaErrorLaunchMaxDepthExceeded
     else:
         wrong = _wrong_shape(grid, block, threads_allowed)
     if wrong:
@@ -172,16 +172,16 @@ def _wrong_shape(grid: Triple, block: Triple, allowed: int) -> str:
     return ""
 
 
-def _launch(call: Call, address: int, stream: int) -> DeviceError:
+def _launch(call: Call, address: int, stream: int) -> DeviceStatus:
     """The arguments are there: the kernel may run, once this grid has ended."""
     child = call.children.buffers.pop(address, None)
     if child is None:
-        return call.fail(DeviceError.cudaErrorInvalidValue)
+        return call.fail(DeviceStatus.cudaErrorInvalidValue)
     if not call.children.knows(stream):
         GLOBAL.free(child.arguments)
         why = "its stream is none that this kernel has made"
         shape = f"<<<{short(child.grid)}, {short(child.block)}>>>"
-        return call.refuse(child.name, shape, why, DeviceError.cudaErrorInvalidResourceHandle)
+        return call.refuse(child.name, shape, why, DeviceStatus.cudaErrorInvalidResourceHandle)
     _check_addresses(call, child)
     call.children.ask(child, stream)
     if call.children.pending == MOST_PENDING + 1:
@@ -194,7 +194,7 @@ def _launch(call: Call, address: int, stream: int) -> DeviceError:
         cause = Cause.CHILD_LAUNCHES_PENDING
         finding = call.finding(LAUNCH_REFUSED, cause, text, WARNING)
         call.launch.findings.add((LAUNCH_REFUSED, "pending"), finding)
-    return DeviceError.cudaSuccess
+    return DeviceStatus.cudaSuccess
 
 
 def _check_addresses(call: Call, child: ChildLaunch) -> None:
@@ -220,30 +220,30 @@ def _get_parameter_buffer_v2(call: Call) -> int:
     return _prepare(call, call.number(0), call.triple(1), call.triple(2), call.number(3))
 
 
-def _launch_device_v2(call: Call) -> DeviceError:
+def _launch_device_v2(call: Call) -> DeviceStatus:
     return _launch(call, call.number(0), call.number(1))
 
 
 # --- errors, streams, events ---
 
 
-def _make_handle(call: Call) -> DeviceError:
+def _make_handle(call: Call) -> DeviceStatus:
     ok = call.store(call.number(0), call.children.new_handle().to_bytes(8, "little"))
-    return DeviceError.cudaSuccess if ok else call.fail(DeviceError.cudaErrorInvalidValue)
+    return DeviceStatus.cudaSuccess if ok else call.fail(DeviceStatus.cudaErrorInvalidValue)
 
 
-def _create_stream(call: Call) -> DeviceError:
+def _create_stream(call: Call) -> DeviceStatus:
     """A kernel's streams must be made with cudaStreamNonBlocking."""
     if call.number(1) != NON_BLOCKING:
-        return call.fail(DeviceError.cudaErrorInvalidValue)
+        return call.fail(DeviceStatus.cudaErrorInvalidValue)
     return _make_handle(call)
 
 
-def _known(call: Call) -> DeviceError:
+def _known(call: Call) -> DeviceStatus:
     """A use of a stream or an event, which needs nothing here."""
     if call.children.knows(call.number(0)):
-        return DeviceError.cudaSuccess
-    return call.fail(DeviceError.cudaErrorInvalidResourceHandle)
+        return DeviceStatus.cudaSuccess
+    return call.fail(DeviceStatus.cudaErrorInvalidResourceHandle)
 
 
 # --- memory ---
@@ -257,58 +257,58 @@ def _global(call: Call, address: int, size: int) -> tuple[Region, int] | None:
     return (region, address - region.start) if inside and region is not None else None
 
 
-def _copy(call: Call) -> DeviceError:
+def _copy(call: Call) -> DeviceStatus:
     """cudaMemcpyAsync(to, from, bytes, kind, stream), between arrays of global memory."""
     to, source, size = (call.number(n) for n in range(3))
     target, origin = _global(call, to, size), _global(call, source, size)
     if target is None or origin is None:
-        return call.fail(DeviceError.cudaErrorInvalidValue)
+        return call.fail(DeviceStatus.cudaErrorInvalidValue)
     (a, first), (b, start) = target, origin
 
     def move() -> None:
         a.storage[first : first + size] = b.storage[start : start + size].copy()
 
     call.children.ask(move, call.number(4))
-    return DeviceError.cudaSuccess
+    return DeviceStatus.cudaSuccess
 
 
-def _fill(call: Call) -> DeviceError:
+def _fill(call: Call) -> DeviceStatus:
     """cudaMemsetAsync(to, value, bytes, stream)."""
     to, value, size = (call.number(n) for n in range(3))
     target = _global(call, to, size)
     if target is None:
-        return call.fail(DeviceError.cudaErrorInvalidValue)
+        return call.fail(DeviceStatus.cudaErrorInvalidValue)
     region, first = target
 
     def fill() -> None:
         region.storage[first : first + size] = value & 0xFF
 
     call.children.ask(fill, call.number(3))
-    return DeviceError.cudaSuccess
+    return DeviceStatus.cudaSuccess
 
 
-def _allocate(call: Call) -> DeviceError:
+def _allocate(call: Call) -> DeviceStatus:
     """cudaMalloc(pointer, bytes): from the heap of ``malloc``."""
     address = call.launch.module.heap.take(call.number(1))
     if not address or not call.store(call.number(0), address.to_bytes(8, "little")):
-        return call.fail(DeviceError.cudaErrorMemoryAllocation)
-    return DeviceError.cudaSuccess
+        return call.fail(DeviceStatus.cudaErrorMemoryAllocation)
+    return DeviceStatus.cudaSuccess
 
 
-def _free(call: Call) -> DeviceError:
+def _free(call: Call) -> DeviceStatus:
     region = GLOBAL.regions.below(call.number(0))
     if call.number(0) == 0:
-        return DeviceError.cudaSuccess
+        return DeviceStatus.cudaSuccess
     if region is None or region.start != call.number(0) or region.heap is None:
-        return call.fail(DeviceError.cudaErrorInvalidValue)
+        return call.fail(DeviceStatus.cudaErrorInvalidValue)
     region.heap.give_back(region)
-    return DeviceError.cudaSuccess
+    return DeviceStatus.cudaSuccess
 
 
 def _store_number(value: int) -> Function:
-    def store(call: Call) -> DeviceError:
+    def store(call: Call) -> DeviceStatus:
         ok = call.store(call.number(0), value.to_bytes(4, "little"))
-        return DeviceError.cudaSuccess if ok else call.fail(DeviceError.cudaErrorInvalidValue)
+        return DeviceStatus.cudaSuccess if ok else call.fail(DeviceStatus.cudaErrorInvalidValue)
 
     return store
 
