@@ -153,7 +153,7 @@ if (t == 32) { while (atomicAdd(&flag, 0) == 0); __threadfence_block(); x[0] = b
     assert not findings(body.replace("BEFORE", "__threadfence_block();"), 1, 64, np.zeros(1, F32))
     (found,) = findings(body.replace("BEFORE", ""), 1, 64, np.zeros(1, F32))
     assert (found.cause, found.array) == (Cause.FLAG_IN_BLOCK_NOT_FENCED, "box")
-    assert "put __threadfence_block() between them" in found.message
+    assert "put __threadfence_block() right before it" in found.message
 
 
 def test_the_second_half_of_a_vector_store_races_like_the_first():

@@ -144,6 +144,14 @@ CAUSE_STEPS: dict[Cause, str] = {
     "flag. The reader reads the flag, executes __threadfence(), then loads the data.",
     Cause.FLAG_IN_BLOCK_NOT_FENCED: "The writer stores its data, executes __threadfence_block(), "
     "then sets the flag. The reader reads the flag, executes __threadfence_block(), then loads.",
+    Cause.FLAG_BARRIER_MISSING: "One thread sets the flag for its whole block, and a fence covers "
+    "only what this thread knows of. So a barrier of the block comes first, then the fence and the "
+    "flag.",
+    Cause.FLAG_WAIT_NOT_SHARED: "One thread waits for the flag, and the others of its block go on. "
+    "A barrier of the block after the wait lets them wait, too.",
+    Cause.FLAG_SET_TOO_EARLY: "Store the data first. If several threads of the block store, a "
+    "barrier comes next. Then the fence, and the flag last.",
+    Cause.FLAG_WAIT_TOO_LATE: "Wait for the flag first, and only then read what it speaks for.",
     Cause.SCOPE_TOO_NARROW: "Threads of several blocks need an atomic of the device's scope: "
     "atomicAdd without _block, or cuda::thread_scope_device.",
     Cause.ARRIVAL_RELAXED: "An arrival that hands over data must release it: leave out .relaxed.",

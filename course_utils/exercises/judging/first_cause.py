@@ -13,6 +13,13 @@ UNORDERED = (
     Cause.NO_ORDER_IN_GRID,
     Cause.NO_ORDER_BEFORE_WGMMA,
     Cause.COPY_COMPLETION_NOT_SEEN,
+    Cause.FLAG_NOT_FENCED,
+    Cause.FLAG_IN_BLOCK_NOT_FENCED,
+    Cause.FLAG_BARRIER_MISSING,
+    Cause.FLAG_WAIT_NOT_SHARED,
+    Cause.FLAG_SET_TOO_EARLY,
+    Cause.FLAG_WAIT_TOO_LATE,
+    Cause.LOOP_WAITS_FOR_WRITE,
 )
 MBARRIERS = (  # a phase counts arrivals and bytes, whatever the data are
     Cause.MBARRIER_ARRIVALS_MISSING,

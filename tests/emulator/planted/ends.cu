@@ -21,7 +21,7 @@ __syncthreads();
 y[threadIdx.x] = turn;
 
 // # a spin on a flag that nobody raises — endless loop
-// cause: STEP_BUDGET_EXCEEDED
+// cause: VALUES_COME_BACK
 // thread: 32
 // budget: 20_000
 volatile float* flag = y;

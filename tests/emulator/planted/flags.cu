@@ -66,7 +66,7 @@ if (blockIdx.x == 0) {
 }
 
 // # a flag set before the other threads of the block have stored — data race
-// cause: FLAG_NOT_FENCED
+// cause: FLAG_BARRIER_MISSING
 // other: 32
 // grid: 2
 int* flag = (int*)y;
@@ -157,7 +157,7 @@ int old;
 ASM(ADD(«"cluster"→"gpu"») : "=r"(old) : "l"(y) : "memory"); // !
 
 // # a flag that is set by an ordinary store — data race
-// cause: NO_ORDER_IN_GRID
+// cause: LOOP_WAITS_FOR_WRITE
 // thread: any
 // grid: 2
 // block: 1

@@ -1,11 +1,12 @@
-"""The order that two racing accesses lack: a barrier, or a fence beside a flag."""
+"""The order that two racing accesses lack: a barrier, or a piece of a flag."""
 
 from __future__ import annotations
 
 from ...findings.causes import Cause
-from ...isa.location import Location
+from ...isa.ptx import Instruction
 from ...machine.batch import Batch
-from .race_entries import CLOCK_SHIFT, THREAD
+from .checked_access import CheckedAccess
+from .flag_order import FlagOrder
 from .vector_clocks import VectorClocks
 
 
@@ -15,53 +16,16 @@ def same_block(batch: Batch, earlier: int, lane: int) -> bool:
 
 
 def missing_order(
-    batch: Batch,
-    clocks: VectorClocks,
-    entry: int,
-    lane: int,
-    there: Location | None,
-    here: Location | None,
-    kind: str,
-    verb: str,
+    access: CheckedAccess, there: Instruction, entry: int, lane: int, kind: str, verb: str
 ) -> tuple[Cause, str]:
-    """The fence that a flag between two blocks lacks, or without a flag the missing barrier."""
-    earlier, time = (entry & THREAD) - clocks.first, entry >> CLOCK_SHIFT
-    order, other = clocks.order, (entry & THREAD) >> 5
-    cause, missing = _missing_barrier(batch, clocks, earlier, lane)
-    found = None if order is None else order.link(lane, other, time)
-    if order is None or not found:
+    """The piece that a flag between two threads lacks, or without a flag the missing barrier."""
+    earlier = access.earlier(entry)
+    cause, missing = _missing_barrier(access.group.batch, access.clocks, earlier, lane)
+    order = access.clocks.order
+    if order is None:
         return cause, missing
-    flag, seen = found
-    own = same_block(batch, earlier, lane)
-    apart = earlier >> 5 != lane >> 5
-    handed = apart and (flag.warp, seen.lane >> 5) == (other, lane >> 5)
-    if own and not (handed and order.flags.fences):
-        return cause, missing  # a barrier is the rule, unless one warp hands the other a flag
-    words = batch.launch.options.words
-    fence = words.block_fence if own else words.fence
-    place = other - flag.first
-    setter, block = batch.who(flag.thread - clocks.first)
-    set_at, read_at = flag.site.instruction.location, seen.site.instruction.location
-    act = {"write": "store", "read": "read"}
-    sets = f"the flag that thread {setter} of block {block} sets at {set_at}"
-    if not order.flags.fences:
-        return cause, (
-            f"{missing}\n  Is {sets} to order them? Then it needs a {words.fence} before it, and "
-            f"one after it is read at {read_at}."
-        )
-    cause = Cause.FLAG_IN_BLOCK_NOT_FENCED if own else Cause.FLAG_NOT_FENCED
-    before = f"nothing orders the {act[kind]} at {there} before {sets}:\n  put"
-    if other != flag.warp and flag.known[place] <= time:
-        return cause, f"and {before} {words.block_barrier} and then {words.fence} between them."
-    if (flag.fenced_near if own else flag.fenced)[place] <= time:
-        narrow = flag.fenced_near[place] > time
-        why = f"{words.block_fence} counts for its own block only, and " if narrow else "and "
-        return cause, f"{why}{before} {fence} between them."
-    reader, block = batch.who(seen.lane)
-    return cause, (
-        f"and nothing orders the {act[verb]} at {here} after the flag that thread {reader} of "
-        f"block {block} reads at {read_at}:\n  put {fence} between them."
-    )
+    found = FlagOrder(access, there, entry, lane, kind, verb).told(order, cause, missing)
+    return found or (cause, missing)
 
 
 def _missing_barrier(

@@ -23,9 +23,17 @@ from .severity import (
     in_step,
 )
 from .tile_reads import until
-from .waiting_loops import LOOP_WAITS
+from .waiting_loops import LOOP_WAITS, LOOP_WAITS_APART
 
 SCOPES = "block", "cluster"
+OF_FLAGS = (
+    Cause.FLAG_NOT_FENCED,
+    Cause.FLAG_IN_BLOCK_NOT_FENCED,
+    Cause.FLAG_BARRIER_MISSING,
+    Cause.FLAG_WAIT_NOT_SHARED,
+    Cause.FLAG_SET_TOO_EARLY,
+    Cause.FLAG_WAIT_TOO_LATE,
+)
 MOST = 64  # pairs of threads for which it is asked whether only an acquire is missing
 
 
@@ -46,6 +54,9 @@ def cause_of(
     entry, lane = int(entries[at]), int(access.group.lanes[at])
     apart = access.earlier(entry) >> 5 != lane >> 5
     if apart and (release := access.clocks.left_out(lane, entry)):
+        of_flag = missing_order(access, there.instruction, entry, lane, kind, verb)
+        if of_flag[0] in OF_FLAGS and batch.lanes_per_block > 32:  # it's for the whole block
+            return of_flag[0], f"\n  {of_flag[1]}"
         return Cause.ARRIVAL_OF_OTHER_LANE, f"\n  {lanes_left_out(access, release, entry)}"
     if relaxed := access.races.relaxed_between(batch, entry, lane):
         return Cause.ARRIVAL_RELAXED, f"\n  {relaxed}"
@@ -58,13 +69,14 @@ def cause_of(
         if kind == verb == "write":
             return Cause.COPIES_OVERLAP, TWO_BLOCKS
     before = there.instruction.location
-    cause, missing = missing_order(batch, access.clocks, entry, lane, before, here, kind, verb)
-    if cause in (Cause.NO_ORDER_IN_WARP, Cause.NO_ORDER_IN_BLOCK):
+    cause, missing = missing_order(access, there.instruction, entry, lane, kind, verb)
+    if cause in (Cause.NO_ORDER_IN_WARP, Cause.NO_ORDER_IN_BLOCK, Cause.NO_ORDER_IN_GRID):
         if access.site.instruction.opcode == "wgmma":
             return Cause.NO_ORDER_BEFORE_WGMMA, "\n  with no __syncthreads() in between."
         if loop := access.loop():
-            return Cause.LOOP_WAITS_FOR_WRITE, f"\n  {LOOP_WAITS.format(loop=loop)}"
-    if cause not in (Cause.FLAG_NOT_FENCED, Cause.FLAG_IN_BLOCK_NOT_FENCED):
+            waits = LOOP_WAITS_APART if cause is Cause.NO_ORDER_IN_GRID else LOOP_WAITS
+            return Cause.LOOP_WAITS_FOR_WRITE, f"\n  {waits.format(loop=loop)}"
+    if cause not in OF_FLAGS:
         paths = access.races.paths(access.group.code)
         pair = there.instruction, access.site.instruction
         stores_too = _stores_too(access, entry, cells, at)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from ...findings.origins import in_loop, setter
+from ...findings.origins import in_loop, only_waits, setter
 from ...isa.instruction_set import traits_of
 from ...isa.location import Location
 from ...isa.ptx import Address, Instruction, Operand, Register, Symbol
 from ...machine.code import Code
 
 LOOP_WAITS = "The loop at {loop} waits for such a write: a barrier in between would deadlock."
+LOOP_WAITS_APART = "The loop at {loop} waits for such a write: both accesses have to be atomics."
 MOST_STEPS = 32  # instructions from a variable or parameter to an address
 
 
@@ -20,10 +22,47 @@ def waits_for(code: Code, access: Instruction) -> Location | None:
     wanted = _array_of(code, access)
     if not wanted:
         return None
-    for load in _spinning(code):
+    for load in (*_spinning(code), *(poll.read for poll in polls(code))):
         if _array_of(code, load) == wanted:
             return load.location
-    return None
+    return next((at for i, at in _hoisted(code) if _array_of(code, i) == wanted), None)
+
+
+@dataclass(frozen=True)
+class Poll:
+    """A loop that does nothing but ``read`` a flag until it changes: its basic ``blocks``."""
+
+    read: Instruction
+    blocks: frozenset[int]
+
+
+def polls(code: Code) -> list[Poll]:
+    """The loops of a function, of one basic block or two, that wait for a flag."""
+    found = []
+    for n, block in enumerate(code.blocks):
+        for other in {n, *block.successors}:
+            if n <= other and n in code.blocks[other].successors:
+                loop = [code.blocks[b] for b in sorted({n, other})]
+                reads = [d for b in loop for d in b.decoded if d.traits.memory]
+                if reads and only_waits(loop):
+                    found.append(Poll(reads[0].instruction, frozenset({n, other})))
+    return found
+
+
+def _hoisted(code: Code) -> Iterator[tuple[Instruction, Location | None]]:
+    """Loads that decide whether an endless loop begins, which the compiler has moved out of that
+    loop, each with the loop's line."""
+    for number, block in enumerate(code.blocks):
+        loop = in_loop(code, number)
+        if not loop or any(s not in loop for n in loop for s in code.blocks[n].successors):
+            continue
+        for before in code.blocks:
+            guard = before.instructions[-1].guard
+            if guard is not None and number in before.successors and before.number not in loop:
+                decide = _sources(code, guard, 4)
+                for i in (i for b in code.blocks for i in b.instructions if i.opcode == "ld"):
+                    if any(isinstance(r, Register) and r.slot in decide for r in i.operands[:1]):
+                        yield i, block.instructions[0].location
 
 
 def _spinning(code: Code) -> Iterator[Instruction]:
