@@ -9,6 +9,7 @@ from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging import other_inputs
 from course_utils.exercises.judging.runner import check_source
+from course_utils.exercises.judging.trials import Trial
 
 CHANGES = {
     "a sign": (
@@ -106,3 +107,10 @@ def test_every_slip_of_another_input_is_one_of_the_formula():
     named = {slip for slip in Slip if slip.name.startswith(("INPUT", "FIRST_FOR", "TILE"))}
     assert named and all(slip.is_of_the_formula for slip in named)
     assert not named & set(other_inputs.UNNAMED)
+
+
+def test_a_launch_of_an_unusual_block_is_named():
+    exercise = find("02.each_index")
+    assert Trial(exercise.small[0], 1).label(exercise) == "n = 1000, grid 4, block 96"
+    usual = find("04.clamp")
+    assert "block" not in Trial(usual.small[0], 1).label(usual)

@@ -67,8 +67,11 @@ class Trial:
         """``n = 33, grid 2, block 96, x all negative``."""
         sizes = exercise.contract.sizes if isinstance(exercise.contract, Domain) else None
         parts = [sizes.label(self.size) if sizes else f"size {size_in_words(self.size)}"]
-        if self.launch:
-            parts += [_describe_launch(launch) for launch in self.launches(exercise)]
+        launches = self.launches(exercise)
+        if self.launch or (
+            _other_launches(exercise, self.size) and not all(map(_is_usual, launches))
+        ):
+            parts += dict.fromkeys(_describe_launch(launch) for launch in launches)
         return ", ".join(parts + [change.label for change in self.changes])
 
 
@@ -170,6 +173,12 @@ def smallest(
         if still(without):
             trial = without
     return trial
+
+
+def _is_usual(launch: Launch) -> bool:
+    """Whether a block has a power of two of threads."""
+    threads = prod(launch.block)
+    return not threads & (threads - 1)
 
 
 def _describe_launch(launch: Launch) -> str:
