@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load
+from course_utils.compiling.diagnostics import CompileError
 from course_utils.compiling.headers import STANDARD
 from course_utils.launching import modules
 
 HEADERS = sorted(
-    path.name for path in STANDARD.iterdir() if path.is_file() and path.suffix != ".md"
+    path.name
+    for path in STANDARD.iterdir()
+    if path.is_file() and path.suffix != ".md" and path.name != "sstream"
 )
 
 USES = {
@@ -107,3 +110,25 @@ def test_a_kernel_gets_its_parts_of_cub_and_the_constants_of_math():
     y = cp.zeros(1, dtype=cp.float64)
     load(source=source).kernel(1, 64, (cp.arange(64, dtype=cp.int32), y))
     assert abs(float(y[0]) - 2018) < 1e-9
+
+
+@pytest.mark.emulator
+def test_a_kernel_computes_with_complex_numbers_of_thrust():
+    source = """#include <thrust/complex.h>
+        using number = thrust::complex<float>;
+        extern "C" __global__ void f(const number* x, number* y) {
+            number z = x[threadIdx.x];
+            y[threadIdx.x] = z * z + thrust::exp(z) / thrust::conj(z) + thrust::sqrt(z)
+                + thrust::abs(z) + thrust::pow(z, 2.0f) + thrust::polar(1.0f, 0.5f);
+        }"""
+    z = (np.arange(1, 33) / 8 + 1j * np.arange(32) / 8).astype(np.complex64)
+    y = cp.zeros(32, dtype=cp.complex64)
+    load(source=source).kernel(1, 32, (cp.asarray(z), y))
+    expected = 2 * z * z + np.exp(z) / z.conj() + np.sqrt(z) + abs(z) + np.exp(0.5j)
+    assert np.allclose(y.get(), expected, rtol=1e-5)
+
+
+@pytest.mark.emulator
+def test_streams_are_refused_with_what_to_do():
+    with pytest.raises(CompileError, match="printf"):
+        load(source='#include <sstream>\nextern "C" __global__ void f() {}')

@@ -20,3 +20,11 @@
 #define DBL_DIG 15
 #undef DBL_MANT_DIG
 #define DBL_MANT_DIG 53
+#undef FLT_MAX_EXP
+#define FLT_MAX_EXP 128
+#undef FLT_MIN_EXP
+#define FLT_MIN_EXP (-125)
+#undef DBL_MAX_EXP
+#define DBL_MAX_EXP 1024
+#undef DBL_MIN_EXP
+#define DBL_MIN_EXP (-1021)
