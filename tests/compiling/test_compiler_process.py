@@ -139,3 +139,16 @@ def test_a_compiler_that_cannot_be_loaded_is_told_with_the_remedy(monkeypatch, t
     with pytest.raises(CompilerMissing, match=r"`.*` installs it, .*\(none here\)"):
         compiler.compile(text="", filename="x.cu", flags=[], names=[], cubin=False)
     compiler.stop()
+
+
+def test_its_heap_has_large_pages_beside_the_settings_of_the_user(monkeypatch):
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=4")
+    started = []
+    start = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: started.append(k) or start(*a, **k))
+    compiler = CompilerProcess()
+    compiler._running()
+    compiler.stop()
+    settings = started[0]["env"]["GLIBC_TUNABLES"]
+    assert settings == "glibc.malloc.hugetlb=1:glibc.malloc.arena_max=4"
+    assert started[0]["env"]["PATH"] == os.environ["PATH"]
