@@ -1,4 +1,4 @@
-"""cuBLAS and cuFFT for whole programs: each function against NumPy, and mistakes that are found."""
+"""Libraries for whole programs: each function against NumPy, and mistakes that are found."""
 
 import json
 import os
@@ -43,10 +43,15 @@ def run(library):
     return outcome(library, "blas.py")
 
 
-def test_every_transform_gives_what_numpy_gives(library):
-    printed, _ = outcome(library, "fft.py")
+@pytest.mark.parametrize(
+    ("name", "cases", "statuses"), [("fft.py", 32, [8, 3, 3, 1]), ("sparse.py", 44, [1, 3, 3, 0])]
+)
+def test_every_transform_and_product_gives_what_numpy_gives(library, name, cases, statuses):
+    printed, events = outcome(library, name)
     assert not {case: error for case, error in printed["errors"].items() if not error < 1e-5}
-    assert len(printed["errors"]) == 32 and printed["statuses"] == [8, 3, 3, 1]
+    assert len(printed["errors"]) == cases and printed["statuses"] == statuses
+    found = [event["message"] for event in events if event.get("kind") == "OUTSIDE_ALLOCATION"]
+    assert (name == "sparse.py") == any("column 4, and 4 columns" in text for text in found)
 
 
 def test_every_function_gives_what_numpy_gives(run):

@@ -237,7 +237,7 @@ def test_host_code_that_touches_device_memory_is_told_whose_it_is(host):
 def test_a_function_that_is_not_there_ends_the_program_by_its_name(host):
     outcome, said = host("lack")
     (missing,) = [event for event in outcome.events if event["what"] == "missing"]
-    assert missing["name"] == "cusparseCreate" and "not reached" not in said
+    assert missing["name"] == "cusolverDnCreate" and "not reached" not in said
     assert missing["line"] == lines_of("host.c")["NOT_THERE"] and outcome.status == 2
 
 

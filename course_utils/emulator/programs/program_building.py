@@ -57,7 +57,14 @@ _WHEELS = {
     "nvrtc": "nvidia-cuda-nvrtc",
     "nvtx3": "nvidia-nvtx",
 }
-_THERE = ("curand", "cublas", "cufft", "nvrtc", "nvtx3")  # libraries that programs may call
+_THERE = (
+    "curand",
+    "cublas",
+    "cufft",
+    "cusparse",
+    "nvrtc",
+    "nvtx3",
+)  # libraries that programs may call
 _NO_HEADER = re.compile(r"(?:fatal error: |open source file \")([\w/]+)\.h(?:pp)?\b")
 _DECLARED = "void emulator_missing(const char *);\nvoid emulator_part(void (*)(void **), void *);\n"
 _LIBRARIES = ("cu", "nv")  # of CUDA: our runtime library replaces them

@@ -38,7 +38,7 @@ static void show(const char *name, const int *values, int n) {
 int curandCreateGenerator(void **, int), curandSetPseudoRandomGeneratorSeed(void *, unsigned long long);
 int curandGenerateNormal(void *, float *, size_t, float, float), curandGenerateUniform(void *, float *, size_t);
 
-int cusparseCreate(void **); // which the stand-in lacks
+int cusolverDnCreate(void **); // which the stand-in lacks
 
 static void random_numbers(void) {
     enum { N = 1000 };
@@ -195,7 +195,7 @@ int main(int count, char **words) {
     }
     if (!strcmp(words[1], "lack")) {
         void *handle;
-        cusparseCreate(&handle); // NOT_THERE
+        cusolverDnCreate(&handle); // NOT_THERE
         printf("not reached\n");
     }
     if (!strcmp(words[1], "touch")) {
