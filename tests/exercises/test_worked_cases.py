@@ -14,7 +14,7 @@ from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.worked import FEWEST, shown
 from course_utils.exercises.judging.runner import check_source
-from course_utils.exercises.judging.worked_case import worked_trial
+from course_utils.exercises.judging.worked_case import _size_label, worked_trial
 
 KERNELS = [each for each in all_exercises() if isinstance(each, KernelExercise)]
 LEAST_WITH_A_CASE = 141  # of 180; the others' tiles, warps and fragments have more numbers
@@ -79,6 +79,12 @@ def test_a_few_numbers_by_index_leave_the_rest_of_the_case_zero():
     assert a.shape == (16, 16) and np.count_nonzero(a) == len(exercise.worked.values["A"])
     larger = replace(trial, size=(16, 16, 32)).given(exercise)["A"]
     assert np.count_nonzero(larger) > FEW, "a larger size has numbers that the search can leave out"
+
+
+def test_a_size_that_the_contract_does_not_draw_is_named_as_it_is():
+    exercise = find("06.dft_rows")
+    trial = worked_trial(exercise)
+    assert _size_label(exercise.contract.sizes, trial, exercise) == "rows = 2, n = 4"
 
 
 def test_what_is_wrong_in_the_case_alone_does_not_pass():

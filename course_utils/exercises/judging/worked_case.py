@@ -199,7 +199,7 @@ def _size_label(sizes: Sizes, trial: Trial, exercise: KernelExercise) -> str:
         int(given[name]) if name in given and given[name] != unchanged[name] else n
         for name, n in zip(sizes.names, extents, strict=True)
     ]
-    return sizes.label(sizes.of(tuple(now)))
+    return sizes.label(tuple(now))  # of a case, whose extents the contract may not have together
 
 
 def _title(
