@@ -60,7 +60,7 @@ PACKAGES = {
     "jax": "JAX",
     "keras": "Keras",
     "lightning": "Lightning",
-    "numba": "Numba",
+    "numba": "Numba for CUDA",
     "onnx": "ONNX",
     "onnxruntime": "ONNX Runtime",
     "onnxscript": "ONNX Script",
@@ -70,7 +70,7 @@ PACKAGES = {
     "triton": "Triton",
     "warp": "Warp",
 }
-MODULES = {"cutlass-dsl": "nvidia_cutlass_dsl"}  # where they are not the token itself
+MODULES = {"cutlass-dsl": "nvidia_cutlass_dsl", "numba": "numba_cuda"}  # where not the token
 LIBRARIES = {"curand": "cuRAND"}  # those of CUDA that run without a GPU, too
 TOOLKIT = "NVIDIA's CUDA toolkit has it: https://developer.nvidia.com/cuda-downloads"
 TO_GET = {  # the line for what make does not fetch
@@ -79,6 +79,11 @@ TO_GET = {  # the line for what make does not fetch
     **dict.fromkeys(("nvcc", "compute-sanitizer"), TOOLKIT),
     "cuda": f"In a terminal, `{remedies.programs_command()}` fetches nvcc (350 MB). g++ comes with "
     "the system. Neither needs a GPU.",
+}
+LANGUAGES = {  # extras of pyproject.toml, for kernels in Python, and their size
+    "triton": "1 GB, for Linux",
+    "numba": "230 MB",
+    "warp": "390 MB",
 }
 BY_PIP = {  # what else pip fetches, and what to say after its command
     "curand": "fetches it.",
@@ -171,8 +176,12 @@ def missing(tokens: Iterable[str]) -> list[str]:
 
 def skip_line(words: list[str]) -> str:
     """The line with which a skipped cell begins."""
-    listed = " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-    return f"{SKIPPED}needs {listed}."
+    return f"{SKIPPED}needs {listed(words)}."
+
+
+def listed(words: list[str]) -> str:
+    """ "nvcc", "nvcc and Triton" or "a GPU, nvcc and Triton"."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def how_to_get(tokens: Iterable[str]) -> str:
@@ -181,12 +190,22 @@ def how_to_get(tokens: Iterable[str]) -> str:
     commands = [remedies.torch_command()] * ("torch" in wanting and not gpu_count())
     commands += [remedies.ecosystem_command()] * any(token in wanting for token in ECOSYSTEM)
     known = {t for t in wanting & (TO_GET.keys() | BY_PIP.keys()) if lacking(t) != NO_BLANKS}
-    if wanting - known - {"torch", *ECOSYSTEM}:
+    languages = [token for token in LANGUAGES if token in wanting]
+    if wanting - known - {"torch", *ECOSYSTEM, *languages}:
         return ""
     listed = " and ".join(f"`{command}`" for command in commands)
     verb = "fetch" if len(commands) > 1 else "fetches"
     lines = [f"In a terminal, {listed} {verb} it."] * bool(commands)
+    if languages:
+        lines.append(_to_get_languages(languages))
     return " ".join([*lines, *sorted({TO_GET.get(t) or _by_pip(t) for t in known})])
+
+
+def _to_get_languages(tokens: list[str]) -> str:
+    """The line for compilers of kernels in Python, which the emulator needs no GPU for."""
+    fetched = [f"{PACKAGES[token]} ({LANGUAGES[token]})" for token in tokens]
+    command = remedies.pip_command("-e", f"'.[{','.join(tokens)}]'")
+    return f"In a terminal, `{command}` fetches {listed(fetched)}. No GPU is needed."
 
 
 def _by_pip(token: str) -> str:
@@ -244,6 +263,13 @@ def may_be_skipped(source: str) -> bool:
     return _tokens(source.splitlines()) is not None
 
 
+def needs_languages(source: str) -> bool:
+    """Whether a cell needs compilers of kernels in Python and nothing else, so that it gives the
+    same with and without a GPU."""
+    tokens = set(_tokens(source.splitlines()) or ())
+    return bool(tokens) and LANGUAGES.keys() >= tokens
+
+
 def _without_its_text(source: str) -> str:
     """The line for a cell that reads what a skipped program would have printed ``into=`` a name; ""
     for every other cell."""
@@ -278,6 +304,8 @@ def origin(tokens: list[str], stored: stored_outputs.StoredOutputs) -> str:
     """The line before stored outputs: which machine they come from."""
     on_gpu = any(re.match(r"gpu|sm_", token) for token in tokens)
     machine = f"an {stored.device}" if on_gpu else f"a machine with an {stored.device}"
+    if stored.device == stored_outputs.EMULATOR:
+        machine = f"a machine with {listed([PACKAGES[token] for token in tokens])}"
     printed = stored.outputs[0].keys() == {stored_outputs.TEXT}
     return f"On {machine} it {'printed' if printed else 'showed'}:"
 

@@ -17,11 +17,12 @@ from .whole_files import read_json
 
 FOLDER = ASSETS / "outputs"
 TEXT = "text/plain"
+EMULATOR = "emulator"  # instead of a GPU's name: the same on every machine
 
 
 @dataclass(frozen=True)
 class StoredOutputs:
-    """A cell's outputs, and the name of the GPU of the machine that made them."""
+    """A cell's outputs, and the name of the GPU of the machine that made them, or EMULATOR."""
 
     device: str
     outputs: list[dict[str, str]]

@@ -172,7 +172,12 @@ def test_a_skipped_cell_prints_one_line(words, line):
         (["jax", "keras"], "In a terminal, `make ecosystem` fetches it."),
         (["torch", "onnx"], "In a terminal, `make torch` and `make ecosystem` fetch it."),
         (["gpu", "torch"], ""),
-        (["triton"], ""),
+        (
+            ["triton", "warp"],
+            "In a terminal, `.venv/bin/pip install -e '.[triton,warp]'` fetches Triton (1 GB, for "
+            "Linux) and Warp (390 MB). No GPU is needed.",
+        ),
+        (["gpu", "triton"], ""),
         (["nvcc"], needs.TOOLKIT),
         (["gpu", "nvcc"], ""),
         (["cpp"], HOW_TO_GET),
@@ -352,3 +357,29 @@ def test_what_wants_a_package_leaves_out_cells_that_it_would_not_help(
     monkeypatch.setattr(needs, "all_notebooks", lambda: [needs.notebook_needs(path)])
     assert needs.wanting("torch") == f"wanted by 2 cells of {tmp_path.name}/01_topic"
     assert needs.wanting("triton") == "wanted by no notebook"
+
+
+@pytest.mark.parametrize(
+    ("source", "only"),
+    [
+        ("%%needs triton\nrun()", True),
+        ("%%needs triton numba\nrun()", True),
+        ("%%needs gpu triton\nrun()", False),
+        ("%%needs torch\nrun()", False),
+        ("run()", False),
+    ],
+)
+def test_a_cell_that_needs_only_compilers_of_kernels_runs_the_same_everywhere(source, only):
+    assert needs.needs_languages(source) == only
+
+
+def test_an_output_of_the_emulator_comes_from_a_machine_with_the_package():
+    stored = needs.stored_outputs.StoredOutputs("emulator", [{"text/plain": "4"}])
+    assert (
+        needs.origin(["triton", "warp"], stored) == "On a machine with Triton and Warp it printed:"
+    )
+
+
+def test_each_language_has_an_extra_of_its_name():
+    extras = tomllib.loads((needs.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert needs.LANGUAGES.keys() <= extras["project"]["optional-dependencies"].keys()

@@ -39,9 +39,12 @@ GOALS = {
 }
 # Needs of some cells, and the tokens of their `%%needs` lines that mean them.
 NEEDS = {
-    "GPU": r"gpu.*|sm_.*|triton|ncu|nsys|compute-sanitizer",
+    "GPU": r"gpu.*|sm_.*|ncu|nsys|compute-sanitizer",
     "nvcc": r"nvcc|cuda",
     "PyTorch": r"torch|ninja",
+    "Numba": r"numba",
+    "Triton": r"triton",
+    "Warp": r"warp",
     "C compiler": r"cc|c|cpp|c\+\+|binutils",
     "JAX": r"jax|keras",
     "ONNX": r"onnx.*",

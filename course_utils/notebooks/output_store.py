@@ -10,7 +10,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from .. import stored_outputs
-from ..needs import SKIPPED, may_be_skipped
+from ..needs import SKIPPED, may_be_skipped, needs_languages
 from ..paths import ROOT
 from ..stored_outputs import TEXT
 from ..whole_files import read_json, write_whole
@@ -37,7 +37,9 @@ def content_of(nb: NotebookNode, old: dict[str, Any] | None = None) -> dict[str,
     cells, devices = {}, Counter[str]()
     for _, cell in stamp.stamped(nb):
         device = cell.metadata.get(STAMP, {}).get("device", stamp.EMULATOR)
-        if device == stamp.EMULATOR or not may_be_skipped(cell.source):
+        if not may_be_skipped(cell.source):
+            continue
+        if device == stamp.EMULATOR and not needs_languages(cell.source):
             continue
         digits = stored_outputs.key(cell.source)
         outputs = list(filter(None, map(_mime_bundle, cell.outputs)))

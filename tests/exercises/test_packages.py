@@ -21,13 +21,21 @@ BLOCKS = find("04.blocks_for")
 @pytest.fixture
 def no_triton(monkeypatch):
     monkeypatch.setattr(python_answer, "missing", lambda tokens: ["Triton"] if tokens else [])
+    monkeypatch.setattr(python_answer, "how_to_get", lambda tokens: "")
 
 
 def test_without_the_package_a_line_says_what_is_missing_and_how_to_get_it(no_triton):
     outcome = run_source(TRITON, TRITON.solution)
     assert outcome.kind == kinds.NO_PACKAGE
-    assert "needs Triton." in str(outcome) and "%pip install triton" in str(outcome)
+    assert "needs Triton." in str(outcome) and kinds.NEXT_STEP[kinds.NO_PACKAGE] in str(outcome)
     assert NEUTRAL_COLOUR in outcome._repr_html_()
+
+
+def test_the_command_that_fetches_what_is_missing_is_the_next_step(no_triton, monkeypatch):
+    monkeypatch.setattr(
+        python_answer, "how_to_get", lambda tokens: f"Fetch {' and '.join(tokens)}."
+    )
+    assert "next: Fetch torch and triton." in str(run_source(TRITON, TRITON.solution))
 
 
 def test_without_the_package_no_try_is_counted(no_triton, own_progress):

@@ -76,6 +76,15 @@ def test_only_cells_that_need_something_are_stored(good):
     assert content(good, text("x\n"), source="measure()") is None
 
 
+def test_a_cell_that_only_needs_a_language_is_stored_from_the_emulator(good):
+    good.cells.append(new_code_cell("%%needs triton\nrun()", outputs=[text("4\n")]))
+    good.cells.append(new_code_cell("%%needs nvcc\nrun()", outputs=[text("5\n")]))
+    stamp.stamp(good, stamp.EMULATOR, "12.9")
+    stored = output_store.content_of(good)
+    key = stored_outputs.key("%%needs triton\nrun()")
+    assert stored == {"device": "emulator", "cells": {key: [{"text/plain": ["4\n"]}]}}
+
+
 def test_a_cell_without_output_is_not_stored(good):
     assert content(good) is None
 

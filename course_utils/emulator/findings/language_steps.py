@@ -16,6 +16,11 @@ _FROM_BEFORE = (
 )
 _FIRST_READ = "If one line does both, read into a variable first, then the barrier, then write."
 
+_CHANGES = (
+    "Does the loop change a variable of its condition? If another thread changes it, each round "
+    "must read it from memory, by an atomic."
+)
+
 _TRITON_MASK = "mask=i < n in the tl.load or tl.store"
 _TRITON_APART = (
     "Programs run in any order, and no barrier reaches two of them. If one needs the results of "
@@ -31,6 +36,7 @@ _TRITON_ORDER = (
 )
 
 TRITON: Steps = {
+    Cause.CONDITION_NEVER_CHANGES: _CHANGES,
     OUT_OF_BOUNDS: "Does this offset have an element? If not, leave it out: "
     f"{_TRITON_MASK}. If it does, work it out by hand from tl.program_id and tl.arange.",
     Cause.OUTSIDE_ARRAY_GUARDED: "A mask or a loop limits this offset already: compare its limit "
@@ -87,6 +93,7 @@ _NUMBA_ATOMIC = (
 )
 
 NUMBA: Steps = {
+    Cause.CONDITION_NEVER_CHANGES: _CHANGES,
     OUT_OF_BOUNDS: "Does this thread own an element? If not, guard the access: if i < x.size. If "
     "it does, work out its index by hand for the thread that the report names.",
     Cause.OUTSIDE_SHARED_ARRAY: "Compare the size with cuda.shared.array(...), and work out each "
@@ -95,8 +102,8 @@ NUMBA: Steps = {
     "with the bytes of the launch: kernel[grid, block, stream, bytes].",
     Cause.INDEX_OVERFLOW: "Make one factor 64 bits wide before you multiply: "
     "np.int64(row) * width + column. Indices of cuda.grid are.",
-    Cause.INDEX_BELOW_ZERO: "Test before you subtract: if i >= 1, and then x[i - 1]. In a kernel "
-    "x[-1] isn't the last element.",
+    Cause.INDEX_BELOW_ZERO: "Test before you subtract: if i >= 1, and then x[i - 1]. An index below "
+    "0 counts from the end, as in NumPy, and one further down is outside.",
     Cause.HOST_ADDRESS: "Pass the array itself, or cuda.to_device(array).",
     Cause.MEMORY_NOT_INITIALISED: "Which line should have written this element, and does it run "
     "before the read? cuda.shared.array(...) and cuda.device_array(...) hold nothing useful before "
@@ -156,11 +163,12 @@ _WARP_RANGE = (
 )
 
 WARP: Steps = {
+    Cause.CONDITION_NEVER_CHANGES: _CHANGES,
     OUT_OF_BOUNDS: _WARP_RANGE,
     Cause.OUTSIDE_ARRAY_GUARDED: _WARP_RANGE,
     Cause.OUTSIDE_ARRAY_COMPUTED: _WARP_RANGE,
-    Cause.INDEX_BELOW_ZERO: "Test before you subtract: if i >= 1, and then x[i - 1]. In a kernel "
-    "x[-1] isn't the last element.",
+    Cause.INDEX_BELOW_ZERO: "Test before you subtract: if i >= 1, and then x[i - 1]. An index below "
+    "0 counts from the end, as in NumPy, and one further down is outside.",
     Cause.INDEX_OVERFLOW: "Make one factor 64 bits wide before you multiply: "
     "wp.int64(row) * wp.int64(width).",
     Cause.HOST_ADDRESS: 'Pass an array on the device "cpu", or a NumPy array.',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -54,7 +55,9 @@ def triton_on_emulator(
     _open.append(emulation)
     started = _init_handles(CompiledKernel._init_handles)
     try:
-        with ExitStack() as stack:
+        with ExitStack() as stack, warnings.catch_warnings():
+            # of a default that Triton is about to change
+            warnings.filterwarnings("ignore", category=UserWarning, module=r"triton\.knobs")
             stack.enter_context(instead(JITFunction, run=functools.partialmethod(_run, run)))
             stack.enter_context(instead(CompiledKernel, _init_handles=started))
             stack.enter_context(tuned_on(emulation, Autotuner))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import os
+import sys
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
@@ -186,7 +188,26 @@ def _warp() -> Any:
         raise LanguageError(f"Warp cannot be imported ({error}). {INSTALL}") from None
     if not hasattr(warp, "kernel"):
         raise LanguageError(f"The module `warp` is not NVIDIA's. {INSTALL}")
+    if getattr(importlib.import_module("warp._src.context"), "runtime", None) is None:
+        _start_quietly(warp)
     return warp
+
+
+def _start_quietly(warp: Any) -> None:
+    """Warp's start without its list of devices, and without the warning of its C++ that there is no
+    driver: the emulator needs none."""
+    level, error_output = warp.config.log_level, os.dup(2)
+    silent = os.open(os.devnull, os.O_WRONLY)
+    sys.stderr.flush()
+    try:
+        os.dup2(silent, 2)
+        warp.config.log_level = warp.LOG_ERROR
+        warp.init()
+    finally:
+        os.dup2(error_output, 2)
+        os.close(error_output)
+        os.close(silent)
+        warp.config.log_level = level
 
 
 def _given(warp: Any, argument: Any, value: Any, arrays: HostArrays, where: str) -> Any:

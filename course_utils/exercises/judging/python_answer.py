@@ -12,8 +12,9 @@ import numpy as np
 from ...checking import difference, judge
 from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict, format_value
-from ...needs import missing, skip_line
+from ...needs import how_to_get, missing, skip_line
 from ..authoring import kinds
+from ..authoring.language_spec import LanguageExercise
 from ..authoring.spec import RTOL, PythonExercise
 from ..isolation.plain_values import Unserialisable, plain, read, written
 from .outcome import clip_printed, method_missing, right, simple
@@ -52,7 +53,9 @@ def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = No
     except ValueError as error:  # a zero byte
         return simple(kinds.SYNTAX_ERROR, f"Python cannot read this cell: {error}.")
     if lacking := missing(exercise.needs):
-        return simple(kinds.NO_PACKAGE, skip_line(lacking))
+        remedy = how_to_get(exercise.needs)
+        hint = f"{remedy} Then restart the kernel." if remedy else ""
+        return simple(kinds.NO_PACKAGE, skip_line(lacking), hint=hint)
     seconds = exercise.seconds if seconds is None else seconds
     printed = ""
     # What is wrong in the fixed cases is told before the drawn ones, which may be large, begin.
@@ -101,6 +104,9 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
             arguments = cases[len(found["calls"])]
             shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
             problem = replace(problem, message=f"{shown}: {problem.message}")
+        elif isinstance(exercise, LanguageExercise) and problem.cause:
+            (case,) = cases[len(found["calls"])]
+            problem = replace(problem, message=f"{problem.message.rstrip()}\n  ({case})")
         return problem
     return right(exercise.id, "in every case")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import copy
 import inspect
+import linecache
 import os
 import secrets
 import sys
@@ -19,14 +20,17 @@ from typing import Any
 
 from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict
+from ...emulator import Cause
 from ...errors import LessonError
-from ..authoring import kinds
+from ..authoring import kinds, language_spec
+from ..authoring.language_spec import LanguageExercise
 from ..authoring.registry import all_exercises, find
 from ..authoring.spec import BaseExercise, PythonExercise
 from ..isolation.closed_book import closed_book, refused, run_in_clean_frame
 from ..isolation.fork_server import ForkServer, serve_forks
 from ..isolation.isolated import Answer
 from ..isolation.plain_values import written
+from .language_answer import of_kernel
 from .outcome import simple
 from .trials import all_cases
 
@@ -35,14 +39,17 @@ OWN_FUNCTIONS = OWN_NAMES.copy()
 MEMORY = 8 * 2**30  # bytes of address space
 MOST_ITEMS = 250_000  # of a result: a million take longer than the limit to be sent
 CHECKED = "The exercise checks your function's calls and result: compare them with the task."
-PACKAGES = "COURSE_PACKAGES"  # what a server imports before it forks, in its environment
+# In a server's environment: what it imports before it forks, and whose compiler it prepares.
+PACKAGES, LANGUAGE = "COURSE_PACKAGES", "COURSE_KERNEL_LANGUAGE"
 
 
 @cache
-def server(packages: tuple[str, ...] = ()) -> ForkServer:
-    """The process that forks for each answer which needs ``packages``; Triton interprets there."""
+def server(packages: tuple[str, ...] = (), language: str = "") -> ForkServer:
+    """The process that forks for each answer which needs ``packages``. Triton interprets there, or
+    it compiles for the emulator, where kernels of ``language`` are launched."""
     environment = {"COURSE_DEVICE": "emulator", "TRITON_INTERPRET": "1"}
-    return ForkServer(__name__, {**environment, PACKAGES: " ".join(packages)})
+    environment |= {PACKAGES: " ".join(packages), LANGUAGE: language}
+    return ForkServer(__name__, environment | language_spec.environment(language))
 
 
 def run_answer(
@@ -61,7 +68,8 @@ def run_answer(
     """
     secret = secrets.token_hex()  # what the student's code writes in our name lacks it
     job = {"id": exercise.id, "source": source, "secret": secret, "names": names, "first": first}
-    answer = server(packages).call(job, seconds, memory=MEMORY)
+    language = exercise.kernel_language if isinstance(exercise, LanguageExercise) else ""
+    answer = server(packages, language).call(job, seconds, memory=MEMORY)
     if answer.result is None or answer.result.pop("secret", "") != secret:
         return Answer(None, answer.timed_out, answer.status, answer.output)
     return answer
@@ -79,7 +87,11 @@ def unanswered(answer: Answer, what: str, seconds: float) -> Verdict:
 
 def problem_of(found: dict[str, Any]) -> Verdict | None:
     """The verdict on what went wrong in the process itself; None where nothing did."""
-    return Verdict(**found["problem"]) if found["problem"] else None
+    if not found["problem"]:
+        return None
+    told = dict(found["problem"])
+    cause = Cause[told.pop("cause")] if "cause" in told else None
+    return Verdict(**told, cause=cause)
 
 
 def work(job: dict[str, Any]) -> dict[str, Any]:
@@ -116,6 +128,8 @@ def answers(
         return {"calls": calls, "problem": problem}
 
     define = partial(exec, compiled(source, exercise), namespace)
+    if isinstance(exercise, LanguageExercise):  # their compilers read the source
+        linecache.cache[exercise.id] = len(source), None, source.splitlines(True), exercise.id
     _, problem = _tried(define, exercise, source, "running the cell")
     if problem:
         return answer(problem)
@@ -196,11 +210,14 @@ def _tried(run: Any, exercise: BaseExercise, source: str, doing: str) -> tuple[A
 
 def _told(verdict: Verdict) -> dict[str, str]:
     """The verdict in words, as it goes to the other process."""
-    return {name: getattr(verdict, name) for name in ("kind", "message", "hint", "excerpt")}
+    told = {name: getattr(verdict, name) for name in ("kind", "message", "hint", "excerpt")}
+    return told | ({"cause": verdict.cause.name} if verdict.cause else {})
 
 
 def _raised(error: BaseException, exercise: BaseExercise, source: str, doing: str) -> Verdict:
     """An exception, with the last line of the student's cell on its way."""
+    if isinstance(exercise, LanguageExercise) and (found := of_kernel(error, exercise, source)):
+        return found
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == exercise.id and frame.lineno]
     excerpt = source_excerpt(source, lines[-1:])
@@ -215,4 +232,6 @@ if __name__ == "__main__":
     all_exercises()  # once, for every job
     for package in os.environ[PACKAGES].split():
         import_module(package)
+    if os.environ[LANGUAGE]:
+        language_spec.prepare(os.environ[LANGUAGE])
     serve_forks(work)
