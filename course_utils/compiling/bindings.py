@@ -28,8 +28,8 @@ PRECOMPILING = (12, 8)  # NVRTC's first version with precompiled headers
 HEADERS_MEMORY = 2**30  # bytes of address space for them: CuTe's take 0.3 GB
 SLOW = 0.3  # seconds of the processor, from which on a source's headers are worth keeping
 MOST_KEPT = 6  # sets of headers, each in a file of 0.1 to 0.3 GB
-VERY_SLOW = 0.5  # seconds of the processor, from which on an answer is worth a file of its own
-MOST_ANSWERS = 1000  # such files, each of 5 to 150 KB: more than all tests and notebooks make
+VERY_SLOW = 0.1  # seconds of the processor, from which on an answer is worth a file of its own
+MOST_ANSWERS = 4000  # such files, each of 2 to 150 KB: more than all tests and notebooks make
 UNFIT = re.compile("precompiled header|catastrophic error")  # so they could not be used
 ENDS_BEFORE_LINES = 20283  # NVRTC's remark that no #line directive can be precompiled
 Beginning = tuple[str, ...]  # what a source includes first, from which folder, by which flags
@@ -153,9 +153,10 @@ class KeptAnswers:
         with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as half:
             half.write(zlib.compress(pickle.dumps((read, os.getcwd(), answer)), 1))
         os.replace(half.name, file)  # at once: another process may look for it
-        kept = sorted(os.scandir(self._folder), key=lambda each: each.stat().st_mtime)
-        for oldest in kept[:-MOST_ANSWERS]:
-            os.unlink(oldest.path)
+        if len(os.listdir(self._folder)) > MOST_ANSWERS:
+            kept = sorted(os.scandir(self._folder), key=lambda each: each.stat().st_mtime)
+            for oldest in kept[: MOST_ANSWERS // 10 or 1]:  # many at once: to look costs more
+                os.unlink(oldest.path)
 
 
 def _moved(
