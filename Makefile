@@ -100,7 +100,8 @@ REPORTS := build/gpu
 ON_GPU = $(PYTHON) -m pytest -q -n $(WORKERS) --dist loadfile
 test-gpu sanitize-gpu: export COURSE_DEVICE := cuda
 test-gpu sanitize-gpu: export OPENBLAS_NUM_THREADS := 1
-test-gpu: $(READY)  #- every test and notebook on this machine's GPU
+test-gpu: export COURSE_COMMIT := $(COMMIT)
+test-gpu: $(READY)  #- every test and notebook on this machine's GPU, a third of the dearest
 	@mkdir -p $(REPORTS)
 	tests=0; $(ON_GPU) -p no:nbval --junitxml=$(REPORTS)/tests.xml tests $(ARGS) || tests=$$?; \
 	$(ON_GPU) $(NBVAL) --junitxml=$(REPORTS)/notebooks.xml chapters; exit $$tests

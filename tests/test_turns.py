@@ -33,6 +33,12 @@ def test_a_turn_can_be_asked_for_by_its_number_and_all_together(of_turn):
     assert of_turn("") == turns.turn_of(COMMIT, sys.version_info.minor)
 
 
+def test_a_folder_without_git_is_told_its_commit(monkeypatch):
+    monkeypatch.delenv("COURSE_TURN", raising=False)
+    monkeypatch.setenv("COURSE_COMMIT", COMMIT)
+    assert turns.turn.__wrapped__() == turns.turn_of(COMMIT, sys.version_info.minor)
+
+
 def test_without_a_commit_everything_runs(of_turn):
     assert of_turn("", commit="") is None
     assert all(turns.has_turn(place, None) for place in range(5))

@@ -21,8 +21,15 @@ from course_utils.observing.occupancy_calculator import (
     resources,
 )
 from course_utils.paths import KERNELS, NO_KERNELS, ROOT
+from tests.turns import in_turn
 
 DRIVER = json.loads((ROOT / "tests/emulator/occupancy_h200.json").read_text())
+
+COURSE_KERNELS = sorted(
+    p.relative_to(KERNELS).as_posix()
+    for p in KERNELS.rglob("*.cu")
+    if p.parent.name not in NO_KERNELS
+)
 
 HEAVY = r"""
 extern "C" __global__ void __launch_bounds__(BOUND) heavy(const float *a, float *b, int n)
@@ -187,11 +194,7 @@ def test_the_figure_has_a_bar_for_each_block_size_that_can_be_launched():
 @pytest.mark.gpu
 @pytest.mark.parametrize(
     "path",
-    sorted(
-        p.relative_to(KERNELS).as_posix()
-        for p in KERNELS.rglob("*.cu")
-        if p.parent.name not in NO_KERNELS
-    ),
+    [pytest.param(path, marks=in_turn(place)) for place, path in enumerate(COURSE_KERNELS)],
 )
 def test_a_course_kernel_s_resources_and_occupancy_are_the_driver_s(path):
     import cupy
