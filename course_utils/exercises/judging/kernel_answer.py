@@ -40,6 +40,7 @@ from .comparison import compared, contradicts, with_sign
 from .entry_points import entry_problem
 from .failing_case import with_case
 from .first_cause import first_cause
+from .moved_access import where_used
 from .other_inputs import with_change_named
 from .outcome import (
     Outcome,
@@ -51,7 +52,7 @@ from .outcome import (
     simple,
     with_context,
 )
-from .outside_index import in_dimensions
+from .outside_index import guard_and_index, in_dimensions
 from .patience import exceeded_budget, slow_or_endless
 from .trials import Trial
 from .worked_case import case_rows, worked_trial
@@ -108,11 +109,13 @@ def _try_everything(
         run = emulated_runs.run(exercise, module, given, trial.size, trial.seed, launches=launches)
         finding = first_cause(run)
         if finding:
+            finding = where_used(finding, source, filename)
             hunted = is_hunted(exercise, source, finding.kind)
             verdict = from_finding(
                 finding, source, filename, atomics=exercise.allows_atomics, hunted=hunted
             )
-            if place := in_dimensions(finding, source, given):
+            place = in_dimensions(finding, source, given) or guard_and_index(finding, source, given)
+            if place:
                 verdict = replace(verdict, message=f"{verdict.message}\n  {place}")
         else:
 

@@ -1,4 +1,4 @@
-"""An index past an array's end, as the indices of the dimensions that the array has."""
+"""An index of an array as the indices of its dimensions, or beside the condition on it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ import numpy as np
 from ...emulator import Cause, Finding
 
 ABOUT = (Cause.OUTSIDE_ARRAY, Cause.OUTSIDE_ARRAY_COMPUTED, Cause.OUTSIDE_SHARED_ARRAY)
+SHARED_INDEX = Cause.SAME_ELEMENT_WRITTEN, Cause.SAME_INDEX_COUNTED, Cause.UPDATE_OF_ONE_INDEX
 CONSTANT = re.compile(
     r"\bconst(?:expr|eval)?\s+(?:static\s+)?(?:unsigned\s+)?\w+\s+(\w+)\s*=\s*([^;,]+);"
     r"|^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(.+)$",
     re.M,
 )
+COMPARED = re.compile(r"([A-Za-z_]\w*)\s*(<=?|>=?)\s*([A-Za-z_]\w*)")
 OPERATIONS = {
     ast.Add: int.__add__,
     ast.Sub: int.__sub__,
@@ -29,8 +31,11 @@ OPERATIONS = {
 def in_dimensions(finding: Finding, source: str, given: Mapping[str, Any]) -> str:
     """``tile_b[1536] is tile_b[3][0][0], and its first index ends at 2.``: for an element past the
     end of an array of several dimensions, which the cell declares in shared memory or which is one
-    of the inputs ``given``. "" for any other."""
+    of the inputs ``given``. ``of_band[8] is of_band[1][0]: it's declared [32][8].``: for a race in
+    such an array of shared memory. "" for any other."""
     name, index = finding.array, finding.index
+    if finding.cause in SHARED_INDEX and name and index is not None and name not in given:
+        return _of_rows(source, name, index)
     if finding.cause not in ABOUT or name is None or index is None or not finding.past:
         return ""
     count = index - finding.past + 1
@@ -43,6 +48,50 @@ def in_dimensions(finding: Finding, source: str, given: Mapping[str, Any]) -> st
     first, *rest = np.unravel_index(index, (index // prod(extents[1:]) + 1, *extents[1:]))
     indices = "".join(f"[{int(i)}]" for i in (first, *rest))
     return f"{name}[{index}] is {name}{indices}, and the first index ends at {extents[0] - 1}."
+
+
+def _of_rows(source: str, name: str, index: int) -> str:
+    extents = declared_extents(source, name, 0)
+    if len(extents) < 2 or not prod(extents[1:]):
+        return ""
+    places = np.unravel_index(index, (index // prod(extents[1:]) + 1, *extents[1:]))
+    indices = "".join(f"[{int(i)}]" for i in places)
+    declared = "".join(f"[{n or ''}]" for n in extents)
+    return (
+        f"{name}[{index}] is {name}{indices}, of the declared {name}{declared}. An index past the "
+        "end of a row is in the next row."
+    )
+
+
+def guard_and_index(finding: Finding, source: str, given: Mapping[str, Any]) -> str:
+    """The condition that let an access through, beside the index that is used, "" where
+    the source doesn't tell.
+
+    ``Line 9 tests i < n, and n is 100. x has 37 elements, and the index is 3 * i.``, or, where they
+    are of other variables, ``Line 9 tests i. The index of x is j.``
+    """
+    name, place, condition = finding.array, finding.location, finding.condition
+    if finding.cause is not Cause.OUTSIDE_ARRAY_GUARDED or not (name and place and condition):
+        return ""
+    lines = [re.sub(r"//.*", "", text) for text in source.splitlines()]
+    if max(place.line, condition.line) > len(lines) or finding.index is None:
+        return ""
+    used = re.search(rf"\b{re.escape(name)}\s*\[([^\[\]]+)\]", lines[place.line - 1])
+    tests = COMPARED.findall(lines[condition.line - 1])
+    if used is None or not tests:
+        return ""
+    parts = set(re.findall(r"[A-Za-z_]\w*", used[1]))
+    for left, sign, right in tests:
+        limit = given.get(right)
+        if left in parts and isinstance(limit, (int, np.integer)) and "<" in sign:
+            has = finding.index - finding.past + 1
+            ends = f"Line {condition.line} tests {left} {sign} {right}, and {right} is {limit}"
+            index = "" if used[1].strip() == left else f", and the index is {used[1].strip()}"
+            return f"{ends}. {name} has {has} elements{index}." if finding.past else ""
+    if not parts & {word for left, _, right in tests for word in (left, right)}:
+        tested = " and ".join(dict.fromkeys(left for left, _, _ in tests))
+        return f"Line {condition.line} tests {tested}. The index of {name} is {used[1].strip()}."
+    return ""
 
 
 def declared_extents(source: str, name: str, count: int) -> tuple[int, ...]:

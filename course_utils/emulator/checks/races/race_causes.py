@@ -55,7 +55,8 @@ def cause_of(
     apart = access.earlier(entry) >> 5 != lane >> 5
     if apart and (release := access.clocks.left_out(lane, entry)):
         of_flag = missing_order(access, there.instruction, entry, lane, kind, verb)
-        if of_flag[0] in OF_FLAGS and batch.lanes_per_block > 32:  # it's for the whole block
+        alone = same_block(batch, access.earlier(entry), lane) or batch.lanes_per_block == 32
+        if of_flag[0] in OF_FLAGS and not alone:  # the flag is for the whole block
             return of_flag[0], f"\n  {of_flag[1]}"
         return Cause.ARRIVAL_OF_OTHER_LANE, f"\n  {lanes_left_out(access, release, entry)}"
     if relaxed := access.races.relaxed_between(batch, entry, lane):
