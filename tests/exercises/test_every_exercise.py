@@ -89,6 +89,8 @@ def test_the_untouched_starter_is_not_started_whatever_its_white_space(name):
 @pytest.mark.parametrize("name", BUGS)
 def test_the_starter_of_a_find_the_bug_exercise_runs_and_shows_its_fault(name):
     outcome = run_source(BUGS[name], BUGS[name].starter)
+    if outcome.kind in kinds.NOT_HERE:
+        pytest.skip(outcome.verdict.message)
     assert outcome.kind == BUGS[name].bug
     numbers = (
         kinds.TARGET_MISSED,

@@ -138,7 +138,7 @@ class PreparedLaunch:
 
     @property
     def ptx(self) -> str:
-        """What the language's compiler wrote, the whole module."""
+        """The whole module, as the language's compiler wrote it."""
         return self.entry.module.ptx
 
     def run(self, options: Options | None = None) -> LaunchResult:
