@@ -370,6 +370,14 @@ def test_nvrtc_of_the_headers_own_cuda_is_preferred(monkeypatch, tmp_path, major
     assert runtime_compiler.nvrtc_library(major) == tmp_path / "nvidia" / wanted
 
 
+def test_headers_of_wheels_are_found_beside_any_nvcc(monkeypatch, tmp_path):
+    for name in ("cu13/include", "curand/include", "cuda_runtime/include", "cublas/lib"):
+        (tmp_path / "nvidia" / name).mkdir(parents=True)
+    monkeypatch.setattr(program_building.sys, "path", [str(tmp_path)])
+    found = [folder.parent.name for folder in program_building.library_folders()]
+    assert found == ["cu13", "curand"]  # and not the runtime's, which nvcc brings
+
+
 def test_without_nvcc_it_is_said_what_to_install(monkeypatch, capsys, tmp_path):
     def none():
         raise program_building.CannotBuild(f"no nvcc: {program_building.INSTALL}")

@@ -138,6 +138,13 @@ def _includes(nvcc: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(folder.resolve() for folder in found))
 
 
+def library_folders() -> tuple[Path, ...]:
+    """The folders of wheels with headers of CUDA's other libraries, which any nvcc can include."""
+    names = ("cu14", "cu13", "cublas", "cufft", "curand", "cusparse", "cuda_nvrtc", "nvtx")
+    folders = (Path(place) / "nvidia" / name / "include" for place in sys.path for name in names)
+    return tuple(dict.fromkeys(folder.resolve() for folder in folders if folder.is_dir()))
+
+
 def host_compiler() -> str:
     """The C compiler of this machine. Raises CannotBuild for none."""
     found = next(filter(None, map(shutil.which, ("gcc", "cc", "clang"))), None)
@@ -191,13 +198,16 @@ def build_program(
     command += ["-gencode", f"arch=compute_{arch},code=compute_{arch}", "-g", "-lineinfo"]
     for option in LINKING:
         command += ["-Xlinker", option]
+    libraries = [folder for folder in library_folders() if folder not in nvcc.includes]
+    for folder_after in libraries:  # after nvcc's own, whose version may be another
+        command += ["-Xcompiler", f"-idirafter{folder_after}"]
     command += [*nvcc_options(options), "-o", str(library), *sources]
     try:
         warnings = _run(command, " ".join(Path(name).name for name in sources), beside)
     except CannotBuild as error:
         raise CannotBuild(f"{error}{_wheel_for(error.log)}", error.log) from None
     stand_in = build_stand_in(nvcc.includes, folder)
-    foreign = tuple(map(str, (*nvcc.includes, "/usr/include", "/usr/lib")))
+    foreign = tuple(map(str, (*nvcc.includes, *libraries, "/usr/include", "/usr/lib")))
     missing = build_missing(library, stand_in, folder)
     return Built(library, stand_in, missing, foreign, warnings)
 
