@@ -115,6 +115,7 @@ FIND_THE_MISSING_BARRIER = KernelExercise(
     reference=lambda given: {"variance": given["x"].astype(np.float64).var(axis=1)},
     launch=lambda size: Launch((rows_and_columns(size)[0],), (128,)),
     small=((3, 300), (2, 129), (3, 7), 1),
+    worked=Worked(size=(2, 4), values={"x": (3, 1, 5, -1, 4, 0, 4, 0)}),  # variances 5 and 4
     full=(1 << 14, 1000),
     # Also for those who subtract the first element of a row: with few columns that costs digits.
     reduction=lambda size: max(64, rows_and_columns(size)[1]),

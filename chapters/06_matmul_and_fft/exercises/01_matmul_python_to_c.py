@@ -11,7 +11,7 @@ from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import HostExercise, PythonExercise
 
 WORK_AND_BYTES = PythonExercise(
-    cases=((2, 2, 2), (1000, 1000, 1000), (1, 512, 4096), (7, 5, 3)),
+    cases=((2, 2, 1), (2, 2, 2), (1000, 1000, 1000), (1, 512, 4096), (7, 5, 3)),
     reference=lambda M, N, K: (
         2 * M * N * K,
         4 * (M * K + K * N + M * N),

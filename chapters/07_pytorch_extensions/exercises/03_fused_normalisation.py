@@ -134,7 +134,11 @@ ADD_RMS_NORM = KernelExercise(
     reference=added_and_normed,
     launch=lambda size: Launch((size[0],), (256,)),
     small=((3, 300), FULL, (2, 257), (3, 7), (1, 1)),
-    worked=Worked(whole=("residual",)),
+    worked=Worked(  # z is 1 7 5 5 and 2 6 6 18: the roots of their mean squares are 5 and 10
+        size=(2, 4),
+        values={"x": (3, 5, 1, 2, 1, 4, 2, 10), "residual": (-2, 2, 4, 3, 1, 2, 4, 8)},
+        whole=("residual",),
+    ),
     full=(1 << 14, MOST),
     reduction=lambda size: size[1],
     contract=Domain(
@@ -186,6 +190,7 @@ BF16_ROW_NORMS = KernelExercise(
     reference=one_over_norms,
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((3, 4099), (9, 100), (3, 33), (2, 5), (1, 1)),
+    worked=Worked(size=(2, 4), values={"x": (1, 7, 5, -5, 2, -6, 6, 18)}),  # norms 1 / 0.2, 1 / 0.1
     full=(1 << 14, 4096),
     reduction=lambda size: size[1],
     contract=Domain(
@@ -359,6 +364,16 @@ LOSS_GRADIENT = KernelExercise(
     reference=gradient_of_loss,
     launch=lambda size: Launch((ceil_div(size[1], 256), size[0]), (256,)),
     small=((4, 300), (2, 256), (3, 7), (1, 2)),
+    worked=Worked(  # the softmax of a row is 1 for its 5 and 0 for the others; a label is 0.8
+        size=(2, 3),
+        values={
+            "x": (5, -95, -95, -95, -95, 5),
+            "logsumexp": (5, 5),
+            "target": (1, -100),
+            "weight": 2,
+            "smoothing": 0.3,
+        },
+    ),
     full=(1 << 11, 1 << 15),
     contract=Domain(
         sizes=domain.shapes(
@@ -427,6 +442,7 @@ DROPOUT_ANYWHERE = KernelExercise(
     reference=dropped,
     launch=lambda n: Launch((ceil_div(n, 1024),), (256,)),
     small=(1000, 257, 31, 1),
+    worked=Worked(size=5, values={"keep": 0.5}),
     full=1 << 24,
     contract=Domain(
         sizes=domain.shapes(n=(1, 2, 3, 4, 5, 31, 33, 127, 769, 1025, 4099)).with_outlier(n=32_771),

@@ -449,6 +449,7 @@ def read_beyond_need(stats: LaunchStats) -> float:
 NUCLEUS_SIZE = KernelExercise(
     inputs=some_weights,
     reference=sizes_of_nuclei,
+    worked=Worked(size=(2, 3), values={"weights": (5, 3, 1, 6, 2, 1), "goal": (8, 9)}),
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((9, 100), (8, 64), (3, 33), (1, 1)),
     full=(1 << 14, 2048),

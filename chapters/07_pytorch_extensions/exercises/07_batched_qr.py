@@ -96,6 +96,7 @@ def first_zero(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 ONE_REFLECTOR = KernelExercise(
     inputs=some_rows,
     reference=reflectors_of,
+    worked=Worked(size=(2, 3), values={"x": (3, 4, 0, -7, 0, 24)}),  # beta -5 and 25
     launch=lambda size: a_warp_each(size[0]),
     small=((9, 100), (8, 64), (3, 33), (1, 1)),
     full=(1 << 14, 2048),
@@ -263,6 +264,10 @@ def nan_elsewhere(crossed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 MANY_REFLECTORS = KernelExercise(
     inputs=some_products,
     reference=solved,
+    worked=Worked(  # on the diagonal and below it there is something else
+        size=(2, 3),
+        values={"crossed": (-9, 3, -9, -9), "tau": (2, 0.5), "Y": (3, 1, -2, 4, 2, -1)},
+    ),
     launch=lambda size: Launch((ceil_div(size[1], 128),), (128,)),
     small=((6, 130), (5, 128), (2, 5), (1, 1)),
     full=(32, 1 << 20),
@@ -398,6 +403,9 @@ def merged(given: Given) -> dict:
 MERGE_TRIANGLES = KernelExercise(
     inputs=two_triangles,
     reference=merged,
+    worked=Worked(  # R is -5 -3 and 0 9, or its signs the other way; 7 and -6 are no part of it
+        size=(1, 2), values={"top": (3, 1, 7, 4), "bottom": (4, 3, -6, 8)}
+    ),
     launch=lambda size: a_warp_each(size[0]),
     small=((3, 10), (8, 16), (9, 3), (1, 1)),
     full=(1 << 14, 16),
@@ -553,6 +561,9 @@ def by_the_lesson(cp, values):
 OPEN_QR = KernelExercise(
     inputs=to_factor,
     reference=as_lapack,
+    worked=Worked(  # columns of norm 25, and a second reflector of (-15, 12, 16)
+        size=(1, 2, 2), values={"A": (7, -17.25, 8, -23, 16, -4, 16, 0)}
+    ),
     launch=lambda size: Launch(
         (size[0],), (256,), shared=4 * (size[1] + size[2] + 4) * (size[1] + 1)
     ),

@@ -152,6 +152,7 @@ STUCK_TURNS = KernelExercise(
     reference=after_rounds,
     launch=lambda size: Launch((ceil_div(size[0], 128),), (256,)),
     small=((130, 3), (127, 2), (1, 1)),
+    worked=Worked(size=(4, 2)),
     full=(1 << 20, 16),
     reduction=lambda size: 16,
     bug=kinds.DEADLOCK,
