@@ -53,7 +53,7 @@ def program(seed):
 def races(first, second):
     """Whether two accesses of the two warps are ordered by nothing. To know of a release is to know
     of the warp's earlier ones."""
-    for q, (what, shift, _) in enumerate(second):
+    for q, (what, *_) in enumerate(second):
         if what not in (WRITE, READ):
             continue
         waited = {a for w, a, _ in second[:q] if w == WAIT}

@@ -15,114 +15,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..findings.causes import Cause
-from ..findings.report import LAUNCH_REFUSED, OUT_OF_BOUNDS, WARNING, Finding, KernelFault
-from ..findings.wording import where
+from ..findings.report import LAUNCH_REFUSED, OUT_OF_BOUNDS, WARNING, KernelFault
 from ..isa.symbols import readable_name
-from ..memory.address_space import GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE, Region
+from ..memory.address_space import GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
+from . import device_memory
 from .child_launches import (
     DEEPEST,
     MOST_PENDING,
     ChildLaunch,
-    ChildLaunches,
     DeviceStatus,
     Triple,
     new_buffer,
     short,
 )
+from .device_call import Call, Struct
 from .lanes import Group
 from .program import not_defined
 
 if TYPE_CHECKING:
     from ..isa import ptx
 
-Struct = dict[int, np.ndarray]  # what an argument holds, by byte
-Function = Callable[["Call"], int]
+Function = Callable[[Call], int]
 
 PREFIXES = "__cudaCDP2", "cuda"  # since CUDA 12, and before
 MOST_GRID = (2**31 - 1, 65_535, 65_535)
 MOST_BLOCK = (1024, 1024, 64)
 NON_BLOCKING = 1
-
-
-class Call:
-    """A call by one lane. ``arguments`` hold that lane's values."""
-
-    def __init__(
-        self, group: Group, at: int, instruction: ptx.Instruction, arguments: list[Struct]
-    ) -> None:
-        self.batch, self.instruction = group.batch, instruction
-        self.launch = group.batch.launch
-        self.lane = int(group.lanes[at])
-        self._arguments = [
-            {offset: value[at if len(value) > 1 else 0] for offset, value in struct.items()}
-            for struct in arguments
-        ]
-
-    @property
-    def children(self) -> ChildLaunches:
-        return self.launch.children
-
-    def number(self, n: int, offset: int = 0) -> int:
-        """An integer among the arguments, unsigned, ``offset`` bytes into the ``n``-th."""
-        value = self._arguments[n][offset]
-        return int(value.view(f"u{value.itemsize}"))
-
-    def triple(self, n: int) -> Triple:
-        """A dim3 among the arguments. Its parts may have been stored two at once."""
-        data = bytearray(12)
-        for offset, value in self._arguments[n].items():
-            data[offset : offset + value.itemsize] = value.tobytes()
-        x, y, z = np.frombuffer(data[:12], np.uint32).tolist()
-        return x, y, z
-
-    def fail(self, error: DeviceStatus) -> DeviceStatus:
-        """Keep an error for cudaGetLastError()."""
-        self.children.errors[self._thread] = error
-        return error
-
-    def last_error(self, *, keep: bool) -> DeviceStatus:
-        errors = self.children.errors
-        if keep:
-            return errors.get(self._thread, DeviceStatus.cudaSuccess)
-        return errors.pop(self._thread, DeviceStatus.cudaSuccess)
-
-    @property
-    def _thread(self) -> tuple[int, int]:
-        slot, thread = divmod(self.lane, self.batch.lanes_per_block)
-        return self.batch.first + slot, thread
-
-    def store(self, address: int, data: bytes) -> bool:
-        """Put bytes into memory, as the runtime does. False where there is none."""
-        region = self.batch.region_at(address)
-        if region is None or address + len(data) > region.end:
-            return False
-        copy = {"all": 0, "block": self.lane // self.batch.lanes_per_block, "lane": self.lane}
-        start = copy[region.owner] * region.stride + address - region.start
-        region.storage[start : start + len(data)] = np.frombuffer(data, np.uint8)
-        return True
-
-    def finding(self, kind: str, cause: Cause, text: str, level: str = "error") -> Finding:
-        """``text`` about what the thread does at the call."""
-        thread, block = self.batch.who(self.lane)
-        at = self.instruction.location
-        return Finding(kind, text, at, thread, block, level=level, cause=cause)
-
-    def who(self) -> str:
-        thread, block = self.batch.who(self.lane)
-        at = f" at {self.instruction.location}" if self.instruction.location else ""
-        return f"{where(thread, block)}{at}"
-
-    def refuse(self, name: str, shape: str, why: str, error: DeviceStatus) -> DeviceStatus:
-        """A launch that a GPU refuses. On a GPU only cudaGetLastError() says so."""
-        text = (
-            f"Launch refused: {self.who()} launches {readable_name(name)}{shape}, and {why}.\n"
-            f"  The kernel doesn't run. Only cudaGetLastError() in the kernel that launches it "
-            f"would say so: {error.name}."
-        )
-        key = LAUNCH_REFUSED, self.instruction.location, error
-        finding = self.finding(LAUNCH_REFUSED, Cause.CHILD_LAUNCH_REFUSED, text)
-        self.launch.findings.add(key, finding)
-        return self.fail(error)
 
 
 # --- launches ---
@@ -246,63 +164,7 @@ def _known(call: Call) -> DeviceStatus:
     return call.fail(DeviceStatus.cudaErrorInvalidResourceHandle)
 
 
-# --- memory ---
-
-
-def _global(call: Call, address: int, size: int) -> tuple[Region, int] | None:
-    """The array of global memory at an address with ``size`` bytes from there on, and where it is
-    in it."""
-    region = call.batch.region_at(address)
-    inside = region is not None and region.space == "global" and address + size <= region.end
-    return (region, address - region.start) if inside and region is not None else None
-
-
-def _copy(call: Call) -> DeviceStatus:
-    """cudaMemcpyAsync(to, from, bytes, kind, stream), between arrays of global memory."""
-    to, source, size = (call.number(n) for n in range(3))
-    target, origin = _global(call, to, size), _global(call, source, size)
-    if target is None or origin is None:
-        return call.fail(DeviceStatus.cudaErrorInvalidValue)
-    (a, first), (b, start) = target, origin
-
-    def move() -> None:
-        a.storage[first : first + size] = b.storage[start : start + size].copy()
-
-    call.children.ask(move, call.number(4))
-    return DeviceStatus.cudaSuccess
-
-
-def _fill(call: Call) -> DeviceStatus:
-    """cudaMemsetAsync(to, value, bytes, stream)."""
-    to, value, size = (call.number(n) for n in range(3))
-    target = _global(call, to, size)
-    if target is None:
-        return call.fail(DeviceStatus.cudaErrorInvalidValue)
-    region, first = target
-
-    def fill() -> None:
-        region.storage[first : first + size] = value & 0xFF
-
-    call.children.ask(fill, call.number(3))
-    return DeviceStatus.cudaSuccess
-
-
-def _allocate(call: Call) -> DeviceStatus:
-    """cudaMalloc(pointer, bytes): from the heap of ``malloc``."""
-    address = call.launch.module.heap.take(call.number(1))
-    if not address or not call.store(call.number(0), address.to_bytes(8, "little")):
-        return call.fail(DeviceStatus.cudaErrorMemoryAllocation)
-    return DeviceStatus.cudaSuccess
-
-
-def _free(call: Call) -> DeviceStatus:
-    region = GLOBAL.regions.below(call.number(0))
-    if call.number(0) == 0:
-        return DeviceStatus.cudaSuccess
-    if region is None or region.start != call.number(0) or region.heap is None:
-        return call.fail(DeviceStatus.cudaErrorInvalidValue)
-    region.heap.give_back(region)
-    return DeviceStatus.cudaSuccess
+# --- numbers ---
 
 
 def _store_number(value: int) -> Function:
@@ -324,10 +186,10 @@ FUNCTIONS: dict[str, Function] = {
     "EventCreateWithFlags": _make_handle,
     "EventRecord": _known,
     "EventDestroy": _known,
-    "MemcpyAsync": _copy,
-    "MemsetAsync": _fill,
-    "Malloc": _allocate,
-    "Free": _free,
+    "MemcpyAsync": device_memory.copy,
+    "MemsetAsync": device_memory.fill_memory,
+    "Malloc": device_memory.allocate,
+    "Free": device_memory.free,
     "GetDevice": _store_number(0),
     "GetDeviceCount": _store_number(1),
 }

@@ -11,24 +11,20 @@ they make an order of their own with flags and fences (:mod:`.happens_before`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
 from ...findings.reported_state import ReportedAccess
 from ...isa import ptx
-from ...isa.instruction_set import traits_of
 from ...machine.accesses import Spread, WatchedAccess
-from ...machine.async_state import KEY_SHIFT, MBarrier, Transfer
-from ...machine.barriers import BarrierState
+from ...machine.async_state import Transfer
 from ...machine.batch import Batch
 from ...machine.code import Code
 from ...machine.lanes import Group
 from ...machine.launch_state import LaunchState
-from ...machine.observer import Observer
 from ...memory.address_space import Region
-from ..barriers.sync_check import EVERYONE
 from .access_numbers import AccessNumbers
 from .arrivals import Meetings, Relaxed, arrives
 from .batch_races import BatchRaces
@@ -44,9 +40,9 @@ from .copy_sides import CopySide, fetched, side_of, sides
 from .flags import Flags
 from .happens_before import Order, fences, has_scopes, is_strong, makes_order
 from .lane_releases import LaneReleases
-from .mbarrier_scopes import arrival_too_narrow, narrow_arrival, narrow_wait, wait_too_narrow
 from .optimistic_loads import first_looks
-from .race_entries import CLOCK_SHIFT, THREAD, number_of, pack
+from .order_events import OrderEvents
+from .race_entries import THREAD, number_of, pack
 from .race_shadow import RaceShadow, cells_of, meets, span_of
 from .severity import Paths
 from .shared_names import NOTE, one_memory
@@ -55,7 +51,7 @@ from .tile_reads import LateReader, TileRead, TileReads
 from .vector_clocks import VectorClocks
 
 
-class RaceCheck(Observer):
+class RaceCheck(OrderEvents):
     """Watches the memory of one launch, and reports the first race of each pair of source lines,
     with a count of the rest."""
 
@@ -83,10 +79,6 @@ class RaceCheck(Observer):
             Paths
         )  # of the functions in which races were found
 
-    def clocks(self, batch: Batch) -> VectorClocks:
-        """What the warps of a batch know of each other's past."""
-        return self._batches[batch].clocks
-
     def tiles(self, batch: Batch) -> TileReads:
         """The tiles that tensor cores of a batch read."""
         return self._batches[batch].tiles
@@ -108,146 +100,6 @@ class RaceCheck(Observer):
 
     def batch_ends(self, batch: Batch) -> None:
         del self._batches[batch]
-
-    # --- order ---
-
-    def barrier_arrives(
-        self,
-        group: Group,
-        instruction: ptx.Instruction,
-        number: int,
-        threads: int | None,
-        state: BarrierState,
-    ) -> None:
-        """``bar.arrive`` hands over what came before it. It doesn't wait, and so learns nothing."""
-        if "arrive" not in instruction.modifiers:
-            return
-        races = self._batches[group.batch]
-        races.clocks.release(group.lanes, group.warps, instruction)
-        homes = group.warps // (group.batch.lanes_per_block // 32)
-        for block in np.unique(homes).tolist():
-            warps = group.warps[homes == block]
-            races.meetings.of(("bar", number, block)).gather(races.clocks.released(warps))
-
-    def barrier_completes(
-        self, batch: Batch, joined: np.ndarray, number: int, arrived: np.ndarray
-    ) -> None:
-        waited = joined & ~arrived
-        self._meet(batch, waited)
-        meetings = self._batches[batch].meetings
-        for block in np.flatnonzero(arrived.any(axis=1)).tolist():
-            meetings.of(("bar", number, block)).complete()
-            warps = block * joined.shape[1] + np.flatnonzero(waited[block])
-            if len(warps):
-                meetings.passed(("bar", number, block), warps)
-
-    def _meet(self, batch: Batch, joined: np.ndarray) -> None:
-        """Warps of each block meet at one of its barriers."""
-        clocks = self.clocks(batch)
-        size = clocks.span // batch.lanes_per_block
-        if size == 1:
-            clocks.meet(joined)
-            return
-        by_rank = joined.reshape(len(joined) // size, size, -1)
-        for rank in np.flatnonzero(by_rank.any(axis=(0, 2))):
-            only = np.zeros_like(by_rank)
-            only[:, rank] = by_rank[:, rank]
-            clocks.meet(only.reshape(len(by_rank), -1))
-
-    def cluster_arrives(self, group: Group, instruction: ptx.Instruction) -> None:
-        state = self._batches[group.batch]
-        releases = "relaxed" not in instruction.modifiers
-        state.at_arrival = state.accesses if releases and self._all(group) else -1
-        clocks = state.clocks
-        clocks.release(self._with_ended(group), group.warps, instruction)
-        for row, warps in self._rows(group):
-            state.meetings.arrive(row, warps, clocks.released(warps), instruction)
-
-    def cluster_barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
-        for row in np.flatnonzero(joined.any(axis=1)).tolist():
-            self._batches[batch].meetings.of(row).complete()
-
-    def cluster_passed(self, group: Group) -> None:
-        state = self._batches[group.batch]
-        state.waited[group.slots] = True
-        if state.at_arrival == state.accesses and self._all(group):
-            state.clocks.meet(np.ones(state.clocks.known.shape[:2], bool))
-            return
-        for row, warps in self._rows(group):
-            state.meetings.passed(row, warps)
-
-    @staticmethod
-    def _with_ended(group: Group) -> np.ndarray:
-        """The lanes of a group, and those of its warps that have ended: none waits for them."""
-        if group.n == 32 * len(group.warps):
-            return group.lanes
-        living = group.batch.living_masks()[group.warps]
-        ended = (living[:, None] >> np.arange(32, dtype=np.uint32) & 1) == 0
-        rows, places = np.nonzero(ended)
-        return np.union1d(group.lanes, group.warps[rows] * 32 + places)
-
-    def _all(self, group: Group) -> bool:
-        """Whether a group has lanes of all warps."""
-        return len(group.warps) == self.clocks(group.batch).known[..., 0].size
-
-    def _rows(self, group: Group) -> Iterator[tuple[int, np.ndarray]]:
-        """The warps of a group, cluster by cluster."""
-        rows = group.warps // self.clocks(group.batch).warps
-        for row in np.unique(rows).tolist():
-            yield row, group.warps[rows == row]
-
-    def warps_meet(self, group: Group) -> None:
-        masks = group.full(group.code.blocks[group.block].member_mask(group)).astype(np.uint32)
-        if (masks == EVERYONE).all():
-            self.clocks(group.batch).tick(group.warps)
-        else:  # some lanes wait for a part of their warp only
-            self.clocks(group.batch).lanes_meet(group.lanes, masks)
-
-    def fence(self, group: Group, instruction: ptx.Instruction) -> None:
-        order = self.clocks(group.batch).order
-        if order is not None and traits_of(instruction).fence:
-            order.fence(group, instruction)
-
-    def mbarrier_arrives(
-        self,
-        batch: Batch,
-        barrier: MBarrier,
-        lanes: np.ndarray,
-        i: ptx.Instruction,
-        transfer: Transfer | None,
-    ) -> None:
-        """Whoever waits for the mbarrier will know the past of the lanes that arrive; of a copy,
-        that of its start. The end of ``cp.async`` is its own thread's."""
-        state = self._batches[batch]
-        if transfer is None or transfer.queue == "async":
-            home, warps = barrier.key >> KEY_SHIFT, np.unique(lanes >> 5)
-            if lanes[0] // batch.lanes_per_block != home:
-                state.visits.add(batch, state.clocks, barrier.key, lanes, i)
-                state.meetings.of(barrier).visited = True
-                if arrival_too_narrow(i):
-                    finding = narrow_arrival(batch, barrier, int(lanes[0]), i)
-                    self.findings.add(("scope", i.location), finding)
-            state.clocks.release(lanes, warps, i)
-            state.meetings.arrive(barrier, warps, state.clocks.released(warps), i, home)
-        else:
-            state.meetings.of(barrier).gather(state.past[transfer.number])
-
-    def mbarrier_completes(self, batch: Batch, barrier: MBarrier) -> None:
-        self._batches[batch].meetings.of(barrier).complete()
-
-    def mbarrier_passed(
-        self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, instruction: ptx.Instruction
-    ) -> None:
-        meetings = self._batches[batch].meetings
-        meetings.passed(barrier, np.unique(lanes >> 5))
-        if meetings.of(barrier).from_afar and wait_too_narrow(instruction):
-            finding = narrow_wait(batch, barrier, int(lanes[0]), instruction)
-            self.findings.add(("scope", instruction.location), finding)
-
-    def relaxed_between(self, batch: Batch, entry: int, lane: int) -> Relaxed | None:
-        """A relaxed arrival, but for which a lane would know of an earlier access."""
-        warp, time = (entry & THREAD) >> 5, entry >> CLOCK_SHIFT
-        return self._batches[batch].meetings.relaxed_between(warp, time, lane)
 
     # --- accesses ---
 
