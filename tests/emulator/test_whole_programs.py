@@ -370,6 +370,11 @@ def test_nvrtc_of_the_headers_own_cuda_is_preferred(monkeypatch, tmp_path, major
     assert runtime_compiler.nvrtc_library(major) == tmp_path / "nvidia" / wanted
 
 
+def test_a_program_that_the_system_killed_gets_a_hint_about_memory():
+    said = program_report.describe_outcome(program_outcome.ProgramOutcome(-9, []))
+    assert "SIGKILL" in said and "memory" in said
+
+
 def test_headers_of_wheels_are_found_beside_any_nvcc(monkeypatch, tmp_path):
     for name in ("cu13/include", "curand/include", "cuda_runtime/include", "cublas/lib"):
         (tmp_path / "nvidia" / name).mkdir(parents=True)

@@ -47,6 +47,8 @@ def describe_outcome(outcome: ProgramOutcome) -> str:
         crash = next((e["line"] for e in outcome.events if e["what"] == "crash"), "")
         at = f" at {crash}" if crash else ""
         lines.append(f"The program was ended by {signal.Signals(-outcome.status).name}{at}.")
+        if -outcome.status == signal.SIGKILL:
+            lines.append("The system ends a program that takes too much memory: cut its sizes.")
     elif outcome.status == STOPPED:
         pass  # a note has said why
     elif outcome.end is None:
