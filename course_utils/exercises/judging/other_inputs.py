@@ -71,7 +71,7 @@ def with_change_named(
     """``wrong``, the verdict on the numbers of ``trial``, with the change of an input that gives
     all of them; as it is where none does, or where it names a mistake already. ``arrays_of`` gives
     what the launches of a trial left."""
-    of_values = wrong.kind in (kinds.WRONG, kinds.PRECISION, kinds.SCALED)
+    of_values = wrong.kind in (kinds.WRONG, kinds.PRECISION)
     if not of_values or wrong.first is None or wrong.slip not in UNNAMED:
         return wrong
     given = trial.given(exercise)
