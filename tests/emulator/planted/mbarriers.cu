@@ -118,7 +118,7 @@ __shared__ alignas(128) float s[64]; __shared__ u64 bar;
 if (threadIdx.x == 0) { init(&bar, 1); fence(); } // !
 __syncthreads();
 if (threadIdx.x == 0) { expect(&bar, «512→256»); bulk_load(s, x, 256, &bar); }
-«while (n++ < 60000) __syncthreads();→wait(&bar, 0);»
+«while (n < 60000) asm volatile("add.s32 %0, %0, 1;" : "+r"(n));→wait(&bar, 0);»
 y[threadIdx.x] = 1;
 
 // # bytes that come unannounced, for which nobody waits — barrier misuse
@@ -129,7 +129,7 @@ __shared__ alignas(128) float s[64]; __shared__ u64 bar;
 if (threadIdx.x == 0) { init(&bar, 1); fence(); } // !
 __syncthreads();
 if (threadIdx.x == 0) { expect(&bar, «128→256»); bulk_load(s, x, 256, &bar); }
-«while (n++ < 60000) __syncthreads();→wait(&bar, 0);»
+«while (n < 60000) asm volatile("add.s32 %0, %0, 1;" : "+r"(n));→wait(&bar, 0);»
 y[threadIdx.x] = 1;
 
 // # a producer that does not wait for an empty stage — barrier misuse
