@@ -36,7 +36,7 @@ ONE_WAY = KernelExercise(
     reference=after_rounds,
     launch=one_thread_each,
     small=SMALL,
-    worked=Worked(  # a round makes 96, 39 and 58 of the larger ones; -10 stays in any number
+    worked=Worked(  # a round makes 96, 39 and 58 of the larger ones, and -10 stays
         size=5, values={"x": (100, -10, 40, 0, 60), "rounds": 1}
     ),
     full=FULL,

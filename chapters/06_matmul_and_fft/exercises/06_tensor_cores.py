@@ -10,7 +10,6 @@ from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
-from course_utils.exercises.authoring.worked import Worked
 
 from .common import (
     HALF_OPERANDS,
@@ -130,7 +129,7 @@ SWIZZLED_ROWS = KernelExercise(
     reference=product_of_rows,
     launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
     small=((48, 32, 128), (16, 16, 64)),
-    worked=Worked(why_not="a fragment has 16 x 16 elements"),
+    worked=two_by_two(16, 16, 64),
     full=(2048, 2048, 2048),
     reduction=lambda size: max(size[2], 1),
     target=Target(

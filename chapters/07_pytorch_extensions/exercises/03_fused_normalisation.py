@@ -364,7 +364,7 @@ LOSS_GRADIENT = KernelExercise(
     reference=gradient_of_loss,
     launch=lambda size: Launch((ceil_div(size[1], 256), size[0]), (256,)),
     small=((4, 300), (2, 256), (3, 7), (1, 2)),
-    worked=Worked(  # the softmax of a row is 1 for its 5 and 0 for the others; a label is 0.8
+    worked=Worked(  # the softmax of a row is 1 for its 5 and 0 for the others, and a label is 0.8
         size=(2, 3),
         values={
             "x": (5, -95, -95, -95, -95, 5),

@@ -403,7 +403,7 @@ def merged(given: Given) -> dict:
 MERGE_TRIANGLES = KernelExercise(
     inputs=two_triangles,
     reference=merged,
-    worked=Worked(  # R is -5 -3 and 0 9, or its signs the other way; 7 and -6 are no part of it
+    worked=Worked(  # R is -5 -3 and 0 -9, without the 7 and the -6 below the diagonals
         size=(1, 2), values={"top": (3, 1, 7, 4), "bottom": (4, 3, -6, 8)}
     ),
     launch=lambda size: a_warp_each(size[0]),

@@ -16,6 +16,7 @@ from course_utils.exercises.authoring.launches import Launch, empty, floats, int
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import one_thread_each
+from course_utils.exercises.authoring.worked import Worked
 
 TYPES = {8: np.dtype(np.uint8), 13: np.dtype(">f4")}
 
@@ -189,6 +190,14 @@ def batch_of(given) -> dict:
 GATHER_BATCH = KernelExercise(
     inputs=images_and_order,
     reference=batch_of,
+    worked=Worked(  # a pixel of 51 is the mean, and 102 more are a deviation
+        size=(4, 2, 3),
+        values={
+            "images": (51, 102, 153, 204, 255, 0, 153, 51, 255, 0, 204, 102),
+            "mean": 0.2,
+            "deviation": 0.4,
+        },
+    ),
     launch=lambda size: one_thread_each(size[1] * size[2]),
     small=((7, 5, 781), (131, 7, 784), (3, 4, 49), (1, 1, 1)),
     axes={"batch": ("image", "pixel")},

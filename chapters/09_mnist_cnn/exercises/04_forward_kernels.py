@@ -115,7 +115,15 @@ NORM_STATISTICS = KernelExercise(
     reference=moments,
     launch=lambda size: Launch((size[1],), (THREADS,)),
     small=((3, 2, 49), (5, 3, 131), (2, 1, 40_009), (2, 1, 1), (1, 2, 1), (1, 1, 1)),
-    worked=Worked(whole=("x",)),
+    worked=Worked(  # means 1 and 2, deviations 10 and 20, sample variances 120 and 480
+        size=(2, 2, 3),
+        values={
+            "x": (21, 1, -9, 22, -18, -18, 1, -9, 1, 22, 22, -18),
+            "running_mean": (11, -8),
+            "running_variance": (20, 80),
+        },
+        whole=("x",),
+    ),
     full=(1024, 16, 784),
     reduction=lambda size: size[0] * size[2],
     contract=Domain(

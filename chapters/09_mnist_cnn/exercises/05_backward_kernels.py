@@ -192,7 +192,11 @@ NORM_BACKWARD = KernelExercise(
     reference=through_the_norm,
     launch=lambda size: a_thread_each(size[0] * size[1] * size[2]),
     small=((3, 3, 49), (5, 4, 131), (4, 16, 1), (2, 1, 3)),
-    worked=Worked(size=(2, 2, 3), values=TWO_CHANNELS, derived=sums_of_gradients),
+    worked=Worked(  # dgamma and dbeta are multiples of the six numbers of a channel
+        size=(2, 2, 3),
+        values={**TWO_CHANNELS, "dy": (3, 1, -2, 4, 2, -1, 4, 2, -2, 3, 2, 2)},
+        derived=sums_of_gradients,
+    ),
     axes={"dx": ("image", "channel", "pixel")},
     full=(1024, 16, 784),
     reduction=lambda size: 4,
