@@ -119,7 +119,7 @@ def judge(
     where ``initial`` tells them from what was never written. ``poisoned``: ``initial`` is no value
     that is ever computed, so what still holds it is wrong, be NaN expected there or not. ``exact``:
     the numbers must be equal, zeros down to their sign. ``stored`` marks the elements that some
-    thread stored to, even where they hold what they held before: bool, the shape of ``actual``.
+    thread stored to, even if they hold their old values: bool, the shape of ``actual``.
 
     ``axes`` names the axes, such as ``("query", "key")``. Without it the last two are rows and
     columns. ``order="F"`` is for a matrix stored by columns, whose array has the shape (columns,

@@ -212,7 +212,7 @@ SLIP_STEP: dict[Slip, str] = {
     "check the direction of each comparison too.",
     Slip.OUT_OF_ORDER: "Which elements are wrong depends on the numbers, not on the index. Follow "
     "the first wrong one through the kernel, line by line: after which statement does a variable "
-    "first differ from what you expect?",
+    "first differ from the number you expect?",
     Slip.START_VALUE: "Start a maximum at the smallest number (-infinity, INT_MIN), a minimum at "
     "the largest (+infinity, INT_MAX), and a sum at 0. A thread or lane without an element "
     "contributes the same number.",
@@ -262,7 +262,7 @@ SLIP_STEP: dict[Slip, str] = {
     "takes from there: of several in a word, the first is in the lowest bits.",
     Slip.INPUTS_SWAPPED: "Compare the role of each with the formula, and the order of the "
     "arguments.",
-    Slip.FIRST_FOR_ALL: "The index of that input lacks a number: that of its row, image or batch.",
+    Slip.FIRST_FOR_ALL: "The index of that input lacks a number, its row's, image's or batch's.",
     Slip.TILE_LAYOUT: "A fragment's row_major or col_major, and .trans of ldmatrix, say how a tile "
     "is stored in memory: compare both with the array.",
 }

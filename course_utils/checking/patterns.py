@@ -18,7 +18,7 @@ PARTS = 16  # of an array, from its first element to its last
 def is_noise(wrong: np.ndarray) -> bool:
     """Whether the marks of a map, bool (rows, columns), are here and there: neighbours along a row,
     a column and both diagonals differ about as often as by chance, and the runs of a row have
-    several lengths. Of few marks that can't be told."""
+    several lengths. Few marks don't show that."""
     if wrong.size < LEAST_MARKS:
         return False
     share = float(wrong.mean())

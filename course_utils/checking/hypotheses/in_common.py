@@ -277,7 +277,7 @@ def _as_the_index_has_it(wrong: np.ndarray) -> bool:
     the same ones of every few."""
     flat = wrong.reshape(-1)
     if flat.size < FEW_RUNS:
-        return True  # of a few elements that can't be told
+        return True  # a few elements don't show it
     changes = int((flat[1:] != flat[:-1]).sum())
     if flat.mean() >= NEARLY_ALL or changes <= max(2, flat.size // FEW_RUNS):
         return True

@@ -42,7 +42,7 @@ def compared(
     ``before`` is the content of each array ahead of the launches, ``given`` the inputs that the
     reference gets. With ``zeros`` the reference may be all zeros. ``poisoned``: outputs held values
     that no kernel computes. ``stored`` gives for each array the elements that a thread stored to,
-    bool, its shape; it's called where an array that had values holds some of them still. None where
+    bool, its shape. It's called where an array that had values holds some of them still. None where
     that isn't known, as on a GPU.
     """
     expected = exercise.expected(given)

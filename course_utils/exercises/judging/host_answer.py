@@ -206,7 +206,7 @@ def _beside(output: str, expected: str, by_driver: bool) -> dict[str, str]:
 
 
 def _rows(given: list[str], beside: Mapping[str, str]) -> tuple[str, ...]:
-    """The lines of an input, and below them those of ``beside``."""
+    """The lines of an input, and the lines of ``beside`` below."""
     first, *others = _shortened(given)
     rows = [("input", first), *(("", line) for line in others), *beside.items()]
     return tuple(f"{label:8}  {text}".rstrip() for label, text in rows)

@@ -1,7 +1,7 @@
 """Is a wrong result the right one for other inputs: without the bias, with a flipped filter?
 
-The reference says. It's evaluated with one input changed at a time, and where it then gives what
-the answer gave, everywhere, the change is the mistake's name.
+The reference says. It's evaluated with one input changed at a time, and where it then gives the
+answer's numbers, all of them, the change is the mistake's name.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def with_change_named(
     arrays_of: Callable[[Trial], Mapping[str, np.ndarray]],
 ) -> Verdict:
     """``wrong``, the verdict on the numbers of ``trial``, with the change of an input that gives
-    all of them; as it is where none does, or where it names a mistake already. ``arrays_of`` gives
-    what the launches of a trial left."""
+    all of them, unless none does, or it names a mistake already. ``arrays_of`` gives the arrays
+    after the launches of a trial."""
     of_values = wrong.kind in (kinds.WRONG, kinds.PRECISION)
     if not of_values or wrong.first is None or wrong.slip not in UNNAMED:
         return wrong
@@ -183,7 +183,7 @@ def _of_numbers(one: _Input) -> Iterator[Change]:
 
 
 def _of_signs(one: _Input) -> Iterator[Change]:
-    """An input with the other sign, or a complex one's conjugate; 1 over a number, or its
+    """An input with the other sign, or a complex one's conjugate, and 1 over a number, or its
     square."""
     array, label = one.array, one.label
     if array.dtype.kind not in "if":
