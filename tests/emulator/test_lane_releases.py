@@ -7,6 +7,7 @@ import pytest
 from asynchrony import module
 
 from course_utils.emulator import ALL_CHECKS, DATA_RACE, Cause, Options
+from course_utils.emulator.findings.languages import Language
 
 WRITE, READ, SYNC, ARRIVE, WAIT = range(5)
 BARRIERS = 4
@@ -102,3 +103,12 @@ def test_the_lane_that_arrives_is_named_and_not_its_warp():
     assert found.cause == Cause.ARRIVAL_OF_OTHER_LANE
     assert found.other_thread == (1, 0, 0)
     assert not findings([write, (SYNC, 0, 0), arrival], [(WAIT, 0, 0), (SYNC, 0, 0), (READ, 0, 0)])
+
+
+def test_the_report_names_the_barrier_of_the_kernel_s_language():
+    options = Options(checks=ALL_CHECKS, language=Language.NUMBA)
+    steps = np.array([[WRITE, 0, 0], [ARRIVE, 0, 1], [WAIT, 0, 0], [READ, 0, 0]], np.int32)
+    arguments = np.ones(4, np.int32), steps.ravel(), np.zeros(64, np.int32), np.int32(2)
+    (found, *_) = kernel().launch(1, 64, arguments, options=options).findings
+    assert found.cause == Cause.ARRIVAL_OF_OTHER_LANE
+    assert options.words.warp_barrier in found.message

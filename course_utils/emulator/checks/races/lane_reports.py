@@ -26,7 +26,7 @@ def lanes_left_out(access: CheckedAccess, release: Stretch, entry: int) -> str:
     what = "fence" if i is not None and i.opcode in ("fence", "membar") else "arrival"
     return (
         f"and the {what}{where} is by {by} alone: it doesn't order\n  what other lanes of the warp "
-        "did. Put __syncwarp() before it."
+        f"did. Put {batch.launch.options.words.warp_barrier} before it."
     )
 
 
