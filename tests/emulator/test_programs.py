@@ -312,7 +312,7 @@ def test_blocks_that_wait_for_later_blocks_get_them(monkeypatch):
 
 @pytest.mark.parametrize("blocks, threads", [(48, 512), (132, 1024)])  # the last fill the GPU
 def test_a_whole_grid_synchronises_across_batches(monkeypatch, blocks, threads):
-    monkeypatch.setattr(emulated_launch, "BATCH_LANES", 8192 if blocks == 48 else 5 * 1024)
+    monkeypatch.setattr(emulated_launch, "BATCH_LANES", 8192 if blocks == 48 else 25 * 1024)
     n = blocks * threads
     source = """
     #include <cooperative_groups.h>
