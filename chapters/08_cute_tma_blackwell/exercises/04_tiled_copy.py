@@ -162,7 +162,7 @@ COLUMNS_COPIED = KernelExercise(
     reference=lambda given: {"y": given["x"]},
     launch=lambda size: Launch((size[0] // 64, size[1] // 32), (128,)),
     small=((128, 64), (64, 32), (192, 96)),
-    worked=Worked(why_not="a tile has 64 x 32 elements"),
+    worked=Worked(whole=("x",), why_not="a tile has 64 x 32 elements"),
     full=(8192, 8192),
     contract=Domain(
         sizes=domain.shapes(rows=(64, 128, 192, 320), columns=(32, 64, 160)).with_outlier(

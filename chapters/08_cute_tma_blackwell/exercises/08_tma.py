@@ -309,7 +309,7 @@ HANDED_ROUND = KernelExercise(
     reference=lambda given: {"y": np.roll(given["x"].reshape(-1, 4, 32), 1, axis=1).ravel()},
     launch=lambda clusters: Launch((clusters * 4,), (32,)),
     small=(2, 1),
-    worked=Worked(why_not="a block has 128 elements"),
+    worked=Worked(whole=("x",), why_not="a block has 128 elements"),
     full=1 << 14,
     exact=True,
     contract=Domain(
