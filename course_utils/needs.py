@@ -304,7 +304,7 @@ def origin(tokens: list[str], stored: stored_outputs.StoredOutputs) -> str:
     """The line before stored outputs: which machine they come from."""
     on_gpu = any(re.match(r"gpu|sm_", token) for token in tokens)
     machine = f"an {stored.device}" if on_gpu else f"a machine with an {stored.device}"
-    if stored.device == stored_outputs.EMULATOR:
+    if LANGUAGES.keys() >= set(tokens):
         machine = f"a machine with {listed([PACKAGES[token] for token in tokens])}"
     printed = stored.outputs[0].keys() == {stored_outputs.TEXT}
     return f"On {machine} it {'printed' if printed else 'showed'}:"

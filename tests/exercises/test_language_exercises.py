@@ -28,6 +28,7 @@ from course_utils.exercises.authoring.language_spec import (
     InputChanged,
     KernelCase,
     LanguageExercise,
+    StoredOutside,
 )
 from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.exercises.judging import python_answer
@@ -104,6 +105,18 @@ def test_an_input_must_stay_as_it_is(launch):
         launch(spoils)(case())
 
 
+def test_an_output_outside_its_window_must_stay_as_it_is(launch):
+    def stores(given):
+        given.args["y"][:] = 3
+        return Result()
+
+    given = replace(case(), window=(slice(0, 1),))
+    with pytest.raises(StoredOutside, match=r"y\[1\] was stored to"):
+        launch(stores)(given)
+    inside = launch(lambda given: Result())(given)
+    assert inside.shape == (1,)
+
+
 def test_only_languages_that_are_launched_are_taken():
     with pytest.raises(ValueError, match="triton, numba"):
         LanguageExercise(kernel_language="warp", cases=(), reference=max)
@@ -120,6 +133,7 @@ def test_a_finding_becomes_the_verdict_with_the_lines_of_the_cell():
     ("error", "kind"),
     [
         (InputChanged("x has changed"), kinds.INPUT_CHANGED),
+        (StoredOutside("y[5] was stored to"), OUT_OF_BOUNDS),
         (LanguageError("kernel isn't a Numba kernel"), kinds.LAUNCH_ERROR),
     ],
 )

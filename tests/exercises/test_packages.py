@@ -35,7 +35,7 @@ def test_the_command_that_fetches_what_is_missing_is_the_next_step(no_triton, mo
     monkeypatch.setattr(
         python_answer, "how_to_get", lambda tokens: f"Fetch {' and '.join(tokens)}."
     )
-    assert "next: Fetch torch and triton." in str(run_source(TRITON, TRITON.solution))
+    assert "next: Fetch triton." in str(run_source(TRITON, TRITON.solution))
 
 
 def test_without_the_package_no_try_is_counted(no_triton, own_progress):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.language_spec import TRITON, KernelCase, LanguageExercise
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.spec import (
     Ask,
@@ -153,76 +151,54 @@ ONE_PROGRAM = PythonExercise(
 FORBIDDEN = np.array(0x7FC05A00, np.uint32).view(np.float32)  # a NaN that is not NumPy's own
 
 
-@dataclass(frozen=True)
-class Rows:
-    """What a launch gets: ``x`` has rows with gaps behind their columns, ``weight`` says how many
-    columns there are; ``programs`` are launched, for the first rows."""
-
-    x: np.ndarray
-    weight: np.ndarray
-    eps: float
-    programs: int
-
-    @property
-    def block(self) -> int:
-        return 1 << (len(self.weight) - 1).bit_length()
-
-    def __repr__(self) -> str:
-        rows, stride = self.x.shape
-        return (
-            f"{rows} rows of {len(self.weight)} floats, stride={stride}, eps={self.eps:g}, "
-            f"BLOCK={self.block}, {self.programs} programs"
-        )
-
-
-def rms_norms(rows: Rows) -> np.ndarray:
-    """The rows that the programs do, normalised in float64."""
-    x = rows.x[: rows.programs, : len(rows.weight)].astype(np.float64)
-    return x / np.sqrt(np.square(x).mean(axis=1, keepdims=True) + rows.eps) * rows.weight
-
-
-def launch_interpreted(kernel: Any, rows: Rows) -> np.ndarray:
-    """Launch a Triton kernel on the CPU, in Triton's interpreter; the rows that it stored.
-
-    What its programs shall not use is NaN: the gaps, what follows the weights, and the rows that
-    no program does. Raises TypeError for what is no kernel, IndexError for a store to a gap.
-    """
-    import torch
-
-    if not hasattr(kernel, "run"):  # a kernel of @triton.jit has it, a function has not
-        raise TypeError("rms_norm_rows is no Triton kernel: @triton.jit belongs above it")
-    columns, (count, stride) = len(rows.weight), rows.x.shape
-    x = np.full((count + rows.block, stride), FORBIDDEN)
-    x[: rows.programs, :columns] = rows.x[: rows.programs, :columns]
-    weight = np.append(rows.weight, np.full(rows.block, FORBIDDEN))
-    y = np.full(x.shape, np.nan, np.float32)
-    x_, weight_, y_ = map(torch.from_numpy, (x, weight, y))
-    kernel[(rows.programs,)](x_, weight_, y_, columns, stride, rows.eps, BLOCK=rows.block)
-    stored = y.view(np.uint32) != np.array(np.nan, np.float32).view(np.uint32)
-    stored[: rows.programs, :columns] = False
-    for row, column in np.argwhere(stored):
-        raise IndexError(
-            f"row {row}, column {column} of y was stored to, and {rows.programs} programs have "
-            f"{rows.programs} rows of {columns} columns: is there a mask?"
-        )
-    return y[: rows.programs, :columns]
-
-
-def some_rows(
-    rows: int, columns: int, seed: int, *, programs: int = 0, scale: float = 1, eps: float = 1e-5
-) -> tuple[Rows]:
-    """Random rows with a gap of three floats behind each; a program for each row or ``programs``
-    of them."""
+def to_norm(
+    rows: int,
+    columns: int,
+    seed: int,
+    *,
+    programs: int = 0,
+    scale: float = 1,
+    eps: float = 1e-5,
+    short: bool = False,
+) -> tuple[KernelCase]:
+    """Random rows with a gap of three floats after each, and a program for each row or ``programs``
+    of them. All that the programs shall not use is NaN. ``short``: numbers to work with by hand."""
     rng = np.random.default_rng(seed)
-    x = rng.standard_normal((rows, columns + 3), dtype=np.float32) * np.float32(scale)
+    programs, stride = programs or rows, columns + 3
+    x = np.full((rows, stride), FORBIDDEN)
+    x[:programs, :columns] = rng.standard_normal((programs, columns)) * scale
     weight = rng.random(columns, dtype=np.float32) + np.float32(0.5)
-    return (Rows(x, weight, eps, programs or rows),)
+    if short:
+        x[:programs, :columns] = rng.integers(-9, 10, (programs, columns))
+        weight = rng.integers(1, 8, columns).astype(np.float32) / 2
+    args = {
+        "x": x,
+        "weight": weight,
+        "y": np.full(x.shape, np.nan, np.float32),
+        "columns": columns,
+        "stride": stride,
+        "eps": eps,
+    }
+    block = 1 << (columns - 1).bit_length()
+    sizes = (
+        f"{rows} rows of {columns} floats, stride={stride}, eps={eps:g}, BLOCK={block}, "
+        f"{programs} programs"
+    )
+    window = slice(0, programs), slice(0, columns)
+    return (KernelCase(programs, args, ("y",), sizes, meta={"BLOCK": block}, window=window),)
 
 
-def any_rows(rng: np.random.Generator) -> tuple[Rows]:
+def rms_norms(case: KernelCase) -> np.ndarray:
+    """The rows that the programs do, normalised in float64."""
+    given = case.args
+    x = given["x"][case.window].astype(np.float64)
+    return x / np.sqrt(np.square(x).mean(axis=1, keepdims=True) + given["eps"]) * given["weight"]
+
+
+def any_rows(rng: np.random.Generator) -> tuple[KernelCase]:
     """Any rows of up to 300 columns, of any ordinary magnitude."""
     rows = int(rng.integers(1, 5))
-    return some_rows(
+    return to_norm(
         rows,
         int(rng.integers(1, 300)),
         int(rng.integers(1 << 30)),
@@ -232,18 +208,19 @@ def any_rows(rng: np.random.Generator) -> tuple[Rows]:
     )
 
 
-RMS_NORM_ROWS = PythonExercise(
-    needs=("torch", "triton"),
-    call=launch_interpreted,
+RMS_NORM_ROWS = LanguageExercise(
+    kernel_language=TRITON,
     cases=(
-        some_rows(3, 5, 1),
-        some_rows(2, 8, 2),
-        some_rows(4, 33, 3, programs=2),
-        some_rows(2, 100, 4, scale=1e-3),
-        some_rows(1, 1, 5),
+        to_norm(2, 3, 1, short=True),
+        to_norm(3, 5, 1),
+        to_norm(2, 8, 2),
+        to_norm(4, 33, 3, programs=2),
+        to_norm(2, 100, 4, scale=1e-3),
+        to_norm(1, 1, 5),
     ),
     reference=rms_norms,
     contract=DrawnCases(any_rows),
+    axes=("row", "column"),
 )
 
 

@@ -35,6 +35,10 @@ class InputChanged(Exception):
     """The kernel has stored to an array that it only reads."""
 
 
+class StoredOutside(Exception):
+    """The kernel has stored to elements of an output that aren't its own."""
+
+
 @dataclass
 class KernelCase:
     """One launch of an answer, which gets ``args`` in their order and by no name.
@@ -42,7 +46,8 @@ class KernelCase:
     ``grid`` counts blocks, Triton's programs, and ``block`` threads (None in Triton). ``meta`` are
     Triton's constants and options, such as BLOCK and num_warps. ``outputs`` names the arrays that
     the kernel writes: their elements are compared, the others must stay as they are. ``sizes``
-    describes the case in a few words. ``counts`` are there after the launch.
+    describes the case in a few words. ``window`` is the part of the one output that is compared,
+    and the rest of it must stay as it is. ``counts`` are there after the launch.
     """
 
     grid: int | tuple[int, ...]
@@ -51,6 +56,7 @@ class KernelCase:
     sizes: str
     block: int | tuple[int, ...] | None = None
     meta: dict[str, Any] = field(default_factory=dict)
+    window: tuple[slice, ...] = ()
     counts: Counts | None = None
 
     def __repr__(self) -> str:
@@ -106,10 +112,11 @@ def _by_counts(counted: Callable[[Counts, KernelCase], str], case: KernelCase) -
 def launched(language: str, kernel: Any, case: KernelCase) -> Any:
     """Launch ``kernel`` and give its output, or a tuple of outputs. The counts are the case's then.
 
-    Raises FoundInKernel for the first finding, InputChanged, and LanguageError for a launch or an
-    argument that doesn't fit the language.
+    Raises FoundInKernel for the first finding, InputChanged, StoredOutside, and LanguageError for a
+    launch or an argument that doesn't fit the language.
     """
     before = {name: array.copy() for name, array in case.inputs.items()}
+    untouched = case.args[case.outputs[0]].copy()
     try:
         result = run(language, kernel, case)
     except KernelFault as fault:
@@ -120,8 +127,26 @@ def launched(language: str, kernel: Any, case: KernelCase) -> Any:
         if not np.array_equal(array, before[name], equal_nan=array.dtype.kind == "f"):
             raise InputChanged(f"{name} has changed, and the kernel only reads it.")
     case.counts = result.counts
+    if case.window:
+        return _inside(case, untouched)
     values = tuple(case.args[name] for name in case.outputs)
     return values[0] if len(values) == 1 else values
+
+
+def _inside(case: KernelCase, before: np.ndarray) -> np.ndarray:
+    """The window of the output, which was ``before``."""
+    (name,) = case.outputs
+    after: np.ndarray = case.args[name]
+    bits = np.dtype(f"u{after.itemsize}")
+    stored = after.view(bits) != before.view(bits)
+    stored[case.window] = False
+    for index in np.argwhere(stored)[:1].tolist():
+        extents = ", ".join(str(each.stop) for each in case.window)
+        raise StoredOutside(
+            f"{name}{index} was stored to, and the kernel's part of {name} has the extents "
+            f"{extents}."
+        )
+    return after[case.window]
 
 
 def worst(findings: list[Finding]) -> Finding:

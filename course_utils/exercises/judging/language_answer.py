@@ -10,7 +10,7 @@ from ...checking.excerpts import clip, source_excerpt
 from ...checking.verdict import Verdict
 from ...emulator import Finding, LanguageError, Location
 from ..authoring import kinds
-from ..authoring.language_spec import FoundInKernel, InputChanged
+from ..authoring.language_spec import FoundInKernel, InputChanged, StoredOutside
 from ..authoring.spec import BaseExercise
 from .outcome import from_finding, simple
 
@@ -18,6 +18,7 @@ COMPILERS = ("triton.", "numba.")  # the modules of their errors begin so
 NUMBAS_ERROR, TRITONS_ERROR = "NumbaError", "TritonError"
 MOST_LINES, MOST_CHARACTERS = 6, 600  # of a compiler's message
 NUMBAS_LINES = 2  # of Numba's, before it lists what it tried
+HAS_A_MASK = "Does the store have a mask, or an if around it, for the elements that exist?"
 READ_IT = (
     "The compiler refuses the line. A kernel is a small part of Python: numbers, arrays, if, for "
     "and while, and the functions of its language."
@@ -32,6 +33,8 @@ def of_kernel(error: BaseException, exercise: BaseExercise, source: str) -> Verd
         return _of_finding(error.finding, exercise, source)
     if isinstance(error, InputChanged):
         return simple(kinds.INPUT_CHANGED, str(error))
+    if isinstance(error, StoredOutside):
+        return simple(kinds.OUT_OF_BOUNDS, str(error), hint=HAS_A_MASK)
     if isinstance(error, LanguageError):
         return simple(kinds.LAUNCH_ERROR, str(error), hint=kinds.NEXT_STEP[kinds.WRONG_SIGNATURE])
     bases = {each.__name__ for each in type(error).__mro__ if each.__module__.startswith(COMPILERS)}

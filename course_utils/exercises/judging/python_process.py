@@ -45,9 +45,9 @@ PACKAGES, LANGUAGE = "COURSE_PACKAGES", "COURSE_KERNEL_LANGUAGE"
 
 @cache
 def server(packages: tuple[str, ...] = (), language: str = "") -> ForkServer:
-    """The process that forks for each answer which needs ``packages``. Triton interprets there, or
-    it compiles for the emulator, where kernels of ``language`` are launched."""
-    environment = {"COURSE_DEVICE": "emulator", "TRITON_INTERPRET": "1"}
+    """The process that forks for each answer which needs ``packages``. ``language``: of kernels
+    that it launches on the emulator."""
+    environment = {"COURSE_DEVICE": "emulator"}
     environment |= {PACKAGES: " ".join(packages), LANGUAGE: language}
     return ForkServer(__name__, environment | language_spec.environment(language))
 
