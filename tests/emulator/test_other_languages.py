@@ -3,6 +3,7 @@ are installed."""
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from importlib import metadata
@@ -526,3 +527,23 @@ def test_a_script_for_a_gpu_runs_as_it_is(tmp_path, monkeypatch, capsys, n, stat
     assert script_command.main([str(file), "--", str(n)]) == status
     printed = capsys.readouterr()
     assert says in printed.err and printed.out == ("" if status else "done nan\n")
+
+
+def test_warp_starts_without_its_greeting_and_its_warning_of_no_driver(capfd):
+    warp = SimpleNamespace(config=SimpleNamespace(log_level=20), LOG_ERROR=40)
+    levels = []
+
+    def init():
+        os.write(2, b"no driver")
+        levels.append(warp.config.log_level)
+
+    warp.init = init
+    warp_launches._start_quietly(warp)
+    os.write(2, b"later")
+    assert capfd.readouterr().err == "later"
+    assert (levels, warp.config.log_level) == ([40], 20)
+
+
+def test_a_prepared_launch_has_its_ptx():
+    case = CASES["numba_saxpy_90"]
+    assert ".visible .entry" in recorded.replayed(case, case.made()).ptx
