@@ -1,9 +1,9 @@
 """Which third of the dearest tests runs: another one at another commit, and under another Python.
 
-A test belongs here if its answer doesn't depend on the version of Python. Continuous integration
-tests each commit under three Pythons whose minor versions follow one another: each of them has a
-third, and together they have all. ``COURSE_TURN=all`` runs everything, and ``COURSE_TURN=2`` the
-turn that a report names.
+A test can be shared out if its answer doesn't depend on the version of Python. Continuous
+integration tests each commit under three Pythons whose minor versions follow one another: each of
+them has a third, and together they have all. ``COURSE_TURN=all`` runs everything, and
+``COURSE_TURN=2`` the turn that a report names.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ ALL = "all"
 
 @cache
 def turn() -> int | None:
-    """The number of this run's turn; None where every test has its turn: if that is asked for, or
-    there is no commit to number it by."""
+    """The number of this run's turn. None if every test runs, because that is asked for or there
+    is no commit to number the turn by."""
     if asked := os.environ.get("COURSE_TURN"):
         return None if asked == ALL else int(asked)
     commit = _commit()
@@ -48,13 +48,13 @@ def in_turn(place: int) -> pytest.MarkDecorator:
 
 
 def one_of(count: int) -> slice:
-    """One of ``count`` things, another one at each turn; the first where every test runs."""
+    """One of ``count`` things, another one at each turn, and the first if every test runs."""
     place = (turn() or 0) // THIRDS % max(count, 1)
     return slice(place, place + 1)
 
 
 def _commit() -> str:
-    """The hash of the commit at hand; "" where neither ``make`` nor git knows one."""
+    """The hash of the commit at hand, or "" if neither ``make`` nor git knows one."""
     if told := os.environ.get("COURSE_COMMIT"):
         return told
     try:

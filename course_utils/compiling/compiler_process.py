@@ -117,7 +117,7 @@ class CompilerProcess:
 
 
 def _tunables() -> str:
-    """glibc's settings for the process: those of the environment come last, and so they count."""
+    """glibc's settings for the process, with the environment's last, so that they count."""
     return ":".join(filter(None, (LARGE_PAGES, os.environ.get("GLIBC_TUNABLES"))))
 
 

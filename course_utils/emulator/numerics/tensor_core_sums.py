@@ -33,9 +33,9 @@ Sums = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], np.ndarray]
 def sums_on_hopper(a: str, b: str, k: int, warpgroup: bool = False) -> Sums | None:
     """How factors of the kinds ``a`` and ``b`` are multiplied and added in f32, ``k`` at once.
 
-    ``warpgroup`` is for ``wgmma``. None for combinations that are not measured. The function takes (…, M, K)
-    and (…, K, N) in f64 and the accumulators (…, M, N) in f32, or None for zeros. It returns f64
-    (…, M, N), each a float.
+    ``warpgroup`` is for ``wgmma``. None for combinations that are not measured. The function takes
+    (…, M, K) and (…, K, N) in f64 and the accumulators (…, M, N) in f32, or None for zeros. It
+    returns f64 (…, M, N), each a float.
     """
     if {a, b} <= _FP8 and k == 32:
         return _of_fp8_wgmma if warpgroup else _of_fp8_mma
@@ -100,8 +100,8 @@ def _cut_off(
         if columns < len(each):
             by_k = by_k[0].transpose(0, 2, 3, 1), by_k[1].transpose(0, 2, 3, 1)
             each, found = each.transpose(1, 2, 0), found.transpose(1, 2, 0)
-        factors = map(np.ascontiguousarray, (*by_k, each))
-        found[...] = _sums(*factors, kept, of_sum, least)
+        of_left, of_right, of_start = map(np.ascontiguousarray, (*by_k, each))
+        found[...] = _sums(of_left, of_right, of_start, kept, of_sum, least)
     if plain is not None:
         total = np.where(np.isfinite(plain), total, plain)
     return total.reshape(start.shape)
