@@ -52,16 +52,19 @@ def key_figure(launch: SteppedLaunch, frames: Sequence[int] = ()) -> Figure:
         step = launch.steps[n]
         title = f"step {n + 1} of {len(launch.steps)}, line {step.line}: "
         title += f"{len(step.lanes)} of {len(state.threads)} threads"
-        title += "".join(f", {label} of a fault" for label in _labels(launch, n))
+        title += _moment(launch, n)
         left.set_title(title, fontsize=9, loc="left")
         _source(left, launch, n)
         _cells(right, launch, state)
     return figure
 
 
-def _labels(launch: SteppedLaunch, number: int) -> list[str]:
+def _moment(launch: SteppedLaunch, number: int) -> str:
     moments = launch.faults[0].moments if launch.faults else ()
-    return [label for label, n in moments if n == number]
+    labels = [label for label, n in moments if n == number]
+    if not labels:
+        return ""
+    return f", {labels[0] if len(labels) == 1 else 'both accesses'} of a fault"
 
 
 def _source(axes: Axes, launch: SteppedLaunch, number: int) -> None:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 RUNS, OFF, WAITS, ENDED, READY = "runs", "off", "waits", "ended", "ready"
 WARP = 32
-FRAMES = 3
 
 
 @dataclass(frozen=True)
@@ -62,15 +61,14 @@ def state_after(launch: SteppedLaunch, number: int) -> StepState:
 
 
 def key_frames(launch: SteppedLaunch) -> list[int]:
-    """At most three steps that tell the story: the moments of a fault, or else the first step that
-    reaches an array, the first at which threads wait (or one in the middle), and the last that
-    writes."""
+    """At most three steps that tell the story: the first that reaches an array, or both moments of
+    a fault; the first at which threads wait, or one in the middle; and the last that writes."""
+    steps = launch.steps
+    reaching = [n for n, step in enumerate(steps) if step.reaches]
+    waiting = [n for n, step in enumerate(steps) if step.waits]
+    writing = [n for n, step in enumerate(steps) if step.changes]
     if launch.faults and launch.faults[0].moments:
-        found = [n for _, n in launch.faults[0].moments][-FRAMES:]
+        found = [n for _, n in launch.faults[0].moments]
     else:
-        steps = launch.steps
-        reaching = [n for n, step in enumerate(steps) if step.reaches]
-        waiting = [n for n, step in enumerate(steps) if step.waits]
-        writing = [n for n, step in enumerate(steps) if step.changes]
-        found = reaching[:1] + (waiting[:1] or reaching[len(reaching) // 2 :][:1]) + writing[-1:]
-    return sorted(set(found)) or [len(launch.steps) - 1]
+        found = reaching[:1] + (waiting[:1] or reaching[len(reaching) // 2 :][:1])
+    return sorted({*found[:2], *writing[-1:]}) or [len(steps) - 1]
