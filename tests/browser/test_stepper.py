@@ -86,6 +86,17 @@ def test_keys_buttons_and_the_slider_move_the_same_step(opened):
     assert not problems
 
 
+def test_the_frame_is_as_high_as_its_page_whatever_its_width_was(opened):
+    frame, page, problems = opened(TREE)
+    height = "document.querySelector('iframe').clientHeight"
+    before = page.evaluate(height)
+    for width in (200, 1280):
+        page.set_viewport_size({"width": width, "height": 700})
+        page.wait_for_timeout(300)
+        frame.evaluate("dispatchEvent(new Event('resize'))")
+    assert abs(page.evaluate(height) - before) < 20 and not problems
+
+
 def test_it_plays_until_it_is_stopped(opened):
     frame, page, problems = opened(TREE)
     frame.click("[data-go=play]")

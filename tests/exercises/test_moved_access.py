@@ -2,8 +2,7 @@
 
 import pytest
 
-from course_utils.emulator import DATA_RACE, OUT_OF_BOUNDS, Cause, Finding
-from course_utils.emulator.isa.location import Location
+from course_utils.emulator import DATA_RACE, OUT_OF_BOUNDS, Cause, Finding, Location
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging.moved_access import where_used
 from course_utils.exercises.judging.outside_index import guard_and_index, in_dimensions

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ...emulator import Finding
-from ...emulator.isa.location import Location
+from ...emulator import Finding, Location
 
 ACCESS = re.compile(r"\[|->|(?<![\w)\]])\s*\*\s*\w")
 
