@@ -43,8 +43,8 @@ def one_atomic(counts: Counts, case: KernelCase) -> str:
     if counts.global_atomic_requests <= case.grid:
         return ""
     return (
-        f"{case.grid} programs made {counts.global_atomic_requests} atomic additions. Let each keep its "
-        "own sum in its loop, and add it to total[0] once."
+        f"{case.grid} programs made {counts.global_atomic_requests} atomic additions. Let each "
+        "keep its own sum in its loop, and add it to total[0] once."
     )
 
 

@@ -102,8 +102,8 @@ NUMBA: Steps = {
     "with the bytes of the launch: kernel[grid, block, stream, bytes].",
     Cause.INDEX_OVERFLOW: "Make one factor 64 bits wide before you multiply: "
     "np.int64(row) * width + column. Indices of cuda.grid are.",
-    Cause.INDEX_BELOW_ZERO: "Test before you subtract: if i >= 1, and then x[i - 1]. An index below "
-    "0 counts from the end, as in NumPy, and one further down is outside.",
+    Cause.INDEX_BELOW_ZERO: "Test before you subtract: if i >= 1, and then x[i - 1]. An index "
+    "below 0 counts from the end, as in NumPy, and one further down is outside.",
     Cause.HOST_ADDRESS: "Pass the array itself, or cuda.to_device(array).",
     Cause.MEMORY_NOT_INITIALISED: "Which line should have written this element, and does it run "
     "before the read? cuda.shared.array(...) and cuda.device_array(...) hold nothing useful before "
@@ -167,8 +167,8 @@ WARP: Steps = {
     OUT_OF_BOUNDS: _WARP_RANGE,
     Cause.OUTSIDE_ARRAY_GUARDED: _WARP_RANGE,
     Cause.OUTSIDE_ARRAY_COMPUTED: _WARP_RANGE,
-    Cause.INDEX_BELOW_ZERO: "Test before you subtract: if i >= 1, and then x[i - 1]. An index below "
-    "0 counts from the end, as in NumPy, and one further down is outside.",
+    Cause.INDEX_BELOW_ZERO: "Test before you subtract: if i >= 1, and then x[i - 1]. An index "
+    "below 0 counts from the end, as in NumPy, and one further down is outside.",
     Cause.INDEX_OVERFLOW: "Make one factor 64 bits wide before you multiply: "
     "wp.int64(row) * wp.int64(width).",
     Cause.HOST_ADDRESS: 'Pass an array on the device "cpu", or a NumPy array.',
