@@ -61,8 +61,9 @@ def state_after(launch: SteppedLaunch, number: int) -> StepState:
 
 
 def key_frames(launch: SteppedLaunch) -> list[int]:
-    """At most three steps that tell the story: the first that reaches an array, or both moments of
-    a fault; the first at which threads wait, or one in the middle; and the last that writes."""
+    """At most three steps that show the story: the first that reaches an array, the first at which
+    threads wait (or one in the middle), and the last that writes. Both moments of a fault replace
+    the first two."""
     steps = launch.steps
     reaching = [n for n, step in enumerate(steps) if step.reaches]
     waiting = [n for n, step in enumerate(steps) if step.waits]

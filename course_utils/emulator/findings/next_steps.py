@@ -1,4 +1,4 @@
-"""What to do next about a finding: one table, by cause and by kind, for everything that reports."""
+"""The next step for a finding: one table, by cause and by kind, for everything that reports."""
 
 from __future__ import annotations
 
@@ -310,7 +310,7 @@ WITHOUT_ATOMICS: dict[Cause | str, str] = {
 
 
 def next_step(finding: Finding, *, atomics: bool = True) -> str:
-    """What to do about a finding, in one to three sentences and in the words of its kernel's
+    """The next step for a finding, in one to three sentences and in the words of its kernel's
     language. ``atomics``: whether a kernel of CUDA C++ may use them."""
     other = LANGUAGE_STEPS[finding.language] or ({} if atomics else WITHOUT_ATOMICS)
     of_cause = other.get(finding.cause) or CAUSE_STEPS.get(finding.cause)

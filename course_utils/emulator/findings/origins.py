@@ -24,7 +24,7 @@ BY_SIZE = BELOW | {"gt", "ge", "hi", "hs"}
 SIZES = ("ntid", "nctaid", "nclusterid", "cluster_nctaid")  # of a launch, alike in all threads
 OF_THREAD = ("tid", "laneid", "warpid", "lanemask")
 Source = str | int | tuple[str, int]  # of a value: see _Sources
-WAITING = {"ld", "ldu", "bra", "fence", "membar", "nanosleep"}  # what a loop that waits may do
+WAITING = {"ld", "ldu", "bra", "fence", "membar", "nanosleep"}  # opcodes of a loop that waits
 ENDS = {"brx", "call", "ret", "exit", "trap"}
 
 

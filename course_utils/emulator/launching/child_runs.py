@@ -1,4 +1,4 @@
-"""Runs what a kernel has launched, after its grid has ended."""
+"""Runs the launches that a kernel made, after its grid has ended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def run_children(
     module: EmulatedModule, children: ChildLaunches, options: Options, result: LaunchResult
 ) -> None:
-    """Run what a grid asked for. ``result``, that grid's, gets the findings and the text of all.
+    """Run the work that a grid asked for. ``result``, that grid's, gets all findings and text.
     Raises KernelFault for a fault of a kernel that it launched."""
     work = children.take()
     if not work:
@@ -63,7 +63,7 @@ def _run(
 
 
 def run_one(launch: EmulatedLaunch, child: ChildLaunch | None) -> LaunchResult:
-    """Run a launch without what it launches. Where it is a ``child``, its findings say so."""
+    """Run a launch without its own launches. Where it is a ``child``, its findings say so."""
     if child is None:
         return launch.run()
     try:

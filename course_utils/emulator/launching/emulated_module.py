@@ -1,4 +1,4 @@
-"""PTX modules and the kernels in them: where their variables lie, and how one is launched."""
+"""PTX modules and the kernels in them: where their variables are, and how one is launched."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class EmulatedModule:
     """A PTX module. Functions are read and decoded when they are first needed.
 
     ``others`` are modules that are linked with it, as of several files compiled with ``-rdc=true``:
-    what one declares ``.extern``, another defines. Raises
+    a symbol that one declares ``.extern``, another defines. Raises
     :class:`~course_utils.emulator.PtxError` for text that is not PTX, and for a name that two of
     them define.
     """
@@ -93,7 +93,7 @@ class EmulatedModule:
         return self._entries[name]
 
     def global_array(self, name: str) -> np.ndarray:
-        """The bytes of a ``__device__`` or ``__constant__`` variable; a uint8 view, writable."""
+        """The bytes of a ``__device__`` or ``__constant__`` variable, as a writable uint8 view."""
         if name not in self.variables:
             matches = [v for v in self.variables if readable_name(v) == name]
             if not matches:
@@ -140,7 +140,7 @@ class EmulatedModule:
         raise ptx.PtxError(f"unknown symbol {name}")
 
     def kernel_needs(self, name: str) -> tuple[int, int]:
-        """(bytes of arguments, most threads of a block) of a kernel; (-1, 0) for no kernel."""
+        """A kernel's bytes of arguments and most threads of a block, (-1, 0) for no kernel."""
         if name not in self.entries:
             return -1, 0
         entry = self.entry(name)
@@ -193,8 +193,8 @@ class Entry:
         self._hardware_ftz = fpenv.suits(opcodes)
 
     def code_for(self, clustered: bool, name: str | None = None) -> Code:
-        """The decoded body, or that of the function ``name`` as this kernel calls it: shared
-        variables lie where they lie for the kernel. In clusters their addresses carry a rank."""
+        """The decoded body, or the function ``name`` as this kernel calls it: shared variables are
+        where the kernel has them. In clusters their addresses carry a rank."""
         key = name or self.name, clustered
         if key not in self._codes:
             order, kept = len(self._codes), self.module.text.codes
@@ -254,8 +254,8 @@ class Entry:
 
     @cached_property
     def local_bytes(self) -> int:
-        """Bytes of local arrays of a thread: the kernel's own, and those of what it could call,
-        each counted once."""
+        """Bytes of local arrays of a thread: the kernel's own and its callable functions', each
+        counted once."""
         variables = [v for f in (self.function, *self._called()) for v in f.variables]
         return sum(v.size for v in variables if v.space == "local")
 
@@ -270,7 +270,7 @@ class Entry:
         return list({(i.opcode, i.modifiers): i for i in self.instructions()}.values())
 
     def _place_shared(self) -> int:
-        """Give shared variables their offsets, a gap after each; return the bytes really needed."""
+        """Give shared variables their offsets, a gap after each. Return the bytes really needed."""
         own = [v for f in (self.function, *self._called()) for v in f.variables]
         own = [v for v in own if v.space == "shared"]
         own += [v for v in self.module.variables.values() if v.space == "shared" and v.size]

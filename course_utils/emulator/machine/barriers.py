@@ -40,7 +40,7 @@ class BarrierState:
     arrived: np.ndarray
     asked: np.ndarray
     joined: np.ndarray  # (blocks, warps) that took part since the last completion
-    only: np.ndarray  # those of them that don't wait
+    only: np.ndarray  # the warps among them that don't wait
     number: int
     cast: np.ndarray  # threads that voted, and those of them that voted true, of each block
     ones: np.ndarray

@@ -1,8 +1,8 @@
-"""Launches that a kernel asks for (dynamic parallelism): what waits for the end of its grid.
+"""Launches that a kernel asks for (dynamic parallelism): they wait for the end of its grid.
 
 A kernel may start neither before the launch of it nor after the end of the grid that launches it.
 Here it starts at that end. So do copies and fills of memory. They run in the order in which they
-were asked for, which is the order of every stream. What went into ``cudaStreamTailLaunch`` comes
+were asked for, which is the order of every stream. Work of ``cudaStreamTailLaunch`` comes
 after all of them.
 Source: CUDA C++ Programming Guide, "CUDA Dynamic Parallelism".
 """
@@ -68,7 +68,7 @@ Work = ChildLaunch | Callable[[], None]
 
 @dataclass(eq=False)
 class ChildLaunches:
-    """What the threads of one grid have asked for, and ``depth``, the launches around that grid.
+    """Work that threads of one grid have asked for, and ``depth``, the launches around that grid.
 
     ``buffers``: launches that lack their arguments, by the address of those. ``errors``: the last
     of each thread. ``handles``: streams and events that there are.
@@ -104,8 +104,8 @@ class ChildLaunches:
         return handle
 
     def take(self) -> list[Work]:
-        """All work, in the order in which it runs; forgotten here. Launches that never came are
-        given up."""
+        """All work, in the order in which it runs. It is forgotten here. Launches that never came
+        are given up."""
         for child in self.buffers.values():
             GLOBAL.free(child.arguments)
         work = self.ordinary + self.last

@@ -16,7 +16,7 @@ from .lanes import Group
 if TYPE_CHECKING:
     from ..isa import ptx
 
-Struct = dict[int, np.ndarray]  # what an argument holds, by byte
+Struct = dict[int, np.ndarray]  # the values in an argument, by byte
 
 
 class Call:
@@ -35,7 +35,7 @@ class Call:
 
     @property
     def children(self) -> ChildLaunches:
-        """What the grid has asked for."""
+        """The work that the grid has asked for."""
         return self.launch.children
 
     def number(self, n: int, offset: int = 0) -> int:
@@ -79,7 +79,7 @@ class Call:
         return True
 
     def finding(self, kind: str, cause: Cause, text: str, level: str = "error") -> Finding:
-        """``text`` about what the thread does at the call."""
+        """``text`` about the thread's call."""
         thread, block = self.batch.who(self.lane)
         at = self.instruction.location
         return Finding(kind, text, at, thread, block, level=level, cause=cause)

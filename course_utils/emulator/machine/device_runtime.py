@@ -2,7 +2,7 @@
 
 ``child<<<grid, block>>>(x)`` in a kernel becomes two calls. ``__cudaCDP2GetParameterBufferV2``
 gives memory for the arguments, and ``__cudaCDP2LaunchDeviceV2`` launches. Every lane that calls
-them launches a grid of its own.
+them launches its own grid.
 Source: CUDA C++ Programming Guide, "CUDA Dynamic Parallelism", "Device-side Launch from PTX".
 """
 
@@ -47,7 +47,7 @@ NON_BLOCKING = 1
 
 
 def _prepare(call: Call, address: int, grid: Triple, block: Triple, shared: int) -> int:
-    """Where the arguments of a launch are to be stored; 0 for one that is refused."""
+    """The address for the arguments of a launch, 0 for one that is refused."""
     module = call.launch.module
     name = module.function_at(address, call.instruction)
     shape = f"<<<{short(grid)}, {short(block)}>>>"
@@ -78,7 +78,7 @@ def _prepare(call: Call, address: int, grid: Triple, block: Triple, shared: int)
 
 
 def _wrong_shape(grid: Triple, block: Triple, allowed: int) -> str:
-    """What is wrong with the shape of a launch, or ""."""
+    """The mistake in the shape of a launch, or ""."""
     for what, shape in (("blocks", grid), ("threads", block)):
         if min(shape) < 1:
             return f"{short(shape)} has no {what}"
@@ -193,7 +193,7 @@ FUNCTIONS: dict[str, Function] = {
     "GetDevice": _store_number(0),
     "GetDeviceCount": _store_number(1),
 }
-WIDE = {"GetParameterBufferV2"}  # their results have 64 bits, those of all others 32
+WIDE = {"GetParameterBufferV2"}  # their results have 64 bits, all others' 32
 
 
 def device_function(name: str) -> str:
@@ -208,7 +208,7 @@ def call_runtime(
     name: str, group: Group, instruction: ptx.Instruction, arguments: list[Struct]
 ) -> np.ndarray:
     """Call the function ``name`` of :data:`FUNCTIONS` for each lane. Returns its results, (n,).
-    Raises KernelFault where the arguments aren't those of that function."""
+    Raises KernelFault where the arguments don't fit that function."""
     kind = np.uint64 if name in WIDE else np.uint32
     results = np.zeros(group.n, kind)
     for at in range(group.n):

@@ -41,7 +41,7 @@ class ModuleState(Protocol):
     heap: DeviceHeap
 
     def kernel_needs(self, name: str) -> tuple[int, int]:
-        """(bytes of arguments, most threads of a block) of a kernel; (-1, 0) for no kernel."""
+        """A kernel's bytes of arguments and most threads of a block, (-1, 0) for no kernel."""
 
     def defines(self, name: str) -> bool:
         """Whether the module has the body of a function."""

@@ -1,7 +1,7 @@
 """Loops that can't end because their values come back: all lanes of a batch are where they were
 before, with the same values and the same memory.
 
-What such lanes do next is the same again, in whatever order they take turns. So a launch ends here
+Such lanes do the same again next, in whatever order they take turns. So a launch ends here
 long before its budget of instructions does. After Brent: a state is remembered, compared with those
 after it, and replaced when as many instructions have run again.
 """
@@ -44,7 +44,7 @@ class _Part:
         )
 
     def is_back(self, group: Group) -> bool:
-        """Whether these lanes have the same values, too."""
+        """Whether these lanes also have the same values."""
         return all(_bytes(group.R[slot]) == value for slot, value in self.values)
 
 
@@ -88,8 +88,8 @@ class RepeatedState:
         self._due = batch.issued
 
     def _only_went_round(self) -> bool:
-        """Whether the lanes have changed no memory since, and no others can change what they
-        read."""
+        """Whether the lanes have changed no memory since, and no others can change the memory
+        they read."""
         batch = self.batch
         if batch.engine.flying:
             return False

@@ -65,7 +65,7 @@ def _of_rows(source: str, name: str, index: int) -> str:
 
 def guard_and_index(finding: Finding, source: str, given: Mapping[str, Any]) -> str:
     """The condition that let an access through, beside the index that is used, "" where
-    the source doesn't tell.
+    the source doesn't show it.
 
     ``Line 9 tests i < n, and n is 100. x has 37 elements, and the index is 3 * i.``, or, where they
     are of other variables, ``Line 9 tests i. The index of x is j.``
@@ -112,7 +112,7 @@ def declared_extents(source: str, name: str, count: int) -> tuple[int, ...]:
 
 
 def _value(text: str, known: Mapping[str, str], left: int = 8) -> int | None:
-    """What an expression of integers comes to, None where a name or an operation isn't known."""
+    """The value of an expression of integers, None where a name or an operation isn't known."""
     try:
         tree = ast.parse(re.sub(r"//.*|(?<=\d)[uUlL]+\b", "", text).strip(), mode="eval").body
         return _of(tree, known, left)

@@ -19,9 +19,9 @@ static int M, N, K;
 static long run;
 static long reads, reads_of_b, changes, held = -1, moves, block = -1;
 
-enum { MOST = 16, MOST_OF_C = 32 }; // numbers of a matrix that is printed; a tile of C has 32
+enum { MOST = 16, MOST_OF_C = 32 }; // numbers of a matrix that is printed, where a tile of C has 32
 
-static int is_printed(void) // a product that can be worked by hand, of whole numbers
+static int is_printed(void) // a product that can be worked by hand, of integers
 {
     return K > 0 && M * K <= MOST && K * N <= MOST && M * N <= MOST_OF_C;
 }
@@ -150,7 +150,7 @@ int main(void)
         const char *what = "reads";
         if (!strcmp(limit, "lines")) {
             found = changes;
-            most = (long)M * K * 2 * (N / LINE + 1); // also where C is made in stripes
+            most = (long)M * K * 2 * (N / LINE + 1); // even if C is made in stripes
             what = "changes of cache line in B";
         } else if (!strcmp(limit, "blocks")) {
             found = moves;

@@ -36,7 +36,7 @@ class Relaxed:
     waited: set[int] = field(default_factory=set)
 
     def tells(self, warp: int, time: int, block: int) -> bool:
-        """Whether, but for its being relaxed, a block would know what a warp of the launch did."""
+        """Whether a block would know an access by a warp of the launch, had this one released."""
         place = warp - self.first
         return block in self.waited and 0 <= place < len(self.known) and self.known[place] > time
 
@@ -52,9 +52,9 @@ class Relaxed:
 
 @dataclass(eq=False)
 class Meeting:
-    """One barrier. ``gathered``: what it has been told so far; ``released``: until the end of its
-    last phase. ``visited``: whether another block has arrived in this phase, ``from_afar`` in the
-    last one."""
+    """One barrier. ``gathered``: the past that arrivals handed over so far, ``released``: until the
+    end of its last phase. ``visited``: whether another block has arrived in this phase,
+    ``from_afar`` in the last one."""
 
     gathered: np.ndarray | None = None
     released: np.ndarray | None = None
@@ -75,14 +75,14 @@ class Meeting:
 
 
 def arrives(i: ptx.Instruction) -> bool:
-    """Whether an instruction hands over what its lanes have done, at once or when a copy ends."""
+    """Whether an instruction releases its lanes' accesses, at once or when a copy completes."""
     if i.opcode not in BY_LANES:
         return i.opcode == "tcgen05" and "commit" in i.modifiers
     return bool({"arrive", "arrive_drop", "bulk", "mbarrier"} & {*i.modifiers})
 
 
 class Meetings:
-    """The barriers of one batch; ``order``: its fences, None where a kernel has none."""
+    """The barriers of one batch. ``clocks.order``: its fences, None where a kernel has none."""
 
     def __init__(self, batch: Batch, clocks: VectorClocks) -> None:
         self.batch, self.clocks = batch, clocks
@@ -125,7 +125,7 @@ class Meetings:
             relaxed.waited |= set((warps * 32 // self.batch.lanes_per_block).tolist())
 
     def relaxed_between(self, warp: int, time: int, lane: int) -> Relaxed | None:
-        """A relaxed arrival that would have told the block of ``lane`` what ``warp`` (of the
-        launch) did at ``time``."""
+        """A relaxed arrival after which the block of ``lane`` would know an access by ``warp`` (of
+        the launch) at ``time``, had it released."""
         block = lane // self.batch.lanes_per_block
         return next((r for r in self._relaxed if r.tells(warp, time, block)), None)

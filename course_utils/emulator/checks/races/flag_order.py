@@ -1,7 +1,7 @@
 """The order that a flag was meant to make between two racing accesses, and the piece it lacks.
 
-A flag orders what one thread did before it set it and what another does after it has seen it. With
-a block on either side that takes: stores, barrier, fence, flag; wait, fence, barrier, reads.
+A flag orders one thread's accesses before it sets the flag and another's after it has read it. With
+a block on either side that takes stores, barrier, fence, flag, then wait, fence, barrier, reads.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class FlagOrder:
 
     def told(self, order: Ordering, cause: Cause, missing: str) -> Told | None:
         """Why a flag doesn't order the two, None where there is no flag between them. ``cause`` and
-        ``missing``: what there is to say of two accesses without one."""
+        ``missing``: the report of two accesses without one."""
         found = order.link(self.lane, self.other, self.time)
         if found is None:
             return None if self.own else self._not_waited()
@@ -96,7 +96,7 @@ class FlagOrder:
         )
 
     def _before_flag(self, order: Ordering, flag: Release) -> Told | None:
-        """What is missing between the earlier access and the flag, None where nothing is."""
+        """The piece missing between the earlier access and the flag, None where none is."""
         place, act, words = self.other - flag.first, ACT[self.kind], self.words
         fence = self._fence(flag.site.instruction)
         before = f"nothing orders the {act} at {self.there.location} before\n  {self._setter(flag)}"
@@ -108,7 +108,7 @@ class FlagOrder:
         if known and fenced:
             return None
         if known and (self.own or self.earlier == flag.thread - self.clocks.first):
-            met = True  # what the thread itself did
+            met = True  # the thread's own access
         else:
             met = known and self._met(self.there, flag.site.instruction)
         if not met:
@@ -153,7 +153,7 @@ class FlagOrder:
     # --- the side that waits for it ---
 
     def _after_flag(self, order: Ordering, seen: Seen) -> Told:
-        """What is missing between the flag and the later access."""
+        """The piece missing between the flag and the later access."""
         thread, block = self.batch.who(seen.lane)
         read, act, words = seen.site.instruction, ACT[self.verb], self.words
         fence = self._fence(read)

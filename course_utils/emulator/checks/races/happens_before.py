@@ -41,7 +41,7 @@ def fences(instructions: Iterable[ptx.Instruction]) -> bool:
 
 
 def makes_order(instructions: Iterable[ptx.Instruction]) -> bool:
-    """Whether a kernel has what flags are made of."""
+    """Whether a kernel has instructions that a flag is made of."""
     return any(
         traits_of(i).fence
         or (traits_of(i).memory == "atomic" and traits_of(i).results)
@@ -92,7 +92,7 @@ class Order:
     # --- fences ---
 
     def fence(self, group: Group, i: ptx.Instruction, acquires: bool = True) -> None:
-        """A fence of some lanes. It covers their own accesses, and what they know of."""
+        """A fence of some lanes. It covers their own accesses, and all that they know of."""
         clocks, warps, reach_ = self.clocks, group.warps, reach(i.modifiers)
         self.used = True
         own = clocks.move_on(group.lanes, warps, i)
@@ -111,7 +111,7 @@ class Order:
         return tables.max(axis=0)
 
     def _take(self, warps: np.ndarray, wide: bool) -> None:
-        """Warps have what they were handed."""
+        """Warps take the knowledge that they were handed."""
         known, size = self.clocks.known, self.clocks.warps
         for warp in warps.tolist():
             if not self.pending[warp]:

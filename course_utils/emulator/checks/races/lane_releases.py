@@ -1,10 +1,10 @@
-"""What the lanes of a warp release when only some of them arrive or fence.
+"""Releases of a warp when only some of its lanes arrive or fence.
 
 Clocks are kept per warp (:mod:`.vector_clocks`), and a release moves the time of its warp on. An
 arrival of lane 0 alone hands over lane 0's accesses, and those that lane 0 was synchronized with,
-but not what lane 1 has done since the last ``__syncwarp()``. So such a release keeps, for each lane
-of its warp, the time up to which it covers the lane. To know the time of a later release means to
-know those of the releases before it as well: a waiter may know a little more than it should.
+but not lane 1's since the last ``__syncwarp()``. So such a release keeps, for each lane of its
+warp, the time up to which it covers the lane. To know the time of a later release means to know
+the releases before it as well: a waiter may know a little more than it should.
 Source: PTX ISA, "Memory Consistency Model": "Release and Acquire Patterns", "Causality Order".
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from ...isa import ptx
 from .race_entries import THREAD
 
-KEPT = 1 << 12  # stretches of a warp; of older ones only the last lanes' part is lost
+KEPT = 1 << 12  # stretches of a warp. Of older ones only the last lanes' part is lost
 
 
 @dataclass
@@ -95,7 +95,7 @@ class LaneReleases:
 
     def covered(self, known: np.ndarray, threads: np.ndarray) -> np.ndarray:
         """``known``, the times that are known of the warps of ``threads`` of the launch, cut down
-        to what is known of each thread; both int64 (n,)."""
+        to the time known of each thread. Both are int64 (n,)."""
         warps = threads >> 5
         if self._partial is None:
             return known
@@ -109,7 +109,7 @@ class LaneReleases:
         return known
 
     def left_out(self, known: int, entry_thread: int, time: int) -> Stretch | None:
-        """The release that is known, where it leaves out what a thread of the launch did at
+        """The release that is known, where it leaves out an access by a thread of the launch at
         ``time``."""
         warp, lane = (entry_thread & THREAD) >> 5, entry_thread & 31
         if known <= time or int(self._cover(warp, known)[lane]) > time:

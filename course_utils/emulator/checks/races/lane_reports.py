@@ -1,4 +1,4 @@
-"""Reports of arrivals and fences by some lanes of a warp, for what another lane did."""
+"""Reports of arrivals and fences by some lanes of a warp, for another lane's access."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class OrderEvents(Observer):
     _batches: dict[object, BatchRaces]
 
     def clocks(self, batch: Batch) -> VectorClocks:
-        """What the warps of a batch know of each other's past."""
+        """The clocks of a batch: how much its warps know of each other's past."""
         return self._batches[batch].clocks
 
     def barrier_arrives(
@@ -40,7 +40,7 @@ class OrderEvents(Observer):
         threads: int | None,
         state: BarrierState,
     ) -> None:
-        """``bar.arrive`` hands over what came before it. It doesn't wait, and so learns nothing."""
+        """``bar.arrive`` releases the accesses before it. It doesn't wait, so it learns nothing."""
         if "arrive" not in instruction.modifiers:
             return
         races = self._batches[group.batch]
@@ -99,7 +99,7 @@ class OrderEvents(Observer):
 
     @staticmethod
     def _with_ended(group: Group) -> np.ndarray:
-        """The lanes of a group, and those of its warps that have ended: none waits for them."""
+        """The lanes of a group, and its warps' ended lanes: no thread waits for them."""
         if group.n == 32 * len(group.warps):
             return group.lanes
         living = group.batch.living_masks()[group.warps]
@@ -137,8 +137,8 @@ class OrderEvents(Observer):
         i: ptx.Instruction,
         transfer: Transfer | None,
     ) -> None:
-        """Whoever waits for the mbarrier will know the past of the lanes that arrive; of a copy,
-        that of its start. The end of ``cp.async`` is its own thread's."""
+        """A thread that waits for the mbarrier will know the past of the lanes that arrive, or the
+        past at a copy's start. The end of ``cp.async`` is its own thread's arrival."""
         state = self._batches[batch]
         if transfer is None or transfer.queue == "async":
             home, warps = barrier.key >> KEY_SHIFT, np.unique(lanes >> 5)

@@ -1,11 +1,11 @@
 """Tiles that tensor cores of a warpgroup still read: from a wgmma to the wait_group for its group.
 
 The machine reads the tiles of a wgmma at once, where a GPU takes until ``wait_group``. So a read is
-kept here until then, and counts as one of that moment as well: whoever overwrites the tile before
+kept here until then, and counts as one of that moment as well: a store to the tile before then
 meets it. The four warps are through a wgmma together: after their wait none of their lanes meets
 the read, and another warp may hear of its end from any of them. For the manual makes a group of the
 whole warpgroup, and a wait lasts until all operations of the group are complete. CUTLASS relies on
-it: one thread of each warpgroup frees a stage. A second warpgroup has groups of its own.
+it: one thread of each warpgroup frees a stage. A second warpgroup has its own groups.
 Source: PTX ISA, "wgmma.commit_group" ("per warpgroup"), "wgmma.wait_group".
 """
 

@@ -1,4 +1,4 @@
-"""What each warp of a batch knows of the past of the others: vector clocks.
+"""Vector clocks: how much each warp of a batch knows of the past of the others.
 
 Every warp counts its own time, and for every other warp that can talk to it (those of its block, or
 of its cluster) how much of that warp's past has certainly happened before now. Barriers, arrivals
@@ -26,7 +26,7 @@ class VectorClocks:
     all warps of the batch; it is replaced, never changed, so that it can be kept. Everything before
     ``level`` is known to all. Threads are numbered throughout the launch, this batch's from
     ``first`` on. ``order``: what flags and fences make known, where a kernel has them.
-    ``releases``: those by some lanes of a warp, where a kernel has releases; ``active``: the lanes
+    ``releases``: those by some lanes of a warp, where a kernel has releases. ``active``: the lanes
     that have made an access since their warp last met, bool.
     """
 
@@ -71,12 +71,12 @@ class VectorClocks:
         known[:] = np.where(joined[:, :, None], gathered[:, None, :], known)
 
     def tick(self, warps: np.ndarray) -> None:
-        """All lanes of some warps meet. Time moves on for them: what they do next is not what they
-        know of each other now."""
+        """All lanes of some warps meet. Time moves on for them: they don't know each other's next
+        accesses."""
         self._tell_lanes(warps)
 
     def release(self, lanes: np.ndarray, warps: np.ndarray, instruction: ptx.Instruction) -> None:
-        """``lanes``, those of ``warps``, arrive somewhere: :meth:`released` says what they hand
+        """``lanes`` of ``warps`` arrive somewhere: :meth:`released` is the past that they hand
         over."""
         self.move_on(lanes, warps, instruction)
 
@@ -116,19 +116,19 @@ class VectorClocks:
         return known
 
     def released(self, warps: np.ndarray) -> np.ndarray:
-        """What some warps of one row have handed over by a :meth:`release` now."""
+        """The past that some warps of one row have handed over by a :meth:`release` now."""
         past = self.past(warps)
         past[self.place(warps)[1]] = self.level if self.own is None else self.own[warps]
         return past
 
     def _met(self, warps: np.ndarray, times: np.ndarray | int) -> None:
-        """All lanes of warps know what the others have done."""
+        """All lanes of warps know the others' accesses."""
         if self.active is not None and self.releases is not None:
             self.active.reshape(-1, 32)[warps] = False
             self.releases.whole(warps + (self.first >> 5), times)
 
     def past(self, warps: np.ndarray) -> np.ndarray:
-        """What some warps know together, by warp of their row."""
+        """The past that some warps know together, by warp of their row."""
         rows, places = self.place(warps)
         return self.known[rows, places].max(axis=0)
 
@@ -140,7 +140,7 @@ class VectorClocks:
         self.known[rows, places] = np.maximum(self.known[rows, places], past)
 
     def step(self, warps: np.ndarray) -> np.ndarray:
-        """Time moves on for some warps, and nobody gets to know anything. Returns ``own``."""
+        """Time moves on for some warps, and no warp gets to know anything. Returns ``own``."""
         count = self.known.shape[0] * self.warps
         own = self.own = np.full(count, self.level) if self.own is None else self.own.copy()
         own[warps] += 1
@@ -163,7 +163,7 @@ class VectorClocks:
         table[lanes] = past[party]
 
     def _tell_lanes(self, warps: np.ndarray) -> None:
-        """The same, and the lanes of each know what the others have done."""
+        """The same, and the lanes of each know the others' accesses."""
         own = self.step(warps)
         rows, places = self.place(warps)
         self.known[rows, places, places] = own[warps]
