@@ -603,6 +603,25 @@ def test_two_threads_writing_different_values_to_one_place():
     assert found.location.line == found.other_location.line == 3
 
 
+@pytest.mark.parametrize(
+    "index, cause",
+    [
+        ("4 * threadIdx.x + k", None),
+        ("threadIdx.x + k", Cause.SAME_ELEMENT_IN_TURN),
+    ],
+)
+def test_two_threads_that_get_one_place_in_two_rounds_are_asked_about_the_index(index, cause):
+    body = f"""__shared__ float s[4096];
+for (int k = 0; k < n; ++k)
+s[{index}] = 10 * threadIdx.x + k;
+__syncthreads(); x[threadIdx.x] = s[threadIdx.x];"""
+    found = run(body, 1, 64, (np.zeros(64, F32), np.int32(4)), checks=ALL_CHECKS).findings
+    assert {(f.cause, f.location.line, f.other_location.line) for f in found} == (
+        {(cause, 4, 4)} if cause else set()
+    )
+    assert not any("__sync" in f.message for f in found)
+
+
 def test_the_same_value_written_by_all_is_no_race():
     body = "__shared__ int flag;\nif (n > 0) flag = 1;\n__syncthreads();\nx[threadIdx.x] = flag;"
     assert not run(body, 1, 32, (np.zeros(32, F32), np.int32(1)), checks=ALL_CHECKS).findings

@@ -52,6 +52,7 @@ class Cause(Enum):
     WRITTEN_BY_ALL = "a store of every thread to one element"
     SAME_INDEX_COUNTED = "two threads store at one index, made of loaded or counted values"
     SAME_ELEMENT_WRITTEN = "several threads that write one element by one store"
+    SAME_ELEMENT_IN_TURN = "two threads that write one element by one line, one after the other"
     FLAG_IN_BLOCK_NOT_FENCED = "a flag between two warps of a block, with no fence beside it"
     FLAG_NOT_FENCED = "a flag between two blocks, and no fence before it or after it"
     FLAG_BARRIER_MISSING = "a flag for a whole block, and no barrier after the stores of the others"

@@ -138,6 +138,9 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
     "tells them apart, such as threadIdx and blockIdx? If the value is the same for all, let one "
     "thread write it.",
+    Cause.SAME_ELEMENT_IN_TURN: "Work out the index for both threads: should each have a place of "
+    "its own? A barrier can't help then. If both are meant to store there, one after the other, a "
+    "barrier comes in between.",
     Cause.LOOP_WAITS_FOR_WRITE: "Let both sides use atomics: atomicExch to write and atomicAdd(p, "
     "0) to read, or cuda::atomic_ref. Lanes of one warp need no loop: a shuffle passes a value on.",
     Cause.FLAG_NOT_FENCED: "The writer stores its data, executes __threadfence(), then sets the "

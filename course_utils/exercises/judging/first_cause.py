@@ -33,6 +33,7 @@ SPOILED = (
     Cause.WRITTEN_BY_ALL,
     Cause.SAME_INDEX_COUNTED,
     Cause.SAME_ELEMENT_WRITTEN,
+    Cause.SAME_ELEMENT_IN_TURN,
 )
 
 

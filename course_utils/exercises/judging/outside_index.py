@@ -13,7 +13,12 @@ import numpy as np
 from ...emulator import Cause, Finding
 
 ABOUT = (Cause.OUTSIDE_ARRAY, Cause.OUTSIDE_ARRAY_COMPUTED, Cause.OUTSIDE_SHARED_ARRAY)
-SHARED_INDEX = Cause.SAME_ELEMENT_WRITTEN, Cause.SAME_INDEX_COUNTED, Cause.UPDATE_OF_ONE_INDEX
+SHARED_INDEX = (
+    Cause.SAME_ELEMENT_WRITTEN,
+    Cause.SAME_ELEMENT_IN_TURN,
+    Cause.SAME_INDEX_COUNTED,
+    Cause.UPDATE_OF_ONE_INDEX,
+)
 CONSTANT = re.compile(
     r"\bconst(?:expr|eval)?\s+(?:static\s+)?(?:unsigned\s+)?\w+\s+(\w+)\s*=\s*([^;,]+);"
     r"|^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(.+)$",

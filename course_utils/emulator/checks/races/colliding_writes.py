@@ -13,6 +13,9 @@ LOADS, STORES = {"ld", "ldu"}, {"st"}
 BARRIERS = {"bar", "barrier"}
 LOST = "Both read it, change it and write it back: one of the two changes can get lost."
 SAME_INDEX = "Both compute the same index, and only one of the two values stays."
+IN_TURN = (
+    "This line stores to it for both, one after the other: should each have a place of its own?"
+)
 ALL_WRITE = "Every thread that comes by writes this one element, and only one of the values stays."
 
 
@@ -58,6 +61,14 @@ def explained(
         return Cause.WRITTEN_BY_ALL, ALL_WRITE
     cause = Cause.SAME_INDEX_COUNTED if by_value else Cause.SAME_ELEMENT_WRITTEN
     return cause, SAME_INDEX
+
+
+def stored_in_turn(code: Code, store: Instruction) -> tuple[Cause, str] | None:
+    """The cause of a race of two threads that ``store`` lets write one element at different times,
+    as other rounds of a loop do, and a sentence; None where its index is the same for all."""
+    if not any(index_sources(code, store)):
+        return None
+    return Cause.SAME_ELEMENT_IN_TURN, IN_TURN
 
 
 def _alike(

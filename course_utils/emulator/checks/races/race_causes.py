@@ -7,7 +7,7 @@ import numpy as np
 from ...findings.causes import Cause
 from ...machine.accesses import WatchedAccess
 from .checked_access import CheckedAccess, reach_of
-from .colliding_writes import explained
+from .colliding_writes import explained, stored_in_turn
 from .copy_reports import TWO_BLOCKS
 from .copy_sides import CopySide
 from .lane_reports import LANES_IN_STEP, lanes_left_out, usually_done
@@ -17,6 +17,7 @@ from .severity import (
     IN_LOOP,
     IN_STEP,
     NO_ACQUIRE,
+    ONE_STAYS,
     TOGETHER,
     WITH_SHUFFLE,
     counts,
@@ -34,6 +35,7 @@ OF_FLAGS = (
     Cause.FLAG_SET_TOO_EARLY,
     Cause.FLAG_WAIT_TOO_LATE,
 )
+IN_BLOCK = Cause.NO_ORDER_IN_WARP, Cause.NO_ORDER_IN_BLOCK
 MOST = 64  # pairs of threads for which it is asked whether only an acquire is missing
 
 
@@ -81,8 +83,16 @@ def cause_of(
         paths = access.races.paths(access.group.code)
         pair = there.instruction, access.site.instruction
         stores_too = _stores_too(access, entry, cells, at)
-        blocks = cause == Cause.NO_ORDER_IN_GRID and kind == verb == "write" and before == here
+        one_line = kind == verb == "write" and before == here
+        blocks = cause == Cause.NO_ORDER_IN_GRID and one_line
         known = explained(access.group.code, paths, pair, stores_too, together or blocks)
+        if (
+            known is None
+            and one_line
+            and cause in IN_BLOCK
+            and access.site.instruction.opcode == "st"
+        ):
+            known = stored_in_turn(access.group.code, access.site.instruction)
         cause, missing = known or (cause, missing)
     return cause, f"\n  {missing}"
 
@@ -115,6 +125,8 @@ def note_of(
             return ""  # lanes overwrite each other's results
         if access.loop():
             return IN_LOOP
+        if access.site.is_store and there.is_store and a.location == b.location:
+            return ONE_STAYS
         meeting = paths.meeting(a, b)
         barrier = access.group.batch.launch.options.words.warp_barrier
         what = meeting and WITH_SHUFFLE.format(

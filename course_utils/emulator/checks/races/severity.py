@@ -26,6 +26,9 @@ IN_STEP = (
     "Warning: lanes of a warp are mostly converged, so this often works. Neither the compiler nor\n"
     "  a GPU since Volta guarantees it: put {barrier} between the two."
 )
+ONE_STAYS = (
+    "Warning: lanes of a warp are mostly converged, so mostly the value that is stored last stays."
+)
 IN_LOOP = (
     "Warning: this works on a GPU that lets diverged lanes take turns, as those since Volta do,\n"
     "  if the compiler reads memory each time. Nothing promises either: make both accesses atomic."
