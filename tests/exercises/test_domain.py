@@ -10,6 +10,7 @@ from course_utils.exercises.authoring.domain import DRAWN, Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch
 from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.exercises.authoring.spec import KernelExercise
+from course_utils.exercises.authoring.worked import worked_size
 from course_utils.exercises.judging.runner import run_source
 from course_utils.exercises.judging.trials import Trial, all_cases, drawn_trials, smallest
 
@@ -47,6 +48,15 @@ def test_what_is_drawn_keeps_the_parameters_dtypes_and_shapes(name):
             if value.shape != own[key].shape:  # a result whose size is an input, such as a k
                 assert key in exercise.expected(trial.given(exercise)), key
         assert trial.label(exercise)
+
+
+@pytest.mark.parametrize("name", PROMISING)
+def test_every_size_that_is_tried_has_a_label(name):
+    exercise = PROMISING[name]
+    by_hand = worked_size(exercise)
+    for size in (*exercise.small, exercise.full, *([] if by_hand is None else [by_hand])):
+        if exercise.contract.sizes and size is not None:
+            assert exercise.contract.sizes.label(size)
 
 
 def test_one_cell_always_gets_the_same_trials():

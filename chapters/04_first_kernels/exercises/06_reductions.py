@@ -87,13 +87,6 @@ WARP_MAX = KernelExercise(
 )
 
 
-def rows_and_columns(size: int | tuple[int, int]) -> tuple[int, int]:
-    """The shape of a matrix; a lone number of rows means rows of 37. (The variance of one element,
-    and its place, would be 0: no result that can be checked.)
-    """
-    return size if isinstance(size, tuple) else (size, 37)
-
-
 def weighty_at_the_end(x: np.ndarray, times: float) -> np.ndarray:
     """``x`` with what lies past the first 32,768 or 65,536 of a row made larger: it would not be
     missed otherwise, being little of a long sum."""
@@ -108,21 +101,21 @@ FIND_THE_MISSING_BARRIER = KernelExercise(
     source="04_first_kernels/exercises/row_variance.cu",
     kernel="row_variance",
     inputs=lambda rng, size: {
-        "x": weighty_at_the_end(floats(rng, rows_and_columns(size)), 10),
-        "variance": empty(rows_and_columns(size)[0]),
-        "columns": np.int32(rows_and_columns(size)[1]),
+        "x": weighty_at_the_end(floats(rng, size), 10),
+        "variance": empty(size[0]),
+        "columns": np.int32(size[1]),
     },
     reference=lambda given: {"variance": given["x"].astype(np.float64).var(axis=1)},
-    launch=lambda size: Launch((rows_and_columns(size)[0],), (128,)),
-    small=((3, 300), (2, 129), (3, 7), 1),
+    launch=lambda size: Launch((size[0],), (128,)),
+    small=((3, 300), (2, 129), (3, 7), (1, 37)),
     worked=Worked(size=(2, 4), values={"x": (3, 1, 5, -1, 4, 0, 4, 0)}),  # variances 5 and 4
     full=(1 << 14, 1000),
     # Also for those who subtract the first element of a row: with few columns that costs digits.
-    reduction=lambda size: max(64, rows_and_columns(size)[1]),
+    reduction=lambda size: max(64, size[1]),
     bug=kinds.DATA_RACE,
     contract=Domain(
         sizes=domain.shapes(
-            rows=(1, 2, 3, 7, 300), columns=domain.extents(40_000, least=2)
+            rows=(1, 2, 3, 7, 300), columns=domain.extents(40_000)
         ).with_outlier(rows=32_771),
         # Not where elements are equal: then a variance of 0 is asked for, which rounding misses.
         values=(
@@ -303,13 +296,13 @@ def largest_last(given: dict, rng: np.random.Generator) -> dict:
 
 ARGMAX_ROWS = KernelExercise(
     inputs=lambda rng, size: {
-        "x": far_to_the_right(whole_numbers(rng, rows_and_columns(size))),
-        "index": empty(rows_and_columns(size)[0], np.int32),
-        **int32s(rows=rows_and_columns(size)[0], columns=rows_and_columns(size)[1]),
+        "x": far_to_the_right(whole_numbers(rng, size)),
+        "index": empty(size[0], np.int32),
+        **int32s(rows=size[0], columns=size[1]),
     },
     reference=lambda given: {"index": given["x"].argmax(axis=1).astype(np.int32)},
-    launch=lambda size: Launch((ceil_div(rows_and_columns(size)[0], 8),), (BLOCK,)),
-    small=((11, 200), (9, 33), (3, 5), 1),
+    launch=lambda size: Launch((ceil_div(size[0], 8),), (BLOCK,)),
+    small=((11, 200), (9, 33), (3, 5), (1, 37)),
     worked=Worked(size=(2, 3), values={"x": (1, 3, -2, 4, 2, 5)}),
     full=(1 << 16, 1000),
     contract=Domain(

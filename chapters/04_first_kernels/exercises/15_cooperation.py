@@ -115,7 +115,7 @@ DOUBLING_MAX = KernelExercise(
     worked=Worked(whole=("a",)),
     full=1 << 16,
     contract=Domain(
-        sizes=domain.shapes(n=(2, 33, 101, 130, 200)),
+        sizes=domain.shapes(n=(1, 2, 33, 101, 130, 200)),
         launches=domain.grids((1, 64), (2, 8), (3, 96), (7, 4)),
         values=(
             (
