@@ -156,6 +156,45 @@ if (t == 32) { while (atomicAdd(&flag, 0) == 0); __threadfence_block(); x[0] = b
     assert "put __threadfence_block() right before it" in found.message
 
 
+TWO_WARPS = """__shared__ int full, empty, box; int t = threadIdx.x;
+if (t == 0) full = empty = box = 0;
+__syncthreads();
+for (int k = 0; k < n; ++k)
+if (t == 0) { while (atomicAdd(&empty, 0) < k); __threadfence_block();
+box = k;
+__threadfence_block(); atomicExch(&full, k + 1); }
+else if (t == 32) { while (atomicAdd(&full, 0) SIGN k);
+__threadfence_block();
+x[k] = box;
+__threadfence_block(); atomicExch(&empty, k + 1); }"""
+
+
+@pytest.mark.parametrize("sign, cause", [("<=", None), ("<", Cause.FLAG_WAIT_TOO_SHORT)])
+def test_a_wait_that_is_over_too_soon_in_another_branch_is_named(sign, cause):
+    x = np.zeros(70, F32)
+    found = findings(TWO_WARPS.replace("SIGN", sign), 1, 64, x)
+    assert {(f.cause, f.array) for f in found} == ({(cause, "box")} if cause else set())
+    if found:
+        assert "kernel.cu:9 can be over before the store at kernel.cu:7" in found[0].message
+        assert "kernel.cu:6 can be over before the read at kernel.cu:11" in found[0].message
+
+
+TURNS = """__shared__ int box[32]; int group = threadIdx.x / 32, at = threadIdx.x % 32;
+if (group == 0) box[at] = n;
+if (group == 1) asm volatile("barrier.arrive %0, 64;" ::"r"(FIRST) : "memory");
+asm volatile("barrier.sync %0, 64;" ::"r"(group + 1) : "memory");
+if (group == 0) box[at] += 1;
+else x[at] = box[at];
+asm volatile("barrier.arrive %0, 64;" ::"r"(2 - group) : "memory");"""
+
+
+def test_warps_that_take_turns_are_asked_about_the_turn_and_not_for_a_barrier():
+    causes = {f.cause for f in findings(TURNS.replace("FIRST", "2"), 1, 64, np.zeros(32, F32))}
+    assert Cause.TURN_NOT_PASSED in causes and Cause.NO_ORDER_IN_BLOCK not in causes
+    found = findings(TURNS.replace("FIRST", "1"), 1, 64, np.zeros(32, F32))
+    assert [f.cause for f in found] == [Cause.BARRIER_NOT_COMPLETED]  # the last turn
+
+
 def test_the_second_half_of_a_vector_store_races_like_the_first():
     body = "((float2*)x)[0] = make_float2(1.0f, threadIdx.x);"
     (found, *_) = findings(body, 1, 32, np.zeros(2, F32))

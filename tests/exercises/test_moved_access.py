@@ -58,6 +58,35 @@ def test_both_accesses_of_a_race_are_placed():
     assert (placed.location.line, placed.other_location.line) == (X_LINE, X_LINE)
 
 
+TURNS = """__device__ inline void wait_for(int group)
+{
+    asm volatile("barrier.sync %0, 256;" ::"r"(group + 1) : "memory");
+}
+extern "C" __global__ void f(float *x)
+{
+    __shared__ float value[128];
+    const int group = threadIdx.x / 128, at = threadIdx.x % 128;
+    value[at] = at;
+    wait_for(group);
+    if (group == 0) {
+        value[at] *= 0.5f;
+    } else {
+        value[at] += 1.0f;
+    }
+}"""
+
+
+@pytest.mark.parametrize("thread, line", [(0, 12), (128, 14), (None, 12)])
+def test_a_line_of_a_helper_is_left_for_one_after_its_call_that_the_thread_comes_by(thread, line):
+    at = Location("a.cu", 3, function="wait_for")
+    who = None if thread is None else (thread, 0, 0)
+    race = Finding(
+        DATA_RACE, f"reads it at {at}", at, who, array="value", cause=Cause.TURN_NOT_PASSED
+    )
+    assert where_used(race, TURNS, "a.cu").location.line == line
+    assert where_used(race, TURNS.replace("value[at] *", "at *"), "a.cu").location.line in (14, 3)
+
+
 def test_a_guard_is_told_beside_the_index_that_it_lets_through():
     told = guard_and_index(found(X_LINE), SOURCE, {"K": 100})
     assert told == "Line 7 tests k < K, and K is 100. x has 3 elements, and the index is 3 * k."

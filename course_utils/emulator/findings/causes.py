@@ -59,6 +59,8 @@ class Cause(Enum):
     FLAG_WAIT_NOT_SHARED = "a flag that one thread waits for, and no barrier after its wait"
     FLAG_SET_TOO_EARLY = "a flag that is set before the accesses that it is for"
     FLAG_WAIT_TOO_LATE = "a wait for a flag after the accesses that it is for"
+    FLAG_WAIT_TOO_SHORT = "a wait for a flag that is over before the access of the other branch"
+    TURN_NOT_PASSED = "warps that take turns by numbered barriers, and no turn between accesses"
     SCOPE_TOO_NARROW = "an atomic whose scope does not include the other thread"
     ARRIVAL_RELAXED = "an arrival that is relaxed, and so orders no accesses"
     ARRIVAL_OF_OTHER_LANE = "an access that another lane of its warp arrives for"

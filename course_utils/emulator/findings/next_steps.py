@@ -155,6 +155,12 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.FLAG_SET_TOO_EARLY: "Store the data first. If several threads of the block store, a "
     "barrier comes next. Then the fence, and the flag last.",
     Cause.FLAG_WAIT_TOO_LATE: "Wait for the flag first, and only then read what it speaks for.",
+    Cause.FLAG_WAIT_TOO_SHORT: "Which value does the flag have once that access is done? The wait "
+    "has to last until then: compare both sides for the first rounds, such as < with <=. A barrier "
+    "of the block doesn't help, since the two are in different branches.",
+    Cause.TURN_NOT_PASSED: "Which warps does each barrier.arrive let go on, and is it their turn? "
+    "Follow the numbers of the barriers from the first access to the second. A barrier of the "
+    "block helps only where all its threads come by.",
     Cause.SCOPE_TOO_NARROW: "Threads of several blocks need an atomic of the device's scope: "
     "atomicAdd without _block, or cuda::thread_scope_device.",
     Cause.ARRIVAL_RELAXED: "An arrival that hands over data must release it: leave out .relaxed.",

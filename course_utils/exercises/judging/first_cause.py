@@ -19,6 +19,8 @@ UNORDERED = (
     Cause.FLAG_WAIT_NOT_SHARED,
     Cause.FLAG_SET_TOO_EARLY,
     Cause.FLAG_WAIT_TOO_LATE,
+    Cause.FLAG_WAIT_TOO_SHORT,
+    Cause.TURN_NOT_PASSED,
     Cause.LOOP_WAITS_FOR_WRITE,
 )
 MBARRIERS = (  # a phase counts arrivals and bytes, whatever the data are

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from ...emulator import Finding, Location
+from .taken_branches import Index, passed_over
 
 ACCESS = re.compile(r"\[|->|(?<![\w)\]])\s*\*\s*\w")
 
@@ -24,7 +25,7 @@ def where_used(finding: Finding, source: str, filename: str) -> Finding:
         place = getattr(finding, side)
         if place is None or place.file != filename or place.helpers:
             continue
-        line = _line_of(source, name, place.line)
+        line = _line_of(source, name, place, *_who(finding, side))
         if line is not None:
             found = _moved(found, side, place, line, name)
     return found
@@ -42,9 +43,20 @@ def _moved(finding: Finding, side: str, place: Location, line: int, name: str) -
     return replace(told, other_location=moved)
 
 
-def _line_of(source: str, name: str, line: int) -> int | None:
-    """The line that uses the array ``name``, for a ``line`` that names it not and accesses nothing:
-    the next one in the same function, else the last one. None where there is none, or no need."""
+def _who(finding: Finding, side: str) -> tuple[Index | None, Index | None]:
+    """The thread of an access, and its block where that is known."""
+    if side == "location":
+        return finding.thread, finding.block
+    return finding.other_thread, None
+
+
+def _line_of(
+    source: str, name: str, place: Location, thread: Index | None, block: Index | None
+) -> int | None:
+    """The line that uses the array ``name``, for a line that names it not and accesses nothing:
+    the next one in the same function, else the last one. For a line of a helper that doesn't use
+    the array, the next one after a call of it. None where there is none, or no need."""
+    line = place.line
     lines = [re.sub(r"//.*", "", text) for text in source.splitlines()]
     if not 1 <= line <= len(lines) or _names(lines[line - 1], name):
         return None
@@ -55,7 +67,33 @@ def _line_of(source: str, name: str, line: int) -> int | None:
     if first is None or not ends:
         return None
     used = [n for n in range(first, ends[0]) if _uses(lines[n - 1], name)]
+    if not used and place.function:
+        return _after_call(lines, name, place.function, range(first, ends[0] + 1), thread, block)
     return next((n for n in used if n >= line), used[-1] if used else None)
+
+
+def _after_call(
+    lines: list[str],
+    name: str,
+    helper: str,
+    inside: range,
+    thread: Index | None,
+    block: Index | None,
+) -> int | None:
+    """The first line after a call of ``helper`` that uses an array and that the thread may
+    come by. ``inside``: the helper's own lines."""
+    call = re.compile(rf"(?<![\w.]){re.escape(helper)}\s*\(.*;")
+    for start in range(1, len(lines) + 1):
+        if start in inside or not call.search(lines[start - 1]):
+            continue
+        begin = max((n for n in range(1, start) if lines[n - 1].startswith("{")), default=1)
+        ends = (n for n in range(start, len(lines) + 1) if lines[n - 1].startswith("}"))
+        last = next(ends, len(lines))
+        left = passed_over(lines, begin, last, thread, block)
+        used = [n for n in range(start, last) if n not in left and _uses(lines[n - 1], name)]
+        if used:
+            return used[0]
+    return None
 
 
 def _names(text: str, name: str) -> bool:

@@ -30,6 +30,7 @@ OPERATIONS = {
     ast.Sub: int.__sub__,
     ast.Mult: int.__mul__,
     ast.Div: int.__floordiv__,
+    ast.Mod: int.__mod__,
 }
 
 
@@ -107,7 +108,7 @@ def declared_extents(source: str, name: str, count: int) -> tuple[int, ...]:
     if declared is None:
         return ()
     known = {a or b: value or text for a, value, b, text in CONSTANT.findall(source)}
-    found = [_value(text, known) for text in re.findall(r"\[([^\]]*)\]", declared[1])]
+    found = [integer_value(text, known) for text in re.findall(r"\[([^\]]*)\]", declared[1])]
     inner = found[1:]
     if None in inner:
         return ()
@@ -116,7 +117,7 @@ def declared_extents(source: str, name: str, count: int) -> tuple[int, ...]:
     return (first, *extents)
 
 
-def _value(text: str, known: Mapping[str, str], left: int = 8) -> int | None:
+def integer_value(text: str, known: Mapping[str, str], left: int = 8) -> int | None:
     """The value of an expression of integers, None where a name or an operation isn't known."""
     try:
         tree = ast.parse(re.sub(r"//.*|(?<=\d)[uUlL]+\b", "", text).strip(), mode="eval").body
@@ -129,7 +130,7 @@ def _of(tree: ast.expr, known: Mapping[str, str], left: int) -> int | None:
     if isinstance(tree, ast.Constant) and isinstance(tree.value, int):
         return tree.value
     if isinstance(tree, ast.Name) and tree.id in known and left:
-        return _value(known[tree.id], known, left - 1)
+        return integer_value(known[tree.id], known, left - 1)
     if isinstance(tree, ast.BinOp) and type(tree.op) in OPERATIONS:
         pair = [_of(side, known, left) for side in (tree.left, tree.right)]
         if isinstance(pair[0], int) and isinstance(pair[1], int):

@@ -10,6 +10,7 @@ from .checked_access import CheckedAccess, reach_of
 from .colliding_writes import explained, stored_in_turn
 from .copy_reports import TWO_BLOCKS
 from .copy_sides import CopySide
+from .handed_over import handed_over
 from .lane_reports import LANES_IN_STEP, lanes_left_out, usually_done
 from .missing_order import missing_order, same_block
 from .race_entries import CLOCK_SHIFT, THREAD, number_of
@@ -93,6 +94,8 @@ def cause_of(
             and access.site.instruction.opcode == "st"
         ):
             known = stored_in_turn(access.group.code, access.site.instruction)
+        if known is None and cause is Cause.NO_ORDER_IN_BLOCK:
+            known = handed_over(access, there.instruction, entry, lane, kind, verb)
         cause, missing = known or (cause, missing)
     return cause, f"\n  {missing}"
 

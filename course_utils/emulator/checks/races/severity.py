@@ -100,6 +100,10 @@ class Paths:
             self._known[blocks] = first == last or last in self._behind(first, onwards=True)
         return self._known[blocks]
 
+    def leads(self, a: Instruction, b: Instruction) -> bool:
+        """Whether ``a`` leads to ``b`` on a way that goes round no loop."""
+        return self.connected(a, b) and self._place(a) < self._place(b)
+
     def _behind(self, first: int, *, onwards: bool) -> set[int]:
         """The blocks that can come after one; ``onwards`` by no way back, as a loop has it."""
         waiting, seen = [first], set[int]()
