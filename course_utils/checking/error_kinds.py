@@ -57,6 +57,8 @@ class Slip(Enum):
     TREE_OF_BLOCK = "the terms that a tree over the block's threads keeps"
     GRID_TOO_SMALL = "as many elements as the launch has threads"
     BLOCK_INDEX_MISSING = "the elements of one block, of several"
+    OTHER_PERIOD = "the numbers start again after another number of elements"
+    MIN_FOR_MAX = "the maximum of the elements whose minimum is expected, or the other way round"
     BLOCK_STRIDE = "as far as blocks reach that overlap"
     ROLES_SWAPPED = "the elements of an index that takes the block for the thread"
     THREAD_INDEX_MISSING = "the first element of each block"
@@ -90,6 +92,8 @@ _OF_THE_FORMULA = {
     Slip.TREE_OF_BLOCK,
     Slip.GRID_TOO_SMALL,
     Slip.BLOCK_INDEX_MISSING,
+    Slip.OTHER_PERIOD,
+    Slip.MIN_FOR_MAX,
     Slip.BLOCK_STRIDE,
     Slip.ROLES_SWAPPED,
     Slip.THREAD_INDEX_MISSING,
@@ -227,6 +231,10 @@ SLIP_STEP: dict[Slip, str] = {
     "grid-stride loop, the stride is gridDim.x * blockDim.x.",
     Slip.BLOCK_INDEX_MISSING: "Give each block its own elements: blockIdx.x * blockDim.x + "
     "threadIdx.x, and the same along y.",
+    Slip.OTHER_PERIOD: "Compare the divisor of each % and / with the formula, and what is divided: "
+    "threadIdx.x starts again in each block, an index in the grid doesn't.",
+    Slip.MIN_FOR_MAX: "Compare each comparison with the formula: fmaxf stands for fminf, or > for "
+    "<, or the other way round.",
     Slip.BLOCK_STRIDE: "Multiply blockIdx.x by blockDim.x, not by a number that another block size "
     "had: blockIdx.x * blockDim.x + threadIdx.x.",
     Slip.ROLES_SWAPPED: "The block's number is multiplied, the thread's is added: "
@@ -262,7 +270,8 @@ SLIP_STEP: dict[Slip, str] = {
     "takes from there: of several in a word, the first is in the lowest bits.",
     Slip.INPUTS_SWAPPED: "Compare the role of each with the formula, and the order of the "
     "arguments.",
-    Slip.FIRST_FOR_ALL: "The index of that input lacks a number, its row's, image's or batch's.",
+    Slip.FIRST_FOR_ALL: "Does the loop over that input go on after its first part? If it does, its "
+    "index lacks a number, its row's, image's or batch's.",
     Slip.TILE_LAYOUT: "A fragment's row_major or col_major, and .trans of ldmatrix, say how a tile "
     "is stored in memory: compare both with the array.",
 }

@@ -47,6 +47,18 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_maximum_for_a_minimum_is_named(sign):
+    x = sign * np.random.default_rng(2).standard_normal(200)
+    high = np.array([x[max(i - 1, 0) : i + 2].max() for i in range(200)])
+    low, wrong = (
+        np.array([pick(high[max(i - 1, 0) : i + 2]) for i in range(200)]) for pick in (min, max)
+    )
+    verdict = judge(sign * wrong, sign * low, name="out", inputs={"x": sign * x})
+    assert verdict.slip is Slip.MIN_FOR_MAX
+    assert "out[" in verdict.message
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_what_a_formula_has_too_many_is_named(name):
     got, expected, inputs, slip, told = CASES[name]

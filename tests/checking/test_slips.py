@@ -1,5 +1,6 @@
 """Each trait that all wrong elements share is found where it is, and none by chance."""
 
+import re
 import warnings
 
 import ml_dtypes
@@ -195,6 +196,23 @@ def test_values_that_the_numbers_put_elsewhere_are_no_mistake_of_an_index():
     verdict = judge(half_sorted(TRIPLES).reshape(-1), right.reshape(-1), inputs={"x": TRIPLES})
     assert verdict.slip is Slip.OUT_OF_ORDER
     assert judge(right[:, ::-1].reshape(-1), right.reshape(-1)).slip is Slip.ELSEWHERE
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_lines_that_changed_places_are_told_though_many_elements_are_0(axis):
+    right = np.maximum(np.random.default_rng(5).standard_normal((48, 64)), 0)
+    order = np.arange(right.shape[axis]).reshape(-1, 4)[:, [0, 2, 1, 3]].ravel()
+    verdict = judge(np.take(right, order, axis), right)
+    assert verdict.slip is Slip.ELSEWHERE
+    told, at = re.search(r"C?(\[.*?\]) holds the value of \w+(\[.*?\])", verdict.message).groups()
+    told, at = (tuple(map(int, index[1:-1].split(","))) for index in (told, at))
+    assert right[at] and np.take(right, order, axis)[told] == right[at]
+
+
+def test_numbers_that_start_again_after_another_count_are_no_missing_block():
+    places = np.arange(400)
+    verdict = judge(places % 32, places % 80 % 32)
+    assert verdict.slip is Slip.OTHER_PERIOD and "80" in verdict.message
 
 
 def test_another_window_s_maximum_is_no_other_index_s_value():

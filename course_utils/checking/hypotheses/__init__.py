@@ -64,6 +64,8 @@ def _first_that_holds(e: Evidence) -> Diagnosis:
         return found
     if found is not None and (found.slip is not None or e.unwritten[e.wrong].all()):
         return found
+    if found is None and (exchanged := formulas.min_for_max(e)) is not None:
+        return exchanged
     shared = in_common.shared(e)
     if found is None and shared is None:
         tests = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import combinations, product
 from math import prod, sqrt
 
 import numpy as np
@@ -16,6 +16,8 @@ from ..tolerance import wide
 
 EXACT = 2e-5  # of a factor from the number that it is said to be
 MOST_AXES = 4
+MOST_OF_WINDOWS = 1 << 18  # elements in all
+MOST_AROUND = 3  # elements on either side, of a window that is tried
 ENOUGH = 3  # elements that one function explains
 SPREAD = 1.05  # the largest of the expected elements over the smallest, at least
 FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -106,6 +108,47 @@ def one_too_many(e: Evidence) -> Diagnosis | None:
                     Slip.TOO_MANY,
                 )
     return None
+
+
+def min_for_max(e: Evidence) -> Diagnosis | None:
+    """The maximum of the elements of a window whose minimum is expected, or the other way round.
+    The elements may be maxima, or minima, of windows of an input themselves."""
+    if e.actual.ndim != 1 or e.actual.dtype.kind not in "if" or e.wrong.sum() <= ENOUGH:
+        return None
+    if e.actual.size > MOST_OF_WINDOWS:
+        return None
+    alike = (name for name, values in e.operands.items() if values.shape == e.actual.shape)
+    return next(filter(None, (_exchanged(e, name, e.operands[name]) for name in alike)), None)
+
+
+def _exchanged(e: Evidence, name: str, values: np.ndarray) -> Diagnosis | None:
+    """The same for the windows of the input ``name``, of the result's shape."""
+    for sign, which, other in ((1, "maximum", "minimum"), (-1, "minimum", "maximum")):
+        for inner, outer in product(range(MOST_AROUND + 1), range(1, MOST_AROUND + 1)):
+            inside = slice(inner + outer, values.size - inner - outer)
+            if len(e.actual[inside]) <= ENOUGH:
+                continue
+            of_input = _largest_around(sign * wide(values), inner)
+            least = -_largest_around(-of_input, outer)
+            most = _largest_around(of_input, outer)
+            right = (least == sign * wide(e.expected[inside])).all()
+            if right and (most == sign * wide(e.actual[inside])).all():
+                at = element(e.name, [int(np.argmax(e.wrong))])
+                return Diagnosis(
+                    kinds.WRONG,
+                    f"{e.wrong_ones} is the {which} of elements whose {other} is expected, as in "
+                    f"{at}: the comparison of {name}'s elements, or of what is made of them, is "
+                    "the other way round.",
+                    Slip.MIN_FOR_MAX,
+                )
+    return None
+
+
+def _largest_around(values: np.ndarray, reach: int) -> np.ndarray:
+    """The largest of each element and the ``reach`` on either side, without those at the ends."""
+    windows = np.lib.stride_tricks.sliding_window_view(values, 2 * reach + 1)
+    largest: np.ndarray = windows.max(axis=-1)
+    return largest
 
 
 def _factor(line: np.ndarray, wanted: np.ndarray) -> float:

@@ -10,28 +10,20 @@ import numpy as np
 from .. import error_kinds as kinds
 from ..error_kinds import Slip
 from ..evidence import HARDLY, UNLIKELY, Diagnosis, Evidence
-from ..indices import element
 from ..tolerance import wide
 from ..verdict import format_value
+from .moved import elsewhere
 
 ENOUGH = 3  # wrong elements: of fewer, much is in common by chance
 WIDTHS = (8, 16, 32)  # bits in which an integer may have been kept
 RARE = 0.2  # of a value that fewer of the expected elements have, a wrong one isn't an accident
-LARGEST = 1e300  # distance of two expected elements that numbers are drawn from
 MOST_OFFSET = 1 << 20  # of integers
 SMALL_SHARES = 8  # the largest denominator of a share that isn't chance
 MANY = 100  # an integer from here on is hardly such a share by chance
 BLOCK_SIZES = (32, 64, 128, 256, 512, 1024)
-ONE_SIDED = 8  # wrong elements that are all too large, or all too small, and not by chance
-REPEATED = 0.5  # share of different values: as few have a minimum's or a maximum's windows
-NEARLY_ALL = 0.9  # share of elements that an index moves elsewhere at least
-FEW_RUNS = 64  # elements per change from right to wrong, at least, where an index decides
-FEW_KINDS = 4  # lines per different one, at least, there too
-REGULAR = 0.98  # share of elements that are right or wrong as their index has it
 MOST_PERIOD = 32  # of the indices that are tried one by one
-PERIODS = (*range(2, MOST_PERIOD + 1), 64, 96, 128, 256, 512, 1024)
 AS_LARGE = 0.98  # of the largest number of a type
-SEARCHED = 1 << 18  # elements at most among which the values of the wrong ones are looked for
+MOST_PERIODS = 256  # after which an expected result is tried to start again
 
 
 def kept(e: Evidence) -> tuple[str, Slip] | None:
@@ -81,12 +73,27 @@ def restarted(e: Evidence) -> tuple[str, Slip] | None:
             or (flat != np.resize(flat[:block], flat.size)).any()
         ):
             continue
+        if period := _period(e.expected):
+            return (
+                f"{e.wrong_ones} holds the value of one in the first {block}: the numbers start "
+                f"again after each {block}, and should after each {period}.",
+                Slip.OTHER_PERIOD,
+            )
         return (
             f"{e.wrong_ones} holds the value of one in the first {block}: the numbers start again "
             f"after each {block}, as threadIdx does in each block.",
             Slip.BLOCK_INDEX_MISSING,
         )
     return None
+
+
+def _period(expected: np.ndarray) -> int:
+    """After how many elements the expected numbers start again, 0 where they don't."""
+    candidates = np.flatnonzero(expected[: expected.size // 2 + 1] == expected[0])[1:]
+    for period in candidates[:MOST_PERIODS].tolist():
+        if (expected[period:] == expected[:-period]).all():
+            return int(period)
+    return 0
 
 
 def wrapped(e: Evidence) -> tuple[str, Slip] | None:
@@ -225,83 +232,6 @@ def same_value(e: Evidence) -> tuple[str, Slip] | None:
     if near and (1 + float(np.ptp(wide(e.expected)))) ** (1 - len(found)) > HARDLY:
         return None
     return f"{e.wrong_ones} holds the same value, {format_value(found[0])}.", Slip.SAME_VALUE
-
-
-def elsewhere(e: Evidence) -> tuple[str, Slip] | None:
-    """Values that belong to other elements."""
-    if e.actual.size > SEARCHED or e.wrong.sum() < ENOUGH or e.actual.dtype.kind not in "iuf":
-        return None
-    flat = e.expected.reshape(-1)
-    order = np.argsort(flat, kind="stable")
-    order = order[np.isfinite(flat[order])]
-    values = flat[order]
-    found = e.actual[e.wrong]
-    if len(values) < 2 or not np.isfinite(found).all() or np.ptp(wide(values)) > LARGEST:
-        return None
-    if _of_another_window(e, values):
-        return None
-
-    def among(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Whether each is an expected value, and where that belongs."""
-        at = np.clip(np.searchsorted(values, numbers), 1, len(values) - 1)
-        left, right = (np.abs(wide(numbers) - wide(values[near])) for near in (at - 1, at))
-        at -= left <= right
-        return e.close(numbers, values[at]), order[at]
-
-    inside, where = among(found)
-    if not inside.all():
-        return None
-    rng = np.random.default_rng(0)
-    span = rng.uniform(float(values[0]), float(values[-1]), 1000)
-    span = np.round(span) if e.is_whole() else span
-    chance = float(among(span.astype(e.expected.dtype))[0].mean())
-    if len(np.unique(found)) <= ENOUGH or chance ** len(np.unique(found)) > UNLIKELY:
-        return None
-    first = np.unravel_index(int(np.argmax(e.wrong)), e.wrong.shape)
-    origin = np.unravel_index(int(where[0]), e.wrong.shape)
-    here, there = (element(e.name, [int(i) for i in index]) for index in (first, origin))
-    if not _as_the_index_has_it(e.wrong):
-        return (
-            f"{e.wrong_ones} holds the value of another, and which ones are wrong follows no "
-            f"index: {here} holds the value of {there}.",
-            Slip.OUT_OF_ORDER,
-        )
-    return (
-        f"{e.wrong_ones} holds a value from another index: {here} holds the value of {there}.",
-        Slip.ELSEWHERE,
-    )
-
-
-def _as_the_index_has_it(wrong: np.ndarray) -> bool:
-    """Whether the index decides which elements are wrong: nearly all are, or some in a row, or
-    the same ones of every few."""
-    flat = wrong.reshape(-1)
-    if flat.size < FEW_RUNS:
-        return True  # a few elements don't show it
-    changes = int((flat[1:] != flat[:-1]).sum())
-    if flat.mean() >= NEARLY_ALL or changes <= max(2, flat.size // FEW_RUNS):
-        return True
-    if wrong.ndim > 1:
-        lines = wrong.reshape(-1, wrong.shape[-1])
-        if len(np.unique(lines, axis=0)) <= max(2, len(lines) // FEW_KINDS):
-            return True
-    for period in {*PERIODS, *wrong.shape}:
-        if not 1 < period <= flat.size // 3:
-            continue
-        rows = flat[: flat.size // period * period].reshape(-1, period)
-        share = rows.mean(axis=0)
-        if float(np.maximum(share, 1 - share).mean()) >= REGULAR:
-            return True
-    return False
-
-
-def _of_another_window(e: Evidence, values: np.ndarray) -> bool:
-    """Whether minima or maxima of more or fewer elements may have given this: each is the value of
-    another window, too."""
-    found, wanted = wide(e.actual[e.wrong]), wide(e.expected[e.wrong])
-    one_side = bool((found > wanted).all() or (found < wanted).all())
-    repeated = len(np.unique(values)) < REPEATED * len(values)
-    return one_side and repeated and len(found) >= ONE_SIDED
 
 
 SHARED = (
