@@ -30,6 +30,12 @@ CHANGES = {
         Slip.INPUT_ORDER,
         "exchanged in pairs",
     ),
+    "a sign in one part of a complex number": (
+        "06.dft_rows",
+        [("row[j].x * c - row[j].y * s", "row[j].x * c + row[j].y * s")],
+        Slip.INPUT_SIGN,
+        "the .x of y",
+    ),
     "two roles": (
         "04.saxpy",
         [("a * x[i] + y[i];", "a * y[i] + x[i];")],

@@ -14,6 +14,7 @@ from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.worked import FEWEST, shown
 from course_utils.exercises.judging.runner import check_source
+from course_utils.exercises.judging.trials import Trial
 from course_utils.exercises.judging.worked_case import _size_label, worked_trial
 
 KERNELS = [each for each in all_exercises() if isinstance(each, KernelExercise)]
@@ -105,6 +106,17 @@ def test_a_matrix_stored_by_columns_is_spoken_of_by_rows():
     assert verdict.first.index == (0, 1)
     assert verdict.heat.rows[1].startswith("?.")  # below the diagonal nothing is written
     assert verdict.case.lines[-2].split()[:4] == ["[1]", "37", "21", "4"]
+
+
+def test_a_case_of_two_launches_says_so_and_shows_the_counter_that_is_wrong():
+    exercise = find("04.last_block")
+    verdict = check_source(exercise, exercise.solution.replace("*left = gridDim.x;", "")).verdict
+    assert "twice" in verdict.message and "both launches" in verdict.case.title
+    counters = [line.split() for line in verdict.case.lines if line.startswith("left ")]
+    assert counters[-2:] == [["left", "expected", "1"], ["left", "got", "0xffffffff"]]
+    assert worked_trial(exercise).repeats(exercise) == 2
+    horner = find("02.horner")
+    assert Trial(horner.small[0], 1).repeats(horner) == 1
 
 
 def test_a_large_case_has_the_inputs_at_its_first_wrong_element():

@@ -185,7 +185,7 @@ TRAINING_LOOP = PythonExercise(
     ),
     reference=by_the_book,
     start="Begin with the first epoch: which rows does each step take, and does the model "
-    "keep anything from the step before?",
+    "keep anything from the step before? If each step is right, how much does each test count?",
     contract=DrawnCases(any_training),
 )
 

@@ -80,7 +80,9 @@ def compared(
         return _of_probe(exercise, wrong)
     if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
         return replace(wrong, message=f"{wrong.name} is as it was before the launch.")
-    wrong = _as_complex(exercise, wrong, arrays[wrong.name], expected[wrong.name], size)
+    both = arrays[wrong.name], expected[wrong.name]
+    wrong = _of_members(exercise, wrong, *both, size)
+    wrong = _as_complex(exercise, wrong, *both, size)
     return _with_member(exercise, wrong)
 
 
@@ -143,6 +145,47 @@ def members_of(exercise: KernelExercise) -> dict[str, int]:
             if vector := VECTOR.fullmatch(parameter.c_type):
                 found[parameter.name] = int(vector[1])
     return found
+
+
+def wrong_members(
+    exercise: KernelExercise, name: str, got: Any, expected: Any, size: Any
+) -> tuple[int, ...]:
+    """Which numbers of an element are wrong somewhere in the array ``name``, whose type is float2,
+    float4 or alike: 0 for x. Nothing for an array of single numbers."""
+    members = members_of(exercise).get(name)
+    want = np.asarray(expected)
+    if members is None or want.ndim != 1 or want.size % members:
+        return ()
+    host = got.get() if hasattr(got, "get") else np.asarray(got)
+    parts = [
+        judge(
+            np.ascontiguousarray(host.reshape(-1)[at::members]),
+            np.ascontiguousarray(want[at::members]),
+            name=name,
+            reduction=exercise.reduction(size),
+            exact=exercise.exact,
+            zeros=True,
+        )
+        for at in range(members)
+    ]
+    return tuple(at for at, part in enumerate(parts) if not part.passed)
+
+
+def _of_members(
+    exercise: KernelExercise, wrong: Verdict, got: Any, expected: Any, size: Any
+) -> Verdict:
+    """``wrong`` without another index as its slip where an element has several numbers, and some of
+    them are right everywhere: an index moves all of an element."""
+    if wrong.slip not in (Slip.ELSEWHERE, Slip.OUT_OF_ORDER):
+        return wrong
+    members = members_of(exercise).get(wrong.name, 1)
+    which = wrong_members(exercise, wrong.name, got, expected, size)
+    if not 0 < len(which) < members:
+        return wrong
+    bad = " and ".join(f".{'xyzw'[at]}" for at in which)
+    good = " and ".join(f".{'xyzw'[at]}" for at in range(members) if at not in which)
+    message = f"the {bad} of {wrong.name}'s elements is wrong, the {good} of all is right."
+    return replace(wrong, message=message, slip=None, hint=kinds.NEXT_STEP[kinds.WRONG])
 
 
 def _as_complex(

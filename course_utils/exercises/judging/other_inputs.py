@@ -7,7 +7,7 @@ answer's numbers, all of them, the change is the mistake's name.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -21,7 +21,7 @@ from ...checking.verdict import Verdict
 from ..authoring import kinds
 from ..authoring.launches import Empty
 from ..authoring.spec import KernelExercise
-from .comparison import members_of
+from .comparison import members_of, wrong_members
 from .trials import Trial
 
 UNNAMED = (None, Slip.OFFSET, Slip.FACTOR_PER_LINE, Slip.SAME_FACTOR, Slip.ELSEWHERE)
@@ -34,11 +34,13 @@ DIGITS = 4  # bits of a number that is packed with others into a word
 
 @dataclass(frozen=True)
 class Change:
-    """Other values for some inputs, by name, and the words that follow "what the formula gives"."""
+    """Other values for some inputs, by name, and the words that follow "what the formula gives".
+    ``of`` are the words in front of the result's name where a part of each element is meant."""
 
     values: Mapping[str, Any]
     words: str
     slip: Slip
+    of: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,9 @@ def with_change_named(
     if found is None:
         return wrong
     _, *context = wrong.message.split("\n")
-    message = "\n".join([f"{wrong.name} is what the formula gives {found.words}.", *context])
+    message = "\n".join(
+        [f"{found.of}{wrong.name} is what the formula gives {found.words}.", *context]
+    )
     step = SLIP_STEP[found.slip]
     return replace(wrong, kind=kinds.WRONG, message=message, slip=found.slip, hint=step)
 
@@ -95,18 +99,36 @@ def _found(
     start = time.thread_time()
     name = wrong.name
     expected = np.asarray(exercise.expected(given)[name])
+    members = members_of(exercise).get(name, 1)
+    which = wrong_members(exercise, name, arrays[name], expected, size)
+    some = 0 < len(which) < members
+    of = " and ".join(f".{'xyzw'[at]}" for at in which)
     for change in _changes(exercise, given):
         if time.thread_time() - start > MOST_SECONDS:
             return None
         try:
             with np.errstate(all="ignore"):
                 other = exercise.expected({**given, **change.values})[name]
+                if some:
+                    other = _with_members(expected, np.asarray(other), which, members)
                 same = _same(exercise, size, arrays[name], other)
         except (ArithmeticError, LookupError, TypeError, ValueError):
             continue  # the reference refuses such an input
         if same and not _by_luck(expected, np.asarray(other)):
-            return change
+            return replace(change, of=f"the {of} of ") if some else change
     return None
+
+
+def _with_members(
+    expected: np.ndarray, other: np.ndarray, which: Sequence[int], members: int
+) -> np.ndarray:
+    """``expected`` with the numbers ``which`` of each element as ``other`` has them."""
+    if other.size != expected.size:
+        return other
+    mixed = expected.copy()
+    for at in which:
+        mixed.reshape(-1)[at::members] = other.reshape(-1)[at::members]
+    return mixed
 
 
 def _same(exercise: KernelExercise, size: Any, actual: np.ndarray, other: Any) -> bool:

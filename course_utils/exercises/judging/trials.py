@@ -63,6 +63,11 @@ class Trial:
         found = others[(self.launch - 1) % len(others)]
         return (found,) if isinstance(found, Launch) else tuple(found)
 
+    def repeats(self, exercise: KernelExercise) -> int:
+        """How often the last launch is made, of one kernel with the same arguments."""
+        launches = self.launches(exercise)
+        return launches.count(launches[-1])
+
     def label(self, exercise: KernelExercise) -> str:
         """``n = 33, grid 2, block 96, x all negative``."""
         sizes = exercise.contract.sizes if isinstance(exercise.contract, Domain) else None
@@ -72,6 +77,8 @@ class Trial:
             _other_launches(exercise, self.size) and not all(map(_is_usual, launches))
         ):
             parts += dict.fromkeys(_describe_launch(launch) for launch in launches)
+        if (times := self.repeats(exercise)) > 1:
+            parts.append("launched twice" if times == 2 else f"launched {times} times")
         return ", ".join(parts + [change.label for change in self.changes])
 
 

@@ -26,6 +26,7 @@ SEED = 1
 UNWRITTEN_MARK = " (? was never written)"
 MOST_OF_PART = 40  # numbers of a part that is shown
 WINDOW = (2, 6)  # rows and columns of a result around its first wrong element
+MOST_COUNTERS = 4  # elements
 DUST = 5e-7  # of the largest number
 BEFORE = 2  # elements of them before it
 
@@ -83,6 +84,7 @@ def case_rows(
         label: _shown(label, value, _needed(exercise, given, wrong, label), window, out)
         for label, value in inputs.items()
     }
+    values |= _counters(exercise, given, run, name)
     values |= {label: _cut(array, window) for label, array in out.items()}
     shown = {label: value for label, value in values.items() if value is not None}
     begin = "Work it by hand"
@@ -90,6 +92,23 @@ def case_rows(
         begin = "A smaller case"
     title = _title(exercise, trial, wrong, bool(hidden.any()), right, begin)
     return labelled_rows(title, shown)
+
+
+def _counters(
+    exercise: KernelExercise, given: Mapping[str, Any], run: emulated_runs.Run, name: str
+) -> dict[str, np.ndarray]:
+    """The counters and flags that launches leave wrong beside the array ``name``: integers, so few
+    that they are shown whole."""
+    found: dict[str, np.ndarray] = {}
+    for other, wanted in exercise.expected(given).items():
+        if other == name or isinstance(given[other], Empty):
+            continue
+        want = np.asarray(wanted)
+        now = run.arrays[other]
+        few = 0 < want.size <= MOST_COUNTERS and want.dtype.kind in "iu"
+        if few and (now.reshape(want.shape) != want).any():
+            found |= {f"{other} expected": want, f"{other} got": now.reshape(want.shape)}
+    return found
 
 
 def with_inputs(exercise: KernelExercise, trial: Trial, wrong: Verdict) -> Verdict:
@@ -216,7 +235,9 @@ def _title(
     both = _without_dust(np.array([wrong.first.expected, wrong.first.got]))
     expected, got = map(number, both)
     mark = UNWRITTEN_MARK if unwritten else ""
-    told = f"{wrong.first.named(wrong.name)} should be {expected} and is {got}{mark}."
+    times = trial.repeats(exercise)
+    after = "" if times == 1 else f" after {'both' if times == 2 else times} launches"
+    told = f"{wrong.first.named(wrong.name)} should be {expected}{after} and is {got}{mark}."
     if sizes and right is not None and right != trial.size:
         return f"Right with {sizes.label(right)}, wrong{where}: {told}"
     return f"{begin}{where}: {told}"
