@@ -410,6 +410,19 @@ def test_threads_that_returned_before_a_barrier_are_missed():
     assert found.condition.line == 2
 
 
+@pytest.mark.parametrize("index, line", [("blockIdx.x", 2), ("threadIdx.x", 4)])
+def test_a_return_is_told_from_a_condition_that_is_loaded_for_all(index, line):
+    body = f"""if (n > 0) return; if (threadIdx.x >= 50) return;
+int last = x[{index}];
+for (int k = 0; k < last; ++k)
+__syncthreads();
+x[threadIdx.x + 64] = 1;"""
+    given = np.full(128, 2, np.int32), np.int32(0)
+    result = run(body, 1, 64, given, parameters="int* x, int n", checks=ALL_CHECKS)
+    (found,) = (f for f in result.findings if f.cause is Cause.THREADS_RETURNED)
+    assert (found.location.line, found.condition.line) == (5, line)
+
+
 def test_the_condition_of_a_barrier_is_the_one_that_threads_find_different():
     found = fault(
         "int last = 0;\nif (threadIdx.x == 0) last = atomicAdd(&x[0], 1);\nif (last > 0) {\n"

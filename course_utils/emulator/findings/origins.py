@@ -119,7 +119,8 @@ def index_sources(code: ReportedCode, access: Instruction) -> tuple[bool, bool]:
 
 def branch_before(code: ReportedCode, instruction: Instruction) -> Location | None:
     """The line of the last condition that decides whether a thread gets to an instruction of a
-    function and that threads of a block can find different; None without one."""
+    function and that threads of a block can find different; None without one. A condition made of
+    the threads' own numbers comes before one that only loads what may be the same for all."""
     if len(code.blocks) > MOST_BLOCKS:
         return None
     inside = (n for n, b in enumerate(code.blocks) if any(i is instruction for i in b.instructions))
@@ -140,9 +141,16 @@ def branch_before(code: ReportedCode, instruction: Instruction) -> Location | No
         comes_back = decider in _reached(code, missed[0], -1)
         if decider in after or not comes_back:  # else it ends a loop before the instruction
             found.append((decider, guard))
+    found = [(d, guard) for d, guard in found if sources.differ([guard])] or found
     # The last of them is the one from which no other can be reached but by a loop.
     passed = [sum(d not in _reached(code, 0, o) for o, _ in found) for d, _ in found]
-    return _line_of(code, found[int(np.argmax(passed))][1]) if found else None
+    if not found:
+        return None
+    guard = found[int(np.argmax(passed))][1]
+    whole, part = (_line_of(code, p) for p in (guard, sources.part_that_differs(guard)))
+    if whole is None or part is None or part.file != whole.file:
+        return whole
+    return max(whole, part, key=lambda at: at.line)  # compilers move comparisons up
 
 
 def _is_number(source: Source) -> bool:
@@ -189,6 +197,37 @@ class _Sources:
     def is_value(self, source: Source) -> bool:
         """Whether it is a value that was loaded, or computed in a way unknown."""
         return isinstance(source, int) and source in self.setters  # else as a launch sets it
+
+    def differ(self, operands: Iterable[Operand]) -> bool:
+        """Whether values depend on a number by which the threads of a block differ, be it by the
+        place that they are loaded from, or on what may depend on one."""
+        waiting, seen = self.of(operands), set[Source]()
+        while waiting:
+            source = waiting.pop()
+            if _is_number(source):
+                return True
+            if source in seen or not self.is_value(source):
+                continue
+            seen.add(source)
+            steps = [step for _, step in self.setters[source]] if isinstance(source, int) else []
+            if len(steps) != 1 or not _reads(steps[0].instruction):
+                return True
+            places = (o for o in steps[0].instruction.operands if isinstance(o, Address))
+            waiting |= self.of(place.base for place in places)
+        return False
+
+    def part_that_differs(self, guard: Register) -> Register:
+        """Of the comparisons that a predicate is made of, the one that threads of a block can find
+        different; the predicate itself where there are several."""
+        parts = [part for part in self._comparisons(guard) if self.differ([part])]
+        return parts[0] if len(parts) == 1 else guard
+
+    def _comparisons(self, predicate: Register) -> list[Register]:
+        """The predicates that ``and``, ``or`` and ``not`` make a predicate of, or itself."""
+        i = setter(self.code, predicate)
+        if i is None or i.opcode not in ("and", "or", "xor", "not"):
+            return [predicate]
+        return [p for o in i.operands[1:] if isinstance(o, Register) for p in self._comparisons(o)]
 
     def _variable(self, slot: int, numbers: list[int]) -> Source:
         """A register that is set several times: by the loop that it changes in, if it is one."""
