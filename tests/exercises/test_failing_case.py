@@ -122,6 +122,11 @@ def test_a_scalar_of_the_case_is_named_as_it_is():
     assert "beta = 2" in verdict.case.title
 
 
+def test_a_size_at_which_the_index_leaves_its_array_does_not_end_the_search():
+    verdict = verdict_on("09.conv_forward", "(filter * C + c) * 9", "(c * C + filter) * 9")
+    assert "C = 2" in verdict.case.title and "F = 2" in verdict.case.title
+
+
 def test_a_case_of_c_has_its_inputs_by_name():
     verdict = verdict_on("02.layer", "i * nn->hidden + j", "i * nn->inputs + j")
     for name in ("w1", "b1", "x", "expected"):

@@ -25,11 +25,13 @@ from ..authoring.worked import any_numbers, worked_change
 from .comparison import contradicts, with_sign
 from .first_cause import first_cause
 from .outcome import with_context
+from .patience import exceeded_budget
 from .trials import Trial
 from .worked_case import case_rows, needed_inputs, with_inputs
 
 MOST_LAUNCHES = 48
 MOST_WORK = 60_000  # instructions of warps, about a second
+OF_A_FAULT = MOST_WORK // 20  # of a launch that an index out of bounds ended, say
 PER_INSTRUCTION = 24  # elements of arrays that take as long as an instruction of a warp
 MOST_SHARES = 8
 LARGEST = 1e30  # of a number that is expected: none has overflowed on its way to it
@@ -70,7 +72,11 @@ class _Search:
             return False
         self._launches -= 1
         verdict, run = self._attempt(trial)
-        self._work -= run.counts.warp_instructions if run.counts else MOST_WORK
+        if run.counts:
+            self._work -= run.counts.warp_instructions
+        else:
+            endless = run.fault is None or exceeded_budget(run.fault)
+            self._work -= MOST_WORK if endless else OF_A_FAULT
         self._work -= sum(array.size for array in run.arrays.values()) // PER_INSTRUCTION
         if verdict is None:
             self.right = trial.size
