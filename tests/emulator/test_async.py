@@ -57,6 +57,28 @@ def test_a_missing_wait_group_gives_a_wrong_result_and_a_report():
 
 
 WAITS = DOUBLE_BUFFERED.replace("WAIT", "wait_group<1>();")
+RING = """
+__shared__ alignas(16) float tile[3][256];
+int t = threadIdx.x;
+for (int i = 0; i < 2; ++i) { cp16(&tile[i][4 * t], x + 256 * i + 4 * t); commit(); }
+for (int i = 0; i < n; ++i) {
+    wait_group<1>();
+    __syncthreads();
+    if (i + AHEAD < n) cp16(&tile[(i + AHEAD) % 3][4 * t], x + (i + AHEAD) * 256 + 4 * t);
+    commit();
+    for (int j = 0; j < 4; ++j) y[i * 256 + j * 64 + t] = tile[i % 3][255 - j * 64 - t];
+}"""
+
+
+@pytest.mark.parametrize("ahead, cause", [(2, None), (3, Cause.COPY_OVERWRITES)])
+def test_a_copy_into_the_stage_that_is_being_read_is_told_from_one_without_a_wait(ahead, cause):
+    x, y = np.arange(6 * 256, dtype=F32), np.zeros(6 * 256, F32)
+    body = RING.replace("AHEAD", str(ahead))
+    arguments = (x, y, np.int32(6))
+    result = run("const float* x, float* y, int n", body, 1, 64, arguments, checks=ALL_CHECKS)
+    assert [f.cause for f in result.findings][:1] == ([cause] if cause else [])
+
+
 GROUPS = {
     Cause.GROUP_NOT_COMMITTED: (WAITS.replace("commit();", ""), "no cp.async.commit_group"),
     Cause.GROUP_LEFT_IN_FLIGHT: (WAITS.replace("<1>", "<2>"), "committed only 1 after"),

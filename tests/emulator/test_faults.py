@@ -231,6 +231,19 @@ def test_an_index_that_passed_2_to_the_31_names_the_array_and_the_index_that_was
 
 
 @pytest.mark.parametrize(
+    "index, product", [("x[threadIdx.x]", False), ("(x[0] + 1) * (x[0] + 1)", True)]
+)
+def test_an_index_far_outside_is_told_of_the_array_that_its_line_names(index, product):
+    given = np.full(1000, -1524377912, np.int32), np.zeros(1000, np.int32)
+    parameters = "const int* x, int* y"
+    if product:
+        given[0][0] = 46500  # squared, above 2^31
+    found = fault(f"y[{index}] = 1;", 1, 1, given, ("x", "y"), parameters)
+    assert (found.array, found.index < -(2**30)) == ("y", True)
+    assert ("2^31" in found.message) == product
+
+
+@pytest.mark.parametrize(
     "table, shown",
     [
         (np.array([[1, 2.5]], F32), "the floats 1.0, 2.5"),

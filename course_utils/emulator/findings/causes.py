@@ -66,6 +66,7 @@ class Cause(Enum):
     ARRIVAL_OF_OTHER_LANE = "an access that another lane of its warp arrives for"
     MBARRIER_SCOPE_TOO_NARROW = "an mbarrier of the cluster, used with the scope of a block"
     COPY_NOT_AWAITED = "an access to the bytes of a copy before its end"
+    COPY_OVERWRITES = "a copy into elements that an earlier copy has filled and that are still read"
     GROUP_NOT_COMMITTED = "the same after a wait for groups, which the copy belongs to none of"
     GROUP_LEFT_IN_FLIGHT = "the same after a wait that lets the copy's group stay in flight"
     NO_GROUP_EACH_TIME = "the same in a loop that waits more often than it commits a group"

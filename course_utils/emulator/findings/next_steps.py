@@ -172,6 +172,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     ),
     Cause.COPY_NOT_AWAITED: "Wait for the copy to complete, as the report says, before any thread "
     "touches its bytes.",
+    Cause.COPY_OVERWRITES: "Which stage does that copy fill? It takes one that all threads have "
+    "done with, such as the one read in the step before: work out both stages for the first step.",
     Cause.GROUP_NOT_COMMITTED: "Commit before you wait: a wait covers only groups, and the copies "
     "since the last commit become one by cp.async.commit_group (cp_async_commit()).",
     Cause.GROUP_LEFT_IN_FLIGHT: "Let the wait leave fewer groups in flight: as many as the thread "
@@ -283,8 +285,10 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.ISSUED_BY_SEVERAL_THREADS: "Let one thread of the warp issue it, such as the one that "
     "elect.sync chooses.",
     Cause.COLUMNS_NOT_FREED: "Let the warp that allocated execute tcgen05.dealloc on every path.",
-    Cause.BLOCKS_NOT_RESIDENT: "Launch no more blocks than fit at once, and let each do more of "
-    "the work in a loop. Or end the kernel where the blocks have to meet, and launch a second one.",
+    Cause.BLOCKS_NOT_RESIDENT: "Which block writes the value that all wait for? If none does, no "
+    "launch helps. If it's one that hasn't started, launch no more blocks than fit at once, and "
+    "let each do more of the work in a loop. Or end the kernel where the blocks have to meet, and "
+    "launch a second one.",
     Cause.LAUNCH_NOT_COOPERATIVE: "Make the launch cooperative, as the report says, or end the "
     "kernel where the grid has to meet and launch a second one.",
     Cause.FUNCTION_NOT_DEFINED: "Put the function's source into the file, or into a header that "

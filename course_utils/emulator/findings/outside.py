@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..isa.location import Location
+from .bases import base_of, has_product
 from .causes import Cause
 from .origins import condition_before, step_of
 from .reported_state import (
@@ -74,6 +75,10 @@ def explain(
     meant_array = nearest(regions, address - RANGE * width)
     if meant_array is not None and _is_wrapped((address - meant_array.start) // width):
         near = meant_array
+    elif inside is None:
+        meant_array = batch.argument(base_of(group.code, site.instruction))
+        if meant_array is not None and batch.regions_of(meant_array.start) is regions:
+            near = meant_array  # the line's own, however near the address is to another
     within = NEAR_ON_HOST if _of_host(address) else NEAR
     if near is None or min(abs(address - near.end), abs(near.start - address)) > within:
         return _nowhere(batch, address, at)
@@ -93,7 +98,7 @@ def explain(
     if _is_wrapped(index):
         cause = Cause.INDEX_BELOW_ZERO
         text += f" As an unsigned index, {index - RANGE} is {index}."
-    elif -RANGE // 2 <= index < -RANGE // 4:
+    elif -RANGE // 2 <= index < -RANGE // 4 and has_product(group.code, site.instruction):
         text += MAYBE_PASSED
     return Miss(text, cause, near.name, index, past, condition=condition)
 

@@ -141,6 +141,11 @@ class Batch:
             if len(data) == 8 and (region := self.region_at(int.from_bytes(data, "little"))):
                 yield region
 
+    def argument(self, name: str) -> Region | None:
+        """The array whose address was passed as the kernel's parameter ``name``."""
+        data = self.launch.parameters.get(name, b"")
+        return self.region_at(int.from_bytes(data, "little")) if len(data) == 8 else None
+
     def check(self, site: Site, group: Group, addresses: np.ndarray) -> np.ndarray:
         """The start of each lane's region; raises the fault of the first lane that has none."""
         homes, left = np.zeros(group.n, np.uint64), np.ones(group.n, bool)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from ...findings.causes import Cause
+from ...findings.origins import in_loop
 from ...findings.wording import plural
 from ...isa import ptx
 from ...machine.async_state import Transfer
 from ...machine.batch import Batch
 from ...memory.address_space import Region
+from .checked_access import CheckedAccess
 from .race_shadow import cells_of
 
 COMMITS = {"async": "cp.async.commit_group", "bulk": "cp.async.bulk.commit_group"}
+WAITS = {"wait_group", "wait_all"}
 
 
 def left_in_flight(
@@ -46,6 +49,25 @@ def left_in_flight(
         Cause.GROUP_LEFT_IN_FLIGHT,
         f"\n  {the_wait} lets {may_stay} stay in flight,\n  and the thread committed only {later} "
         f"after this copy's before it waited: {later} may stay at most.",
+    )
+
+
+def overwrites(access: CheckedAccess, copy: ptx.Instruction, cell: int) -> bool:
+    """Whether a copy of a loop that has just waited for an earlier one is started too soon: the
+    read that comes after it, in the same round, means what the earlier copy has brought to the
+    cell."""
+    filled = access.shadow.filled
+    if access.writes or filled is None or not filled[cell]:
+        return False
+    code, paths = access.group.code, access.races.paths(access.group.code)
+    started = (n for n, b in enumerate(code.blocks) if any(i is copy for i in b.instructions))
+    number = next(started, None)
+    if number is None or not paths.leads(copy, access.site.instruction):
+        return False
+    return any(
+        WAITS & {*i.modifiers} and paths.leads(i, copy)
+        for n in in_loop(code, number)
+        for i in code.blocks[n].instructions
     )
 
 

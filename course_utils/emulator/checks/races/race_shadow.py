@@ -82,6 +82,7 @@ class RaceShadow:
         self.writer, self.reader, self.other = np.zeros((3, cells), np.int64)
         self.flight: np.ndarray | None = None  # copies in flight, odd numbers those that write
         self.flying = 0  # bytes of them
+        self.filled: np.ndarray | None = None  # whether a copy has landed in a cell
         self.forget()
 
     def forget(self) -> None:
@@ -99,7 +100,7 @@ class RaceShadow:
         if granule >= self.granule:
             return
         times = self.granule // granule
-        for name in ("writer", "reader", "other", "flight"):
+        for name in ("writer", "reader", "other", "flight", "filled"):
             if getattr(self, name) is not None:
                 setattr(self, name, np.repeat(getattr(self, name), times))
         self.granule = granule
@@ -192,6 +193,9 @@ class RaceShadow:
         """A copy that touched cells has landed."""
         if self.flight is not None:
             self.flight[cells] = 0
+        if self.filled is None:
+            self.filled = np.zeros(len(self.writer), bool)
+        self.filled[cells] = True
         self.flying -= len(cells) * self.granule
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ...findings.causes import Cause
 from ...findings.report import DATA_RACE, ERROR, WARNING, Finding
 from .checked_access import CheckedAccess
-from .copy_groups import left_in_flight
+from .copy_groups import left_in_flight, overwrites
 from .copy_reports import NOT_READ, TWO_BLOCKS, copied_by, copy_at, landed, named, remedy, told
 from .copy_sides import CopySide
 from .race_causes import cause_of, note_of
@@ -15,6 +15,7 @@ from .race_entries import THREAD, number_of
 from .severity import passed_by
 from .tile_reads import until
 
+OVERWRITES = "\n  and means what an earlier copy has brought: this one overwrites it."
 NOT_AWAITED = "\n  before the copy was waited for."
 
 
@@ -122,6 +123,8 @@ def report_copy(access: CheckedAccess, entry: int, cell: int, at: int, times: in
         cause, missing = Cause.COPIES_OVERLAP, TWO_BLOCKS
     elif shared and (why := left_in_flight(batch, started, earlier, *where)):
         cause, missing = why[0], NOT_AWAITED + why[1]
+    elif shared and copy is None and overwrites(access, started, cell):
+        cause, missing = Cause.COPY_OVERWRITES, OVERWRITES
     text = (
         f"Data race on {name}[{index}]{place}:\n"
         f"  thread {other} of block {other_block} started an asynchronous copy "

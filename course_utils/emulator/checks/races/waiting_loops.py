@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ...findings.bases import base_of
 from ...findings.origins import in_loop, only_waits, setter
 from ...isa.instruction_set import traits_of
 from ...isa.location import Location
-from ...isa.ptx import Address, Instruction, Operand, Register, Symbol
+from ...isa.ptx import Instruction, Register
 from ...machine.code import Code
 
 LOOP_WAITS = "The loop at {loop} waits for such a write: a barrier in between would deadlock."
 LOOP_WAITS_APART = "The loop at {loop} waits for such a write: both accesses have to be atomics."
-MOST_STEPS = 32  # instructions from a variable or parameter to an address
 
 
 def waits_for(code: Code, access: Instruction) -> Location | None:
     """The line of a loop that does nothing but read the array of ``access`` until it changes, None
     for an array that no loop waits for."""
-    wanted = _array_of(code, access)
+    wanted = base_of(code, access)
     if not wanted:
         return None
     for load in (*_spinning(code), *(poll.read for poll in polls(code))):
-        if _array_of(code, load) == wanted:
+        if base_of(code, load) == wanted:
             return load.location
-    return next((at for i, at in _hoisted(code) if _array_of(code, i) == wanted), None)
+    return next((at for i, at in _hoisted(code) if base_of(code, i) == wanted), None)
 
 
 @dataclass(frozen=True)
@@ -93,24 +93,3 @@ def _sources(code: Code, register: Register, left: int) -> set[int]:
         if isinstance(source, Register):
             found |= _sources(code, source, left - 1)
     return found
-
-
-def _array_of(code: Code, access: Instruction) -> str:
-    """The variable or parameter that an address is computed from, "" where it isn't clear."""
-    place = next((o for o in access.operands if isinstance(o, Address)), None)
-    return _root(code, place.base, MOST_STEPS) if place is not None else ""
-
-
-def _root(code: Code, operand: Operand, left: int) -> str:
-    if isinstance(operand, Symbol):
-        return operand.name
-    i = setter(code, operand) if isinstance(operand, Register) and left else None
-    if i is None:
-        return ""
-    if i.opcode == "ld" and "param" in i.modifiers:
-        address = i.operands[1]
-        base = address.base if isinstance(address, Address) else None
-        return base.name if isinstance(base, Symbol) else ""
-    if i.opcode not in ("mov", "cvta", "add", "sub", "cvt"):
-        return ""
-    return next(filter(None, (_root(code, s, left - 1) for s in i.operands[1:])), "")
