@@ -107,7 +107,7 @@ __syncthreads();
 x[threadIdx.x] = 1;
 
 // # a producer that overwrites a tile after bar.arrive, which does not wait — data race
-// cause: NO_ORDER_IN_BLOCK
+// cause: TURN_NOT_PASSED
 // thread: 32
 // other: 0
 __shared__ float s[32];
