@@ -87,6 +87,7 @@ CONV_GRADIENT = HostExercise(
     driver="09_mnist_cnn/exercises/conv_gradient_main.c",
     cases=runs(
         "1 1 3 3 1",
+        "1 2 1 2 2",
         "1 1 5 4 1",
         "2 3 5 4 2",
         "1 2 1 1 3",

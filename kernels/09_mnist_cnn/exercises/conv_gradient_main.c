@@ -9,7 +9,7 @@
 void conv_backward_input(const float *dy, const float *w, float *dx, int N, int C, int H, int W,
                          int F);
 
-enum { MOST = 16 }; // pixels that are printed
+enum { MOST = 16, FILTERS = 4 }; // pixels and filters' planes that are printed
 
 static unsigned state;
 
@@ -23,14 +23,15 @@ static float *drawn(int n, int parts) // few bits each: all sums are exact, in a
     return found;
 }
 
-// Prints planes, row by row, of a case that can be worked by hand.
+// Prints planes, row by row, of a case that can be worked by hand; // ends a plane of several.
 static void print_planes(const char *name, const float *x, int planes, int rows, int columns)
 {
     printf("%s:", name);
     for (int i = 0; i < planes * rows * columns; ++i) {
         printf(" %g", x[i]);
         if ((i + 1) % columns == 0) {
-            printf(i + 1 == planes * rows * columns ? "\n" : " /");
+            const int last = i + 1 == planes * rows * columns;
+            printf(last ? "\n" : (i + 1) % (rows * columns) == 0 ? " //" : " /");
         }
     }
 }
@@ -44,7 +45,8 @@ int main(void)
     }
     state = (unsigned)run;
     const int pixels = N * C * H * W, results = N * F * H * W;
-    const int parts = pixels <= MOST && F * C == 1 ? 1 : 4; // integers, to be worked by hand
+    const int by_hand = pixels <= MOST && results <= MOST && F * C <= FILTERS;
+    const int parts = by_hand ? 1 : 4; // integers
     float *dy = drawn(results, parts), *w = drawn(F * C * 9, parts), *dx = malloc(pixels * sizeof *dx);
     float *want = calloc(pixels, sizeof *want);
     for (int at = 0; at < results; ++at) {
@@ -63,9 +65,9 @@ int main(void)
         if (dx[i] != want[i]) {
             printf("dx of image %d, channel %d, row %d, column %d is %g, expected %g\n",
                    i / (C * H * W), i / (H * W) % C, i / W % H, i % W, dx[i], want[i]);
-            if (pixels <= MOST && results <= MOST && F * C == 1) {
+            if (by_hand) {
                 print_planes("dy, row by row", dy, N * F, H, W);
-                print_planes("w", w, 1, 3, 3);
+                print_planes("w", w, F * C, 3, 3);
                 print_planes("dx should be", want, N * C, H, W);
                 print_planes("dx is", dx, N * C, H, W);
             }
