@@ -231,10 +231,10 @@ SLIP_STEP: dict[Slip, str] = {
     "grid-stride loop, the stride is gridDim.x * blockDim.x.",
     Slip.BLOCK_INDEX_MISSING: "Give each block its own elements: blockIdx.x * blockDim.x + "
     "threadIdx.x, and the same along y.",
-    Slip.OTHER_PERIOD: "Compare the divisor of each % and / with the formula, and what is divided: "
+    Slip.OTHER_PERIOD: "Compare both operands of each % and / with the formula: "
     "threadIdx.x starts again in each block, an index in the grid doesn't.",
-    Slip.MIN_FOR_MAX: "Compare each comparison with the formula: fmaxf stands for fminf, or > for "
-    "<, or the other way round.",
+    Slip.MIN_FOR_MAX: "Compare each comparison with the formula: is there an fmaxf instead of an "
+    "fminf, or > instead of <, or the other way round?",
     Slip.BLOCK_STRIDE: "Multiply blockIdx.x by blockDim.x, not by a number that another block size "
     "had: blockIdx.x * blockDim.x + threadIdx.x.",
     Slip.ROLES_SWAPPED: "The block's number is multiplied, the thread's is added: "

@@ -137,7 +137,7 @@ def _exchanged(e: Evidence, name: str, values: np.ndarray) -> Diagnosis | None:
                 return Diagnosis(
                     kinds.WRONG,
                     f"{e.wrong_ones} is the {which} of elements whose {other} is expected, as in "
-                    f"{at}: the comparison of {name}'s elements, or of what is made of them, is "
+                    f"{at}: the comparison of {name}'s elements, or of numbers made of them, is "
                     "the other way round.",
                     Slip.MIN_FOR_MAX,
                 )

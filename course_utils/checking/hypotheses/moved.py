@@ -16,7 +16,7 @@ REGULAR = 0.98  # share of elements that are right or wrong as their index has i
 MOST_PERIOD = 32  # of the indices that are tried one by one
 PERIODS = (*range(2, MOST_PERIOD + 1), 64, 96, 128, 256, 512, 1024)
 SEARCHED = 1 << 18  # elements at most among which the values of the wrong ones are looked for
-KNOWN = 8  # elements per line, on average, whose place their value tells
+KNOWN = 8  # elements per line, on average, with a unique value
 ONE_SIDED = 8  # wrong elements that are all too large, or all too small, and not by chance
 REPEATED = 0.5  # share of different values: as few have a minimum's or a maximum's windows
 LARGEST = 1e300  # distance of two expected elements that numbers are drawn from
@@ -55,7 +55,7 @@ def elsewhere(e: Evidence) -> tuple[str, Slip] | None:
         return None
     known = _known(e)
     lone = known[e.wrong]
-    which = int(np.argmax(lone))  # the first whose value is no other's, or else the first
+    which = int(np.argmax(lone))  # the first with a unique value, or else the first
     first = np.unravel_index(int(np.flatnonzero(e.wrong)[which]), e.wrong.shape)
     origin = np.unravel_index(int(where[which]), e.wrong.shape)
     here, there = (element(e.name, [int(i) for i in index]) for index in (first, origin))
@@ -95,7 +95,7 @@ def _as_the_index_has_it(wrong: np.ndarray) -> bool:
 
 
 def _known(e: Evidence) -> np.ndarray:
-    """The elements, bool, whose value tells their place: no two of the expected ones have it. An
+    """The elements, bool, with a value that no two of the expected ones have. An
     element that is 0 as expected may hold the 0 of any other."""
     values, counts = np.unique(e.expected, return_counts=True)
     repeated = values[counts > 1]
