@@ -405,6 +405,7 @@ def test_a_run_wants_a_source(capsys):
         ("cudaMalloc((void**)d_x, n);", "d_x"),
         ("cudaMalloc(&s->x, n);", "s->x"),
         ("allocate(n);", ""),
+        ("cudaMalloc(&a, n); cudaMalloc(&b, n);", ""),
     ],
 )
 def test_an_allocation_has_the_name_of_its_variable(tmp_path, text, name):
@@ -453,3 +454,14 @@ def test_a_program_is_compiled_with_its_host_code_and_run(nvcc, capfd):
     said = capfd.readouterr()
     assert said.out == "3 297 100\n" and status == 0, said.err
     assert said.err == "No findings.\n"
+
+
+def test_a_mistake_in_a_destructor_has_its_line(nvcc, tmp_path, capfd):
+    file = tmp_path / "copied.cu"
+    file.write_text(
+        "struct Buffer {\n    int *p;\n    Buffer() { cudaMalloc(&p, 40); }\n"
+        "    ~Buffer() { cudaFree(p); }\n};\nint main() {\n    Buffer a;\n    Buffer b = a;\n}\n"
+    )
+    assert run_command.main([str(file)]) == 1
+    said = capfd.readouterr().err
+    assert "copied.cu:4" in said and "p, 40 bytes" in said

@@ -113,13 +113,13 @@ def _real(path: str) -> str:
 
 
 def named_at(line: HostLine, call: str) -> str:
-    """The variable that a call on a line fills, as ``d_x`` in ``cudaMalloc(&d_x, n)``, or "" if the
-    line doesn't show it."""
+    """The variable that a call on a line fills, as ``d_x`` in ``cudaMalloc(&d_x, n)``. "" if the
+    line doesn't show it, or has two such calls."""
     text = _source(line.file)
     if not 0 < line.line <= len(text):
         return ""
-    _, _, after = text[line.line - 1].partition(call)
-    found = _CALLED.search(after.partition(";")[0])
+    calls = re.findall(rf"\b{call}\b([^;]*)", text[line.line - 1])
+    found = _CALLED.search(calls[0]) if len(calls) == 1 else None
     return (found[1] or found[2]).rstrip("-") if found else ""
 
 

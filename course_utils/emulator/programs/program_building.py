@@ -33,6 +33,8 @@ WRAPPED = (
 )
 # Of the linker: calls that our runtime notes, and functions that are looked up when called.
 LINKING = (*(f"--wrap={symbol}" for symbol in WRAPPED), "-z", "lazy")
+# addr2line of binutils 2.40 finds no lines of methods and templates in the newer format.
+DEBUG_LINES = "-gdwarf-4"
 # Options of nvcc that we set ourselves. The second set takes a value.
 _OURS = {"-c", "--compile", "-G", "--device-debug", "-shared", "-run", "--run"}
 _OURS_WITH_VALUE = {
@@ -196,6 +198,7 @@ def build_program(
     library = folder / "program.so"
     command = [str(nvcc.path), "-shared", "-Xcompiler", "-fPIC", "-cudart", "none", "--no-compress"]
     command += ["-gencode", f"arch=compute_{arch},code=compute_{arch}", "-g", "-lineinfo"]
+    command += ["-Xcompiler", DEBUG_LINES]
     for option in LINKING:
         command += ["-Xlinker", option]
     libraries = [folder for folder in library_folders() if folder not in nvcc.includes]
