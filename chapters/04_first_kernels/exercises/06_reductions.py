@@ -114,9 +114,9 @@ FIND_THE_MISSING_BARRIER = KernelExercise(
     reduction=lambda size: max(64, size[1]),
     bug=kinds.DATA_RACE,
     contract=Domain(
-        sizes=domain.shapes(
-            rows=(1, 2, 3, 7, 300), columns=domain.extents(40_000)
-        ).with_outlier(rows=32_771),
+        sizes=domain.shapes(rows=(1, 2, 3, 7, 300), columns=domain.extents(40_000)).with_outlier(
+            rows=32_771
+        ),
         # Not where elements are equal: then a variance of 0 is asked for, which rounding misses.
         values=(
             domain.data(

@@ -138,8 +138,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
     "tells them apart, such as threadIdx and blockIdx? If the value is the same for all, let one "
     "thread write it.",
-    Cause.SAME_ELEMENT_IN_TURN: "Work out the index for both threads: should each have a place of "
-    "its own? A barrier can't help then. If both are meant to store there, one after the other, a "
+    Cause.SAME_ELEMENT_IN_TURN: "Work out the index for both threads: should each have its own "
+    "place? A barrier can't help then. If both are meant to store there, one after the other, a "
     "barrier comes in between.",
     Cause.LOOP_WAITS_FOR_WRITE: "Let both sides use atomics: atomicExch to write and atomicAdd(p, "
     "0) to read, or cuda::atomic_ref. Lanes of one warp need no loop: a shuffle passes a value on.",
@@ -151,10 +151,10 @@ CAUSE_STEPS: dict[Cause, str] = {
     "only what this thread knows of. So a barrier of the block comes first, then the fence and the "
     "flag.",
     Cause.FLAG_WAIT_NOT_SHARED: "One thread waits for the flag, and the others of its block go on. "
-    "A barrier of the block after the wait lets them wait, too.",
+    "A barrier of the block after the wait holds them as well.",
     Cause.FLAG_SET_TOO_EARLY: "Store the data first. If several threads of the block store, a "
     "barrier comes next. Then the fence, and the flag last.",
-    Cause.FLAG_WAIT_TOO_LATE: "Wait for the flag first, and only then read what it speaks for.",
+    Cause.FLAG_WAIT_TOO_LATE: "Wait for the flag first, and only then read its data.",
     Cause.FLAG_WAIT_TOO_SHORT: "Which value does the flag have once that access is done? The wait "
     "has to last until then: compare both sides for the first rounds, such as < with <=. A barrier "
     "of the block doesn't help, since the two are in different branches.",
@@ -179,7 +179,7 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.GROUP_LEFT_IN_FLIGHT: "Let the wait leave fewer groups in flight: as many as the thread "
     "has committed after the group that it's about to use, and no more.",
     Cause.NO_GROUP_EACH_TIME: "Let every thread commit once in each step, even in one that starts "
-    "no copy: an empty group counts, too. So move the commit out of the if.",
+    "no copy: an empty group also counts. So move the commit out of the if.",
     Cause.COPY_COMPLETION_NOT_SEEN: "Let every thread that touches its bytes wait for the copy's "
     "mbarrier. Or let one thread wait, and put __syncthreads() after its wait. For a copy of a "
     "group, that is the thread that started it.",

@@ -120,7 +120,7 @@ def index_sources(code: ReportedCode, access: Instruction) -> tuple[bool, bool]:
 def branch_before(code: ReportedCode, instruction: Instruction) -> Location | None:
     """The line of the last condition that decides whether a thread gets to an instruction of a
     function and that threads of a block can find different; None without one. A condition made of
-    the threads' own numbers comes before one that only loads what may be the same for all."""
+    the threads' own numbers comes before one that only loads values which may be the same for all."""
     if len(code.blocks) > MOST_BLOCKS:
         return None
     inside = (n for n, b in enumerate(code.blocks) if any(i is instruction for i in b.instructions))
@@ -200,7 +200,7 @@ class _Sources:
 
     def differ(self, operands: Iterable[Operand]) -> bool:
         """Whether values depend on a number by which the threads of a block differ, be it by the
-        place that they are loaded from, or on what may depend on one."""
+        place that they are loaded from."""
         waiting, seen = self.of(operands), set[Source]()
         while waiting:
             source = waiting.pop()
@@ -218,7 +218,7 @@ class _Sources:
 
     def part_that_differs(self, guard: Register) -> Register:
         """Of the comparisons that a predicate is made of, the one that threads of a block can find
-        different; the predicate itself where there are several."""
+        different. The predicate itself where there are several."""
         parts = [part for part in self._comparisons(guard) if self.differ([part])]
         return parts[0] if len(parts) == 1 else guard
 

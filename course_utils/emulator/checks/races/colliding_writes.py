@@ -13,9 +13,7 @@ LOADS, STORES = {"ld", "ldu"}, {"st"}
 BARRIERS = {"bar", "barrier"}
 LOST = "Both read it, change it and write it back: one of the two changes can get lost."
 SAME_INDEX = "Both compute the same index, and only one of the two values stays."
-IN_TURN = (
-    "This line stores to it for both, one after the other: should each have a place of its own?"
-)
+IN_TURN = "This line stores to it for both, one after the other: should each have its own place?"
 ALL_WRITE = "Every thread that comes by writes this one element, and only one of the values stays."
 
 
@@ -65,7 +63,7 @@ def explained(
 
 def stored_in_turn(code: Code, store: Instruction) -> tuple[Cause, str] | None:
     """The cause of a race of two threads that ``store`` lets write one element at different times,
-    as other rounds of a loop do, and a sentence; None where its index is the same for all."""
+    as other rounds of a loop do, and a sentence. None where its index is the same for all."""
     if not any(index_sources(code, store)):
         return None
     return Cause.SAME_ELEMENT_IN_TURN, IN_TURN

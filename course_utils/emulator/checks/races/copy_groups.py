@@ -54,8 +54,7 @@ def left_in_flight(
 
 def overwrites(access: CheckedAccess, copy: ptx.Instruction, cell: int) -> bool:
     """Whether a copy of a loop that has just waited for an earlier one is started too soon: the
-    read that comes after it, in the same round, means what the earlier copy has brought to the
-    cell."""
+    read that comes after it, in the same round, is for the earlier copy's data in the cell."""
     filled = access.shadow.filled
     if access.writes or filled is None or not filled[cell]:
         return False

@@ -15,7 +15,7 @@ from .race_entries import THREAD, number_of
 from .severity import passed_by
 from .tile_reads import until
 
-OVERWRITES = "\n  and means what an earlier copy has brought: this one overwrites it."
+OVERWRITES = "\n  and is for the data of an earlier copy: this one overwrites it."
 NOT_AWAITED = "\n  before the copy was waited for."
 
 
