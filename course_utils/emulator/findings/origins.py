@@ -120,7 +120,7 @@ def index_sources(code: ReportedCode, access: Instruction) -> tuple[bool, bool]:
 def branch_before(code: ReportedCode, instruction: Instruction) -> Location | None:
     """The line of the last condition that decides whether a thread gets to an instruction of a
     function and that threads of a block can find different; None without one. A condition made of
-    the threads' own numbers comes before one that only loads values which may be the same for all."""
+    the threads' own numbers comes before one that only loads values that may be the same."""
     if len(code.blocks) > MOST_BLOCKS:
         return None
     inside = (n for n, b in enumerate(code.blocks) if any(i is instruction for i in b.instructions))

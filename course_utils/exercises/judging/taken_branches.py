@@ -1,4 +1,4 @@
-"""Which lines of a function a thread comes by, as far as the source tells by numbers alone."""
+"""Lines of a function that a thread comes by, as far as the source shows it by numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHANGED = re.compile(r"\b(\w+)\s*(?:\+\+|--|[-+*/%&|^]=|<<=|>>=)|(?:\+\+|--)\s*(
 def passed_over(
     lines: Sequence[str], first: int, last: int, thread: Index | None, block: Index | None
 ) -> set[int]:
-    """The numbers of those of the lines ``first`` to ``last``, counted from 1 and without comments,
+    """The numbers of the lines from ``first`` to ``last``, counted from 1 and without comments,
     that are in a branch with braces which the thread surely doesn't take: its condition compares
     numbers of the thread and constants."""
     numbered = [_with_numbers(text, thread, block) for text in lines]

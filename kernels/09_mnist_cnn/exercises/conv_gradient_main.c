@@ -23,7 +23,7 @@ static float *drawn(int n, int parts) // few bits each: all sums are exact, in a
     return found;
 }
 
-// Prints planes, row by row, of a case that can be worked by hand; // ends a plane of several.
+// Prints planes row by row. A bar ends a plane of several.
 static void print_planes(const char *name, const float *x, int planes, int rows, int columns)
 {
     printf("%s:", name);
@@ -31,7 +31,7 @@ static void print_planes(const char *name, const float *x, int planes, int rows,
         printf(" %g", x[i]);
         if ((i + 1) % columns == 0) {
             const int last = i + 1 == planes * rows * columns;
-            printf(last ? "\n" : (i + 1) % (rows * columns) == 0 ? " //" : " /");
+            printf(last ? "\n" : (i + 1) % (rows * columns) == 0 ? " |" : " /");
         }
     }
 }
