@@ -20,6 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,7 @@ TO_GET = {  # the line for what make does not fetch
     "cuda": f"In a terminal, `{remedies.programs_command()}` fetches nvcc (350 MB). g++ comes with "
     "the system. Neither needs a GPU.",
 }
+WITHOUT_ROW_STACK = (2, 5)  # of NumPy, and numba-cuda up to 0.30 still calls it
 LANGUAGES = {  # extras of pyproject.toml, for kernels in Python, and their size
     "triton": "1 GB, for Linux",
     "numba": "230 MB",
@@ -129,6 +131,8 @@ def lacking(token: str) -> str | None:
         return None if all(map(shutil.which, commands)) else PROGRAMS[token]
     if token in LIBRARIES:
         return None if _has_library(token) else LIBRARIES[token]
+    if token == "numba" and find_spec(MODULES[token]) and _numpy() >= WITHOUT_ROW_STACK:
+        return f"a Numba that works with NumPy {version('numpy')}"
     if token in PACKAGES:
         return None if find_spec(MODULES.get(token, token)) else PACKAGES[token]
     raise LessonError(
@@ -136,6 +140,10 @@ def lacking(token: str) -> str | None:
         f"cpp, cuda, a program ({', '.join(PROGRAMS)}), a library ({', '.join(LIBRARIES)}) or a "
         f"package ({', '.join(PACKAGES)})."
     )
+
+
+def _numpy() -> tuple[int, ...]:
+    return tuple(map(int, version("numpy").split(".")[:2]))
 
 
 def _compiles_programs() -> bool:

@@ -55,6 +55,9 @@ CUDA_ERRORS = {
     46: CudaError(
         "cudaErrorDevicesUnavailable", "CUDA-capable device(s) is/are busy or unavailable"
     ),
+    65: CudaError(
+        "cudaErrorLaunchMaxDepthExceeded", "launch would exceed maximum depth of nested launches"
+    ),
     98: CudaError("cudaErrorInvalidDeviceFunction", "invalid device function"),
     100: CudaError("cudaErrorNoDevice", "no CUDA-capable device is detected"),
     101: CudaError("cudaErrorInvalidDevice", "invalid device ordinal"),
@@ -73,6 +76,7 @@ CUDA_ERRORS = {
         "cudaErrorUnsupportedPtxVersion",
         "the provided PTX was compiled with an unsupported toolchain.",
     ),
+    301: CudaError("cudaErrorFileNotFound", "file not found"),
     400: CudaError("cudaErrorInvalidResourceHandle", "invalid resource handle"),
     500: CudaError("cudaErrorSymbolNotFound", "named symbol not found"),
     700: CudaError("cudaErrorIllegalAddress", "an illegal memory access was encountered"),

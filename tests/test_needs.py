@@ -383,3 +383,10 @@ def test_an_output_of_the_emulator_comes_from_a_machine_with_the_package():
 def test_each_language_has_an_extra_of_its_name():
     extras = tomllib.loads((needs.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert needs.LANGUAGES.keys() <= extras["project"]["optional-dependencies"].keys()
+
+
+def test_a_numba_that_its_numpy_breaks_is_lacking(monkeypatch):
+    monkeypatch.setattr(needs, "find_spec", lambda name: True)
+    for numpy, lacking in (("2.5.1", "a Numba that works with NumPy 2.5.1"), ("2.4.6", None)):
+        monkeypatch.setattr(needs, "version", lambda name, numpy=numpy: numpy)
+        assert needs.lacking.__wrapped__("numba") == lacking

@@ -34,6 +34,7 @@ from course_utils.emulator.languages import (
 )
 from course_utils.emulator.languages.host_arrays import HostArrays, LanguageError
 from course_utils.emulator.languages.prepared_launch import FindingWarning, dimensions
+from course_utils.needs import lacking
 from tests.emulator.other_languages import recorded
 from tests.emulator.other_languages.cases import CASES, NUMBA, TRITON, WARP, Case
 
@@ -81,8 +82,8 @@ def test_recorded_ptx_gives_what_numpy_does_and_its_mistakes_are_at_their_lines(
 def needed(language: str) -> None:
     """Skip a test on a machine without the language, or with a Numba that its NumPy breaks."""
     pytest.importorskip("numba_cuda" if language == "numba" else language)
-    if language == "numba" and not hasattr(np, "row_stack"):
-        pytest.skip("this Numba wants numpy.row_stack, which this NumPy no longer has")
+    if wanted := lacking(language):
+        pytest.skip(f"needs {wanted}")
 
 
 def old_triton() -> bool:
