@@ -127,6 +127,11 @@ def test_a_grid_must_divide_into_clusters():
         run("float* y", "y[0] = 0;", 3, 1, (np.zeros(1, F32),), prefix="__cluster_dims__(2, 1, 1)")
 
 
+def test_a_cluster_has_a_block_in_each_direction():
+    with pytest.raises(ValueError, match="no blocks"):
+        run("float* y", "y[0] = 0;", 4, 1, (np.zeros(1, F32),), cluster=(2, 0, 1))
+
+
 def test_a_wait_without_an_arrival_is_reported():
     body = 'asm volatile("barrier.cluster.wait;");\ny[0] = 0;'
     found = fault("float* y", body, 2, 32, (np.zeros(1, F32),), prefix="__cluster_dims__(2, 1, 1)")

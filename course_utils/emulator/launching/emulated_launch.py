@@ -72,6 +72,11 @@ class EmulatedLaunch:
                     "be at least 1."
                 )
         self.cluster = _triple(options.cluster or entry.cluster or 1)
+        if min(self.cluster) < 1:
+            raise ValueError(
+                f"{entry.name}: a cluster of {self.cluster} has no blocks. Each of its three sizes "
+                "is at least 1."
+            )
         self.clustered = math.prod(self.cluster) > 1
         if (blocks := math.prod(self.cluster)) > MAX_CLUSTER:
             raise ValueError(
