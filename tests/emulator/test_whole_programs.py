@@ -211,7 +211,8 @@ def test_what_kernels_do_wrong_is_found_with_the_name_of_the_variable(host):
     assert race["kind"] == "data race" and race["call"] == "unordered"
     assert f"next: {race['next']}" in program_report.describe_outcome(outcome)
     assert outside["kind"] == "out of bounds" and "a[25] at kernels.cu:8" in outside["message"]
-    assert "sticky: 700 700 700 700\n" in said  # every call after it fails
+    assert "sticky: 700 700 700 700\n" in said  # every call after it fails, cudaFree too
+    assert "NEVER_FREED" not in {f["kind"] for f in outcome.findings}
 
 
 @needs_gcc

@@ -180,6 +180,8 @@ class RuntimeCalls(GraphCalls, ArrayCalls, DriverCalls, RandomCalls, LibraryCall
                 "text": f"{call}{line.at} gave {error.name} ({error.text}), and the program ends "
                 "without asking for it.",
             }
+        # After a fault in a kernel cudaFree fails as well, so nothing is known of leaks.
+        left = [] if self.sticky else self.memory.allocations.values()
         leaks = [
             {
                 "call": found.call,
@@ -187,7 +189,7 @@ class RuntimeCalls(GraphCalls, ArrayCalls, DriverCalls, RandomCalls, LibraryCall
                 "bytes": found.size,
                 "text": f"{found} is never freed.",
             }
-            for found in self.memory.allocations.values()
+            for found in left
             if not found.registered and found.start not in self.graph_memory
         ]
         self.log.write("end", unread=unread, leaks=leaks, launches=self.kernels.launched)
