@@ -146,6 +146,11 @@ class Site:
             self.base = b.read(base, "u64")
         self.values: Sequence[Get] = ()  # values that a store writes, by element
 
+    @property
+    def lands_later(self) -> bool:
+        """Whether it is the store of cp.async, whose bytes ``Observer.copy_lands`` brings."""
+        return self.is_store and self.instruction.opcode == "cp"
+
     def spread(self, group: Group) -> Spread:
         """The spread of the addresses in the base register of a group, without the offset."""
         if self.slot is None:  # the address of a variable

@@ -39,8 +39,8 @@ def sums_on_hopper(a: str, b: str, k: int, warpgroup: bool = False) -> Sums | No
     """
     if {a, b} <= _FP8 and k == 32:
         return _of_fp8_wgmma if warpgroup else _of_fp8_mma
-    if a == b and a in ("f16", "bf16", "tf32"):
-        least = _LEAST_OF.get(a)
+    if a == b and a in _LEAST_OF:
+        least = _LEAST_OF[a]
         return lambda left, right, added: _cut_off(
             left, right, _start(left, right, added), _KEPT, _FLOAT, least
         )

@@ -197,8 +197,7 @@ class StepRecorder(Observer):
         index: np.ndarray,
         spread: Spread,
     ) -> None:
-        copied = site.instruction.opcode == "cp" and site.is_store  # not yet: see copy_lands
-        if copied or region.space not in ("global", "shared"):
+        if site.lands_later or region.space not in ("global", "shared"):
             return
         at = (first + group.full(index)) * site.width
         blocks = group.slots if region.owner == "block" else np.full(group.n, -1)

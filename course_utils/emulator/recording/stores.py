@@ -43,8 +43,8 @@ class StoreRecorder(Observer):
         spread: Spread,
     ) -> None:
         """A group accesses ``region``."""
-        copied = site.instruction.opcode == "cp" and site.is_store  # not yet: see copy_lands
-        if region.space == "global" and (site.is_store or site.is_atomic) and not copied:
+        stores = (site.is_store or site.is_atomic) and not site.lands_later
+        if region.space == "global" and stores:
             self._mark(region, (first + index) * site.width, site.bytes)
 
     def copy_lands(self, batch: Batch, transfer: Transfer) -> None:
