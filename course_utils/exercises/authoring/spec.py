@@ -369,7 +369,7 @@ class HostExercise(BaseExercise):
         parts = [self.task.strip()]
         if self.driver and self.probe:
             parts.append(
-                "A program of the course calls what you write; main shows how, and is not run."
+                "A program of the course calls your code. `main` only shows how, and isn't run."
             )
         if tried := getattr(self.contract, "tried", ""):
             parts.append(f"Tried: {tried}.")
