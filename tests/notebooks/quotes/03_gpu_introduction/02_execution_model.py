@@ -15,8 +15,8 @@ def load_over_fma():
 
 
 QUOTES = {
-    "A load takes over a hundred times as long": lambda: more_than(load_over_fma(), 2),
-    "took over a hundred times as long as one of": lambda: more_than(load_over_fma(), 2),
+    "A load takes over a hundred times longer": lambda: more_than(load_over_fma(), 2),
+    "took over a hundred times longer than a step": lambda: more_than(load_over_fma(), 2),
     "each block busy for 200,000 cycles": lambda: about(cycles_of_a_block(), 0.05),
 }
 FACTS = {"At the H200's 1.98 GHz": DATA_SHEET}
