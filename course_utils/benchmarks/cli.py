@@ -18,7 +18,7 @@ from ..devices.properties import description, device_name, own_gpu
 from ..devices.selection import EMULATOR, ON_GPU, cp, device
 from ..errors import LessonError
 from ..paths import shown
-from ..records import kernel_records, record_pages
+from ..records import kernel_records, ladders, record_pages
 from ..records.measured_files import REFERENCE, file_of
 from ..text_tables import Column, Columns, size_in_words
 from .cases import CASES
@@ -82,6 +82,7 @@ def _run_without_measuring(args: argparse.Namespace) -> int:
         print(f"merged into {shown(merged)}")
     if args.draw:
         record_pages.draw({case.name: case.chapter for case in CASES})
+        ladders.draw()
         pages = f"{shown(record_pages.TASKS)} and {shown(record_pages.PAGE)}"
         print(f"README.md's records, {pages} are drawn from the records of the {REFERENCE}")
     return 0

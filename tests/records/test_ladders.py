@@ -1,0 +1,53 @@
+"""The pictures of the two ladders are drawn from measurements, with every rung in words too."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from course_utils.errors import LessonError
+from course_utils.notebooks.lessons import lessons
+from course_utils.paths import README, ROOT
+from course_utils.records import ladders
+from course_utils.records.ladder_svg import HERE, LIBRARY, OURS, Axis, Bar, ladder_svg
+from course_utils.records.ladders import MATMUL, NOTEBOOKS, Rung, matmul_bars, matmul_file, pictures
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_the_pictures_are_as_they_would_be_drawn():
+    stale = [f.name for f, text in pictures() if f.read_text(encoding="utf-8") != text]
+    assert not stale, "`python -m course_utils bench --draw` draws them"
+
+
+def test_each_rung_is_faster_than_the_one_above_but_for_the_first_on_the_gpu():
+    own = [bar for bar in matmul_bars() if bar.notebook]
+    slower = [b.name for a, b in zip(own, own[1:], strict=False) if b.value < a.value]
+    assert slower == ["GPU, a thread per element"]
+    assert own[-1].value / own[0].value > 1e8 * 0.95
+
+
+def test_its_notebooks_exist_and_show_it():
+    listed = {each.number: each for each in lessons()}
+    for number in NOTEBOOKS[3:5]:
+        assert f"figures/{matmul_file(number).name})" in listed[number].path.read_text()
+
+
+def test_the_readme_shows_it():
+    assert f"]({matmul_file().relative_to(ROOT).as_posix()})" in README.read_text(encoding="utf-8")
+
+
+def test_a_bar_is_as_long_as_its_value_and_named_in_words():
+    bars = [Bar("first", 1, "1 <s>", "06/01"), Bar("lib", 10, "10", None), Bar("b", 100, "c", "x")]
+    drawn = ET.fromstring(ladder_svg("T & U", "below", bars, Axis(1, 100, (1,), True), "x"))
+    rects = [r for r in drawn.iter(f"{SVG}rect") if r.get("x")]
+    assert [float(r.get("width")) for r in rects] == [0, 186, 372]
+    assert [r.get("fill") for r in rects][1:] == [LIBRARY, OURS]
+    assert drawn.find(f"{SVG}desc").text == "below first: 1 <s>, lib: 10, b: c."
+    assert [t.text for t in drawn.iter(f"{SVG}tspan")] == [f"◀ {HERE}"]
+
+
+def test_a_rung_that_was_not_measured_says_how_to_measure_it(monkeypatch):
+    monkeypatch.setattr(ladders, "MATMUL", (Rung("x", "06/01", "C, by hand"),))
+    with pytest.raises(LessonError, match="no output of “C, by hand”"):
+        matmul_bars()
+    assert len(MATMUL) > 1
