@@ -83,7 +83,8 @@ if TYPE_CHECKING:
     from .programs.program_outcome import prepare_program
     from .programs.program_report import describe_outcome
     from .recording.counters import InstructionCounts, Tally, add_up
-    from .recording.line_steps import READ, UPDATE, WRITE, LineStep, StepRecorder
+    from .recording.line_steps import StepRecorder
+    from .recording.step_records import READ, UPDATE, WRITE, LineStep
     from .recording.stores import StoreRecorder
     from .recording.thread_stats import ThreadStats
     from .recording.trace_recorder import WarpAccess, WarpStep
@@ -116,9 +117,8 @@ _LATER = {
     "InstructionCounts": "recording.counters",
     "Tally": "recording.counters",
     "add_up": "recording.counters",
-    **dict.fromkeys(
-        ("READ", "UPDATE", "WRITE", "LineStep", "StepRecorder"), "recording.line_steps"
-    ),
+    "StepRecorder": "recording.line_steps",
+    **dict.fromkeys(("READ", "UPDATE", "WRITE", "LineStep"), "recording.step_records"),
     "StoreRecorder": "recording.stores",
     "ThreadStats": "recording.thread_stats",
     "WarpAccess": "recording.trace_recorder",

@@ -51,7 +51,8 @@ def key_figure(launch: SteppedLaunch, frames: Sequence[int] = ()) -> Figure:
             axes.set(xlim=(0, ACROSS), ylim=(high, 0))
         step = launch.steps[n]
         title = f"step {n + 1} of {len(launch.steps)}, line {step.line}: "
-        title += f"{len(step.lanes)} of {len(state.threads)} threads"
+        threads = f"{len(step.lanes)} of {len(state.threads)} threads"
+        title += threads if step.lanes else "a copy arrives"
         title += _moment(launch, n)
         left.set_title(title, fontsize=9, loc="left")
         _source(left, launch, n)
@@ -106,7 +107,8 @@ def _warps(launch: SteppedLaunch) -> list[tuple[int, int]]:
 
 
 def _rows(launch: SteppedLaunch, state: StepState) -> float:
-    return 1.9 * (len(_warps(launch)) + len(_shown(launch, state)))
+    made = sum(barrier is not None for barrier in state.barriers)
+    return 1.9 * (len(_warps(launch)) + len(_shown(launch, state))) + 0.9 * made
 
 
 def _cells(axes: Axes, launch: SteppedLaunch, state: StepState) -> None:
@@ -141,6 +143,15 @@ def _cells(axes: Axes, launch: SteppedLaunch, state: StepState) -> None:
                 weight="bold" if writes else "normal",
             )
         row += 1.9
+    for barrier, known in zip(launch.barriers, state.barriers, strict=True):
+        if known is not None:
+            text = f"mbarrier {barrier.name} of block {barrier.block}: {_phase(*known)}"
+            axes.text(0, row + 0.4, text, fontsize=7, va="center")
+            row += 0.9
+
+
+def _phase(phase: int, arrivals: int, size: int) -> str:
+    return f"phase {phase}, {arrivals} arrivals and {size} bytes missing"
 
 
 _THREADS: dict[str, dict[str, Any]] = {

@@ -18,12 +18,14 @@ class StepState:
     """``threads``: RUNS, OFF (another lane of its warp runs), WAITS, ENDED or READY, for each
     thread of the launch. ``values`` and ``in_flight``: for each array its elements (None where
     nothing has been written), and those that a copy is still on its way to. ``touched``: for each
-    array the elements that the step reads (False) or writes (True)."""
+    array the elements that the step reads (False) or writes (True). ``barriers``: the phase of each
+    mbarrier, with the arrivals and bytes that it misses, None before it is initialised."""
 
     threads: list[str]
     values: list[list[Any]]
     in_flight: list[set[int]]
     touched: list[dict[int, bool]]
+    barriers: list[tuple[int, int, int] | None]
 
 
 def state_after(launch: SteppedLaunch, number: int) -> StepState:
@@ -33,6 +35,7 @@ def state_after(launch: SteppedLaunch, number: int) -> StepState:
     threads = [READY] * (block * math.prod(launch.grid))
     values = [list(array.first) for array in launch.arrays]
     in_flight: list[set[int]] = [set() for _ in launch.arrays]
+    barriers: list[tuple[int, int, int] | None] = [None] * len(launch.barriers)
     for n, step in enumerate(launch.steps[: number + 1]):
         for array, element, value in step.changes:
             values[array][element] = value
@@ -40,6 +43,8 @@ def state_after(launch: SteppedLaunch, number: int) -> StepState:
             in_flight[array] |= set(elements)
         for array, elements in step.lands:
             in_flight[array] -= set(elements)
+        for mbarrier, *counts in step.phases:
+            barriers[mbarrier] = (counts[0], counts[1], counts[2])
         met = [(WAITS, lanes) for _, lanes in step.waits]
         met += [(READY, lanes) for lanes in step.goes if n < number]
         for what, lanes in met + [(ENDED, lanes) for lanes in step.ended]:
@@ -57,19 +62,21 @@ def state_after(launch: SteppedLaunch, number: int) -> StepState:
         for element in reach.elements:
             writes = reach.kind != "read"
             touched[reach.array][element] = touched[reach.array].get(element, False) or writes
-    return StepState(threads, values, in_flight, touched)
+    return StepState(threads, values, in_flight, touched, barriers)
 
 
 def key_frames(launch: SteppedLaunch) -> list[int]:
-    """At most three steps that show the story: the first that reaches an array, the first at which
-    threads wait (or one in the middle), and the last that writes. Both moments of a fault replace
-    the first two."""
+    """At most three steps that show the story: the first that starts a copy (or reaches an array),
+    the first at which threads wait (or one in the middle), and the last that writes. Both moments
+    of a fault replace the first two."""
     steps = launch.steps
     reaching = [n for n, step in enumerate(steps) if step.reaches]
-    waiting = [n for n, step in enumerate(steps) if step.waits]
+    starting = [n for n, step in enumerate(steps) if step.starts]
+    begin = min(starting, default=0)
+    waiting = [n for n, step in enumerate(steps) if step.waits and n > begin]
     writing = [n for n, step in enumerate(steps) if step.changes]
     if launch.faults and launch.faults[0].moments:
         found = [n for _, n in launch.faults[0].moments]
     else:
-        found = reaching[:1] + (waiting[:1] or reaching[len(reaching) // 2 :][:1])
+        found = (starting or reaching)[:1] + (waiting[:1] or reaching[len(reaching) // 2 :][:1])
     return sorted({*found[:2], *writing[-1:]}) or [len(steps) - 1]

@@ -28,6 +28,7 @@ from ..launching.arguments import bring_back, carry_over
 from ..launching.emulation import emulated_call
 from ..observing.unoptimised import copy_variables
 from .frames import key_figure
+from .text_form import as_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,8 +52,8 @@ class SteppedFault:
 class SteppedLaunch:
     """A recorded launch. A notebook shows it as a page with a slider, and its text lists the steps.
 
-    ``steps`` and ``arrays`` are the recording, ``findings`` as in ``sanitize``. ``source``:
-    the text that is shown, by default the kernel's own.
+    ``steps``, ``arrays`` and ``barriers`` (mbarriers) are the recording, ``findings`` as in
+    ``sanitize``. ``source``: the text that is shown, by default the kernel's own.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class SteppedLaunch:
         self.kernel, self.grid, self.block = kernel, grid, block
         self.source = kernel.source if source is None else source
         self.steps, self.arrays = recorder.steps, recorder.arrays
+        self.barriers = recorder.barriers
         self.findings = tuple(findings)
         self.faults = tuple(self._fault(finding) for finding in findings)
 
@@ -131,6 +133,7 @@ class SteppedLaunch:
                 }
                 for a in self.arrays
             ],
+            "barriers": [[b.name, b.block, b.arrivals] for b in self.barriers],
             "steps": [_compact(step, files) for step in self.steps],
             "faults": [
                 {"text": f.text, "moments": [list(moment) for moment in f.moments]}
@@ -166,17 +169,7 @@ class SteppedLaunch:
         )
 
     def __repr__(self) -> str:
-        source = self.source.splitlines()
-        threads = math.prod(self.block) * math.prod(self.grid)
-        rows = [f"{self.kernel.name}: {len(self.steps)} steps of {threads} threads"]
-        for number, step in enumerate(self.steps):
-            own = step.file == self.kernel.filename and 0 < step.line <= len(source)
-            code = source[step.line - 1].strip() if own else Path(step.file).name
-            rows.append(
-                f"{number + 1:>4}  line {step.line:>3}  {len(step.lanes):>3} threads  {code}"
-            )
-            rows += [f"      {len(lanes)} threads wait: {what}" for what, lanes in step.waits]
-        return "\n".join([*rows, *(fault.text for fault in self.faults)])
+        return as_text(self)
 
 
 def _value(value: Any) -> Any:
@@ -219,6 +212,7 @@ def _compact(step: LineStep, files: list[str]) -> dict[str, Any]:
         "ended": [_spans(lanes) for lanes in step.ended],
         "starts": [[array, _spans(elements)] for array, elements in step.starts],
         "lands": [[array, _spans(elements)] for array, elements in step.lands],
+        "phases": [list(phase) for phase in step.phases],
     }
     return {name: value for name, value in made.items() if value or name in ("file", "changes")}
 

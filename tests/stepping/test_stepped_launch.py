@@ -2,11 +2,12 @@
 
 import json
 import time
+from functools import cache
 
 import numpy as np
 import pytest
 
-from course_utils import step
+from course_utils import load, step
 from course_utils.devices import emulated_cupy as cp
 from course_utils.devices.limits import LaunchError
 from course_utils.errors import LessonError
@@ -177,6 +178,68 @@ y[threadIdx.x] = s[4 * threadIdx.x];"""
         assert sorted(e for at, elements in parts for e in elements) == list(range(16))
         assert {at for at, _ in parts} == {number}
     assert changed(steps, 5, "s") == [(i, i) for i in range(16)]
+
+
+# --- mbarriers and helpers of headers ---
+
+SQUARES = """#include "ptx.cuh"
+#include "tma.cuh"
+extern "C" __global__ void squares(const int *x, int *y) {
+__shared__ alignas(16) int s[8];
+__shared__ unsigned long long full;
+const unsigned bar = shared_address(&full), to = shared_address(s);
+if (threadIdx.x == 0) {
+mbarrier_init(bar, 1);
+mbarriers_are_ready();
+mbarrier_expect(bar, 32);
+asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+"[%0], [%1], 32, [%2];" :: "r"(to), "l"(x), "r"(bar) : "memory");
+}
+__syncwarp();
+mbarrier_wait(bar, 0);
+y[threadIdx.x] = s[threadIdx.x] * s[threadIdx.x];
+}"""
+
+
+@cache
+def squares():
+    made = load(source=SQUARES, filename="squares.cu")
+    return step(made, 1, 8, (cp.arange(8, dtype=cp.int32), cp.zeros(8, cp.int32)))
+
+
+def line_of(steps, text):
+    return next(n for n, row in enumerate(steps.source.splitlines(), 1) if text in row)
+
+
+def test_a_helper_of_a_header_is_part_of_the_line_that_calls_it():
+    steps = squares()
+    assert {each.file for each in steps.steps} == {"squares.cu"}
+    for text in ("mbarrier_init(", "mbarriers_are_ready()", "mbarrier_expect("):
+        lines = [each.line for each in steps.steps]
+        assert lines.count(line_of(steps, text)) == 1
+
+
+def test_an_mbarrier_goes_through_its_phase():
+    steps = squares()
+    (barrier,) = steps.barriers
+    assert (barrier.name, barrier.block, barrier.arrivals) == ("full", 0, 1)
+    phases = [(each.line, phase) for each in steps.steps for phase in each.phases]
+    made, expected = line_of(steps, "mbarrier_init("), line_of(steps, "mbarrier_expect(")
+    assert phases[:2] == [(made, (0, 0, 1, 0)), (expected, (0, 0, 0, 32))]
+    assert [phase for _, phase in phases[2:]] == [(0, 1, 1, 0)]
+    assert state_after(steps, len(steps.steps) - 1).barriers == [(1, 1, 0)]
+
+
+def test_a_copy_that_lands_while_all_wait_is_a_step_of_its_own():
+    steps = squares()
+    (landing,) = (n for n, each in enumerate(steps.steps) if not each.lanes)
+    copy, waited = steps.steps[landing], steps.steps[landing - 1]
+    assert waited.line == line_of(steps, "mbarrier_wait(")
+    assert waited.waits == [("mbarrier full", tuple(range(8)))]
+    assert copy.goes == [tuple(range(8))] and len(copy.lands) == 1
+    assert state_after(steps, landing - 1).in_flight[copy.lands[0][0]] == set(range(8))
+    assert not state_after(steps, landing).in_flight[copy.lands[0][0]]
+    assert "full: phase 1, 1 arrivals and 0 bytes missing" in repr(steps)
 
 
 # --- limits and mistakes ---

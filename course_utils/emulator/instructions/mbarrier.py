@@ -185,7 +185,7 @@ def _try(b: Builder, i: ptx.Instruction) -> Ending:
             put(on.R, np.ones(1, bool))
             on.block = back
         late.block = back
-        engine.waits.append(Wait(late, keys[~passed], phases[~passed], parity, i, put))
+        engine.park(Wait(late, keys[~passed], phases[~passed], parity, i, put))
         return on
 
     return end

@@ -359,6 +359,15 @@ class AsyncEngine:
                 self.observers.mbarrier_passed(self.batch, barrier, lanes[through], instruction)
         return result
 
+    def park(self, wait: Wait) -> None:
+        """Lanes of ``try_wait`` wait until the phases that they name have completed."""
+        self.waits.append(wait)
+        if self.observers is SILENT:
+            return
+        for key in np.unique(wait.keys).tolist():
+            lanes = wait.group.lanes[wait.keys == key]
+            self.observers.mbarrier_waits(self.batch, self.barriers[key], lanes, wait.instruction)
+
     def _resume(self, wait: Wait) -> None:
         group = wait.group
         ready = self.passed(wait.keys, wait.phases, wait.parity, group.lanes, wait.instruction)

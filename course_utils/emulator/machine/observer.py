@@ -206,6 +206,11 @@ class Observer:
     def mbarrier_completes(self, batch: Batch, barrier: MBarrier) -> None:
         """The phase of an mbarrier is complete."""
 
+    def mbarrier_waits(
+        self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, instruction: ptx.Instruction
+    ) -> None:
+        """Lanes begin to wait for the phase of an mbarrier, which isn't complete."""
+
     def mbarrier_passed(
         self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, instruction: ptx.Instruction
     ) -> None:

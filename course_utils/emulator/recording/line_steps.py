@@ -2,12 +2,11 @@
 
 A *step* is one source line as one group of lanes runs it. The lanes may be of several warps, which
 then run it together. As long as the same lanes go on with later instructions of the same line it
-stays one step.
+stays one step. A helper from a header belongs to the line that calls it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,74 +22,29 @@ from ..machine.code import Block, Decoded
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..memory.address_space import Region
+from .step_records import READ, UPDATE, WRITE, Lanes, LineStep, Reach, SteppedArray
+from .stepped_barriers import SteppedBarriers
 
-READ, WRITE, UPDATE = "read", "write", "update"
-Lanes = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Reach:
-    """Accesses of a step to one array. ``lanes`` and ``elements`` are pairs."""
-
-    array: int
-    kind: str
-    lanes: Lanes
-    elements: tuple[int, ...]
-
-
-@dataclass
-class LineStep:
-    """One source line, run by ``lanes``: threads counted through all blocks of the launch.
-
-    ``changes`` are elements with a new value: (array, element, value). ``waits`` are lanes that
-    begin to wait, after the name of the barrier. Those in ``goes`` wait no longer, and those in
-    ``ended`` have returned. ``starts`` and ``lands``: (array, elements) of asynchronous copies.
-    """
-
-    file: str
-    line: int
-    lanes: Lanes
-    reaches: list[Reach] = field(default_factory=list)
-    changes: list[tuple[int, int, Any]] = field(default_factory=list)
-    waits: list[tuple[str, Lanes]] = field(default_factory=list)
-    goes: list[Lanes] = field(default_factory=list)
-    ended: list[Lanes] = field(default_factory=list)
-    starts: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
-    lands: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing but registers has changed."""
-        return not (self.reaches or self.changes or self.waits or self.starts or self.lands)
-
-
-@dataclass(eq=False)
-class SteppedArray:
-    """An array as far as the launch reached it. ``first`` has its elements before the launch, None
-    where nothing had been written. ``block`` is the owner of shared memory, −1 for other arrays."""
-
-    name: str
-    space: str
-    block: int
-    dtype: np.dtype
-    first: list[Any]
-    bytes: np.ndarray  # of the machine's own memory
-    known: np.ndarray  # their values as of the last look
-    written: np.ndarray  # bool, of each element
+Place = tuple[int, int]  # order of the code, place of the block
 
 
 class StepRecorder(Observer):
-    """Fills ``steps`` and ``arrays``. ``complete`` is False when there were more than the limit."""
+    """Fills ``steps``, ``arrays`` and ``barriers``. ``complete`` is False when there were more
+    steps than the limit."""
 
     def __init__(self, file: str, limit: int) -> None:
         self.file, self.limit = file, limit
         self.steps: list[LineStep] = []
         self.complete = True
         self.arrays: list[SteppedArray] = []
+        self._barriers = SteppedBarriers()
+        self.barriers = self._barriers.all
         self._numbers: dict[tuple[int, int], int] = {}  # (id of region, block) -> array
         self._regions: list[Region] = []  # kept alive, so that ids stay theirs
-        self._at = (-1, -1)  # order of the code, place of the block
-        self._places: dict[int, Location | None] = {}  # of instructions
+        self._at: Place = (-1, -1)
+        self._places: dict[tuple[int, ...], tuple[Location | None, Place | None]] = {}
+        self._runs = False  # an instruction, rather than copies alone
+        self._started: dict[int, tuple[str, int]] = {}  # number of a copy -> its file and line
         self._last_lanes: np.ndarray | None = None  # of a group,
         self._last: Lanes = ()  # and the threads that they are
         self._seen: set[int] = set()  # instructions of the step
@@ -113,28 +67,49 @@ class StepRecorder(Observer):
         slot, thread = np.divmod(lanes, batch.lanes_per_block)
         return tuple(((batch.first + slot) * threads + thread).tolist())
 
+    def _place(self, group: Group, decoded: Decoded) -> tuple[Location | None, Place | None]:
+        """The line that an instruction belongs to, and where in the code that line's calls are:
+        None for an instruction of the line itself."""
+        key = (id(decoded), *(n for f in group.stack for n in (id(f.code), f.block)))
+        if key not in self._places:
+            place, caller = decoded.instruction.place_in(self.file), None
+            for frame in reversed(group.stack):
+                if place is not None and place.file == self.file:
+                    break
+                number = frame.block - 1  # that the call ended
+                call = frame.code.blocks[number].instructions[-1].place_in(self.file)
+                if call is not None and call.file == self.file:
+                    place, caller = call, (frame.code.order, frame.code.places[number])
+            self._places[key] = place, caller
+        return self._places[key]
+
     def instruction_starts(self, group: Group, decoded: Decoded) -> None:
-        if id(decoded) not in self._places:
-            self._places[id(decoded)] = decoded.instruction.place_in(self.file)
-        place = self._places[id(decoded)]
+        self._look_at_barriers()
+        self._runs = not decoded.ends
+        place, caller = self._place(group, decoded)
         if place is None:
             return
-        at = group.code.order, group.code.places[group.block]
+        at = caller or (group.code.order, group.code.places[group.block])
         lanes = self._lanes(group)
-        if not self._goes_on(place, lanes, at, decoded):
-            if len(self.steps) == self.limit:
-                self.complete = False
-                return
-            self.steps.append(LineStep(place.file, place.line, lanes))
-            self._seen = set()
+        seen = id(decoded) in self._seen and caller is None
+        step = LineStep(place.file, place.line, lanes)
+        if not self._goes_on(place, lanes, at, seen) and not self._begin(step):
+            return
         self._seen.add(id(decoded))
         self._at = at
         if decoded.ends and decoded.instruction.opcode in ("ret", "exit") and not group.stack:
             self.steps[-1].ended.append(lanes)
 
-    def _goes_on(
-        self, place: Location, lanes: Lanes, at: tuple[int, int], decoded: Decoded
-    ) -> bool:
+    def _begin(self, step: LineStep) -> bool:
+        """Whether there is still room for another step."""
+        if len(self.steps) == self.limit:
+            self.complete = False
+            return False
+        self.steps.append(step)
+        self._seen = set()
+        return True
+
+    def _goes_on(self, place: Location, lanes: Lanes, at: Place, seen: bool) -> bool:
         """Whether the instruction belongs to the last step: to the same line, for some of the same
         lanes, further on in the code. A step without an access also takes instructions
         before it, as a loop's line has them: the next value of its counter, and the condition."""
@@ -143,14 +118,15 @@ class StepRecorder(Observer):
         last = self.steps[-1]
         if (last.file, last.line) != (place.file, place.line) or not _among(lanes, last.lanes):
             return False
-        onwards = self._at[0] == at[0] and self._at[1] <= at[1] and id(decoded) not in self._seen
-        return onwards or last.idle
+        return (self._at[0] == at[0] and self._at[1] <= at[1] and not seen) or last.idle
 
     def instruction_ends(self, group: Group, decoded: Decoded) -> None:
+        self._runs = False
         if self._stored:
             self._look()
 
     def launch_ends(self, counts: Counts, recorded: dict[str, Any]) -> None:
+        self._look_at_barriers()
         self._look()
 
     def _now(self) -> LineStep:
@@ -251,10 +227,9 @@ class StepRecorder(Observer):
         threads: int | None,
         state: BarrierState,
     ) -> None:
-        self._wait(group, "barrier" if number == 0 else f"barrier {number}")
+        self._wait(self._lanes(group), "barrier" if number == 0 else f"barrier {number}")
 
-    def _wait(self, group: Group, what: str) -> None:
-        lanes = self._lanes(group)
+    def _wait(self, lanes: Lanes, what: str) -> None:
         self._now().waits.append((what, lanes))
         self._waiting.update(lanes)
 
@@ -275,15 +250,31 @@ class StepRecorder(Observer):
         self._warps_go_on(batch, joined)
 
     def cluster_arrives(self, group: Group, instruction: ptx.Instruction) -> None:
-        self._wait(group, "cluster")
+        self._wait(self._lanes(group), "cluster")
 
     def cluster_barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
         self._warps_go_on(batch, joined)
+
+    # --- mbarriers ---
+
+    def mbarrier_made(self, batch: Batch, barrier: MBarrier) -> None:
+        self._barriers.add(batch, barrier)
+
+    def mbarrier_waits(
+        self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, instruction: ptx.Instruction
+    ) -> None:
+        name = self._barriers.add(batch, barrier).name
+        self._wait(self._threads(batch, lanes), f"mbarrier {name}")
 
     def mbarrier_passed(
         self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, instruction: ptx.Instruction
     ) -> None:
         self._go_on(batch, lanes)
+
+    def _look_at_barriers(self) -> None:
+        """Note the mbarriers that have changed since the last look."""
+        if self.barriers and self.steps:
+            self.steps[-1].phases += self._barriers.changed()
 
     # --- asynchronous copies ---
 
@@ -311,12 +302,23 @@ class StepRecorder(Observer):
         return found
 
     def copy_starts(self, batch: Batch, transfer: Transfer) -> None:
-        self._now().starts += self._target(batch, transfer)
+        step = self._now()
+        self._started[transfer.number] = step.file, step.line
+        step.starts += self._target(batch, transfer)
 
     def copy_lands(self, batch: Batch, transfer: Transfer) -> None:
         lands = self._target(batch, transfer)
+        if not lands:
+            return
+        self._look_at_barriers()
+        if not self._runs and self.complete:
+            file, line = self._started.get(transfer.number, (self.file, 0))
+            if not self._begin(LineStep(file, line, ())):
+                return
         self._now().lands += lands
         self._stored += [(number, np.array(elements)) for number, elements in lands]
+        if not self._runs:
+            self._look()
 
 
 def _among(some: Lanes, lanes: Lanes) -> bool:
