@@ -44,8 +44,8 @@ def searched_1024() -> tuple[float, float]:
 COMPILED = "compiled step in a graph"
 SEARCHED = "max-autotune step in a graph"
 QUOTES = {
-    "takes 270 us in place of 1,669 us": lambda: graph_and_eager(64),
-    "3,147 us in place of 3,212 us": lambda: graph_and_eager(1024),
+    "takes 270 us instead of 1,669 us": lambda: graph_and_eager(64),
+    "3,147 us instead of 3,212 us": lambda: graph_and_eager(1024),
     "69 to 81 seconds": lambda: seconds_to_compile(COMPILED),
     "91 to 127 seconds": lambda: seconds_to_compile(SEARCHED),
     "by 8 to 15 % of the time without": saved_by_search,
