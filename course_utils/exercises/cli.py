@@ -95,6 +95,7 @@ def _exercises(args: argparse.Namespace) -> int:
 
 def _write() -> int:
     from ..notebooks import front_page
+    from . import fault_film
     from .authoring.chapter_tables import write_tables
     from .authoring.generate import notebook_path, write_notebooks
 
@@ -103,10 +104,12 @@ def _write() -> int:
         print(f"updated {path.parent.name}/{path.name}")
     if counted := front_page.draw():
         print(f"counted the exercises in {shown(README)}")
+    if filmed := fault_film.draw():
+        print(f"drew {shown(fault_film.FILE)}")
     missing = sorted({e.notebook for e in all_exercises() if not notebook_path(e).exists()})
     for name in missing:
         print(f"missing {name}.ipynb: its exercises wait for it")
-    if not changed and not counted:
+    if not changed and not counted and not filmed:
         print("nothing to update")
     return 0
 
