@@ -8,4 +8,8 @@ QUOTES = {
     ),
     "at most about 63 GB/s in each direction": lambda: 16 * 32 / 8 * 128 / 130,
 }
-GIVEN = ("pays that a thousand times", "stages of 1, 2 and 1 ms each")
+GIVEN = (
+    "pays that a thousand times",
+    "stages of 1, 2 and 1 ms each",
+    "Stages of 3, 4 and 3 ms take 10 ms with one chunk, and 7 ms with two",
+)
