@@ -21,7 +21,7 @@ QUOTES = {
         about(record("hardware")["small_latency"]["fma"][0], 0.15),
     ),
     "took 30 to 50 ns longer": lambda: (about(longer_step(), 0.4), about(longer_step(), 0.4)),
-    "over a hundred times as long; after": lambda: more_than(moved_over_resident(), 2),
+    "over a hundred times longer. After": lambda: more_than(moved_over_resident(), 2),
 }
 GIVEN = (
     "Up to 33 times, by the 33 threads",
