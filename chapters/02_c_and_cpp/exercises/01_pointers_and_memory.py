@@ -194,8 +194,8 @@ void try_append(int **values, size_t *count, size_t *capacity, int value)
     contract=DrawnCases(
         lambda rng: " ".join(map(str, small_or_any(rng, some_length(rng, least=0)))),
         large=lambda: (" ".join(map(str, range(70_000))),),
-        tried="up to 70,000 values, when realloc is asked for which room, and two arrays in turns, "
-        "one of which came with room for 3",
+        tried="up to 70,000 values, every capacity that realloc is asked for, and two arrays "
+        "filled alternately, one of which starts with a capacity of 3",
     ),
 )
 
@@ -222,8 +222,8 @@ size_t try_last_positive(const int *x, size_t n) { return last_positive(x, n); }
             listed([0] * 70_000),
             listed([-1] * 40_000 + [5] + [-1] * 29_999),
         ),
-        tried="n from 0 to 70,000, any ints, and that a walk from the end reads no further (what "
-        "lies more than 32 numbers before the one it looks for)",
+        tried="n from 0 to 70,000, any ints, and that a walk from the end stops, at most 32 "
+        "numbers past the answer",
     ),
 )
 
@@ -289,8 +289,8 @@ char *try_copy_of(const char *text) { return copy_of(text); }
     reference=lambda case: "\n".join(f"[{word}]" for word in ["", SENTENCE, *case.split()]),
     contract=DrawnCases(
         words,
-        tried="texts of 0 to 70,000 characters, any characters, blanks anywhere, several copies at "
-        "a time",
+        tried="strings of 0 to 70,000 characters, any characters, blanks anywhere, several copies "
+        "at a time",
     ),
     bug=kinds.OUT_OF_BOUNDS,
 )
