@@ -214,7 +214,9 @@ def _compact(step: LineStep, files: list[str]) -> dict[str, Any]:
         "lands": [[array, _spans(elements)] for array, elements in step.lands],
         "phases": [list(phase) for phase in step.phases],
     }
-    return {name: value for name, value in made.items() if value or name in ("file", "changes")}
+    return {
+        name: value for name, value in made.items() if value or name in ("file", "lanes", "changes")
+    }
 
 
 def step_kernel(

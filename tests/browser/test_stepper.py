@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from course_utils import step
+from course_utils import load, step
 from course_utils.devices import emulated_cupy as cp
 from course_utils.stepping.states import ENDED, OFF, READY, RUNS, WAITS, state_after
 
@@ -24,8 +24,32 @@ TREE = r"""extern "C" __global__ void tree(const int *x, int *y)
 RACE = TREE.replace("    __syncthreads();\n    for", "    for")
 
 
+# A copy that an mbarrier counts, and a column that eight lanes read out of one bank.
+COPIED = r"""#include "ptx.cuh"
+#include "tma.cuh"
+extern "C" __global__ void tree(const int *x, int *y)
+{
+    __shared__ __align__(16) int s[64];
+    __shared__ unsigned long long full;
+    const unsigned bar = shared_address(&full), to = shared_address(s);
+    if (threadIdx.x == 0) {
+        mbarrier_init(bar, 1);
+        mbarriers_are_ready();
+        mbarrier_expect(bar, 256);
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                     "[%0], [%1], 256, [%2];" ::"r"(to), "l"(x), "r"(bar) : "memory");
+    }
+    __syncthreads();
+    mbarrier_wait(bar, 0);
+    y[0] = s[threadIdx.x % 2 * 32];
+}"""
+
+
 @cache
 def steps_of(source):
+    if source is COPIED:
+        arguments = cp.arange(64, dtype=cp.int32), cp.zeros(1, cp.int32)
+        return step(load(source=source, filename="copied.cu"), 1, 64, arguments)
     kernel = cp.RawKernel(source, "tree")
     return step(kernel, 1, 64, (cp.arange(64, dtype=cp.int32), cp.zeros(1, cp.int32)))
 
@@ -116,7 +140,7 @@ def test_values_are_those_of_the_step_in_both_directions(opened):
     assert str(sum(range(64))) in seen[-1] and "·" in seen[0] and not problems
 
 
-@pytest.mark.parametrize("source", [TREE, RACE])
+@pytest.mark.parametrize("source", [TREE, RACE, COPIED])
 def test_the_picture_is_drawn_from_the_states_that_the_page_shows(opened, source):
     frame, page, problems = opened(source)
     steps = steps_of(source)
@@ -126,6 +150,10 @@ def test_the_picture_is_drawn_from_the_states_that_the_page_shows(opened, source
         kinds = frame.evaluate("n => { show(n); return cells.map(cell => cell.className); }", n)
         assert [names[kind] for kind in kinds] == state.threads
         assert frame.evaluate("n => at(n).values", n) == state.values
+        flying = frame.evaluate("n => at(n).flight.map(f => [...f])", n)
+        assert [set(elements) for elements in flying] == state.in_flight
+        phases = frame.evaluate("n => at(n).phases", n)
+        assert [known and tuple(known) for known in phases] == state.barriers
     assert not problems
 
 
@@ -135,6 +163,19 @@ def test_the_picture_is_seen_only_where_the_frame_is_not(opened):
     page.set_content(page.query_selector("img").evaluate("it => (it.style = '', it.outerHTML)"))
     assert page.is_visible("img") and page.evaluate("document.images[0].naturalWidth") > 500
     assert not problems
+
+
+def test_a_copy_a_phase_and_a_bank_conflict_are_said(opened):
+    frame, _, problems = opened(COPIED)
+    steps = steps_of(COPIED)
+    landing = next(n for n, each in enumerate(steps.steps) if not each.lanes)
+    assert frame.evaluate("n => { show(n - 1); return all('.flight').length; }", landing) == 64
+    said = frame.evaluate("n => { show(n); return part('.said').textContent; }", landing)
+    assert "Phase 0 of full is complete." in said and "s[0 to 63]" in said
+    assert frame.inner_text(".mbarriers .changed >> nth=0") == "phase 1"
+    last = max(n for n, each in enumerate(steps.steps) if each.reaches)
+    said = frame.evaluate("n => { show(n); return part('.said').textContent; }", last)
+    assert "4 wavefronts instead of 2" in said and not problems
 
 
 def test_a_race_opens_at_its_second_moment_and_leads_to_the_first(opened):
