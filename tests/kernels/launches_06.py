@@ -51,6 +51,14 @@ def block_reads(name, tiled):
 # --- products in fp32: C = A B ---
 
 
+@CHAPTER.launch("sgemm_ring", sizes=[0, 1, 2, 7, 40])
+def sgemm_ring(name, k):
+    a, b, c = draw((2, k)), draw((k, 2), seed=1), cp.empty((2, 2), cp.float32)
+    exact = a.astype(np.float64) @ b
+    arguments = cp.asarray(a), cp.asarray(b), c, k
+    return work(kernel(name), 1, 4, arguments, c, exact, rtol=1e-5, atol=1e-5)
+
+
 @CHAPTER.launch(
     "sgemm_naive",
     "sgemm_coalesced",
@@ -344,6 +352,15 @@ def fragment_holders(name, lanes):
     arguments = held[: ends[0]], held[ends[0] : ends[1]], held[ends[1] :]
     parts = tuple(part.reshape(lanes, -1) for part in arguments)
     return work(kernel(name), 1, lanes, parts, held, expected)
+
+
+@CHAPTER.launch("ldmatrix_tiles", sizes=[0, 1])
+def ldmatrix_tiles(name, swizzled):
+    """PTX ISA, "ldmatrix": tile j is chunk j of the eight rows, a lane holds a pair of each."""
+    pairs, lane, tile = np.arange(256).reshape(8, 32), np.arange(32)[:, None], np.arange(4)
+    held, expected = cp.empty((32, 4), cp.int32), pairs[lane // 4, 4 * tile + lane % 4]
+    arguments = cp.asarray(pairs.astype(np.int32)), held
+    return work(kernel(name, SWIZZLED=swizzled), 1, 32, arguments, held, expected)
 
 
 STORED_BITS = {"FP32": 23, "TF32": 10, "BF16": 7, "FP16": 10, "FP16_SUMS": 10}  # of the fraction

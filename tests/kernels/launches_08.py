@@ -197,6 +197,13 @@ def weighted_sum(name, images, rows, columns):
     )
 
 
+@CHAPTER.launch("matvec_by_roles", sizes=[4, 8, 12, 100])
+def matvec_by_roles(name, k):
+    a, x, y = draw((8, k)), draw(k, 1), cp.empty(8, cp.float32)
+    arguments = tensor_map(cp.asarray(a), (8, 4)), cp.asarray(x), y, k
+    return work(kernel(name), 1, 65, arguments, y, a.astype(np.float64) @ x, rtol=1e-5, atol=1e-5)
+
+
 @CHAPTER.launch("tile_loader", sizes=[(1, 1, 8), (64, 128, 64), (70, 33, 264)])
 def tile_loader(name, m, n, k):
     a, b = (draw((rows, k), seed).astype(bfloat16) for seed, rows in enumerate((m, n)))
