@@ -30,10 +30,10 @@ QUOTES = {
     "takes about 0.06 ms in fp32": weights_ms,
 }
 FACTS = {
-    "and fifteen times that of fp32": f"989 against 67 TFLOP/s: {DATA_SHEET}",
+    "and fifteen times fp32's outside": f"989 against 67 TFLOP/s: {DATA_SHEET}",
     "fifteen times the peak": f"989 against 67 TFLOP/s: {DATA_SHEET}",
-    "a ridge fifteen times as far": f"989 against 67 TFLOP/s: {DATA_SHEET}",
-    "67 TFLOP/s and 4.8 TB/s. What": DATA_SHEET,
+    "a ridge fifteen times farther out": f"989 against 67 TFLOP/s: {DATA_SHEET}",
+    "67 TFLOP/s and 4.8 TB/s. Figures": DATA_SHEET,
 }
 GIVEN = (
     "A thousand times fewer elements: a thousand times less time?",
