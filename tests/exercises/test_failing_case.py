@@ -71,6 +71,12 @@ def test_the_maximum_takes_all_that_may_become_the_largest():
     assert found == ([1, 2, 3],)
 
 
+@pytest.mark.filterwarnings("error")
+def test_numbers_past_the_largest_half_and_nan_are_changed_without_a_warning():
+    given = {"x": np.array([1, np.nan, 65504], np.float16), "y": empty(1)}
+    assert needed_elements(lambda g: {"y": g["x"][:1]}, given, "x", "y", (0,)) == ([0],)
+
+
 @pytest.mark.parametrize("step", [1, 2, 3])
 def test_a_long_row_needs_few_evaluations_of_the_reference(step):
     given = {"x": np.arange(3000.0), "y": empty(1)}

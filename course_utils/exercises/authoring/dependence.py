@@ -85,6 +85,7 @@ def _changed(array: np.ndarray, where: tuple[Any, ...], step: float) -> np.ndarr
     elif array.dtype.kind == "b":
         changed[where] = ~there
     else:
-        moved = there.astype(np.float64) + step * rng.uniform(0.5, 1.5, there.shape)
-        changed[where] = moved.astype(array.dtype)
+        with np.errstate(invalid="ignore", over="ignore"):  # NaN stays NaN, the largest overflow
+            moved = there.astype(np.float64) + step * rng.uniform(0.5, 1.5, there.shape)
+            changed[where] = moved.astype(array.dtype)
     return changed
