@@ -120,7 +120,7 @@ def rewrite(paths: list[Path], readme: bool = False) -> int:
     """Put the notebooks at ``paths`` into canonical form, outputs and stamp kept; and write their
     times, needs and next links, and their cells for Colab and Kaggle. With ``readme`` also draw the
     counts, paths and map there."""
-    from . import front_page
+    from . import course_map, front_page
     from .canonical import canonical, dumps, read_file
     from .drawn_cells import as_listed
     from .hosted_cells import with_hosted_cells
@@ -139,6 +139,8 @@ def rewrite(paths: list[Path], readme: bool = False) -> int:
             print(f"formatted {shown(path)}")
     if readme and not unread and front_page.draw():
         print(f"drew {shown(README)}'s counts, paths and map")
+    if readme and not unread and course_map.draw():
+        print(f"drew {shown(course_map.FILE)}")
     return 1 if unread else 0
 
 

@@ -1,0 +1,35 @@
+"""The map of the book shows every notebook, and each reading path's stops in its own line."""
+
+import xml.etree.ElementTree as ET
+
+from course_utils.notebooks.course_map import COLOURS, FILE, draw, picture
+from course_utils.notebooks.lessons import chapters, lessons
+from course_utils.notebooks.reading_paths import PATHS
+from course_utils.paths import README, ROOT
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_it_is_as_it_would_be_drawn():
+    assert picture(chapters(), PATHS) == FILE.read_text(encoding="utf-8"), "`run --format` draws it"
+    assert not draw()
+
+
+def test_every_notebook_has_its_title_there():
+    titles = {each.text for each in ET.parse(FILE).iter(f"{SVG}title")}
+    assert titles >= {lesson.title for lesson in lessons()}
+
+
+def test_each_path_has_as_many_stops_as_stations_and_one_in_the_legend():
+    rings = [each.get("stroke") for each in ET.parse(FILE).iter(f"{SVG}circle")]
+    for path, colour in zip(PATHS, COLOURS, strict=True):
+        assert rings.count(colour) == len(path.stations) + 1
+
+
+def test_its_words_list_the_stops():
+    told = ET.parse(FILE).find(f"{SVG}desc").text
+    assert all(f"{path.title}, {path.hours} hours: 00/01, " in told for path in PATHS)
+
+
+def test_the_readme_shows_it():
+    assert f"]({FILE.relative_to(ROOT).as_posix()})" in README.read_text(encoding="utf-8")
