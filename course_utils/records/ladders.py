@@ -17,6 +17,7 @@ from .ladder_svg import Axis, Bar, ladder_svg
 from .measured_files import REFERENCE, measurements
 
 FOLDER = ROOT / "assets" / "figures"
+TRAINING = FOLDER / "training_step.svg"
 HOST = CHAPTERS / "06_matmul_and_fft" / "01_matmul_python_to_c.ipynb"
 # Lines that HOST printed: "C, blocks: 84 ms, 24.96 GFLOP/s", a row of the table of Python's loops.
 _RATE = re.compile(r"^(C, [^:\n]+): \d+ ms, ([\d.]+) GFLOP/s$", re.M)
@@ -74,7 +75,7 @@ def pictures() -> Iterator[tuple[Path, str]]:
     bars = matmul_bars()
     for notebook in (None, *NOTEBOOKS):
         yield matmul_file(notebook), matmul_picture(bars, notebook)
-    yield FOLDER / "training_step.svg", training_picture()
+    yield TRAINING, training_picture()
 
 
 def matmul_file(notebook: str | None = None) -> Path:

@@ -6,10 +6,18 @@ import pytest
 
 from course_utils.errors import LessonError
 from course_utils.notebooks.lessons import lessons
-from course_utils.paths import README, ROOT
+from course_utils.paths import CHAPTERS, README, ROOT
 from course_utils.records import ladders
 from course_utils.records.ladder_svg import HERE, LIBRARY, OURS, Axis, Bar, ladder_svg
-from course_utils.records.ladders import MATMUL, NOTEBOOKS, Rung, matmul_bars, matmul_file, pictures
+from course_utils.records.ladders import (
+    MATMUL,
+    NOTEBOOKS,
+    TRAINING,
+    Rung,
+    matmul_bars,
+    matmul_file,
+    pictures,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -34,6 +42,12 @@ def test_its_notebooks_exist_and_show_it():
 
 def test_the_readme_shows_it():
     assert f"]({matmul_file().relative_to(ROOT).as_posix()})" in README.read_text(encoding="utf-8")
+
+
+def test_chapter_09_opens_with_the_step_of_training():
+    folder = CHAPTERS / "09_mnist_cnn"
+    for page in ("README.md", "01_data.ipynb"):
+        assert f"figures/{TRAINING.name})" in (folder / page).read_text(encoding="utf-8")
 
 
 def test_a_bar_is_as_long_as_its_value_and_named_in_words():
