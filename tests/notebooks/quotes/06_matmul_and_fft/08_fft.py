@@ -17,8 +17,8 @@ def both(first: str, second: str, size: list[int]) -> tuple[float, float]:
 QUOTES = {
     "takes sixteen times the wavefronts it needs": lambda: 32 / 2,  # 06.predict_strides
     "the rate of a copy (about 4.3 TB/s": lambda: about(copy_rate(), 0.02),
-    "0.0727 ms in place of 0.0786 ms": lambda: both("fft_padded", "fft_shared", LONG),
-    "0.0757 ms in place of 0.0744 ms": lambda: both("fft_padded", "fft_shared", SHORT),
+    "0.0727 ms instead of 0.0786 ms": lambda: both("fft_padded", "fft_shared", LONG),
+    "0.0757 ms instead of 0.0744 ms": lambda: both("fft_padded", "fft_shared", SHORT),
     "0.115 ms, where the fast factors take 0.0654 ms": lambda: both(
         "fft_twiddles_table", "fft_twiddles_fast", LONG
     ),
@@ -28,10 +28,10 @@ QUOTES = {
         milliseconds("fft_batched", SHORT),
         milliseconds("fft_batched", LONG),
     ),
-    "0.0816 ms in place of 0.0866 ms": lambda: both("fft_prefetch", "fft_batched", [1024, 16384]),
+    "0.0816 ms instead of 0.0866 ms": lambda: both("fft_prefetch", "fft_batched", [1024, 16384]),
     "that would be 4.9 TB/s": lambda: 2 * bytes_per_second("fft_ring", [256, 65536]) / 1e12,
     "take 0.0699 ms": lambda: milliseconds("fft_real", [8192, 4096]),
     "took 0.0655 ms": lambda: milliseconds("fft_batched", LONG),
-    "trips run at 4.03 TB/s": lambda: 2 * bytes_per_second("fft_2d", [256, 256, 256]) / 1e12,
+    "passes run at 4.03 TB/s": lambda: 2 * bytes_per_second("fft_2d", [256, 256, 256]) / 1e12,
 }
-GIVEN = ("At most 1.1 times the least there can be",)
+GIVEN = ("At most 1.1 times the minimum",)
