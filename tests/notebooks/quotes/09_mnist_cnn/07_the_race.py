@@ -115,7 +115,7 @@ FACTS = {
     ),
     "| 218.0 us |": SEARCH,
     "| 122.0 us |": SEARCH,
-    "58 kernels in it, of 3.3 us on average": "PyTorch's profiler on the H200, 2026-11-23",
+    "58 kernels, of 3.3 us on average": "PyTorch's profiler on the H200, 2026-11-23",
     "are 0.2 to 7 times": "one step from the weights of seed 1 on the H200, 2026-11-23",
 }
 GIVEN = (
