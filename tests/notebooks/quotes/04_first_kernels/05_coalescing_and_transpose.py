@@ -1,1 +1,1 @@
-GIVEN = ("takes 32 times as many as the line that fills it",)
+GIVEN = ("takes 32 times the wavefronts of the line that fills it",)
