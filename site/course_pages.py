@@ -10,6 +10,8 @@ from typing import Any
 
 import planted_bugs_page
 from docutils import nodes
+from search_words import search_words
+from sphinx import addnodes
 
 from course_utils import figures
 from course_utils.paths import ROOT
@@ -35,6 +37,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("doctree-read", name_languages)
     app.connect("doctree-read", describe_pictures)
     app.connect("doctree-read", anchor_terms)
+    app.connect("doctree-read", enter_search_words)
     app.connect("doctree-resolved", link_terms)
     app.connect("doctree-resolved", lead_outputs_to_pages)
     app.connect("html-page-context", lead_panels_to_pages)
@@ -135,6 +138,19 @@ def anchor_terms(app: Any, doctree: nodes.document) -> None:
             strong["ids"].append(anchor)
             for word in strong.astext().split(", "):
                 app.env.course_terms[word.lower()] = anchor
+
+
+def enter_search_words(app: Any, doctree: nodes.document) -> None:
+    """The search finds a page first by the words that :func:`search_words` has for it."""
+    words = search_words().get(app.env.docname, ())
+    places = {
+        section[0].astext(): section["ids"][0]
+        for section in doctree.findall(nodes.section)
+        if section["ids"]
+    }
+    entries = [("single", word, places.get(title, ""), "main", None) for word, title in words]
+    if entries:
+        doctree.insert(0, addnodes.index(entries=entries))
 
 
 def link_terms(app: Any, doctree: nodes.document, name: str) -> None:

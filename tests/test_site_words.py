@@ -1,0 +1,42 @@
+"""The website's search has words for every message, and every word of the glossary has its page."""
+
+import importlib.util
+
+import pytest
+
+from course_utils.paths import ROOT
+from course_utils.symptoms import CUDA_ERRORS
+
+spec = importlib.util.spec_from_file_location("search_words", ROOT / "site" / "search_words.py")
+search_words = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(search_words)
+WORDS = search_words.search_words()
+WRONG = WORDS["chapters/00_start_here/03_when_it_goes_wrong"]
+
+
+@pytest.mark.parametrize(
+    ("word", "page"),
+    (
+        ("deadlock", "04_first_kernels/04_barriers_and_atomics"),
+        ("bank conflict", "04_first_kernels/05_coalescing_and_transpose"),
+        ("nan", "06_matmul_and_fft/07_number_formats"),
+    ),
+)
+def test_a_word_of_the_glossary_leads_to_the_notebook_that_explains_it(word, page):
+    assert (word, "") in WORDS[f"chapters/{page}"]
+
+
+def test_each_page_is_a_file():
+    assert all((ROOT / f"{page}.ipynb").is_file() for page in WORDS)
+
+
+def test_cudas_errors_are_found_by_name_and_by_words():
+    found = {word for word, _ in WRONG}
+    assert {e.heading.lower() for e in CUDA_ERRORS.values()} <= found
+    assert {e.name.lower() for e in CUDA_ERRORS.values()} <= found
+
+
+def test_other_words_belong_to_headings_that_there_are():
+    headings = {heading for _, heading in WRONG}
+    assert search_words.ALSO.keys() <= headings
+    assert ("my kernel hangs", "hangs") in WRONG
