@@ -48,15 +48,15 @@ QUOTES = {
         about(max(shortest()), 0.1),
     ],
     "it is 2.3 and 2.8 µs": lambda: [below_all_three(16384), below_all_three(1024)],
-    "is 2.5 times that of Simple": lambda: told("LL") / told("Simple"),
+    "LL takes 2.5 times as long as Simple": lambda: told("LL") / told("Simple"),
     "is only 8 % shorter": shorter_by_ddp,
-    "take 3.7 ms together, those of the upper one 2.7 ms": lambda: both_panels("computation"),
-    "the all-reduces 2.4 ms in place": lambda: milliseconds_of("all-reduce", "DDP"),
+    "take 3.7 ms together, of the upper row 2.7 ms": lambda: both_panels("computation"),
+    "the all-reduces 2.4 ms instead": lambda: milliseconds_of("all-reduce", "DDP"),
 }
 FACTS = {"450 GB/s in each direction": "NVIDIA H200 data sheet: NVLink 900 GB/s, both ways"}
 GIVEN = (
     "called 20 times in a row",
-    "4 MB, 2 µs and 100 GB/s: the ring takes 72 µs",
+    "4 MB, 2 µs and 100 GB/s, the ring takes 72 µs",
     "A network of 30 + 60 ms, 3 stages: 90 ms with the batch in one part, 40 ms with 6 parts",
-    "Ready at 1, 2 and 3 ms, with 2 ms for each all-reduce: at 7 ms",
+    "ready at 1, 2 and 3 ms, and 2 ms for each all-reduce, it's at 7 ms",
 )
