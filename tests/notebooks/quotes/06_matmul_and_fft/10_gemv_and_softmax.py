@@ -69,8 +69,8 @@ QUOTES = {
         rate("gemv_vector", LARGE),
     ),
     "where a pure read reaches about 4.6 TB/s": lambda: about(read(), 0.04),
-    "is 1.4 times as fast at 8192 x 8192": sgemv_beside_lt,
-    "is 1.03 times as fast there": lambda: times_as_fast("gemv_in_flight", SQUARE, "cuBLASLt fp32"),
+    "is 1.4 times faster at 8192 x 8192": sgemv_beside_lt,
+    "has 1.03 times the rate there": lambda: times_as_fast("gemv_in_flight", SQUARE, "cuBLASLt fp32"),
     "reaches 4.50 TB/s there": lambda: rate("gemv_rows", LARGE),
     "reaches 3.55 TB/s there, ` 3.28 TB/s": lambda: (
         rate("softmax_rows", SHORT),
@@ -79,7 +79,7 @@ QUOTES = {
     "4.17 TB/s for rows of 4095 numbers": lambda: rate("softmax_async", [16384, 4095]),
     "only 3.22 TB/s for rows of 131,071": lambda: rate("softmax_async", [1024, 131071]),
     "as fast as the copy, about 4.3 TB/s in": lambda: about(copy(), 0.02),
-    "is about 1.16 times as fast as the compiled": lambda: copy_beside(SHORT),
+    "is about 1.16 times faster than the compiled": lambda: copy_beside(SHORT),
     "and 1.45 times at 8192 x 32768": lambda: about(copy_beside(LONG), 0.02),
     "at 1.13 and 1.41 times": lambda: [
         times_as_fast("softmax_async", size, "torch.compile") for size in (SHORT, LONG)
@@ -88,12 +88,12 @@ QUOTES = {
     "the compiled formula takes 0.40 ms": compiled,
     "it moves 4.32 to 4.39 TB/s": lambda: (min(backward_rates()), max(backward_rates())),
     "half are written, about 4.3 TB/s": lambda: about(copy(), 0.02),
-    "takes 2.04 to 2.40 times as long": lambda: (min(own_backward()), max(own_backward())),
+    "takes 2.04 to 2.40 times our time": lambda: (min(own_backward()), max(own_backward())),
     "0.181 ms beside 0.184 ms": lambda: (
         library("softmax_backward", SHORT, "torch.compile"),
         milliseconds("softmax_backward", SHORT),
     ),
-    "takes 1.69 times as long at 1024 x 131072": lambda: times_as_fast(
+    "takes 1.69 times our time at 1024 x 131072": lambda: times_as_fast(
         "softmax_backward", LONGEST, "torch.compile"
     ),
     "8192 x 8192 3.95 and 4.15 TB/s": lambda: (
