@@ -19,5 +19,5 @@ QUOTES = {
     "0.99 times as fast in a burst": lambda: case("attention_hopper", LONG)["ratio"],
     "1.01 times for seconds": lambda: case("attention_hopper", LONG)["sustained"]["ratio"],
 }
-FACTS = {"in a clock do at 1,830 MHz": "989 TFLOP/s of the data sheet over 132 · 4096 FLOPs"}
+FACTS = {"per clock at 1,830 MHz": "989 TFLOP/s of the data sheet over 132 · 4096 FLOPs"}
 GIVEN = ("400 clocks of other work",)
