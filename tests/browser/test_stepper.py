@@ -178,6 +178,34 @@ def test_a_copy_a_phase_and_a_bank_conflict_are_said(opened):
     assert "4 wavefronts instead of 2" in said and not problems
 
 
+HALF = TREE.replace(
+    "    __syncthreads();\n    for", "    if (threadIdx.x < 40) __syncthreads();\n    for"
+)
+
+
+def test_a_warp_is_marked_where_its_threads_are_that_have_not_ended(opened):
+    source = HALF[: HALF.index("    for")] + "}"
+    frame, _, problems = opened(source)
+    steps = steps_of(source).steps
+    ends = next(n for n, each in enumerate(steps) if each.ended)
+    assert len(steps[ends].lanes) == 24  # the other 8 of their warp have yet to reach the barrier
+    at = steps_of(source).source.splitlines().index("    if (threadIdx.x < 40) __syncthreads();")
+    marks = "([n, at]) => { show(n); return code.children[at].querySelector('i').textContent; }"
+    assert frame.evaluate(marks, [ends, at]) == "all warps" and not problems
+
+
+def test_an_element_below_the_pane_is_brought_into_view(opened):
+    source = TREE.replace("s[64]", "s[640]").replace("*y = s[0]", "s[639] = 1; *y = s[639]")
+    frame, _, problems = opened(source)
+    steps = steps_of(source)
+    n = next(n for n, each in enumerate(steps.steps) if any(e == 639 for _, e, _ in each.changes))
+    inside = "n => { show(n); const pane = part('.values').getBoundingClientRect(); return "
+    inside += "all('.values .write').some(c => c.getBoundingClientRect().bottom <= pane.bottom); }"
+    assert frame.evaluate(inside, n)
+    assert frame.evaluate("() => { part('.values').scrollTop = 0; show(now, false); return 1; }")
+    assert frame.evaluate("() => part('.values').scrollTop") == 0 and not problems
+
+
 def test_a_race_opens_at_its_second_moment_and_leads_to_the_first(opened):
     frame, _, problems = opened(RACE)
     assert line(frame) == 7 and "Data race" in frame.inner_text(".said")
