@@ -194,6 +194,15 @@ def test_a_warp_is_marked_where_its_threads_are_that_have_not_ended(opened):
     assert frame.evaluate(marks, [ends, at]) == "all warps" and not problems
 
 
+def test_a_screen_reader_finds_a_heading_a_main_part_and_lines_that_are_buttons(opened):
+    frame, page, problems = opened(TREE)
+    assert frame.inner_text("main h1") == "Steps of tree" == frame.title()
+    assert frame.locator(".code > li[role]").count() == 0
+    frame.focus(".code li:nth-child(8) [role=button]")
+    page.keyboard.press("Enter")
+    assert line(frame) == 8 and not problems
+
+
 def test_an_element_below_the_pane_is_brought_into_view(opened):
     source = TREE.replace("s[64]", "s[640]").replace("*y = s[0]", "s[639] = 1; *y = s[639]")
     frame, _, problems = opened(source)
