@@ -20,8 +20,6 @@ from urllib.parse import unquote, urljoin, urlparse
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, sync_playwright
 
-FIRST = "index.html"  # leads on to README.html
-
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SLOWEST = 1000  # ms, from the request to the page's load event
 AGAIN = 2  # how often a page that took longer gets another chance
@@ -46,9 +44,7 @@ class Addresses(HTMLParser):
 
 
 def pages_of(folder: Path) -> list[Path]:
-    return [
-        p for p in sorted(folder.rglob("*.html")) if "_static" not in p.parts and p.name != FIRST
-    ]
+    return [page for page in sorted(folder.rglob("*.html")) if "_static" not in page.parts]
 
 
 def dead_links(folder: Path) -> list[str]:

@@ -9,9 +9,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import home_page  # noqa: E402
+
 from course_utils.notebooks.hosted_cells import BRANCH, repository_address  # noqa: E402
 
 project = "A CUDA course in notebooks"
+author = "The course authors"
 extensions = ["myst_nb", "sphinx_copybutton", "course_pages"]
 
 root_doc = "README"
@@ -41,6 +44,10 @@ suppress_warnings = ["misc.highlighting_failure", "mystnb.unknown_mime_type"]
 html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["static"]
+templates_path = ["templates"]
+html_additional_pages = {"index": "home.html"}
+html_context = {"home": home_page.context()}
+html_extra_path = [home_page.EXTRA.as_posix()]
 html_css_files = ["course.css"]
 html_js_files = ["pages.js"]
 html_copy_source = False

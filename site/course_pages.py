@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
+import home_page
 import planted_bugs_page
 from docutils import nodes
+from PIL import Image
 from search_words import search_words
 from sphinx import addnodes
 
@@ -23,15 +27,17 @@ GLOSSARY = "chapters/00_start_here/02_glossary"
 BENCHMARKS = "assets/benchmarks/README"
 DRAWN = ROOT / "build" / "drawn"  # below the sources, as Sphinx wants its pictures
 PLANTED_BUGS = DRAWN / "planted_bugs.md"
+SIDES = "width", "height"
 MOST_WORDS = 40  # of the text that stands for a picture
 C_LIKE = re.compile(r"%%c(pp)?\b|%%exercise \S+\n\s*(//|/\*|#include|#define|template|extern)")
-PANEL_LINK = re.compile(r'(<a href="(?![a-z]+:)[^"#]*)\.ipynb(?=[#"])')
+PANEL_LINK = re.compile(r'(<a href="(?![a-z]+:)[^"#]*)\.(?:ipynb|md)(?=[#"])')
 QUIET = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.raw)
 
 
 def setup(app: Any) -> dict[str, bool]:
     app.connect("builder-inited", draw_records)
     app.connect("builder-inited", draw_planted_bugs)
+    app.connect("builder-inited", lambda app: home_page.draw())
     app.connect("source-read", add_contents)
     app.connect("source-read", show_records)
     app.connect("doctree-read", name_languages)
@@ -42,7 +48,6 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("doctree-resolved", lead_outputs_to_pages)
     app.connect("html-page-context", lead_panels_to_pages)
     app.connect("html-page-context", load_pictures_late)
-    app.connect("build-finished", begin_at_the_readme)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -64,13 +69,6 @@ def add_contents(app: Any, name: str, source: list[str]) -> None:
         return
     listed = "\n".join(page.relative_to(folder).with_suffix("").as_posix() for page in pages)
     source[0] += f"\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
-
-
-def begin_at_the_readme(app: Any, exception: Exception | None) -> None:
-    """Whoever opens the site's folder gets its first page."""
-    refresh = '<meta http-equiv="refresh" content="0; url=README.html">'
-    page = f"<!doctype html><html lang=en><title>{app.config.project}</title>{refresh}</html>\n"
-    Path(app.outdir, "index.html").write_text(page, encoding="utf-8")
 
 
 def address_of_heading(title: str) -> str:
@@ -119,9 +117,29 @@ def lead_panels_to_pages(app: Any, name: str, template: str, context: Any, doctr
 
 
 def load_pictures_late(app: Any, name: str, template: str, context: Any, doctree: Any) -> None:
-    """A page is there before the pictures that are not in sight yet."""
-    if "body" in context:
-        context["body"] = context["body"].replace("<img ", '<img loading="lazy" ')
+    """A page is there before the pictures that are not in sight yet, with room for each."""
+    if "body" not in context:
+        return
+    files = {name: app.srcdir / file for file, name in app.builder.images.items()}
+
+    def late(match: re.Match[str]) -> str:
+        file = files.get(unquote(match[1]).rpartition("/")[2])
+        sized = file and file.is_file() and not re.search(r"\b(width|height)=", match[0])
+        room = "" if not sized else ' width="{}" height="{}"'.format(*picture_size(file))
+        return f'<img loading="lazy"{room}{match[0][4:]}'
+
+    context["body"] = re.sub(r'<img [^>]*?src="([^"]+)"[^>]*>', late, context["body"])
+
+
+@cache
+def picture_size(file: Path) -> tuple[int, int]:
+    """The width and height of a picture, in pixels; an SVG says its own."""
+    if file.suffix == ".svg":
+        head = file.read_text(encoding="utf-8")[:2000]
+        width, height = (re.search(rf'\b{side}="([\d.]+)(?:pt|px)?"', head) for side in SIDES)
+        return (round(float(width[1])), round(float(height[1]))) if width and height else (0, 0)
+    with Image.open(file) as picture:
+        return picture.size
 
 
 # --- the glossary ---
