@@ -15,7 +15,7 @@ def of_64_rows(kernel):
 
 
 QUOTES = {
-    "38.1 µs in place of 40.8 µs": lambda: [
+    "38.1 µs instead of 40.8 µs": lambda: [
         of_64_rows("gemm_bf16_few_rows_wgmma"),
         of_64_rows("gemm_bf16_few_rows_tma"),
     ],
