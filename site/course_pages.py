@@ -30,7 +30,7 @@ PLANTED_BUGS = DRAWN / "planted_bugs.md"
 SIDES = "width", "height"
 MOST_WORDS = 40  # of the text that stands for a picture
 C_LIKE = re.compile(r"%%c(pp)?\b|%%exercise \S+\n\s*(//|/\*|#include|#define|template|extern)")
-PANEL_LINK = re.compile(r'(<a href="(?![a-z]+:)[^"#]*)\.(?:ipynb|md)(?=[#"])')
+PANEL_LINK = re.compile(r'(<a [^>]*?href="(?![a-z]+:)[^"#]*)\.(?:ipynb|md)(?=[#"])')
 QUIET = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.raw)
 
 
