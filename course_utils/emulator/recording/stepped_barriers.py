@@ -32,8 +32,8 @@ class SteppedBarriers:
         return self.all[self._numbers[key]]
 
     def changed(self) -> list[tuple[int, int, int, int]]:
-        """(position in ``all``, phase, arrivals missing, bytes missing) of each that is no longer
-        what it was when this was last called."""
+        """Each mbarrier that is no longer as it was at the last call: its position in ``all``, its
+        phase, and the arrivals and bytes that it misses."""
         found = []
         for number, barrier in enumerate(self._objects):
             state = barrier.phase, barrier.pending, barrier.tx
