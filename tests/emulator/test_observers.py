@@ -17,7 +17,13 @@ from course_utils.emulator.checks.races import race_check, tensor_memory_check
 from course_utils.emulator.checks.uninitialised import init_check
 from course_utils.emulator.launching.observer_set import CHECKS
 from course_utils.emulator.machine.observer import EVENTS, Observer, Observers, nobody
-from course_utils.emulator.recording import async_recorder, counters, thread_stats, trace_recorder
+from course_utils.emulator.recording import (
+    async_recorder,
+    counters,
+    line_steps,
+    thread_stats,
+    trace_recorder,
+)
 
 MODULES = (
     early_use,
@@ -29,6 +35,7 @@ MODULES = (
     counters,
     thread_stats,
     async_recorder,
+    line_steps,
     trace_recorder,
 )
 FAULTY = """extern "C" __global__ void f(float* y)
