@@ -27,10 +27,10 @@ QUOTES = {
     "each of twelve: 3.06 times": lambda: gemv("gemv_fp16", 12) / gemv(BULK, 12),
 }
 FACTS = {
-    "4.8 TB/s is what the H200's data sheet": DATA_SHEET,
+    "4.8 TB/s is the rate in the H200's data sheet": DATA_SHEET,
 }
 GIVEN = (
-    "stand four bits higher and count 16 times",
+    "are four bits higher and count 16 times",
     "A tensor has a few numbers 40 times as large",
     "and there are 16 times as many products",
     "At 4096 there are 64 times as many products",
