@@ -22,27 +22,27 @@ QUOTES = {
     "only 1.77 ms": lambda: milliseconds("gemm_stages", 8192),
     "brings nothing here**: 1.84 ms": lambda: milliseconds("gemm_producer", 8192),
     "takes 1.64 ms": lambda: milliseconds("gemm_two_consumers", 8192),
-    "**blocks that stay** 1.60 ms": lambda: milliseconds("gemm_persistent", 8192),
+    "**persistent kernel** 1.60 ms": lambda: milliseconds("gemm_persistent", 8192),
     "little time: 1.55 ms": lambda: milliseconds("gemm_multicast", 8192),
-    "the step before: 1.55 ms": lambda: milliseconds("gemm_hopper", 8192),
+    "last rung** takes 1.55 ms": lambda: milliseconds("gemm_hopper", 8192),
     "fastest call took 1.53 ms": lambda: library("gemm_hopper", 8192),
-    "in a burst ours is 0.99 times": lambda: case("gemm_hopper", 8192)["ratio"],
+    "burst ours runs at 0.99 times": lambda: case("gemm_hopper", 8192)["ratio"],
     "its fastest took 1.44 ms": lambda: library("gemm_multicast", 8192),
-    "on end (below) ours is 1.01 times": lambda: on_end("ratio"),
+    "Sustained (below), ours runs at 1.01 times": lambda: on_end("ratio"),
     "ours takes 0.1698 ms": lambda: milliseconds("gemm_hopper", 4096),
     "the library 0.1740 ms": lambda: library("gemm_hopper", 4096),
     "ahead by 2 % as well": lambda: 100 * (case("gemm_hopper", 4096)["sustained"]["ratio"] - 1),
-    "ours 1.58 ms": lambda: on_end("ours_ms"),
+    "ours takes 1.58 ms": lambda: on_end("ours_ms"),
     "the library 1.60 ms": lambda: on_end("library_ms"),
     "at 694 W and 693 W": lambda: [on_end("ours_watts"), on_end("library_watts")],
     "fp8 takes 0.73 ms": lambda: milliseconds("gemm_fp8", 8192),
     "int8 0.70 ms": lambda: milliseconds("gemm_int8", 8192),
     "beside 0.75 ms": lambda: library("gemm_fp8", 8192),
     "0.74 ms of the best": lambda: library("gemm_int8", 8192),
-    "ours are 1.03 and 1.04 times": lambda: [
+    "ours run at 1.03 and 1.04 times": lambda: [
         case(kernel, 8192)["sustained"]["ratio"] for kernel in ("gemm_fp8", "gemm_int8")
     ],
-    "it is 0.97 to 1.25 times": with_few_rows,
+    "it runs at 0.97 to 1.25 times": with_few_rows,
     "at 8192 differs by 5 %": lambda: (
         100
         * (
