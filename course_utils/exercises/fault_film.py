@@ -27,7 +27,7 @@ EMPTY, TYPED, REPORT, FIXED, PASSED = 6, 24, 26, 72, 78
 
 
 def draw() -> bool:
-    """Write :data:`FILE`, and return whether it changed. It runs the checker twice, for a second."""
+    """Write :data:`FILE`, and return whether it changed. The checker runs twice, for a second."""
     new = film()
     changed = not FILE.is_file() or FILE.read_text(encoding="utf-8") != new
     if changed:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from textwrap import wrap
 from xml.sax.saxutils import escape
 
@@ -106,7 +107,7 @@ def _column(chapter: Chapter, left: float, top: float, width: float) -> str:
     )
 
 
-def _line(path: ReadingPath, place: int, places: dict[str, tuple[float, float]]) -> str:
+def _line(path: ReadingPath, place: int, places: Mapping[str, tuple[float, float]]) -> str:
     """A path in its lane of each column, with a dot at each stop."""
     at = [places[station.name] for station in path.stations]
     stops = [(x + LANE * place, y + 3 * (place - 1)) for x, y in at]

@@ -13,7 +13,7 @@ INK, SOFT, LINE = "#222222", "#555555", "#DDDDDD"
 HERE = "you are here"
 
 
-class Bar(NamedTuple):
+class LadderBar(NamedTuple):
     """A rung: its name, the text at its end, the notebook that climbs to it, or None for a
     library's bar."""
 
@@ -32,6 +32,7 @@ class Axis(NamedTuple):
     is_logarithmic: bool = False
 
     def x(self, value: float) -> float:
+        """The place of ``value`` on the page, in pixels from the left."""
         least, most = self.least, self.most
         if self.is_logarithmic:
             least, most, value = log10(least), log10(most), log10(value)
@@ -39,7 +40,7 @@ class Axis(NamedTuple):
 
 
 def ladder_svg(
-    title: str, below: str, bars: Sequence[Bar], axis: Axis, here: str | None = None
+    title: str, below: str, bars: Sequence[LadderBar], axis: Axis, here: str | None = None
 ) -> str:
     """The text of an SVG file, with a text alternative that has every bar.
 
@@ -79,7 +80,7 @@ def _ticks(axis: Axis, bottom: int) -> list[str]:
     return lines
 
 
-def _bar(y: int, bar: Bar, axis: Axis, is_strong: bool, is_marked: bool) -> list[str]:
+def _bar(y: int, bar: LadderBar, axis: Axis, is_strong: bool, is_marked: bool) -> list[str]:
     """The notebook's number, the rung's name, the bar, and the text at its end."""
     is_library = bar.notebook is None
     colour = LIBRARY if is_library else OURS if is_strong else PALE

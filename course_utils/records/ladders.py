@@ -13,7 +13,7 @@ from ..errors import LessonError
 from ..paths import CHAPTERS, ROOT, shown
 from ..whole_files import write_whole
 from .kernel_records import stored
-from .ladder_svg import Axis, Bar, ladder_svg
+from .ladder_svg import Axis, LadderBar, ladder_svg
 from .measured_files import REFERENCE, measurements
 
 FOLDER = ROOT / "assets" / "figures"
@@ -28,7 +28,7 @@ _ALL_CORES = "NumPy, all cores"
 _CALLED = {"cupy.matmul": "cuBLAS fp32", "torch.matmul": "cuBLAS"}
 
 
-class Rung(NamedTuple):
+class LadderRung(NamedTuple):
     """A bar, the notebook that climbs to it, and what was measured: a line that :data:`HOST`
     printed, or a kernel and the n of its n x n matrices. A library's bar has no name: its rate is
     of the library that was fastest beside that kernel."""
@@ -40,24 +40,24 @@ class Rung(NamedTuple):
 
 
 MATMUL = (
-    Rung("Python, three loops", "06/01", "Python, loops over arrays"),
-    Rung("C, the same loops", "06/01", "C, ijk"),
-    Rung("blocks for the cache", "06/01", "C, blocks"),
-    Rung("packed operands, SIMD", "06/01", "C, packed"),
-    Rung("16 threads", "06/01", "C, packed, 16 threads"),
-    Rung("", "06/01", _ALL_CORES),
-    Rung("GPU, a thread per element", "06/02", "sgemm_naive", 4096),
-    Rung("coalesced", "06/02", "sgemm_coalesced", 4096),
-    Rung("shared-memory tiles", "06/02", "sgemm_shared_32", 4096),
-    Rung("register tiles", "06/03", "sgemm_conflict_free", 4096),
-    Rung("warp tiles", "06/04", "sgemm_warp_tile", 4096),
-    Rung("pipelines and stream-K", "06/05", "sgemm_stream_k", 4096),
-    Rung("", "06/05", "sgemm_stream_k", 4096),
-    Rung("tensor cores, fp16", "06/06", "hgemm_swizzle", 8192),
-    Rung("", "06/06", "hgemm_swizzle", 8192),
-    Rung("CuTe, bf16", "08/07", "gemm_bf16_tiled", 8192),
-    Rung("wgmma and TMA, bf16", "08/09", "gemm_hopper", 8192),
-    Rung("", "08/09", "gemm_hopper", 8192),
+    LadderRung("Python, three loops", "06/01", "Python, loops over arrays"),
+    LadderRung("C, the same loops", "06/01", "C, ijk"),
+    LadderRung("blocks for the cache", "06/01", "C, blocks"),
+    LadderRung("packed operands, SIMD", "06/01", "C, packed"),
+    LadderRung("16 threads", "06/01", "C, packed, 16 threads"),
+    LadderRung("", "06/01", _ALL_CORES),
+    LadderRung("GPU, a thread per element", "06/02", "sgemm_naive", 4096),
+    LadderRung("coalesced", "06/02", "sgemm_coalesced", 4096),
+    LadderRung("shared-memory tiles", "06/02", "sgemm_shared_32", 4096),
+    LadderRung("register tiles", "06/03", "sgemm_conflict_free", 4096),
+    LadderRung("warp tiles", "06/04", "sgemm_warp_tile", 4096),
+    LadderRung("pipelines and stream-K", "06/05", "sgemm_stream_k", 4096),
+    LadderRung("", "06/05", "sgemm_stream_k", 4096),
+    LadderRung("tensor cores, fp16", "06/06", "hgemm_swizzle", 8192),
+    LadderRung("", "06/06", "hgemm_swizzle", 8192),
+    LadderRung("CuTe, bf16", "08/07", "gemm_bf16_tiled", 8192),
+    LadderRung("wgmma and TMA, bf16", "08/09", "gemm_hopper", 8192),
+    LadderRung("", "08/09", "gemm_hopper", 8192),
 )
 AXIS = Axis(1e-3, 1e6, (1e-3, 1, 1e3, 1e6), is_logarithmic=True)
 NOTEBOOKS = tuple(dict.fromkeys(rung.notebook for rung in MATMUL))
@@ -83,7 +83,8 @@ def matmul_file(notebook: str | None = None) -> Path:
     return FOLDER / f"matmul_ladder{'_' + notebook.replace('/', '_') if notebook else ''}.svg"
 
 
-def matmul_picture(bars: list[Bar], notebook: str | None = None) -> str:
+def matmul_picture(bars: list[LadderBar], notebook: str | None = None) -> str:
+    """The product's ladder as SVG, with the rungs of ``notebook`` marked."""
     own = [bar.value for bar in bars if bar.notebook]
     return ladder_svg(
         f"One matrix product, {_power(own[-1] / own[0])} times faster",
@@ -95,15 +96,17 @@ def matmul_picture(bars: list[Bar], notebook: str | None = None) -> str:
     )
 
 
-def matmul_bars() -> list[Bar]:
+def matmul_bars() -> list[LadderBar]:
     """A bar for each rung of :data:`MATMUL`, in GFLOP/s."""
     host = _host_rates()
-    bars: list[Bar] = []
+    bars: list[LadderBar] = []
     before = 0.0
     for rung in MATMUL:
         name, rate = _measured(rung, host)
         gain = f"  ×{_gain(rate / before)}" if rung.name and before else ""
-        bars.append(Bar(name, rate, _figure(rate) + gain, rung.notebook if rung.name else None))
+        bars.append(
+            LadderBar(name, rate, _figure(rate) + gain, rung.notebook if rung.name else None)
+        )
         before = rate if rung.name else before
     return bars
 
@@ -128,9 +131,11 @@ def training_picture() -> str:
         raise LessonError("No race was measured in fp32 on 64 images: `bench --only mnist_race`")
     eager, race = ways["eager"], races[0]
     bars = [
-        Bar("PyTorch, eager", eager, f"{eager:,.0f}", "09/02"),
+        LadderBar("PyTorch, eager", eager, f"{eager:,.0f}", "09/02"),
         *(
-            Bar(name, time, f"{time:,.{0 if time > 100 else 1}f}  ×{_gain(eager / time)}", number)
+            LadderBar(
+                name, time, f"{time:,.{0 if time > 100 else 1}f}  ×{_gain(eager / time)}", number
+            )
             for name, time, number in (
                 ("its kernels in a CUDA graph", ways["CUDA graph"], "09/02"),
                 ("torch.compile, " + race["way"].partition(" ")[0], race["theirs_us"], None),
@@ -146,7 +151,7 @@ def training_picture() -> str:
     )
 
 
-def _measured(rung: Rung, host: dict[str, float]) -> tuple[str, float]:
+def _measured(rung: LadderRung, host: dict[str, float]) -> tuple[str, float]:
     """A rung's label and its GFLOP/s."""
     if not rung.n:
         if rung.measured not in host:

@@ -8,12 +8,12 @@ from course_utils.errors import LessonError
 from course_utils.notebooks.lessons import lessons
 from course_utils.paths import CHAPTERS, README, ROOT
 from course_utils.records import ladders
-from course_utils.records.ladder_svg import HERE, LIBRARY, OURS, Axis, Bar, ladder_svg
+from course_utils.records.ladder_svg import HERE, LIBRARY, OURS, Axis, LadderBar, ladder_svg
 from course_utils.records.ladders import (
     MATMUL,
     NOTEBOOKS,
     TRAINING,
-    Rung,
+    LadderRung,
     matmul_bars,
     matmul_file,
     pictures,
@@ -51,7 +51,11 @@ def test_chapter_09_opens_with_the_step_of_training():
 
 
 def test_a_bar_is_as_long_as_its_value_and_named_in_words():
-    bars = [Bar("first", 1, "1 <s>", "06/01"), Bar("lib", 10, "10", None), Bar("b", 100, "c", "x")]
+    bars = [
+        LadderBar("first", 1, "1 <s>", "06/01"),
+        LadderBar("lib", 10, "10", None),
+        LadderBar("b", 100, "c", "x"),
+    ]
     drawn = ET.fromstring(ladder_svg("T & U", "below", bars, Axis(1, 100, (1,), True), "x"))
     rects = [r for r in drawn.iter(f"{SVG}rect") if r.get("x")]
     assert [float(r.get("width")) for r in rects] == [0, 186, 372]
@@ -61,7 +65,7 @@ def test_a_bar_is_as_long_as_its_value_and_named_in_words():
 
 
 def test_a_rung_that_was_not_measured_says_how_to_measure_it(monkeypatch):
-    monkeypatch.setattr(ladders, "MATMUL", (Rung("x", "06/01", "C, by hand"),))
+    monkeypatch.setattr(ladders, "MATMUL", (LadderRung("x", "06/01", "C, by hand"),))
     with pytest.raises(LessonError, match="no output of “C, by hand”"):
         matmul_bars()
     assert len(MATMUL) > 1

@@ -70,7 +70,9 @@ QUOTES = {
     ),
     "where a pure read reaches about 4.6 TB/s": lambda: about(read(), 0.04),
     "is 1.4 times faster at 8192 x 8192": sgemv_beside_lt,
-    "has 1.03 times the rate there": lambda: times_as_fast("gemv_in_flight", SQUARE, "cuBLASLt fp32"),
+    "has 1.03 times the rate there": lambda: times_as_fast(
+        "gemv_in_flight", SQUARE, "cuBLASLt fp32"
+    ),
     "reaches 4.50 TB/s there": lambda: rate("gemv_rows", LARGE),
     "reaches 3.55 TB/s there, ` 3.28 TB/s": lambda: (
         rate("softmax_rows", SHORT),
