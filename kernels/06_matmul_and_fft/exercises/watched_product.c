@@ -19,7 +19,7 @@ static int M, N, K;
 static long run;
 static long reads, reads_of_b, changes, held = -1, moves, block = -1;
 
-enum { MOST = 16, MOST_OF_C = 32 }; // numbers of a matrix that is printed, where a tile of C has 32
+enum { MOST = 17, MOST_OF_C = 64, MOST_OF_LINE = 32 }; // numbers of a matrix that is printed
 
 static int is_printed(void) // a product that can be worked by hand, of integers
 {
@@ -83,13 +83,28 @@ static int was_written(const float *place)
     return memcmp(place, fill, sizeof fill) != 0;
 }
 
-static void print_matrix(const char *name, int rows, int columns, float (*at)(int, int))
+static void print_row(int i, int columns, float (*at)(int, int))
+{
+    for (int j = 0; j < columns; ++j) {
+        printf(" %g", at(i, j));
+    }
+}
+
+// All rows on one line; of a large matrix the first one and row `wrong` on two lines.
+static void print_matrix(const char *name, int rows, int columns, float (*at)(int, int), int wrong)
 {
     printf("%s:", name);
-    for (int i = 0; i < rows; ++i) {
-        for (int j = 0; j < columns; ++j) {
-            printf(" %g", at(i, j));
+    if (rows * columns > MOST_OF_LINE) {
+        print_row(0, columns, at);
+        if (wrong > 0) {
+            printf(" / ...\n    row %d:", wrong);
+            print_row(wrong, columns, at);
         }
+        printf("\n");
+        return;
+    }
+    for (int i = 0; i < rows; ++i) {
+        print_row(i, columns, at);
         printf(i + 1 < rows ? " /" : "\n");
     }
 }
@@ -107,16 +122,16 @@ static float right_at(int i, int j)
     return sum;
 }
 
-static void print_case(const float *C)
+static void print_case(const float *C, int wrong)
 {
     if (!is_printed()) {
         return;
     }
     made = C;
-    print_matrix("A, row by row", M, K, a_at);
-    print_matrix("B", K, N, b_at);
-    print_matrix("C should be", M, N, right_at);
-    print_matrix("C is", M, N, made_at);
+    print_matrix("A, row by row", M, K, a_at, wrong);
+    print_matrix("B", K, N, b_at, wrong);
+    print_matrix("C should be", M, N, right_at, wrong);
+    print_matrix("C is", M, N, made_at, wrong);
 }
 
 static int is_right(const float *C)
@@ -127,7 +142,7 @@ static int is_right(const float *C)
             const int both_nan = isnan(want) && isnan(C[i * N + j]) && was_written(&C[i * N + j]);
             if (!(C[i * N + j] == want || both_nan)) {
                 printf("C[%d, %d] is %g, expected %g\n", i, j, C[i * N + j], want);
-                print_case(C);
+                print_case(C, i);
                 return 0;
             }
         }
