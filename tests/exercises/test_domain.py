@@ -159,7 +159,7 @@ def test_large_cases_come_last_and_are_made_when_they_are_tried():
 
 def test_a_task_in_c_ends_with_what_is_tried_and_says_whose_main_is_run():
     text = find("02.min_max").task_text
-    assert text.endswith("Tried: n from 1 to 70,000, any ints.") and "is not run" in text
+    assert text.endswith("Tried: n from 1 to 70,000, any ints.") and "isn't run" in text
     assert "main" not in find("06.loop_order").task_text
 
 

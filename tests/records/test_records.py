@@ -310,6 +310,7 @@ def test_the_pages_are_drawn_from_the_reference_alone(two_devices, at, readme, m
     monkeypatch.setattr(record_pages, "BY_SIZE", ())
     cases = [SimpleNamespace(name=name, chapter="04_a") for name in "ab"]
     monkeypatch.setattr(cli, "CASES", cases)
+    monkeypatch.setattr(cli.ladders, "draw", lambda: None)  # test_ladders.py has them
     assert bench("--draw") == 0
     text = readme.read_text()
     assert f"On one {REFERENCE}," in text and OTHER not in text
