@@ -89,7 +89,7 @@ QUOTES = {
     "would be at about 1.6 times": lambda: about(copy_beside(LONGEST), 0.04),
     "the compiled formula takes 0.40 ms": compiled,
     "it moves 4.32 to 4.39 TB/s": lambda: (min(backward_rates()), max(backward_rates())),
-    "half are written, about 4.3 TB/s": lambda: about(copy(), 0.02),
+    "the rate of a copy, about 4.3 TB/s, and": lambda: about(copy(), 0.02),
     "takes 2.04 to 2.40 times our time": lambda: (min(own_backward()), max(own_backward())),
     "0.181 ms beside 0.184 ms": lambda: (
         library("softmax_backward", SHORT, "torch.compile"),
