@@ -25,6 +25,7 @@ from course_utils.records.record_pages import by_task
 
 GLOSSARY = "chapters/00_start_here/02_glossary"
 BENCHMARKS = "assets/benchmarks/README"
+STEPPER = "course_utils/stepping/README"
 DRAWN = ROOT / "build" / "drawn"  # below the sources, as Sphinx wants its pictures
 PLANTED_BUGS = DRAWN / "planted_bugs.md"
 SIDES = "width", "height"
@@ -40,6 +41,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("builder-inited", lambda app: home_page.draw())
     app.connect("source-read", add_contents)
     app.connect("source-read", show_records)
+    app.connect("source-read", show_recordings)
     app.connect("doctree-read", name_languages)
     app.connect("doctree-read", describe_pictures)
     app.connect("doctree-read", anchor_terms)
@@ -244,6 +246,20 @@ def draw_records(app: Any) -> None:
             smaller_is_better=True,
         )
         figure.savefig(DRAWN / f"{nodes.make_id(what)}.svg", bbox_inches="tight")
+
+
+def show_recordings(app: Any, name: str, source: list[str]) -> None:
+    """The stepper's page ends with recordings to play."""
+    if name != STEPPER:
+        return
+    up = "../" * name.count("/")
+    source[0] += "\n\n## Three recordings to play\n"
+    for each in home_page.RECORDINGS:
+        frame = (
+            f'<iframe src="{up}steppers/{each.file}" title="{each.question}" loading="lazy" '
+            f'style="width:100%;border:0" height="{home_page.HEIGHT}"></iframe>'
+        )
+        source[0] += f"\n{each.question}\n\n```{{raw}} html\n{frame}\n```\n\n{each.answer}\n"
 
 
 def show_records(app: Any, name: str, source: list[str]) -> None:
