@@ -18,13 +18,17 @@ from launchers import (
 from course_utils.benchmarks import CASES
 from course_utils.devices.selection import ON_GPU
 from course_utils.paths import KERNELS, NO_KERNELS, is_solution
+from tests import turns
 
 TRIALS = [trial for file in FILES if in_turn(file) for trial in trials(file)]
+# Each size of a kernel in its turn: of three sizes every turn has one.
 RUNS = [
-    pytest.param(case, n, id=f"{case.name}-{n}".replace(" ", ""))
-    for case in CASES
+    pytest.param(
+        case, n, id=f"{case.name}-{n}".replace(" ", ""), marks=turns.in_turn(place + number)
+    )
+    for place, case in enumerate(CASES)
     if in_turn(*case.files)
-    for n in case.test_sizes
+    for number, n in enumerate(case.test_sizes)
 ]
 
 
