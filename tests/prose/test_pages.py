@@ -1,7 +1,10 @@
 """Prose is found in notebooks, Markdown, kernels and modules, with its line; code is left out."""
 
 import json
+import re
+from itertools import pairwise
 
+from course_utils.paths import ROOT
 from tests.prose.pages import page_files, prose, without_code
 
 
@@ -79,3 +82,20 @@ def test_pages_are_found_where_readers_meet_them(tmp_path):
     (tmp_path / "assets").mkdir()
     (tmp_path / "assets/README.md").write_text("# All\n\nWritten by `python -m x` from records.\n")
     assert sorted(f.relative_to(tmp_path).as_posix() for f in page_files(tmp_path)) == pages
+
+
+def test_no_paragraph_has_a_line_that_markdown_draws_as_a_list():
+    """A number with a bracket or a period at the beginning of a line interrupts a paragraph if it
+    is 1. Write it elsewhere in its line."""
+    found = []
+    for file in page_files(ROOT):
+        name = file.relative_to(ROOT).as_posix()
+        if not name.endswith((".md", ".ipynb")):
+            continue
+        for text in prose(name, file.read_text(encoding="utf-8")):
+            for above, line in pairwise(text.text.split("\n")):
+                starts = re.match(r" {0,3}1[.)] ", line)
+                if starts and above.strip() and not re.match(r"\s*(\d+[.)]|[-*+]|#|>) ?", above):
+                    if not above.rstrip().endswith((":", "**")):
+                        found.append(f"{name}: {line}")
+    assert not found
