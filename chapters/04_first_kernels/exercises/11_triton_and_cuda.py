@@ -246,7 +246,11 @@ SOFTMAX_ONLINE = KernelExercise(
         sizes=domain.shapes(
             rows=(3, 6, 7, 300), columns=(1, 2, 31, 32, 33, 65, 257, 1025, 2053)
         ).with_outlier(columns=32_801),
-        values=(domain.data("x", *domain.ANY_FINITE, domain.NEAR_LOWEST, domain.SOME_NAN),),
+        values=(
+            domain.data(
+                "x", *domain.ANY_FINITE, domain.NEAR_LOWEST, domain.AT_LOWEST, domain.SOME_NAN
+            ),
+        ),
     ),
     method=(method.one_store_per_result(), method.balanced_loads(2.0, size=(2, 320))),
     target=Target(

@@ -215,7 +215,7 @@ KEPT_ROW = KernelExercise(
     reduction=lambda size: size[1],
     contract=Domain(
         sizes=domain.shapes(rows=(1, 3, 7, 40), columns=(*COLUMNS, 4095, 4096)),
-        values=(domain.data("x", *domain.ANY_FINITE, domain.HUGE),),
+        values=(domain.data("x", *domain.ANY_FINITE, domain.HUGE, domain.AT_LOWEST),),
     ),
     method=(
         method.one_store_per_result(),

@@ -112,7 +112,7 @@ ROWS_OF_FOUR = KernelExercise(
     reduction=lambda m: 32,
     contract=Domain(
         sizes=domain.lengths("M", most=200).with_outlier(M=1031),
-        values=(domain.data("S", *domain.ANY_FINITE, domain.NEAR_LOWEST),),
+        values=(domain.data("S", *domain.ANY_FINITE, domain.NEAR_LOWEST, domain.AT_LOWEST),),
     ),
     method=(
         method.shuffles(

@@ -289,6 +289,11 @@ NEAR_LOWEST: ArrayChange = (
     "all below -2e38",
     lambda x, rng: -2e38 * rng.uniform(1, 1.15, x.shape),
 )
+# Where a formula only takes differences of numbers: a maximum begins with none of fewer digits.
+AT_LOWEST: ArrayChange = (
+    "all below -3.4e38",
+    lambda x, rng: np.finfo(x.dtype).min * rng.uniform(0.9995, 1, x.shape),
+)
 HIGHEST: ArrayChange = (
     "+inf and the largest float",
     lambda x, rng: rng.choice([np.inf, np.finfo(x.dtype).max], x.shape),
