@@ -50,7 +50,7 @@ MATMUL = (
     LadderRung("coalesced", "06/02", "sgemm_coalesced", 4096),
     LadderRung("shared-memory tiles", "06/02", "sgemm_shared_32", 4096),
     LadderRung("register tiles", "06/03", "sgemm_conflict_free", 4096),
-    LadderRung("warp tiles", "06/04", "sgemm_warp_tile", 4096),
+    LadderRung("warp tiles, two buffers", "06/04", "sgemm_double_buffer", 4096),
     LadderRung("pipelines and stream-K", "06/05", "sgemm_stream_k", 4096),
     LadderRung("", "06/05", "sgemm_stream_k", 4096),
     LadderRung("tensor cores, fp16", "06/06", "hgemm_swizzle", 8192),

@@ -6,6 +6,7 @@ import pytest
 
 from course_utils.errors import LessonError
 from course_utils.notebooks.lessons import lessons
+from course_utils.notebooks.reading_paths import WEEKEND
 from course_utils.paths import CHAPTERS, README, ROOT
 from course_utils.records import ladders
 from course_utils.records.ladder_svg import HERE, LIBRARY, OURS, Axis, LadderBar, ladder_svg
@@ -32,6 +33,13 @@ def test_each_rung_is_faster_than_the_one_above_but_for_the_first_on_the_gpu():
     slower = [b.name for a, b in zip(own, own[1:], strict=False) if b.value < a.value]
     assert slower == ["GPU, a thread per element"]
     assert own[-1].value / own[0].value > 1e8 * 0.95
+
+
+def test_the_weekend_ends_at_the_share_of_cublas_that_it_promises():
+    rates = {bar.notebook or bar.name: bar.value for bar in matmul_bars()}
+    chapter, _, notebook = WEEKEND.stations[-1].name.partition("/")
+    share = rates[f"{chapter[:2]}/{notebook[:2]}"] / rates["cuBLAS fp32"]
+    assert "four fifths of cuBLAS" in WEEKEND.goal and round(share, 1) == 0.8
 
 
 def test_its_notebooks_exist_and_show_it():
