@@ -54,6 +54,7 @@ def picture(found: list[Chapter], paths: tuple[ReadingPath, ...]) -> str:
             *_legend(paths),
             *(_column(c, MARGIN + column * n, top, column) for n, c in enumerate(found)),
             *(_line(path, place, places) for place, path in enumerate(paths)),
+            *(_numbers(c, MARGIN + column * n, top) for n, c in enumerate(found)),
             "</svg>",
             "",
         ]
@@ -84,17 +85,12 @@ def _legend(paths: tuple[ReadingPath, ...]) -> list[str]:
 
 
 def _column(chapter: Chapter, left: float, top: float, width: float) -> str:
-    """A chapter: its number and name, and the numbers of its notebooks."""
+    """A chapter: its number and name, on a field with a row for each notebook."""
     number, _, name = chapter.title.partition(" ")
     height = 56 + ROW * len(chapter.lessons)
     words = [
         f'<text x="{left + 6:.1f}" y="{top + 30 + 11 * line}" font-size="9">{escape(part)}</text>'
         for line, part in enumerate(wrap(name, NAME)[:2])
-    ]
-    notebooks = [
-        f'<text x="{left + 6:.1f}" y="{top + 58 + ROW * row + 3:.1f}" font-size="9" fill="{SOFT}">'
-        f"{lesson.path.name[:2]}<title>{escape(lesson.title)}</title></text>"
-        for row, lesson in enumerate(chapter.lessons)
     ]
     return "\n".join(
         [
@@ -102,8 +98,17 @@ def _column(chapter: Chapter, left: float, top: float, width: float) -> str:
             f'fill="{PALE}"/>',
             f'<text x="{left + 6:.1f}" y="{top + 16}" font-weight="bold">{number}</text>',
             *words,
-            *notebooks,
         ]
+    )
+
+
+def _numbers(chapter: Chapter, left: float, top: float) -> str:
+    """The numbers of a chapter's notebooks, each on a rim, so that no path strikes it out."""
+    return "\n".join(
+        f'<text x="{left + 6:.1f}" y="{top + 58 + ROW * row + 4:.1f}" font-size="11" fill="{SOFT}" '
+        f'stroke="{PALE}" stroke-width="4" stroke-linejoin="round" paint-order="stroke">'
+        f"{lesson.path.name[:2]}<title>{escape(lesson.title)}</title></text>"
+        for row, lesson in enumerate(chapter.lessons)
     )
 
 

@@ -20,6 +20,13 @@ def test_every_notebook_has_its_title_there():
     assert titles >= {lesson.title for lesson in lessons()}
 
 
+def test_no_path_strikes_out_the_number_of_a_notebook():
+    drawn = list(ET.parse(FILE).getroot())
+    last_line = max(n for n, each in enumerate(drawn) if each.tag == f"{SVG}path")
+    numbers = [n for n, each in enumerate(drawn) if each.find(f"{SVG}title") is not None]
+    assert len(numbers) == len(lessons()) and min(numbers) > last_line
+
+
 def test_each_path_has_as_many_stops_as_stations_and_one_in_the_legend():
     rings = [each.get("stroke") for each in ET.parse(FILE).iter(f"{SVG}circle")]
     for path, colour in zip(PATHS, COLOURS, strict=True):
