@@ -15,6 +15,7 @@ from tests.prose.patterns import Phrase, matches, phrases
 
 FILE = Path(__file__).with_name("budget.json")
 PER_THOUSAND_WORDS = 8  # of a new page, at most
+WELL_WRITTEN = 4  # per 1,000 words: books that people love have as many, so these never count
 SLACK = 3  # so many fewer phrases than its budget, and a page's budget is to be lowered
 SHOWN = 20
 
@@ -99,7 +100,9 @@ def found_again(pages: Mapping[str, Page], budgets: Budgets) -> Budgets:
 
 def budget(page: Page, known: Budgets) -> int:
     """What a page may have; ``known`` here and below are the budgets that ``found_again`` gives."""
-    return known.get(page.name, page.allowance())
+    if page.name not in known:
+        return page.allowance()
+    return max(known[page.name], WELL_WRITTEN * words(page.texts) // 1000)
 
 
 def too_high(pages: Mapping[str, Page], known: Budgets) -> list[Page]:
@@ -116,7 +119,7 @@ def lowered(pages: Mapping[str, Page], known: Budgets) -> Budgets:
     """The budgets of the pages that there are, each as low as its count and never higher. A new
     page gets one if it has no more phrases than a new page may."""
     return {
-        page.name: min(page.count, budget(page, known))
+        page.name: min(page.count, known.get(page.name, page.allowance()))
         for page in pages.values()
         if page.name in known or page.count <= page.allowance()
     }

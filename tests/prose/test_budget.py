@@ -60,6 +60,11 @@ def test_a_new_page_may_have_eight_per_thousand_words():
     assert lowered(book, {}) == {"long.md": 2}
 
 
+def test_a_well_written_page_is_never_too_high():
+    book = pages(long=TWO + 2 * PLAIN, short=TWO)
+    assert names(too_high(book, {"long.md": 0, "short.md": 0})) == ["short.md"]
+
+
 def test_a_budget_goes_down_and_never_up():
     book = pages(better=TWO, worse=TWO)
     assert lowered(book, {"better.md": 9, "worse.md": 1, "gone.md": 3}) == {
