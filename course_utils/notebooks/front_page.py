@@ -14,12 +14,20 @@ from ..needs import notebook_needs
 from ..paths import KERNELS, README, SOLUTIONS, shown
 from ..text_tables import between_marks, markdown_table
 from ..whole_files import write_whole
-from .hosted_cells import repository_address
+from .hosted_cells import BRANCH, repository_address
 from .lessons import Chapter, chapters, in_hours, lessons_by_name
 from .reading_paths import PATHS, ReadingPath, minutes_of
 
 MARKS = "<!-- chapters -->\n", "<!-- end of chapters -->"
 PATH_MARKS = "<!-- paths -->\n", "<!-- end of paths -->"
+BADGE_MARKS = "<!-- badges -->\n", "<!-- end of badges -->"
+BADGES = """\
+[![The course as a website](https://img.shields.io/badge/read-the_website-0072b2)](https://{owner}.github.io/{name}/)
+[![Open in Codespaces](https://img.shields.io/badge/open_in-Codespaces-0072b2)](https://codespaces.new/{owner}/{name})
+[![Open in Binder](https://mybinder.org/badge_logo.svg)](https://mybinder.org/v2/gh/{owner}/{name}/{branch}?labpath={first})
+[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)](https://colab.research.google.com/github/{owner}/{name}/blob/{branch}/{first})
+"""
+FIRST_LESSON = "chapters/04_first_kernels/01_hello_threads.ipynb"
 COUNTS = re.compile(r"\d+ notebooks and \d+ checked exercises")
 CLONE = re.compile(r"git clone \S+ cuda-course.*")
 NO_ADDRESS = "git clone ADDRESS cuda-course    # this repository's address"
@@ -72,8 +80,18 @@ def drawn(text: str) -> str:
     clone = f"git clone {address} cuda-course" if address else NO_ADDRESS
     text = COUNTS.sub(f"{notebooks} notebooks and {exercises} checked exercises", text)
     text = CLONE.sub(lambda _: clone, text)
+    text = between_marks(text, BADGE_MARKS, badges(address), README.name)
     text = between_marks(text, PATH_MARKS, "\n".join(map(path_block, PATHS)) + "\n", README.name)
     return between_marks(text, MARKS, chapter_table(found) + "\n", README.name)
+
+
+def badges(address: str) -> str:
+    """A badge for each way to read or run the course without setting it up; none while the
+    repository has no ``address`` on GitHub."""
+    found = re.fullmatch(r"https://github\.com/([^/]+)/([^/]+)", address)
+    if not found:
+        return ""
+    return BADGES.format(owner=found[1], name=found[2], branch=BRANCH, first=FIRST_LESSON)
 
 
 def path_block(path: ReadingPath) -> str:

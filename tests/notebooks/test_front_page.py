@@ -12,7 +12,15 @@ from course_utils.exercises.authoring.registry import all_exercises
 from course_utils.kernel_tool.command import main
 from course_utils.needs import all_notebooks
 from course_utils.notebooks import front_page
-from course_utils.notebooks.front_page import COUNTS, MARKS, NEEDS, PATH_MARKS, chapter_table, drawn
+from course_utils.notebooks.front_page import (
+    BADGE_MARKS,
+    COUNTS,
+    MARKS,
+    NEEDS,
+    PATH_MARKS,
+    chapter_table,
+    drawn,
+)
 from course_utils.notebooks.lessons import Chapter, chapters, lessons
 from course_utils.notebooks.reading_paths import PATHS
 from course_utils.notebooks.run import rewrite
@@ -62,6 +70,17 @@ def test_the_first_decision_is_between_the_reading_paths():
         assert f"--path {path.name}" in TEXT
     stations = [station for path in PATHS for station in path.stations]
     assert block.count("](chapters/") == len(stations)
+
+
+def test_badges_lead_to_the_one_address_and_are_drawn_only_with_it(monkeypatch):
+    monkeypatch.setattr(front_page, "repository_address", lambda: "https://github.com/owner/name")
+    block = drawn(TEXT).partition(BADGE_MARKS[0])[2].partition(BADGE_MARKS[1])[0]
+    targets = re.findall(r"\)\]\((\S+)\)", block)
+    assert len(targets) == 4 and targets[0] == "https://owner.github.io/name/"
+    assert all("owner/name" in target for target in targets[1:])
+    assert (CHAPTERS.parent / front_page.FIRST_LESSON).is_file()
+    for none in ("", "https://example.org/owner/name"):
+        assert front_page.badges(none) == ""
 
 
 def test_the_address_of_the_repository_is_the_one_to_clone(monkeypatch):
