@@ -12,12 +12,12 @@ from course_utils.exercises.isolation.plain_values import written
 from course_utils.exercises.judging.python_answer import (
     _compare,
     _right,
-    _show,
     judged,
     verdict_of,
 )
 from course_utils.exercises.judging.python_case import SMALLER
 from course_utils.exercises.judging.runner import run_source
+from course_utils.exercises.judging.shown_values import show
 from tests.machine_speed import slowness
 
 BLOCKS = find("04.blocks_for")
@@ -192,10 +192,21 @@ def test_an_array_in_a_message_is_told_on_one_line_and_a_large_one_by_its_shape(
     assert verdict.hint == SMALLER  # this one can't be worked by hand
     assert headline.startswith("to_channels_last(<float32 array of shape (2, 3, 3, 3)>): ")
     small, large = np.eye(2, dtype=np.float32), np.zeros((5, 8))
-    assert _show(small) == "array([[1., 0.], [0., 1.]], dtype=float32)"
-    assert _show([small[0], large]) == (
+    assert show(small) == "array([[1., 0.], [0., 1.]], dtype=float32)"
+    assert show([small[0], large]) == (
         "[array([1., 0.], dtype=float32), <float64 array of shape (5, 8)>]"
     )
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "told"),
+    [
+        ([1 / 3], [2 / 3], "returned [0.333333], expected [0.666667]"),
+        (1.0 + 1e-9, 1.0, "returned 1.000000001, expected 1.0"),  # six digits would be equal
+    ],
+)
+def test_floats_have_the_digits_that_show_the_difference(got, want, told):
+    assert told in _compare(got, want, "f()", limit=1e-12).message
 
 
 def test_the_end_of_what_was_printed_before_a_process_died_is_shown():

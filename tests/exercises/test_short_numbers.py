@@ -14,7 +14,6 @@ from course_utils.exercises.authoring.registry import all_exercises
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import any_numbers
 from course_utils.exercises.judging.comparison import inputs_beside
-from course_utils.exercises.judging.python_answer import _show
 from course_utils.exercises.judging.python_case import WORKABLE, case_rows
 from course_utils.exercises.judging.worked_case import _without_dust, worked_trial
 from course_utils.needs import missing
@@ -139,7 +138,7 @@ def test_the_first_case_of_a_function_is_shown_in_short_numbers_or_says_why_not(
     arguments = exercise.cases[0]
     expected = exercise.reference(*arguments)
     rows = case_rows(exercise, arguments, expected, expected)
-    call = ", ".join(map(_show, arguments))
+    call = ", ".join(map(show, arguments))
     cut = rows.title != WORKABLE if rows else any(x in call for x in ("...", "array of", "<"))
     assert (cut and "wire" not in call) == (exercise.id in NOT_SHOWN), call
     arrays = numbers_in([*arguments, expected])

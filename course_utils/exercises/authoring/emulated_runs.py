@@ -46,6 +46,19 @@ ODD_NANS = {
 MOST_PRINTED = 20_000  # characters; a verdict shows far fewer
 
 
+MOST_COUNTERS = 4  # integers of an array that holds counters or flags
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A launch when it began: its kernel, how many findings there were before, and the arrays of a
+    few integers, such as counters, as they were then."""
+
+    kernel: str
+    findings: int
+    counters: Mapping[str, np.ndarray]
+
+
 @dataclass
 class Run:
     """One launch sequence: its arrays, what they held before, findings, and the fault if any."""
@@ -57,6 +70,7 @@ class Run:
     counts: Counts | None = None
     fault: Finding | None = None
     results: list[LaunchResult] = field(default_factory=list)
+    begun: list[Begun] = field(default_factory=list)  # the launches
     seconds: float = 0.0  # of the processor, for a run that a fault ended
 
 
@@ -135,6 +149,8 @@ def run(
     for launch in exercise.launches(size) if launches is None else launches:
         kernel = module[launch.kernel or exercise.kernel]
         chosen = tuple(by_name[name] for name in launch.arguments or by_name)
+        name = launch.kernel or exercise.kernel
+        outcome.begun.append(Begun(name, len(outcome.findings), _counters(arrays)))
         try:
             with redirect_stdout(StringIO()):  # what it prints is part of the verdict
                 result = kernel.launch(
@@ -157,6 +173,11 @@ def run(
         outcome.counts = result.counts
         outcome.results.append(result)
     return outcome
+
+
+def _counters(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    few = {k: a for k, a in arrays.items() if a.dtype.kind in "iu" and a.size <= MOST_COUNTERS}
+    return {name: array.copy() for name, array in few.items()}
 
 
 def stored(

@@ -40,6 +40,7 @@ from .comparison import compared, contradicts, with_sign
 from .entry_points import entry_problem
 from .failing_case import with_case
 from .first_cause import first_cause
+from .later_launch import in_later_launch
 from .moved_access import where_used
 from .other_inputs import with_change_named
 from .outcome import (
@@ -109,14 +110,15 @@ def _try_everything(
         run = emulated_runs.run(exercise, module, given, trial.size, trial.seed, launches=launches)
         finding = first_cause(run)
         if finding:
+            later = in_later_launch(run, finding)
             finding = where_used(finding, source, filename)
             hunted = is_hunted(exercise, source, finding.kind)
             verdict = from_finding(
                 finding, source, filename, atomics=exercise.allows_atomics, hunted=hunted
             )
             place = in_dimensions(finding, source, given) or guard_and_index(finding, source, given)
-            if place:
-                verdict = replace(verdict, message=f"{verdict.message}\n  {place}")
+            facts = [fact for fact in (place, later) if fact]
+            verdict = replace(verdict, message="\n  ".join([verdict.message, *facts]))
         else:
 
             def stored() -> Mapping[str, np.ndarray]:

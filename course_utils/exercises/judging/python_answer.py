@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from dataclasses import replace
 from typing import Any
@@ -20,6 +19,7 @@ from ..isolation.plain_values import Unserialisable, plain, read, written
 from .outcome import clip_printed, method_missing, right, simple
 from .python_case import BY_HAND, SMALLER, with_case
 from .python_process import compiled, problem_of, run_answer, unanswered
+from .shown_values import show, show_both
 from .trials import all_cases
 
 ATOL = 1e-12  # of a number that is returned, by whatever formula
@@ -37,8 +37,6 @@ REFUSED = (
     "Other cases have None for an answer, and this one hasn't: which condition or exception lets "
     "it end there? Or does it end without `return value`?"
 )
-SHOWN = 200  # characters of a value in a message
-SHOWN_ARRAY = 80  # characters of an array that is written out
 
 
 def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = None) -> Verdict:
@@ -77,7 +75,7 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
     """The verdict on what :func:`.python_process.answers` found, from case ``first`` on."""
     cases = all_cases(exercise)[first:]
     for arguments, call in zip(cases, found["calls"], strict=False):
-        shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
+        shown = f"{exercise.function}({', '.join(show(x) for x in arguments)})"
         value, expected = read(call["value"]), exercise.reference(*arguments)
         if exercise.word and _type(value) == _type(expected) == "int":
             verdict = _compare_words(int(value), int(expected), shown, exercise.word)
@@ -86,7 +84,7 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
             verdict = _compare(value, expected, shown, *how)
             verdict = verdict and with_case(verdict, exercise, arguments, value, expected, shown)
         if verdict is not None and value is None and _may_be_none(exercise):
-            message = f"{shown} returned None, expected {_show(expected)}."
+            message = f"{shown} returned None, expected {show(expected)}."
             kind = kinds.WRONG if _some_value(found) else kinds.NOTHING_RETURNED
             verdict = simple(kind, message, hint=REFUSED)
         if verdict is not None and call["advice"]:  # what is missing is the likely cause
@@ -102,7 +100,7 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
     if problem := problem_of(found):
         if problem.kind == kinds.EXCEPTION and not problem.message.startswith("running"):
             arguments = cases[len(found["calls"])]
-            shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
+            shown = f"{exercise.function}({', '.join(show(x) for x in arguments)})"
             problem = replace(problem, message=f"{shown}: {problem.message}")
         elif isinstance(exercise, LanguageExercise) and problem.cause:
             (case,) = cases[len(found["calls"])]
@@ -166,11 +164,12 @@ def _compare(
     if _right(got, want, limit):
         return None
     if _equal(got, want):
-        message = f"{shown} returned {_show(got)}: equal to {_show(want)}, but of another type."
+        message = f"{shown} returned {show(got)}: equal to {show(want)}, but of another type."
         return simple(kinds.WRONG_TYPE, message)
     within = f", within {100 * limit:g} %" if limit > RTOL else ""
-    message = f"{shown} returned {_show(got)}, expected {_show(want)}{within}."
-    if _show(got).endswith("...") or _show(want).endswith("..."):  # the cut may hide it
+    texts = show_both(got, want)
+    message = f"{shown} returned {texts[0]}, expected {texts[1]}{within}."
+    if any(text.endswith("...") for text in texts):  # the cut may hide it
         message += f"\n  first wrong: {_first_wrong(got, want, limit)}"
     return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{_next_step(shown)}")
 
@@ -212,7 +211,8 @@ def _first_wrong(got: Any, want: Any, limit: float, place: str = "result") -> st
             if difference(g, w, 0.0, near) if near else g != w:
                 expected, found = format_value(w), format_value(g)
                 return f"{place}{list(index)}, expected {expected}, got {found}"
-    return f"{place}, expected {_show(want)}, got {_show(got)}"
+    texts = show_both(got, want)
+    return f"{place}, expected {texts[1]}, got {texts[0]}"
 
 
 def _near(want: np.ndarray, limit: float) -> float:
@@ -283,7 +283,7 @@ def _wrong_type(got: Any, want: Any, shown: str) -> Verdict:
         names[1] = "list"
     if isinstance(got, list):
         names[0] = "list"
-    message = f"{shown} returned the {names[0]} {_show(got)}, expected a value of type {names[1]}."
+    message = f"{shown} returned the {names[0]} {show(got)}, expected a value of type {names[1]}."
     hint = ""
     if names[0] in ITERATORS and isinstance(want, (list, tuple)):
         hint = f"A {names[0]} only promises its items: `{names[1]}(...)` collects them."
@@ -299,27 +299,3 @@ def _syntax_error(error: SyntaxError, source: str) -> Verdict:
     if "__global__" in source:
         hint = "This exercise is answered in Python, and the cell looks like CUDA C++."
     return simple(kinds.SYNTAX_ERROR, f"line {line}: {error.msg}.", hint=hint, excerpt=excerpt)
-
-
-def _show(value: Any) -> str:
-    """``value`` as Python writes it, as far as it can and as far as a reader will follow."""
-    try:
-        text = _written_out(value)
-    except ValueError:  # Python writes integers of at most 4,300 digits
-        digits = value.bit_length() * math.log10(2) if isinstance(value, int) else math.nan
-        return f"<an integer of about {digits:,.0f} digits>"
-    except RecursionError:
-        return f"<a deeply nested {type(value).__name__}>"
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-
-
-def _written_out(value: Any) -> str:
-    """``repr(value)``, with each array on one line: a large one as its type and its shape, which
-    say more than the numbers that it begins with."""
-    if isinstance(value, np.ndarray):
-        text = " ".join(repr(value).split())
-        return text if len(text) <= SHOWN_ARRAY else f"<{value.dtype} array of shape {value.shape}>"
-    if isinstance(value, (list, tuple)) and any(isinstance(x, np.ndarray) for x in value):
-        inner = ", ".join(map(_written_out, value))
-        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
-    return repr(value)
