@@ -15,6 +15,6 @@ def race_beside_nucleus():
 QUOTES = {
     "is 10.4 times faster than": lambda: beside("torch.topk"),
     "10.1 times faster than": lambda: beside("torch.topk, unsorted"),
-    "but 2.6 times longer than top-k": race_beside_nucleus,
+    "but 2.6 times as long as top-k": race_beside_nucleus,
 }
 FACTS = {"4.8 TB/s is the rate": DATA_SHEET}
