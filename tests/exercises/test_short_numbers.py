@@ -15,6 +15,7 @@ from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import any_numbers
 from course_utils.exercises.judging.comparison import inputs_beside
 from course_utils.exercises.judging.python_case import WORKABLE, case_rows
+from course_utils.exercises.judging.shown_values import show
 from course_utils.exercises.judging.worked_case import _without_dust, worked_trial
 from course_utils.needs import missing
 

@@ -456,7 +456,16 @@ def value_of(x: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 def directions(x: np.ndarray, c: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    return np.asarray(rng.standard_normal(x.shape)), rng.standard_normal(c.shape)
+    whole = -2.0, -1.0, 1.0, 2.0  # a case can be worked by hand
+    return np.asarray(rng.choice(whole, x.shape)), rng.choice(whole, c.shape)
+
+
+def polynomial_and_directions(
+    x: np.ndarray, c: np.ndarray, dy: np.ndarray, seed: int
+) -> dict[str, np.ndarray]:
+    """The inputs as a verdict shows them."""
+    u, v = directions(x, c, seed)
+    return {"x": x, "c": c, "dy": dy, "u": u, "v": v}
 
 
 def by_formula(x: np.ndarray, c: np.ndarray, dy: np.ndarray, seed: int) -> tuple:
@@ -496,7 +505,12 @@ TWICE_DIFFERENTIABLE = PythonExercise(
     function="gradients",
     needs=("torch",),
     call=derivatives,
+    shows=polynomial_and_directions,
+    start="result[0] is the gradient of x and result[1] that of c, each as its shape and its "
+    "numbers. Work these two out by hand first. The others are the gradients of x, c and dy from "
+    "the directions u and v of these two, and the third derivative of x.",
     cases=(
+        (np.array([2.0, -1.0]), np.array([1.0, 3.0, 5.0]), np.array([1.0, 2.0]), 6),
         some_polynomial(1, (3,), 3),
         some_polynomial(2, (2, 3), 4),
         some_polynomial(3, (), 2),

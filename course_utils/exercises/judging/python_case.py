@@ -44,7 +44,7 @@ def with_case(
     if case is None:
         return replace(verdict, hint=exercise.start or verdict.hint)
     message, hint = verdict.message, exercise.start or verdict.hint
-    if case.title == WORKABLE:
+    if case.title == WORKABLE and not exercise.start:
         hint = BY_HAND if verdict.hint == SMALLER else verdict.hint
     if exercise.call is None:
         call = f"{exercise.function}({', '.join(_parameters(exercise))})"
