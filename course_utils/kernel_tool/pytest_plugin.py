@@ -7,6 +7,8 @@ With the package installed, pytest finds the fixture by itself::
         x, y = np.arange(1000, dtype=np.float32), np.ones(1000, np.float32)
         saxpy((4,), (256,), 2.0, x, y, 1000)      # fails the test if the sanitizer finds anything
         np.testing.assert_allclose(y, 2 * x + 1)
+
+``pytest --step-to FOLDER`` leaves a page of each launch with a fault, if the test fails.
 """
 
 from __future__ import annotations
@@ -24,6 +26,28 @@ if TYPE_CHECKING:  # a run of pytest that has no such test pays for none of it
     from ..launching.kernels import Kernel
     from ..observing.profile_report import Profile
     from ..observing.sanitizing import Report
+    from .step_pages import StepPages
+
+PAGES = "pages of steps"  # the name of the plugin that is registered with --step-to
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--step-to`` to pytest's options."""
+    parser.getgroup("CUDA kernels").addoption(
+        "--step-to",
+        metavar="FOLDER",
+        help="if a test fails, write a page for each launch with a fault, which shows it line by "
+        "line in a browser (small launches only)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Prepare the folder of ``--step-to``. Raises UsageError where it can't be written."""
+    given = config.getoption("step_to", None)
+    if given is not None:
+        from .step_pages import step_pages
+
+        config.pluginmanager.register(step_pages(config, given), PAGES)
 
 
 class CompilerWarning(UserWarning):
@@ -33,11 +57,12 @@ class CompilerWarning(UserWarning):
 class CheckedKernel:
     """A kernel on the emulator; each launch is watched by the sanitizer.
 
-    ``kernel`` is the course's own :class:`~course_utils.launching.kernels.Kernel`.
+    ``kernel`` is the course's own :class:`~course_utils.launching.kernels.Kernel`, ``test`` the
+    test that launches it. ``pages`` keep the launches with a fault, with ``--step-to``.
     """
 
-    def __init__(self, kernel: Kernel):
-        self.kernel = kernel
+    def __init__(self, kernel: Kernel, test: pytest.Item, pages: StepPages | None = None):
+        self.kernel, self._test, self._pages = kernel, test, pages
 
     def __call__(self, grid: Any, block: Any, *args: Any, shared_mem: int = 0) -> None:
         """Launch it. NumPy arrays among ``args`` receive what the kernel wrote; numbers become what
@@ -52,7 +77,10 @@ class CheckedKernel:
         from ..observing.sanitizing import sanitize
 
         values, arrays = _on_the_emulator(args)
-        report = sanitize(self.kernel, grid, block, values, shared_mem=shared_mem)
+        if self._pages is None:
+            report = sanitize(self.kernel, grid, block, values, shared_mem=shared_mem)
+        else:
+            report = self._pages.sanitized(self._test, self.kernel, grid, block, values, shared_mem)
         for array, copy in arrays:
             if array.flags.writeable:
                 array[...] = copy.get()
@@ -93,7 +121,8 @@ def cuda_kernel(request: pytest.FixtureRequest) -> Callable[..., CheckedKernel]:
         kernel = kernel_in(file, name, defines, arch, cooperative)
         for warning in own_warnings(getattr(kernel.module, "warnings", "")):
             warnings.warn(warning, CompilerWarning, stacklevel=2)
-        return CheckedKernel(kernel)
+        pages = request.config.pluginmanager.get_plugin(PAGES)
+        return CheckedKernel(kernel, request.node, pages)
 
     return compiled
 

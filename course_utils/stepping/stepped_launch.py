@@ -142,15 +142,19 @@ class SteppedLaunch:
             "begin": max((m for f in self.faults for _, m in f.moments), default=0),
         }
 
-    def page(self) -> str:
-        """One HTML document with everything in it, ready for a browser."""
-        text = json.dumps(self.data(), separators=(",", ":"), ensure_ascii=False)
+    def page(self, begin: int | None = None) -> str:
+        """One HTML document with everything in it, ready for a browser. It opens at the step
+        ``begin``, counted from 0. Without one it opens where a fault happens, or at the first."""
+        data = self.data()
+        if begin is not None:
+            data["begin"] = begin
+        text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
         return PAGE.read_text(encoding="utf-8").replace("$data", text.replace("</", "<\\/"))
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, begin: int | None = None) -> Path:
         """Write :meth:`page` to a file, and return its path."""
         path = Path(path)
-        path.write_text(self.page(), encoding="utf-8")
+        path.write_text(self.page(begin), encoding="utf-8")
         return path
 
     def frames(self, numbers: Sequence[int] = ()) -> Figure:
@@ -266,9 +270,9 @@ def check_size(name: str, grid: tuple[int, int, int], block: tuple[int, int, int
     blocks, threads = math.prod(grid), math.prod(block)
     if blocks > MOST_BLOCKS or blocks * threads > MOST_THREADS:
         raise LaunchError(
-            f"{name}: {blocks} blocks of {threads} threads are too many to look at. step takes at "
-            f"most {MOST_BLOCKS} blocks and {MOST_THREADS} threads together: make the grid, the "
-            "block and the arrays smaller."
+            f"{name}: {blocks} blocks of {threads} threads are too many to look at. A recording "
+            f"takes at most {MOST_BLOCKS} blocks and {MOST_THREADS} threads together: make the "
+            "grid, the block and the arrays smaller."
         )
 
 
