@@ -247,6 +247,7 @@ void try_column_sums(const float *A, size_t rows, size_t columns, float *sums)
         matrix(3, 2, [LARGEST_EXACT - 1, -LARGEST_EXACT, 1, 1, 0, 0]),
         matrix(2, 4, [math.inf, 1, -math.inf, 3, 5, -math.inf, -math.inf, math.nan]),
         matrix(3, 3, [math.inf, 2, 1, 1, math.nan, -math.inf, -math.inf, 3, 4]),
+        matrix(2, 1, [math.inf, 3]),
     ),
     reference=column_sums,
     contract=DrawnCases(

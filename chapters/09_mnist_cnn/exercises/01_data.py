@@ -125,12 +125,13 @@ def sums_of(given) -> dict:
 
 
 def few_threads(n: int) -> Launch:
-    """One that has all bytes. At full size so few that a thread's sum doesn't fit into 32 bits."""
+    """One that has all bytes. At full size so few that neither a thread's squares nor the block's
+    bytes have a sum that fits into 32 bits."""
     if n == BY_HAND:
         return Launch((1,), (2,))
     if n == OF_ONE_THREAD:
         return Launch((1,), (1,), budget=4_000_000)
-    return Launch((2,), (256,) if n < 1 << 20 else (64,))
+    return Launch((2,), (256,)) if n < 1 << 20 else Launch((1,), (64,))
 
 
 EXACT_SUMS = KernelExercise(
