@@ -60,3 +60,14 @@ def test_a_right_answer_passes_however_it_is_written(how):
 def test_other_parameters_are_still_seen(how, old, new):
     source = ANSWERS[how].replace(old, new).replace(old.replace("float", "real"), new)
     assert run_source(SAXPY, source).kind == kinds.WRONG_SIGNATURE
+
+
+def test_the_thread_that_starts_a_store_may_fence_for_all_after_the_barrier():
+    exercise = find("08.unseen_squares")
+    fence = "    writes_are_ready(); // by every thread that wrote, after it wrote\n"
+    old = f"{fence}    __syncthreads();"
+    new = "    __syncthreads();\n    if (threadIdx.x == 0) writes_are_ready();"
+    assert exercise.solution.count(old) == 1
+    assert run_source(exercise, exercise.solution.replace(old, new)).kind == kinds.PASS
+    before = exercise.solution.replace(old, "\n".join(reversed(new.split("\n"))))
+    assert run_source(exercise, before).kind == kinds.DATA_RACE
