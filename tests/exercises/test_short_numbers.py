@@ -104,7 +104,6 @@ LONG_IN_PYTHON = {
     "06.three_parts": SINES,
     "07.loss_scaler": "a scale of 65536",
     "07.three_lies": "a kernel of the course has made them",
-    "07.twice_differentiable": EXPONENTIAL,
     "09.statistics_from_moments": "eps is 1e-5, and the moments are in units of 2**-32",
     "09.training_loop": EXPONENTIAL,
 }
