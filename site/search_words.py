@@ -16,19 +16,82 @@ _ROW = re.compile(r"^\| \*\*(.+?)\*\* \|.*\| \[\d\d/\d\d\]\(([^)#]+\.ipynb)[^)]*
 _HEADING = re.compile(r"^### (.+)$", re.M)
 # What readers call it, where the heading has other words.
 ALSO = {
-    "hangs": ("my kernel hangs", "hang", "freezes", "never returns", "stuck"),
-    "right the first time only": ("wrong the second time",),
-    "differs from run to run": ("random results", "different every time", "nondeterministic"),
-    "slower than NumPy": ("my kernel is slow", "kernel is slow", "slow"),
-    "prints nothing": ("printf prints nothing", "no output"),
-    "only wrong for large sizes": ("wrong for large arrays", "overflow"),
+    "hangs": ("my kernel hangs", "hang", "freezes", "never returns", "never finishes", "stuck"),
+    "right the first time only": (
+        "wrong the second time",
+        "result doubles with each call",
+        "result twice as large the second time",
+        "cell run twice",
+    ),
+    "only wrong for sizes that aren't multiples of the block": (
+        "last elements wrong",
+        "last block wrong",
+        "wrong when n is not a multiple of the block size",
+        "only multiples of 256 right",
+        "tail missing",
+    ),
+    "only wrong for large sizes": ("wrong for large arrays", "overflow", "negative index"),
+    "wrong on the GPU, right on the emulator": ("works on the emulator but not on the gpu",),
+    "differs from run to run": (
+        "random results",
+        "different every time",
+        "nondeterministic",
+        "sometimes wrong",
+        "works with printf",
+        "works in debug but not in release",
+        "float sum not reproducible",
+    ),
+    "slower than NumPy": (
+        "my kernel is slow",
+        "slow",
+        "slower than the cpu",
+        "no speedup",
+        "first launch slow",
+    ),
+    "prints nothing": ("printf prints nothing", "no output", "printf missing"),
+    "invalid configuration argument": (
+        "more than 1024 threads",
+        "block too large",
+        "too many threads per block",
+    ),
+    "too many resources requested for launch": (
+        "too much shared memory",
+        "too many registers per thread",
+    ),
+    "Only the beginning is right": (
+        "only the first block works",
+        "only the first elements right",
+        "second half wrong",
+        "rest is zero",
+    ),
+    "Off by one": ("shifted by one", "neighbour's value"),
+    "Precision only": ("slightly different from numpy", "rounding error", "last digits differ"),
+    "Nothing written": ("result unchanged", "array unchanged", "kernel does nothing"),
+    "Transposed": ("rows and columns swapped",),
+    "Out of bounds": ("index out of range", "reads past the end", "buffer overrun"),
+    "Uninitialised read": ("garbage values", "uninitialized", "uninitialized memory"),
+    "Barrier misuse": ("syncthreads in a branch", "syncthreads in if"),
+    "No compiler": ("nvcc not found", "nvrtc not found"),
+    "No module named 'cupy'": ("modulenotfounderror", "import error"),
+    'identifier "x" is undefined': ("undeclared identifier", "identifier undefined"),
     "an illegal memory access was encountered": ("segmentation fault", "segfault"),
     "out of memory": ("cuda out of memory", "oom"),
     "the launch timed out and was terminated": ("timeout", "watchdog"),
     "CompileException": ("nvrtc_error_compilation", "nvrtc error"),
     "Data race": ("race condition", "race"),
     "Not a number": ("nan", "nans"),
-    "All zeros": ("zeros", "only zeros"),
+    "All zeros": ("zeros", "only zeros", "array stays zero"),
+}
+
+
+# What readers call the subject of a lesson, where the glossary has other words.
+LESSONS = {
+    "03_gpu_introduction/02_execution_model": ("warp divergence", "threads of a warp diverge"),
+    "03_gpu_introduction/03_memory_hierarchy": ("register spilling", "spilled registers"),
+    "04_first_kernels/05_coalescing_and_transpose": ("uncoalesced access", "memory coalescing"),
+    "04_first_kernels/08_occupancy": ("low occupancy", "register pressure"),
+    "04_first_kernels/09_profiling": ("find the bottleneck", "ncu", "nsys"),
+    "04_first_kernels/10_debugging": ("compute-sanitizer", "cuda-gdb", "memcheck", "racecheck"),
 }
 
 
@@ -38,6 +101,8 @@ def search_words(root: Path = ROOT) -> dict[str, list[tuple[str, str]]]:
     for words, target in _ROW.findall(_markdown(GLOSSARY)):
         page = (GLOSSARY.parent / target).resolve().relative_to(root).with_suffix("").as_posix()
         found[page] += [(word.lower().strip("`"), "") for word in re.split(r", ", words)]
+    for lesson, also in LESSONS.items():
+        found[f"chapters/{lesson}"] += [(word, "") for word in also]
     names: dict[str, list[str]] = defaultdict(list)
     for error in CUDA_ERRORS.values():
         names[error.heading].append(error.name)

@@ -40,3 +40,14 @@ def test_other_words_belong_to_headings_that_there_are():
     headings = {heading for _, heading in WRONG}
     assert search_words.ALSO.keys() <= headings
     assert ("my kernel hangs", "hangs") in WRONG
+
+
+def test_a_symptom_in_a_readers_words_belongs_to_its_heading():
+    assert ("last elements wrong", "only wrong for sizes that aren't multiples of the block") in WRONG
+    assert ("register spilling", "") in WORDS["chapters/03_gpu_introduction/03_memory_hierarchy"]
+
+
+def test_no_words_lead_to_two_headings():
+    headings = {}
+    for word, heading in WRONG:
+        assert headings.setdefault(word, heading) == heading, word

@@ -1,7 +1,8 @@
 // What the pages do by themselves; see course_pages.py for what they hold.
 document.addEventListener("DOMContentLoaded", () => {
   nameFoldsOfContents();
-  scrollTablesByKeys();
+  scrollByKeys();
+  leadToMessages();
   if (location.pathname.includes("assets/benchmarks/")) filterRecords();
 });
 
@@ -13,11 +14,62 @@ function nameFoldsOfContents() {
   }
 }
 
-// A table that is wider than the page can be reached with the Tab key, and then moved.
-function scrollTablesByKeys() {
-  for (const table of document.querySelectorAll("article table")) {
-    if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
+// A table or picture that is wider than the page can be reached with the Tab key, and then moved.
+function scrollByKeys() {
+  for (const wide of document.querySelectorAll("article table, .home-figure")) {
+    if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
   }
+}
+
+// The search finds pages that have all the words. Readers describe a symptom in words of their own, so
+// the entries of the index that share most of them come first: the headings of 00/03 and the glossary.
+function leadToMessages() {
+  if (typeof Search === "undefined" || !Search._performSearch) return;
+  const plain = Search._performSearch;
+  Search._performSearch = (query, ...others) => {
+    const nearest = nearestEntries(query, Search._index);
+    const place = (result) => `${result[0]}${result[2]}`;
+    const known = new Set(nearest.map(place));
+    // The last result is shown first.
+    return [...plain(query, ...others).filter((result) => !known.has(place(result))), ...nearest];
+  };
+}
+
+const QUIET = new Set(
+  ("a an and any are as at be but by cuda do does doesn don for from get gets give gives has have how i if in into is it " +
+    "its kernel me my of on or over s t than that the then there this to was what when where which why with").split(" "));
+const SAME = new Map(Object.entries({
+  incorrect: "wrong", bad: "wrong", differ: "different", differs: "different", results: "result", output: "result",
+  answer: "result", values: "result", value: "result", sum: "result", runs: "run", launch: "run", call: "run", time: "run",
+  once: "first", works: "right", correct: "right", elements: "element", arrays: "array", stuck: "hang",
+  slower: "slow", zeros: "zero", threads: "thread", blocks: "block", accesses: "access", nans: "nan", every: "each",
+}));
+
+function contentWords(text) {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const kept = words.filter((word) => !QUIET.has(word));
+  const one = (word) => (word.length > 3 ? word.replace(/([^s])s$/, "$1") : word);
+  return new Set((kept.length ? kept : words).map((word) => one(SAME.get(word) ?? word)));
+}
+
+// Up to three results of the index, the nearest last, as Search has them.
+function nearestEntries(query, index) {
+  const asked = contentWords(query);
+  const best = new Map();
+  for (const [entry, places] of Object.entries(index.indexentries)) {
+    const words = contentWords(entry);
+    const both = [...words].filter((word) => asked.has(word)).length;
+    const near = (2 * both) / (asked.size + words.size);
+    if (near < 0.6) continue;
+    for (const [page, anchor] of places) {
+      const key = `${page}#${anchor}`;
+      const score = near + (anchor ? 0.01 : 0);
+      if (score <= (best.get(key)?.[4] ?? 0)) continue;
+      best.set(key, [index.docnames[page], index.titles[page], anchor ? `#${anchor}` : "", null, score,
+        index.filenames[page], "index"]);
+    }
+  }
+  return [...best.values()].sort((a, b) => a[4] - b[4]).slice(-3);
 }
 
 // On the page of all records: a field that leaves the rows with all the words typed into it.
