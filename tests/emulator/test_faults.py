@@ -356,6 +356,42 @@ x[1] = 1;"""
     assert f"it reads {count} and waits for 8" in found.message
 
 
+SWAP = "atomicCAS(x, seen, seen + x[1 + threadIdx.x])"
+
+
+@pytest.mark.parametrize(
+    "body, cause",
+    [
+        (f"unsigned seen = 1; while (true) if ({SWAP} == seen) return;", "EXPECTED_NOT_RENEWED"),
+        (f"unsigned seen = 1, b; do b = {SWAP}; while (b != seen);", "EXPECTED_NOT_RENEWED"),
+        (f"unsigned seen = x[0]; while ({SWAP} != seen);", "EXPECTED_NOT_RENEWED"),
+        ("while (atomicCAS(x, 1, 2) != 1);", "EXPECTED_NOT_RENEWED"),
+        (
+            "unsigned my = atomicAdd(x + 1, 1u) - 5; while (atomicCAS(x, my, my + 1) != my);",
+            "COUNTER_PASSED",
+        ),
+    ],
+)
+@pytest.mark.parametrize("start", [1, 7])
+def test_a_compare_and_swap_that_expects_one_value_for_ever_waits_for_no_counter(
+    body, cause, start
+):
+    x = np.array([start, *range(5, 37)], np.uint32)
+    found = fault(body, 1, 32, (x, np.int32(1)), parameters="unsigned* x, int n", budget=20_000)
+    assert (found.kind, found.cause) == (ENDLESS_LOOP, Cause[cause])
+    assert ("waits for" in found.message) == (cause == "COUNTER_PASSED")
+
+
+def test_a_compare_and_swap_that_renews_what_it_expects_waits_for_no_number():
+    body = """unsigned seen = 0, before;
+while ((before = atomicCAS(x, seen, seen + x[1])) != seen || seen < 1000) seen = before;"""
+    x = np.array([7, 0], np.uint32)
+    found = fault(body, 1, 32, (x, np.int32(1)), parameters="unsigned* x, int n", budget=20_000)
+    assert found.kind == ENDLESS_LOOP
+    assert found.cause not in (Cause.COUNTER_PASSED, Cause.EXPECTED_NOT_RENEWED)
+    assert "waits for" not in found.message
+
+
 def test_recursion_without_end_is_an_endless_loop():
     source = """
     __device__ __noinline__ int deeper(int n) { volatile int a[64]; a[n & 63] = n;

@@ -12,7 +12,8 @@ from course_utils.emulator import (
     next_step,
 )
 
-FOR_ATOMICS_ALONE = {Cause.SCOPE_TOO_NARROW}  # found only where a kernel has one
+# Found only where a kernel has one.
+FOR_ATOMICS_ALONE = {Cause.EXPECTED_NOT_RENEWED, Cause.SCOPE_TOO_NARROW}
 
 
 def finding(cause):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 
-from ..isa.ptx import Immediate, Instruction, Operand, Register
-from .origins import in_loop, setter
+from ..isa.ptx import Address, Immediate, Instruction, Operand, Register
+from .origins import changing, in_loop, loads_of, setter
 from .reported_state import ReportedCode, ReportedGroup
 
 FROM_MEMORY = {"ld", "ldu", "atom"}
@@ -14,15 +15,48 @@ EQUAL = {"eq", "ne"}
 
 def awaited(group: ReportedGroup) -> tuple[int, int] | None:
     """The value that is read and the value that is awaited, for the first thread of a group in a
-    loop that ends when the two are equal. None for another loop."""
+    loop that ends when the two are equal. None for another loop, and for a compare-and-swap whose
+    expected value each round renews: it waits for no number."""
     for comparison in _comparisons(group.code, group.block):
         read, other = comparison.operands[1:3]
         if not _from_memory(group.code, read):
             read, other = other, read
+        swap = _swap(group.code, read)
+        if swap is not None and _slots(swap.operands[2], other) & changing(group.code, group.block):
+            continue
         pair = _value(group, read), _value(group, other)
         if _from_memory(group.code, read) and None not in pair:
             return pair[0] or 0, pair[1] or 0
     return None
+
+
+def keeps_expecting(group: ReportedGroup) -> bool:
+    """Whether a group is in a loop that ends when a compare-and-swap returns the value it expects,
+    where nothing in the loop changes that value or the address. A number that another atomic gave
+    the thread is its turn, and no guess of what the element holds."""
+    for comparison in _comparisons(group.code, group.block):
+        for read, other in permutations(comparison.operands[1:3]):
+            swap = _swap(group.code, read)
+            if swap is None or not isinstance(swap.operands[1], Address):
+                continue
+            place, expected = swap.operands[1], swap.operands[2]
+            fixed = _slots(place.base, expected, other)
+            if fixed & changing(group.code, group.block):
+                continue
+            atomics = [i for i in loads_of(group.code, expected) if i.opcode == "atom"]
+            if all(i.operands[1] == place for i in atomics):
+                return True
+    return False
+
+
+def _swap(code: ReportedCode, operand: Operand) -> Instruction | None:
+    """The compare-and-swap that returned an operand's value."""
+    found = setter(code, operand) if isinstance(operand, Register) else None
+    return found if found is not None and "cas" in found.modifiers else None
+
+
+def _slots(*operands: Operand) -> set[int]:
+    return {operand.slot for operand in operands if isinstance(operand, Register)}
 
 
 def _comparisons(code: ReportedCode, number: int) -> Iterator[Instruction]:

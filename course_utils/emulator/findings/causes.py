@@ -138,6 +138,7 @@ class Cause(Enum):
     TEXTURE_INVALID = "an object that does not fit the access to a texture or surface, or none"
 
     # ends
+    EXPECTED_NOT_RENEWED = "a loop around a compare-and-swap that expects one value in every round"
     COUNTER_PASSED = "a loop that waits for a number which the counter has gone past"
     STEP_BUDGET_EXCEEDED = "a launch that ran more instructions than it may"
     CONDITION_NEVER_CHANGES = "a loop in which nothing changes its condition"

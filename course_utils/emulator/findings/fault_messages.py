@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..isa import ptx
-from .awaited_values import awaited
+from .awaited_values import awaited, keeps_expecting
 from .causes import Cause
 from .origins import never_changes, read_before
 from .outside import explain
@@ -29,6 +29,10 @@ from .reported_state import (
 from .wording import at_line, plural, where
 
 ONLY_SLOW = " If it does, let the emulator do less: try a smaller size."
+EXPECTS_THE_SAME = (
+    "The loop ends when the compare-and-swap returns the value that it expects, and nothing in the "
+    "loop changes that value: once another thread has stored a different one, it never comes."
+)
 
 
 def access_fault(
@@ -120,11 +124,13 @@ def endless_loop(
     """A launch that has run its budget of instructions, or a function that calls itself. Of threads
     in loops it tells of one that waits for a number which has gone past. ``repeats``: all threads
     that run have the values that they had before."""
-    pair = None
+    pair, swaps = None, False
     if not recursion:
-        waiting = [(g, awaited(g)) for g in (group, *batch.waiting())]
-        passed = [(g, pair) for g, pair in waiting if pair is not None and pair[0] > pair[1]]
-        group, pair = [*passed, waiting[0]][0]
+        waiting = [(g, awaited(g), keeps_expecting(g)) for g in (group, *batch.waiting())]
+        unequal = [(g, pair, swaps) for g, pair, swaps in waiting if pair and pair[0] != pair[1]]
+        passed = [one for one in unequal if not one[2] and one[1][0] > one[1][1]]
+        swapping = [one for one in unequal if one[2]]
+        group, pair, swaps = [*passed, *swapping, waiting[0]][0]
     location = group.code.blocks[group.block].instructions[0].location
     thread, block = batch.who(group.lanes[0])
     cause, array = Cause.STEP_BUDGET_EXCEEDED, None
@@ -133,6 +139,8 @@ def endless_loop(
     if recursion:
         cause, why = Cause.ENDLESS_RECURSION, "Does every path through it end?"
         what = "calls itself without end: the stack is full"
+    elif pair is not None and pair[0] != pair[1] and swaps:
+        cause, why = Cause.EXPECTED_NOT_RENEWED, EXPECTS_THE_SAME
     elif pair is not None and pair[0] != pair[1]:
         read, wanted = pair
         why = f"The loop ends when two values are equal: it reads {read} and waits for {wanted}."

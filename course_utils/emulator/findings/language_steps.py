@@ -21,6 +21,11 @@ _CHANGES = (
     "must read it from memory, by an atomic."
 )
 
+_RENEW = (
+    "If the loop updates the element, take what the compare-and-swap returned as the new expected "
+    "value, and compute the new one from it. If the loop waits for a lock, is the lock given back?"
+)
+
 _TRITON_MASK = "mask=i < n in the tl.load or tl.store"
 _TRITON_APART = (
     "Programs run in any order, and no barrier reaches two of them. If one needs the results of "
@@ -37,6 +42,7 @@ _TRITON_ORDER = (
 
 TRITON: Steps = {
     Cause.CONDITION_NEVER_CHANGES: _CHANGES,
+    Cause.EXPECTED_NOT_RENEWED: _RENEW,
     OUT_OF_BOUNDS: "Does this offset have an element? If not, leave it out: "
     f"{_TRITON_MASK}. If it does, work it out by hand from tl.program_id and tl.arange.",
     Cause.OUTSIDE_ARRAY_GUARDED: "A mask or a loop limits this offset already: compare its limit "
@@ -94,6 +100,7 @@ _NUMBA_ATOMIC = (
 
 NUMBA: Steps = {
     Cause.CONDITION_NEVER_CHANGES: _CHANGES,
+    Cause.EXPECTED_NOT_RENEWED: _RENEW,
     OUT_OF_BOUNDS: "Does this thread own an element? If not, guard the access: if i < x.size. If "
     "it does, work out its index by hand for the thread that the report names.",
     Cause.OUTSIDE_SHARED_ARRAY: "Compare the size with cuda.shared.array(...), and work out each "
@@ -164,6 +171,7 @@ _WARP_RANGE = (
 
 WARP: Steps = {
     Cause.CONDITION_NEVER_CHANGES: _CHANGES,
+    Cause.EXPECTED_NOT_RENEWED: _RENEW,
     OUT_OF_BOUNDS: _WARP_RANGE,
     Cause.OUTSIDE_ARRAY_GUARDED: _WARP_RANGE,
     Cause.OUTSIDE_ARRAY_COMPUTED: _WARP_RANGE,

@@ -117,6 +117,15 @@ def index_sources(code: ReportedCode, access: Instruction) -> tuple[bool, bool]:
     return any(map(_is_number, found)), any(map(sources.is_value, found))
 
 
+def loads_of(code: ReportedCode, operand: Operand) -> list[Instruction]:
+    """The loads and atomics that a value is computed from. None of a variable of a loop."""
+    sources = _Sources(code)
+    found = sources.of([operand])
+    setters = [sources.setters.get(s, []) for s in found if isinstance(s, int)]
+    alone = [steps[0][1].instruction for steps in setters if len(steps) == 1]
+    return [i for i in alone if _reads(i) or i.opcode in ("ldu", "atom")]
+
+
 def branch_before(code: ReportedCode, instruction: Instruction) -> Location | None:
     """The line of the last condition that decides whether a thread gets to an instruction of a
     function and that threads of a block can find different; None without one. A condition made of
@@ -307,12 +316,21 @@ def in_loop(code: ReportedCode, number: int) -> set[int]:
 def never_changes(code: ReportedCode, number: int) -> bool:
     """Whether basic block ``number`` is in a loop that can't end: nothing that its conditions
     depend on changes in it, and it waits for no thread."""
-    steps = [step for n in in_loop(code, number) for step in code.blocks[n].decoded]
+    steps = _steps_of_loop(code, number)
     for step in steps:
         if traits_of(step.instruction).barrier or step.instruction.opcode in ENDS | GATHERS.keys():
             return False
     guards = {g.slot for step in steps if (g := step.instruction.guard) is not None}
     return bool(steps) and not guards & _varying(steps)
+
+
+def changing(code: ReportedCode, number: int) -> set[int]:
+    """The registers that the loops around basic block ``number`` may give another value."""
+    return _varying(_steps_of_loop(code, number))
+
+
+def _steps_of_loop(code: ReportedCode, number: int) -> list[ReportedStep]:
+    return [step for n in in_loop(code, number) for step in code.blocks[n].decoded]
 
 
 def only_waits(blocks: Iterable[ReportedBlock]) -> bool:
