@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..devices.limits import LaunchError, dimensions
 from ..emulator import (
     ALL_CHECKS,
+    BARRIER,
     READ,
     UPDATE,
     WRITE,
@@ -43,10 +44,18 @@ HEIGHT = 720  # pixels
 
 @dataclass(frozen=True)
 class SteppedFault:
-    """A finding and its ``moments``: (label, step) of each access that it names."""
+    """A finding and its ``moments``: (label, step) of each access that it names. ``barrier``: the
+    kernel misuses one there."""
 
     text: str
     moments: tuple[tuple[str, int], ...]
+    barrier: bool = False
+
+    @property
+    def headline(self) -> str:
+        """The first line of the text as a sentence."""
+        first = self.text.split("\n")[0].rstrip(" :;,")
+        return first if first.endswith((".", "!", "?")) else f"{first}."
 
 
 class SteppedLaunch:
@@ -93,9 +102,12 @@ class SteppedLaunch:
             mine = [
                 n for n in lines if thread is None or self._touches(self.steps[n], finding, thread)
             ]
+            if finding.kind == BARRIER:  # where threads wait, rather than where others pass by
+                mine = [n for n in mine or lines if self.steps[n].waits] or mine
             if lines:
                 moments.append((label, (mine or lines)[-1]))
-        return SteppedFault(finding.message, tuple(sorted(moments, key=lambda m: m[1])))
+        moments.sort(key=lambda moment: moment[1])
+        return SteppedFault(finding.message, tuple(moments), finding.kind == BARRIER)
 
     def _touches(self, step: LineStep, finding: Finding, thread: tuple[int, int, int]) -> bool:
         x, y, z = thread
@@ -136,7 +148,12 @@ class SteppedLaunch:
             "barriers": [[b.name, b.block, b.arrivals] for b in self.barriers],
             "steps": [_compact(step, files) for step in self.steps],
             "faults": [
-                {"text": f.text, "moments": [list(moment) for moment in f.moments]}
+                {
+                    "text": f.text,
+                    "headline": f.headline,
+                    "barrier": f.barrier,
+                    "moments": [list(moment) for moment in f.moments],
+                }
                 for f in self.faults
             ],
             "begin": max((m for f in self.faults for _, m in f.moments), default=0),

@@ -90,7 +90,7 @@ def test_keys_buttons_and_the_slider_move_the_same_step(opened):
     assert line(frame) == 4
     frame.click("[data-go=barrier]")
     assert line(frame) == 5
-    assert frame.locator(".threads .wait").count() == 64
+    assert frame.locator(".pane.threads .wait").count() == 64
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("End")
     assert line(frame) in (12, 13)
@@ -105,8 +105,12 @@ def test_keys_buttons_and_the_slider_move_the_same_step(opened):
     assert line(frame) == 8 and "32 of 64 threads" in frame.inner_text(".said")
     frame.click(".code li:nth-child(8)")  # its next execution
     assert "16 of 64 threads" in frame.inner_text(".said")
-    assert frame.locator(".threads .run").count() == 16 == frame.locator(".threads .off").count()
-    assert frame.locator(".values .write").count() == 16
+    assert (
+        frame.locator(".pane.threads .run").count()
+        == 16
+        == frame.locator(".pane.threads .off").count()
+    )
+    assert frame.locator(".pane.values .write").count() == 16
     assert not problems
 
 
@@ -131,9 +135,51 @@ def test_it_plays_until_it_is_stopped(opened):
     assert frame.evaluate("now") == stopped and not problems
 
 
+def test_space_plays_whatever_has_the_focus_and_enter_presses_a_button(opened):
+    frame, page, problems = opened(TREE)
+    for button in ("[data-go=next]", "[data-go=end]"):
+        frame.evaluate("() => { play(false); show(0); }")
+        frame.focus(button)
+        page.keyboard.press(" ")
+        assert frame.evaluate("[now, timer !== null]") == [0, True]
+        page.keyboard.press(" ")
+        assert frame.evaluate("timer === null")
+    page.keyboard.press("Enter")
+    assert frame.evaluate("now === D.steps.length - 1") and not problems
+
+
+@pytest.mark.parametrize(("width", "rows"), [(390, 8), (1000, 16), (1600, 32)])
+def test_rows_of_elements_line_up_with_warps(opened, width, rows):
+    frame, _, problems = opened(TREE, viewport={"width": width, "height": 900})
+    tops = "row => row.map(cell => Math.round(cell.getBoundingClientRect().top))"
+    tops = frame.evaluate(f"boxes.map({tops})")
+    counts = [[row.count(top) for top in sorted(set(row))] for row in tops]
+    assert counts[0] == [rows] * (64 // rows)  # of x, whose values have two digits
+    assert all(count[0] in (1, 8, 16, 32) for count in counts)
+    fits = "all('.elements span').every(cell => cell.scrollWidth <= cell.clientWidth)"
+    assert frame.evaluate("n => { show(n); return 1; }", 99) and frame.evaluate(fits)
+    assert not problems
+
+
+@pytest.mark.parametrize(("source", "flights"), [(TREE, 0), (COPIED, 1)])
+def test_a_legend_says_what_a_look_means(opened, source, flights):
+    frame, _, problems = opened(source, viewport={"width": 390, "height": 900})
+    said = frame.inner_text(".legend")
+    assert all(word in said for word in ("runs", "waits", "ended", "read", "written"))
+    assert ("in flight" in said) == bool(flights)
+    look = "name => getComputedStyle(part(name)).backgroundImage"
+    frame.click("[data-go=barrier]")
+    if not flights:
+        sample, real = (frame.evaluate(look, f"{at} .wait") for at in (".legend", ".pane.threads"))
+        assert sample == real != "none"
+    for sample in frame.query_selector_all(".legend [aria-hidden]"):
+        assert sample.bounding_box()["width"] < 18
+    assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth") and not problems
+
+
 def test_values_are_those_of_the_step_in_both_directions(opened):
     frame, _, problems = opened(TREE)
-    there = "n => { show(n); return all('.values span').map(cell => cell.textContent); }"
+    there = "n => { show(n); return all('.pane.values span').map(cell => cell.textContent); }"
     last = frame.evaluate("D.steps.length - 1")
     seen = [frame.evaluate(there, n) for n in range(last + 1)]
     assert [frame.evaluate(there, n) for n in reversed(range(last + 1))] == seen[::-1]
@@ -169,7 +215,9 @@ def test_a_copy_a_phase_and_a_bank_conflict_are_said(opened):
     frame, _, problems = opened(COPIED)
     steps = steps_of(COPIED)
     landing = next(n for n, each in enumerate(steps.steps) if not each.lanes)
-    assert frame.evaluate("n => { show(n - 1); return all('.flight').length; }", landing) == 64
+    assert (
+        frame.evaluate("n => { show(n - 1); return all('.pane .flight').length; }", landing) == 64
+    )
     said = frame.evaluate("n => { show(n); return part('.said').textContent; }", landing)
     assert "Phase 0 of full is complete." in said and "s[0 to 63]" in said
     assert frame.inner_text(".mbarriers .changed >> nth=0") == "phase 1"
@@ -194,6 +242,48 @@ def test_a_warp_is_marked_where_its_threads_are_that_have_not_ended(opened):
     assert frame.evaluate(marks, [ends, at]) == "all warps" and not problems
 
 
+def test_a_barrier_that_not_all_reach_is_not_said_to_have_all_its_threads(opened):
+    source = HALF[: HALF.index("    for")] + "}"
+    frame, _, problems = opened(source)
+    recorded = steps_of(source)
+    there = "n => { show(n); return part('.said').textContent; }"
+    first, last = (n for n, each in enumerate(recorded.steps) if each.waits)
+    assert "32 threads wait at the barrier." in frame.evaluate(there, first)
+    said = frame.evaluate(there, last)
+    assert frame.locator(".pane.threads .wait").count() == 40
+    assert "8 more threads wait at the barrier: 40 wait now. 40 threads can go on." in said
+    assert "All have arrived" not in said
+    assert [n for _, n in recorded.faults[0].moments] == [last] and recorded.faults[0].barrier
+    assert said.endswith(f"Here: {recorded.faults[0].headline}") and not problems
+
+
+def test_a_barrier_that_all_reach_has_all_its_threads(opened):
+    frame, _, problems = opened(TREE)
+    frame.click("[data-go=barrier]")
+    said = frame.inner_text(".said")
+    assert said.endswith("64 threads wait at the barrier. All have arrived, and they go on.")
+    assert not problems
+
+
+# Both accesses of the first race are in one line of one warp.
+SHIFT = """extern "C" __global__ void tree(int *x, int *y)
+{
+    x[threadIdx.x] = x[threadIdx.x + 1 & 63];
+}"""
+
+
+def test_two_accesses_of_one_step_have_one_button(opened):
+    frame, _, problems = opened(SHIFT)
+    for n, fault in enumerate(steps_of(SHIFT).faults):
+        places = {step for _, step in fault.moments}
+        buttons = frame.locator(f".faults div:nth-child({n + 1}) button")
+        assert buttons.count() == len(places)
+        if len(places) == 1 < len(fault.moments):
+            assert buttons.all_inner_texts() == ["both accesses"]
+    assert any(len({step for _, step in fault.moments}) == 1 for fault in steps_of(SHIFT).faults)
+    assert not problems
+
+
 def test_a_screen_reader_finds_a_heading_a_main_part_and_lines_that_are_buttons(opened):
     frame, page, problems = opened(TREE)
     assert frame.inner_text("main h1") == "Steps of tree" == frame.title()
@@ -208,11 +298,15 @@ def test_an_element_below_the_pane_is_brought_into_view(opened):
     frame, _, problems = opened(source)
     steps = steps_of(source)
     n = next(n for n, each in enumerate(steps.steps) if any(e == 639 for _, e, _ in each.changes))
-    inside = "n => { show(n); const pane = part('.values').getBoundingClientRect(); return "
-    inside += "all('.values .write').some(c => c.getBoundingClientRect().bottom <= pane.bottom); }"
+    inside = "n => { show(n); const pane = part('.pane.values').getBoundingClientRect(); return "
+    inside += (
+        "all('.pane.values .write').some(c => c.getBoundingClientRect().bottom <= pane.bottom); }"
+    )
     assert frame.evaluate(inside, n)
-    assert frame.evaluate("() => { part('.values').scrollTop = 0; show(now, false); return 1; }")
-    assert frame.evaluate("() => part('.values').scrollTop") == 0 and not problems
+    assert frame.evaluate(
+        "() => { part('.pane.values').scrollTop = 0; show(now, false); return 1; }"
+    )
+    assert frame.evaluate("() => part('.pane.values').scrollTop") == 0 and not problems
 
 
 def test_a_race_opens_at_its_second_moment_and_leads_to_the_first(opened):

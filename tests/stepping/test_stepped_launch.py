@@ -12,7 +12,7 @@ from course_utils.devices import emulated_cupy as cp
 from course_utils.devices.limits import LaunchError
 from course_utils.errors import LessonError
 from course_utils.stepping.states import key_frames, state_after
-from course_utils.stepping.stepped_launch import MOST_THREADS, PAGE
+from course_utils.stepping.stepped_launch import MOST_THREADS, PAGE, SteppedFault
 
 
 def kernel(body, parameters="const int *x, int *y", name="k"):
@@ -129,6 +129,12 @@ def test_a_race_is_shown_at_both_of_its_moments():
     assert [steps.steps[n].line for _, n in fault.moments] == [3, 4]
     assert steps.data()["begin"] == fault.moments[-1][1]
     assert key_frames(steps)[:2] == [n for _, n in fault.moments]
+
+
+@pytest.mark.parametrize("text", ["Data race on x[3]:\n  here", "Deadlock: all wait.\nmore", "a,"])
+def test_the_headline_of_a_fault_is_a_sentence(text):
+    headline = SteppedFault(text, ()).headline
+    assert headline.endswith(".") and headline[-2] not in ".:,"
 
 
 def test_in_an_adversarial_order_the_race_goes_wrong():
