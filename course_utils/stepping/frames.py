@@ -61,7 +61,7 @@ def key_figure(launch: SteppedLaunch, frames: Sequence[int] = ()) -> Figure:
 
 
 def _moment(launch: SteppedLaunch, number: int) -> str:
-    moments = launch.faults[0].moments if launch.faults else ()
+    moments = launch.main_fault.moments if launch.main_fault else ()
     labels = [label for label, n in moments if n == number]
     if not labels:
         return ""
@@ -90,13 +90,18 @@ def _source(axes: Axes, launch: SteppedLaunch, number: int) -> None:
 
 
 def _shown(launch: SteppedLaunch, state: StepState) -> list[tuple[int, range]]:
-    """(array, elements) that are drawn: those that the step touches first, 16 elements of each."""
+    """(array, elements) that are drawn: those that the step touches first, 16 elements of each,
+    around that of a fault where there is one."""
+    fault = launch.main_fault
+    finding = fault.finding if fault else None
     order = sorted(range(len(launch.arrays)), key=lambda a: not state.touched[a])[:ARRAYS]
     found = []
     for array in sorted(order):
         size = len(state.values[array])
-        middle = min(state.touched[array], default=0)
-        first = min(middle // VALUES * VALUES, max(size - VALUES, 0))
+        first = min(state.touched[array], default=0) // VALUES * VALUES
+        if finding and finding.index is not None and launch.arrays[array].name == finding.array:
+            first = max(finding.index - VALUES // 2, 0)
+        first = min(first, max(size - VALUES, 0))
         found.append((array, range(first, min(first + VALUES, size))))
     return found
 

@@ -75,8 +75,8 @@ def key_frames(launch: SteppedLaunch) -> list[int]:
     begin = min(starting, default=0)
     waiting = [n for n, step in enumerate(steps) if step.waits and n > begin]
     writing = [n for n, step in enumerate(steps) if step.changes]
-    if launch.faults and launch.faults[0].moments:
-        found = [n for _, n in launch.faults[0].moments]
+    if launch.main_fault:
+        found = [n for _, n in launch.main_fault.moments]
     else:
         found = (starting or reaching)[:1] + (waiting[:1] or reaching[len(reaching) // 2 :][:1])
     return sorted({*found[:2], *writing[-1:]}) or [len(steps) - 1]

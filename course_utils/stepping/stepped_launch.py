@@ -15,6 +15,7 @@ from ..devices.limits import LaunchError, dimensions
 from ..emulator import (
     ALL_CHECKS,
     BARRIER,
+    ERROR,
     READ,
     UPDATE,
     WRITE,
@@ -50,6 +51,7 @@ class SteppedFault:
     text: str
     moments: tuple[tuple[str, int], ...]
     barrier: bool = False
+    finding: Finding | None = None
 
     @property
     def headline(self) -> str:
@@ -81,6 +83,13 @@ class SteppedLaunch:
         self.findings = tuple(findings)
         self.faults = tuple(self._fault(finding) for finding in findings)
 
+    @property
+    def main_fault(self) -> SteppedFault | None:
+        """The fault that a picture tells about: the first that is no mere warning, if any is."""
+        shown = [fault for fault in self.faults if fault.moments]
+        errors = [f for f in shown if f.finding is None or f.finding.level == ERROR]
+        return next(iter(errors or shown), None)
+
     def _fault(self, finding: Finding) -> SteppedFault:
         places = [("first access", finding.other_location, finding.other_thread)]
         places += [
@@ -107,7 +116,7 @@ class SteppedLaunch:
             if lines:
                 moments.append((label, (mine or lines)[-1]))
         moments.sort(key=lambda moment: moment[1])
-        return SteppedFault(finding.message, tuple(moments), finding.kind == BARRIER)
+        return SteppedFault(finding.message, tuple(moments), finding.kind == BARRIER, finding)
 
     def _touches(self, step: LineStep, finding: Finding, thread: tuple[int, int, int]) -> bool:
         x, y, z = thread
@@ -255,8 +264,10 @@ def step_kernel(
     """Run a small launch on the emulator and record it line by line: see :class:`SteppedLaunch`.
 
     ``kernel``, ``grid``, ``block`` and ``args`` as for :func:`~course_utils.sanitize`, with at most
-    4 blocks, 256 threads and 5,000 steps. ``order``: "lockstep", or "adversarial" for an order of
-    threads in which a race goes wrong ("warps": of whole warps), which ``seed`` draws. The kernel
+    4 blocks, 256 threads and 5,000 steps. ``order``: "lockstep" for all warps in step, "warps" for
+    half of each block's warps ahead, in which a race between warps goes wrong, "adversarial" for
+    half of each warp's lanes ahead, in which one within a warp does too. ``seed`` draws which get
+    ahead. The kernel
     is compiled with ``-G``, so that lines run in the order in which they are written; ``optimised``
     takes it as it is otherwise run. A fault ends the recording and is shown.
 

@@ -12,7 +12,13 @@ from course_utils.devices import emulated_cupy as cp
 from course_utils.devices.limits import LaunchError
 from course_utils.errors import LessonError
 from course_utils.stepping.states import key_frames, state_after
-from course_utils.stepping.stepped_launch import MOST_THREADS, PAGE, SteppedFault
+from course_utils.stepping.stepped_launch import (
+    MOST_THREADS,
+    ORDERS,
+    PAGE,
+    SteppedFault,
+    step_kernel,
+)
 
 
 def kernel(body, parameters="const int *x, int *y", name="k"):
@@ -135,6 +141,24 @@ def test_a_race_is_shown_at_both_of_its_moments():
 def test_the_headline_of_a_fault_is_a_sentence(text):
     headline = SteppedFault(text, ()).headline
     assert headline.endswith(".") and headline[-2] not in ".:,"
+
+
+SHIFT = kernel("if (threadIdx.x < 63) {\nx[threadIdx.x] = x[threadIdx.x + 1];\n}", "int *x")
+
+
+def test_the_picture_of_a_race_shows_the_elements_around_it():
+    steps = step(SHIFT, 1, 64, (cp.arange(64, dtype=cp.int32),), order="warps")
+    first, second = steps.faults  # lanes of a warp, which is a warning, and the two warps
+    assert first.finding.level == "warning" and steps.main_fault is second
+    assert second.finding.index == 32
+    assert key_frames(steps)[:2] == [n for _, n in second.moments]
+    drawn = {text.get_text() for axes in steps.frames().axes for text in axes.texts}
+    assert "x[24] to [39], global" in drawn
+
+
+def test_help_says_what_each_order_is_for():
+    for order in ORDERS:
+        assert f'"{order}"' in step.__doc__ and f'"{order}"' in step_kernel.__doc__
 
 
 def test_in_an_adversarial_order_the_race_goes_wrong():

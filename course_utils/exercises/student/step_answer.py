@@ -37,9 +37,13 @@ def step(
 
     ``step(kernel, grid, block, args)`` takes what ``sanitize`` takes, with at most 4 blocks, 256
     threads and 5,000 steps. ``step("04.block_min")`` runs what you ran last for that exercise, or
-    its starter, on a case of a few numbers. ``order="adversarial"`` lets some threads get far ahead
-    of others, so that a race goes wrong, and ``seed`` draws which. More under
-    :func:`~course_utils.stepping.stepped_launch.step_kernel`.
+    its starter, on a case of a few numbers.
+
+    ``order`` says which threads go first. "lockstep" is the plainest to follow: all warps do a line
+    together, so most races come out right, which proves nothing. "warps" lets half of each block's
+    warps get far ahead, so that a race between warps goes wrong. "adversarial" lets half of each
+    warp's lanes get ahead, so that a race within a warp does too. ``seed`` draws which get ahead.
+    More under :func:`~course_utils.stepping.stepped_launch.step_kernel`.
 
     Raises LessonError for an exercise whose answer isn't a kernel or whose smallest case is too
     large to look at, and for a launch as ``step_kernel`` does.
