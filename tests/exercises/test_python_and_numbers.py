@@ -313,6 +313,29 @@ def test_a_fraction_may_be_rounded_to_three_digits_and_a_count_may_not(value, ri
     assert _rounds_to(value, right) == near
 
 
+@pytest.mark.parametrize(
+    ("value", "right", "hint"),
+    [(3.90625, 4, "ROUND_UP"), (4.2, 4, "WHICH_WAY"), (3.0, 4, None), (1.31, 2.0, None)],
+)
+def test_a_count_that_is_no_integer_is_told_so(value, right, hint):
+    from course_utils.exercises.judging import number_answer
+
+    name = next(iter(SECTORS.asks))
+    told = number_answer._wrong(SECTORS, name, value, right)
+    assert told.kind == kinds.WRONG_NUMBER
+    assert ("not an integer" in told.message) == (hint is not None)
+    assert hint is None or told.hint == getattr(number_answer, hint)
+
+
+def test_a_quotient_that_was_rounded_down_is_told_to_round_up():
+    atomics = find("04.predict_atomics")
+    assert {type(number) for number in counted(atomics).values()} == {int}
+    for right, wrong in (("= 4", "= 1000 // 256"), ("= 391", "= 100_000 // 256")):
+        assert right in atomics.solution
+        told = run_source(atomics, atomics.solution.replace(right, wrong))
+        assert told.kind == kinds.WRONG_NUMBER and "Round up" in told.verdict.hint
+
+
 def test_a_whole_number_is_not_told_to_have_too_few_digits():
     from course_utils.exercises.judging.number_answer import _wrong
 

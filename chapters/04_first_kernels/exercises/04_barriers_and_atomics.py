@@ -428,6 +428,7 @@ PREDICT_ATOMICS = NumberExercise(
             atomics_on("global"),
             {
                 500: "Those go to shared memory. Who adds to count?",
+                3: "Round up: the last block is there too, though it is only partly full.",
                 1: "One thread of each block does it. How many blocks has the launch?",
                 1024: "Look at the if before the last atomicAdd.",
             },
@@ -437,7 +438,7 @@ PREDICT_ATOMICS = NumberExercise(
             100_000,
             atomics_on("global"),
             {
-                390: "Round up: the last block is there too.",
+                390: "Round up: the last block is there too, though it is only partly full.",
                 50_000: "That many add to shared memory.",
             },
         ),

@@ -11,7 +11,8 @@ _counted: dict[str, dict[str, float]] = {}
 
 
 def counted(exercise: NumberExercise) -> dict[str, float]:
-    """The right answers by name, from one launch each on the emulator; counted once a session."""
+    """The right answers by name, from one launch each on the emulator; counted once a session. A
+    number of events is an int, a ratio of two a float."""
     if exercise.id not in _counted:
         _counted[exercise.id] = _count(exercise)
     return _counted[exercise.id]
@@ -27,5 +28,6 @@ def _count(exercise: NumberExercise) -> dict[str, float]:
         if run.fault:
             raise RuntimeError(f"{exercise.source} has a fault: {run.fault.message}")
         assert run.counts is not None, "a run with no fault has been counted"
-        answers[name] = float(ask.measure(run.counts))
+        answer = ask.measure(run.counts)
+        answers[name] = int(answer) if isinstance(answer, (int, np.integer)) else float(answer)
     return answers

@@ -25,6 +25,8 @@ SECONDS = 10.0  # for a cell that computes its numbers
 LEAST_DIGITS = 3  # of one that is rounded
 MEMORY_WORDS = re.compile(r"sector|request|wavefront|bank", re.I)
 UPSIDE_DOWN = "The quotient is upside down: read again which number is per which."
+ROUND_UP = "Round up: the last one is there too, though it is only partly full."
+WHICH_WAY = "Does the remainder count as a whole one, or not at all?"
 DRAW_THE_WARP = "Draw the 32 threads of a warp and write under each the address it touches."
 OPERATIONS = {
     ast.Add: operator.add,
@@ -191,6 +193,10 @@ def _wrong(exercise: NumberExercise, name: str, value: float, right: float) -> V
     if not counts and rounded:
         message = f"{name} = {value:.12g} has too few digits to tell."
         hint = f"Give {LEAST_DIGITS} digits or more, or the arithmetic itself."
+        return simple(kinds.WRONG_NUMBER, message, hint=hint)
+    if isinstance(right, int) and not float(value).is_integer():
+        message = f"{name} = {value:.12g} is not an integer, and a count always is."
+        hint = ROUND_UP if math.ceil(value) == right else WHICH_WAY
         return simple(kinds.WRONG_NUMBER, message, hint=hint)
     more, less = ("too many", "too few") if counts else ("too much", "too little")
     much = more if value > right else less
