@@ -46,12 +46,16 @@ html_title = project
 html_static_path = ["static"]
 templates_path = ["templates"]
 html_additional_pages = {"index": "home.html"}
-html_context = {"home": home_page.context()}
+html_context = {"home": home_page.context(), "default_mode": "auto"}
+html_favicon = "static/favicon.svg"
 html_extra_path = [home_page.EXTRA.as_posix()]
 html_css_files = ["course.css"]
 html_js_files = ["pages.js"]
 html_copy_source = False
-html_theme_options = {"home_page_in_toc": True, "show_toc_level": 2, "use_download_button": False}
+html_theme_options = {
+    "show_toc_level": 2,
+    "use_download_button": False,
+}
 if address := repository_address():  # once pyproject.toml has it, pages open in Colab and Binder
     html_theme_options |= {
         "repository_url": address,

@@ -26,12 +26,19 @@ from course_utils.records.record_pages import by_task
 GLOSSARY = "chapters/00_start_here/02_glossary"
 BENCHMARKS = "assets/benchmarks/README"
 STEPPER = "course_utils/stepping/README"
+PACKAGE = "course_utils/README"
+USED = (
+    "course_utils/kernel_tool/README",
+    "course_utils/emulator/README",
+    "course_utils/exercises/student/TEACHING",
+)  # pages of parts that readers use without the notebooks
 DRAWN = ROOT / "build" / "drawn"  # below the sources, as Sphinx wants its pictures
 PLANTED_BUGS = DRAWN / "planted_bugs.md"
 SIDES = "width", "height"
 MOST_WORDS = 40  # of the text that stands for a picture
 C_LIKE = re.compile(r"%%c(pp)?\b|%%exercise \S+\n\s*(//|/\*|#include|#define|template|extern)")
 PANEL_LINK = re.compile(r'(<a [^>]*?href="(?![a-z]+:)[^"#]*)\.(?:ipynb|md)(?=[#"])')
+STRAIGHT = str.maketrans({"’": "'", "“": '"', "”": '"'})  # a page's quotes as a notebook has them
 QUIET = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.raw)
 
 
@@ -50,6 +57,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("doctree-resolved", lead_outputs_to_pages)
     app.connect("html-page-context", lead_panels_to_pages)
     app.connect("html-page-context", load_pictures_late)
+    app.connect("html-page-context", lead_home)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -57,25 +65,47 @@ def setup(app: Any) -> dict[str, bool]:
 
 
 def add_contents(app: Any, name: str, source: list[str]) -> None:
-    """The first page lists the chapters, a chapter's page its notebooks."""
+    """README.md lists the chapters and everything else in groups, a chapter's page its notebooks,
+    and the package's page those of its parts."""
     folder = ROOT / Path(name).parent
     if name == "README":
-        pages = [*sorted(folder.glob("chapters/*/README.md")), folder / "INSTALL.md"]
-        pages.append(folder / "RECORDS.md")
-        rest = (*folder.glob("assets/**/*.md"), *folder.glob("course_utils/**/*.md"))
-        authors = ("CONTRIBUTING", "kernels/README", "tests/README", "site/README")
-        pages += [*sorted(rest), PLANTED_BUGS, *(folder / f"{name}.md" for name in authors)]
+        groups = contents()
+    elif name == PACKAGE:
+        apart = {ROOT / f"{page}.md" for page in USED}
+        groups = {"": sorted({*folder.glob("*/**/*.md")} - apart)}
     elif re.fullmatch(r"chapters/[^/]+/README", name):
-        pages = sorted(folder.glob("*.ipynb"))
+        groups = {"": sorted(folder.glob("*.ipynb"))}
     else:
         return
-    listed = "\n".join(page.relative_to(folder).with_suffix("").as_posix() for page in pages)
-    source[0] += f"\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
+    for caption, pages in groups.items():
+        listed = [page.relative_to(folder).with_suffix("").as_posix() for page in pages]
+        if name == "README" and not caption:
+            listed.insert(0, "Overview <self>")
+        options = "\n".join([":hidden:", *([f":caption: {caption}"] if caption else [])])
+        source[0] += "\n\n```{{toctree}}\n{}\n\n{}\n```\n".format(options, "\n".join(listed))
+
+
+def contents() -> dict[str, list[Path]]:
+    """The pages of the site's contents by caption, in the order of its "next" links: the last
+    notebook leads to the records."""
+    drawn, used = sorted(ROOT.glob("assets/**/*.md")), [ROOT / f"{page}.md" for page in USED]
+    authors = ("CONTRIBUTING", "kernels/README", "tests/README", "site/README", PACKAGE)
+    return {
+        "": [ROOT / "INSTALL.md", *sorted(ROOT.glob("chapters/*/README.md"))],
+        "Records": [ROOT / "RECORDS.md", *drawn],
+        "Use and teach": [*used, PLANTED_BUGS],
+        "Behind the course": [ROOT / f"{page}.md" for page in authors],
+    }
 
 
 def address_of_heading(title: str) -> str:
     """As JupyterLab forms it, so that a link to a heading leads there in both."""
     return title.replace(" ", "-")
+
+
+def lead_home(app: Any, name: str, template: str, context: Any, doctree: Any) -> None:
+    """The site's name leads to its first page, which is no document of Sphinx's."""
+    context["theme_logo_link"] = context["pathto"]("index")
 
 
 # --- cells and pictures ---
@@ -164,10 +194,11 @@ def enter_search_words(app: Any, doctree: nodes.document) -> None:
     """The search finds a page first by the words that :func:`search_words` has for it."""
     words = search_words().get(app.env.docname, ())
     places = {
-        section[0].astext(): section["ids"][0]
+        section[0].astext().translate(STRAIGHT): section["ids"][0]
         for section in doctree.findall(nodes.section)
         if section["ids"]
     }
+    words = [(word.replace(";", ""), title) for word, title in words]  # it would begin a second one
     entries = [("single", word, places.get(title, ""), "main", None) for word, title in words]
     if entries:
         doctree.insert(0, addnodes.index(entries=entries))

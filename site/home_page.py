@@ -82,7 +82,7 @@ def draw() -> None:
     (EXTRA / "steppers").mkdir(parents=True, exist_ok=True)
     (EXTRA / "figures").mkdir(exist_ok=True)
     for each in RECORDINGS:
-        each.launch().save(EXTRA / "steppers" / each.file)
+        each.launch().save(EXTRA / "steppers" / each.file, begin=0)
     for picture in (FILM, MAP, matmul_file()):
         shutil.copyfile(picture, EXTRA / "figures" / picture.name)
 

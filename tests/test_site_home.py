@@ -42,6 +42,7 @@ def test_its_recordings_show_a_race_a_wait_and_two_paths(tmp_path, monkeypatch):
     pages = {f.name: f.read_text(encoding="utf-8") for f in tmp_path.glob("steppers/*.html")}
     assert pages.keys() == {each.file for each in home_page.RECORDINGS}
     assert "Data race" in pages["race.html"] and "Data race" not in pages["barrier.html"]
+    assert all('"begin":0}' in page for page in pages.values())  # where "press play" begins
     assert len([*tmp_path.glob("figures/*.svg")]) == 3
 
 
