@@ -150,3 +150,20 @@ def test_counts_of_several_launches_are_added_up():
     twice = method.stats_of(list(once.launches) * 2, [])
     assert twice.counts.global_store_bytes == 2 * once.counts.global_store_bytes
     assert twice.opcodes("fma.") == 2 * once.opcodes("fma.")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "by_luck"),
+    [
+        ("float *post", "volatile float *post", True),
+        ("post[i ^ 1]", "x[i ^ 1]", False),
+    ],
+)
+def test_a_result_that_nothing_orders_is_right_by_luck(old, new, by_luck):
+    exercise = find("04.swap_neighbours")
+    assert old in exercise.starter
+    outcome = run_source(exercise, exercise.starter.replace(old, new))
+    assert outcome.kind == kinds.METHOD_MISSING, outcome
+    assert ("by luck" in outcome.verdict.message) == by_luck
+    assert ("the result is right" in outcome.verdict.message) != by_luck
+    assert ("__syncwarp()" in outcome.verdict.hint) == by_luck

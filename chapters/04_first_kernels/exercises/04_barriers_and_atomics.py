@@ -285,17 +285,21 @@ SWAP_NEIGHBOURS = KernelExercise(
         sizes=domain.lengths("warps", most=2100), values=(domain.data("x", *domain.ANY_FLOAT),)
     ),
     method=(
-        method.instructions(
-            "threads that wait at a barrier",
-            "bar",
-            at_least=3 * 32,
-            advice="One lane writes an element of `post` and another reads it. The missing line "
-            "makes the lanes of the warp wait for each other in between.",
-        ),
         method.reads(
             "post",
             3 * 32 * 4,
             advice="The pairs swap by way of `post`: each lane reads its neighbour's element.",
+        ),
+        replace(
+            method.instructions(
+                "threads that wait at a barrier",
+                "bar",
+                at_least=3 * 32,
+                advice="One lane writes an element of `post` and another reads it. `__syncwarp()` "
+                "in between makes the lanes of the warp wait for each other. `volatile` and atomics "
+                "reach memory each time, and order nothing between lanes.",
+            ),
+            orders=True,
         ),
         method.no_redundant_work(),
         method.balanced_work(size=20),

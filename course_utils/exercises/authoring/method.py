@@ -57,7 +57,8 @@ class LaunchStats:
 class Requirement:
     """``measure(stats)`` must be from ``at_least`` to ``at_most`` at ``size`` (None: the first of
     the small ones). ``label`` names the number; ``advice`` says what the task asks for.
-    ``no_atomics``: it forbids them."""
+    ``no_atomics``: it forbids them. ``orders``: it asks for what orders the threads, without which
+    a result comes out right by luck."""
 
     label: str
     measure: Callable[[LaunchStats], float]
@@ -66,6 +67,7 @@ class Requirement:
     advice: str = ""
     size: Any = None
     no_atomics: bool = False
+    orders: bool = False
 
     def missing(self, stats: LaunchStats) -> str:
         """What is wrong with the number; nothing where it is as it should be."""

@@ -145,5 +145,6 @@ def method_verdict(exercise: KernelExercise, cache: StatsCache) -> tuple[Verdict
         stats = replace(cache.at(size), of_ours=ours)
         missing = requirement.missing(stats)
         if missing:
-            return method_missing(f"{missing}.", requirement.advice), size
+            by_luck = requirement.orders
+            return method_missing(f"{missing}.", requirement.advice, by_luck=by_luck), size
     return None

@@ -168,9 +168,12 @@ def right(name: str, tried: str) -> Verdict:
     return simple(kinds.PASS, f"{name} is right {tried} tried.", hint=hint)
 
 
-def method_missing(what: str, hint: str = "") -> Verdict:
-    """The verdict on a result that is right, but by another method than the exercise's."""
+def method_missing(what: str, hint: str = "", *, by_luck: bool = False) -> Verdict:
+    """The verdict on a result that is right, but by another method than the exercise's. ``by_luck``:
+    nothing orders the threads, so that it may be wrong the next time."""
     message = "the result is right, but not by the method of this exercise."
+    if by_luck:
+        message = "nothing orders the threads: the numbers came out right by luck."
     return simple(kinds.METHOD_MISSING, f"{message}\n  {what}", hint=hint)
 
 
