@@ -167,3 +167,27 @@ def test_a_result_that_nothing_orders_is_right_by_luck(old, new, by_luck):
     assert ("by luck" in outcome.verdict.message) == by_luck
     assert ("the result is right" in outcome.verdict.message) != by_luck
     assert ("__syncwarp()" in outcome.verdict.hint) == by_luck
+
+
+FILL = "for (int j = threadIdx.x; j < kTile; j += kBlock) {"
+
+
+@pytest.mark.parametrize(
+    ("changes", "stored"),
+    [
+        (((FILL, "for (int j = 0; j < kTile; ++j) {"),), "271"),
+        (((FILL, f"for (int twice = 0; twice < 2; ++twice) {FILL}"),), "2.117"),
+        ((("tile[threadIdx.x + k]", "x[min(i + k, n - 1)]"),), ""),
+    ],
+)
+def test_loads_of_a_tile_filled_twice_are_told_from_reads_beside_it(changes, stored):
+    exercise = find("04.window_max")
+    source = exercise.solution
+    for old, new in changes:
+        assert old in source
+        source = source.replace(old, new)
+    outcome = run_source(exercise, source)
+    assert outcome.kind == kinds.TARGET_MISSED, outcome
+    hint = outcome.verdict.hint
+    assert ("filled more than once" in hint) == bool(stored) and stored in hint
+    assert ("instead of x" in hint) != bool(stored)

@@ -51,13 +51,23 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Target:
-    """A counter to stay under: ``measure(counts) <= at_most`` at ``size``, on the emulator."""
+    """A counter to stay under: ``measure(counts) <= at_most`` at ``size``, on the emulator.
+
+    ``advice`` is the next step. ``mistake`` makes another of the counts of an answer that misses
+    the target, or "" where they show no mistake that it knows.
+    """
 
     label: str
     measure: Callable[[Counts], float]
     at_most: float
     advice: str
     size: Any
+    mistake: Callable[[Counts], str] | None = None
+
+    def advice_on(self, counts: Counts) -> str:
+        """The next step for an answer that misses the target with these counts."""
+        known = self.mistake(counts) if self.mistake else ""
+        return known or self.advice
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

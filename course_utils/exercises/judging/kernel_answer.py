@@ -259,7 +259,7 @@ def _try_target(
     measured = target.measure(counts)
     if measured > target.at_most:
         message = f"the result is right, but {target.label} is {measured:.2f}."
-        verdict = simple(kinds.TARGET_MISSED, message, hint=target.advice)
+        verdict = simple(kinds.TARGET_MISSED, message, hint=target.advice_on(counts))
     figures = (target.label, measured, target.at_most)
     outcome = Outcome.of(exercise, verdict)
     return replace(outcome, counts=counts, target=figures, before=_before(exercise, target))

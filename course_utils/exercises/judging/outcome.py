@@ -169,8 +169,10 @@ def right(name: str, tried: str) -> Verdict:
 
 
 def method_missing(what: str, hint: str = "", *, by_luck: bool = False) -> Verdict:
-    """The verdict on a result that is right, but by another method than the exercise's. ``by_luck``:
-    nothing orders the threads, so that it may be wrong the next time."""
+    """The verdict on a result that is right, but by another method than the exercise's.
+
+    ``by_luck``: nothing orders the threads, so that it may be wrong the next time.
+    """
     message = "the result is right, but not by the method of this exercise."
     if by_luck:
         message = "nothing orders the threads: the numbers came out right by luck."
