@@ -33,12 +33,24 @@ def test_blocks_that_update_one_place_race():
 @pytest.mark.parametrize(
     "body, cause",
     [
+        ("x[0] = threadIdx.x + atomicAdd(x, 0.0f);", Cause.OWN_VALUES_WRITTEN_BY_ALL),
         ("x[0] += 1.0f + threadIdx.x;", Cause.UPDATE_NOT_ATOMIC),
         ("x[(int)x[8 + threadIdx.x]] += 1.0f;", Cause.UPDATE_NOT_ATOMIC),
         ("x[blockIdx.x * threadIdx.x] += 1.0f;", Cause.UPDATE_OF_ONE_INDEX),
         ("x[threadIdx.x] = blockIdx.x;", Cause.SAME_ELEMENT_WRITTEN),
         ("x[threadIdx.x / 2] = threadIdx.x;", Cause.SAME_ELEMENT_WRITTEN),
         ("x[0] = threadIdx.x;", Cause.WRITTEN_BY_ALL),
+        ("x[0] = threadIdx.x + x[1];", Cause.WRITTEN_BY_ALL),
+        ("x[0] = threadIdx.x + x[8 + threadIdx.x];", Cause.OWN_VALUES_WRITTEN_BY_ALL),
+        (
+            "float s = threadIdx.x; for (int k = s; k < n - 8; k += 8) s += x[8 + k]; x[0] = s;",
+            Cause.OWN_VALUES_WRITTEN_BY_ALL,
+        ),
+        (
+            "__shared__ float t[8]; t[threadIdx.x] = blockIdx.x; __syncthreads();\n"
+            "if (threadIdx.x == 0) x[0] = t[0] + t[7];",
+            Cause.OWN_VALUES_WRITTEN_BY_ALL,
+        ),
         ("x[(int)x[8 + threadIdx.x]] = threadIdx.x;", Cause.SAME_INDEX_COUNTED),
     ],
 )

@@ -50,6 +50,7 @@ class Cause(Enum):
     UPDATE_NOT_ATOMIC = "several threads read, change and write one element"
     UPDATE_OF_ONE_INDEX = "the same at an index that both compute from their own numbers"
     WRITTEN_BY_ALL = "a store of every thread to one element"
+    OWN_VALUES_WRITTEN_BY_ALL = "the same of a value that each thread, or block, has of its own"
     SAME_INDEX_COUNTED = "two threads store at one index, made of loaded or counted values"
     SAME_ELEMENT_WRITTEN = "several threads that write one element by one store"
     SAME_ELEMENT_IN_TURN = "two threads that write one element by one line, one after the other"

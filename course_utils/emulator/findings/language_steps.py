@@ -71,6 +71,9 @@ TRITON: Steps = {
     Cause.UPDATE_OF_ONE_INDEX: "Is each program meant to have its own elements? Then work out "
     "the offset for both: the two must differ. If they share the element on purpose, "
     f"{_TRITON_ATOMIC[0].lower()}{_TRITON_ATOMIC[1:]}",
+    Cause.OWN_VALUES_WRITTEN_BY_ALL: "If the element combines the values of all programs, the "
+    "whole update is one atomic step: tl.atomic_add(pointer, value). If not, is tl.program_id "
+    "missing from the offset, or should one program alone write it?",
     Cause.WRITTEN_BY_ALL: "Let one program write it: if tl.program_id(0) == 0. Or is "
     "tl.program_id missing from the offset?",
     Cause.SAME_INDEX_COUNTED: "The offset is made of values that were loaded or counted: work it "
@@ -129,6 +132,9 @@ NUMBA: Steps = {
     Cause.UPDATE_OF_ONE_INDEX: "Is each thread meant to have its own element? Then work out "
     "the index for both threads: the two must differ. If they share it on purpose, "
     f"{_NUMBA_ATOMIC[0].lower()}{_NUMBA_ATOMIC[1:]}",
+    Cause.OWN_VALUES_WRITTEN_BY_ALL: "If the element combines the values of all threads, the whole "
+    "update is one atomic step, such as cuda.atomic.add. If not, is the index missing, or should "
+    "one thread alone write it?",
     Cause.WRITTEN_BY_ALL: "Let one thread write it, the one that has the right value: "
     "if cuda.threadIdx.x == 0. Or is the index missing?",
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
@@ -193,6 +199,9 @@ WARP: Steps = {
     Cause.UPDATE_OF_ONE_INDEX: "Is each thread meant to have its own element? Then work out "
     "the index for both threads: the two must differ. If they share it on purpose, "
     f"{_WARP_ATOMIC[0].lower()}{_WARP_ATOMIC[1:]}",
+    Cause.OWN_VALUES_WRITTEN_BY_ALL: "If the element combines the values of all threads, the whole "
+    "update is one atomic step, such as wp.atomic_add. If not, is the index missing, or should one "
+    "thread alone write it?",
     Cause.WRITTEN_BY_ALL: "Let one thread write it: if wp.tid() == 0. Or is the index missing?",
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use all that "
     "wp.tid() returns? If the value is the same for all, let one thread write it.",

@@ -133,6 +133,10 @@ CAUSE_STEPS: dict[Cause, str] = {
     "the whole update (atomicAdd), or each has its own result and a reduction combines them.",
     Cause.WRITTEN_BY_ALL: "Let one thread write it, the one that has the right value: "
     "if (threadIdx.x == 0). Or is the index missing?",
+    Cause.OWN_VALUES_WRITTEN_BY_ALL: "If the element combines the values of all threads, as a sum "
+    "or a product does, the whole update is one atomic step, from the read to the write: "
+    "atomicAdd, atomicMax, or a loop around atomicCAS. If not, is the index missing, or should one "
+    "thread alone write it?",
     Cause.SAME_INDEX_COUNTED: "The index is made of values that were loaded or counted: work it "
     "out for both threads. If it's a position, does each count the elements before its own?",
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
@@ -320,6 +324,9 @@ WITHOUT_ATOMICS: dict[Cause | str, str] = {
     Cause.UPDATE_OF_ONE_INDEX: "Is each thread meant to have an element of its own? Then work out "
     "the index for both threads: the two must differ. If they share it on purpose, give each its "
     "own result, and combine them by a reduction.",
+    Cause.OWN_VALUES_WRITTEN_BY_ALL: "If the element combines the values of all threads, give each "
+    "its own element, and combine the elements after a barrier, by a reduction. If not, is the "
+    "index missing, or should one thread alone write it?",
     Cause.UPDATE_NOT_ATOMIC: "No barrier helps here. Give each thread its own element, and combine "
     "the elements after a barrier, by a reduction or a scan.",
 }

@@ -117,13 +117,24 @@ def index_sources(code: ReportedCode, access: Instruction) -> tuple[bool, bool]:
     return any(map(_is_number, found)), any(map(sources.is_value, found))
 
 
-def loads_of(code: ReportedCode, operand: Operand) -> list[Instruction]:
-    """The loads and atomics that a value is computed from. None of a variable of a loop."""
-    sources = _Sources(code)
-    found = sources.of([operand])
-    setters = [sources.setters.get(s, []) for s in found if isinstance(s, int)]
-    alone = [steps[0][1].instruction for steps in setters if len(steps) == 1]
-    return [i for i in alone if _reads(i) or i.opcode in ("ldu", "atom")]
+def loads_of(code: ReportedCode, *operands: Operand) -> list[Instruction]:
+    """The loads and atomics that values are computed from, in a loop too."""
+    setters = dict[int, list[ReportedStep]]()
+    for step in (step for block in code.blocks for step in block.decoded):
+        for slot in step.writes:
+            setters.setdefault(slot, []).append(step)
+    waiting = [o.slot for o in operands if isinstance(o, Register)]
+    seen, found = set[int](), list[Instruction]()
+    while waiting:
+        slot = waiting.pop()
+        steps = [] if slot in seen else setters.get(slot, [])
+        seen.add(slot)
+        for step in steps:
+            if _reads(step.instruction) or step.instruction.opcode in ("ldu", "atom"):
+                found.append(step.instruction)
+            else:
+                waiting += step.reads
+    return found
 
 
 def branch_before(code: ReportedCode, instruction: Instruction) -> Location | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...findings.causes import Cause
-from ...findings.origins import index_sources
+from ...findings.origins import index_sources, loads_of
 from ...isa.location import Location
-from ...isa.ptx import Address, Instruction
+from ...isa.ptx import Address, Instruction, OperandList
 from ...machine.code import Code
 from .severity import Paths
 
@@ -44,10 +44,11 @@ def explained(
     pair: tuple[Instruction, Instruction],
     stores_too: bool | None,
     together: bool,
+    apart: bool = False,
 ) -> tuple[Cause, str] | None:
     """The cause of a race that no barrier removes, and a sentence that says it; None for a race of
     two accesses that lack an order. ``together``: both threads execute one store at once, or two
-    blocks do at any time."""
+    blocks do at any time, which is ``apart``."""
     lost = lost_update(paths, *pair, stores_too)
     if not lost and not together:
         return None
@@ -56,9 +57,23 @@ def explained(
         own = by_number and not by_value
         return (Cause.UPDATE_OF_ONE_INDEX if own else Cause.UPDATE_NOT_ATOMIC), LOST
     if not by_number and not by_value:
-        return Cause.WRITTEN_BY_ALL, ALL_WRITE
+        own = _stores_own_value(code, pair[1], apart)
+        return (Cause.OWN_VALUES_WRITTEN_BY_ALL if own else Cause.WRITTEN_BY_ALL), ALL_WRITE
     cause = Cause.SAME_INDEX_COUNTED if by_value else Cause.SAME_ELEMENT_WRITTEN
     return cause, SAME_INDEX
+
+
+def _stores_own_value(code: Code, store: Instruction, apart: bool) -> bool:
+    """Whether what a thread stores comes from an element that is its own, or its block's where two
+    blocks are ``apart``; or from what stood there, as an atomic read it."""
+    stored = store.operands[1:]
+    values = [v for o in stored for v in (o.items if isinstance(o, OperandList) else (o,))]
+    return any(
+        any(index_sources(code, load))
+        or (apart and "shared" in load.modifiers)
+        or (load.opcode == "atom" and _place(load) == _place(store))
+        for load in loads_of(code, *values)
+    )
 
 
 def stored_in_turn(code: Code, store: Instruction) -> tuple[Cause, str] | None:

@@ -86,7 +86,7 @@ def cause_of(
         stores_too = _stores_too(access, entry, cells, at)
         one_line = kind == verb == "write" and before == here
         blocks = cause == Cause.NO_ORDER_IN_GRID and one_line
-        known = explained(access.group.code, paths, pair, stores_too, together or blocks)
+        known = explained(access.group.code, paths, pair, stores_too, together or blocks, blocks)
         if (
             known is None
             and one_line
