@@ -33,7 +33,7 @@ def test_blocks_that_update_one_place_race():
 @pytest.mark.parametrize(
     "body, cause",
     [
-        ("x[0] = threadIdx.x + atomicAdd(x, 0.0f);", Cause.OWN_VALUES_WRITTEN_BY_ALL),
+        ("x[0] = threadIdx.x + atomicAdd(x, 0.0f);", Cause.UPDATE_NOT_ATOMIC),
         ("x[0] += 1.0f + threadIdx.x;", Cause.UPDATE_NOT_ATOMIC),
         ("x[(int)x[8 + threadIdx.x]] += 1.0f;", Cause.UPDATE_NOT_ATOMIC),
         ("x[blockIdx.x * threadIdx.x] += 1.0f;", Cause.UPDATE_OF_ONE_INDEX),

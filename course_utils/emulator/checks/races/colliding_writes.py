@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...findings.causes import Cause
 from ...findings.origins import index_sources, loads_of
 from ...isa.location import Location
-from ...isa.ptx import Address, Instruction, OperandList
+from ...isa.ptx import Address, Instruction, Operand, OperandList
 from ...machine.code import Code
 from .severity import Paths
 
@@ -49,7 +49,7 @@ def explained(
     """The cause of a race that no barrier removes, and a sentence that says it; None for a race of
     two accesses that lack an order. ``together``: both threads execute one store at once, or two
     blocks do at any time, which is ``apart``."""
-    lost = lost_update(paths, *pair, stores_too)
+    lost = lost_update(paths, *pair, stores_too) or _changes_what_atomic_read(code, *pair)
     if not lost and not together:
         return None
     by_number, by_value = index_sources(code, pair[1])
@@ -63,16 +63,29 @@ def explained(
     return cause, SAME_INDEX
 
 
+def _changes_what_atomic_read(code: Code, there: Instruction, here: Instruction) -> bool:
+    """Whether a store races with an atomic on the same element, and what is stored was computed
+    from what that atomic read."""
+    store, atomic = (here, there) if here.opcode in STORES else (there, here)
+    if store.opcode not in STORES or atomic.opcode != "atom" or _place(atomic) != _place(store):
+        return False
+    return any(load is atomic for load in loads_of(code, *_stored(store)))
+
+
+def _stored(store: Instruction) -> list[Operand]:
+    """The values that a store writes."""
+    given = store.operands[1:]
+    return [v for o in given for v in (o.items if isinstance(o, OperandList) else (o,))]
+
+
 def _stores_own_value(code: Code, store: Instruction, apart: bool) -> bool:
     """Whether what a thread stores comes from an element that is its own, or its block's where two
     blocks are ``apart``; or from what stood there, as an atomic read it."""
-    stored = store.operands[1:]
-    values = [v for o in stored for v in (o.items if isinstance(o, OperandList) else (o,))]
     return any(
         any(index_sources(code, load))
         or (apart and "shared" in load.modifiers)
         or (load.opcode == "atom" and _place(load) == _place(store))
-        for load in loads_of(code, *values)
+        for load in loads_of(code, *_stored(store))
     )
 
 
