@@ -33,7 +33,7 @@ def awaited(group: ReportedGroup) -> tuple[int, int] | None:
 def keeps_expecting(group: ReportedGroup) -> bool:
     """Whether a group is in a loop that ends when a compare-and-swap returns the value it expects,
     where nothing in the loop changes that value or the address. A number that another atomic gave
-    the thread is its turn, and no guess of what the element holds."""
+    the thread is its turn, and no guess of the value in the element."""
     for comparison in _comparisons(group.code, group.block):
         for read, other in permutations(comparison.operands[1:3]):
             swap = _swap(group.code, read)

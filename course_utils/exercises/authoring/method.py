@@ -57,7 +57,7 @@ class LaunchStats:
 class Requirement:
     """``measure(stats)`` must be from ``at_least`` to ``at_most`` at ``size`` (None: the first of
     the small ones). ``label`` names the number; ``advice`` says what the task asks for.
-    ``no_atomics``: it forbids them. ``orders``: it asks for what orders the threads, without which
+    ``no_atomics``: it forbids them. ``orders``: it asks for an order of the threads, without which
     a result comes out right by luck."""
 
     label: str

@@ -64,8 +64,8 @@ def explained(
 
 
 def _changes_what_atomic_read(code: Code, there: Instruction, here: Instruction) -> bool:
-    """Whether a store races with an atomic on the same element, and what is stored was computed
-    from what that atomic read."""
+    """Whether a store races with an atomic on the same element, and the stored value was computed
+    from the value that the atomic returned."""
     store, atomic = (here, there) if here.opcode in STORES else (there, here)
     if store.opcode not in STORES or atomic.opcode != "atom" or _place(atomic) != _place(store):
         return False
@@ -79,8 +79,8 @@ def _stored(store: Instruction) -> list[Operand]:
 
 
 def _stores_own_value(code: Code, store: Instruction, apart: bool) -> bool:
-    """Whether what a thread stores comes from an element that is its own, or its block's where two
-    blocks are ``apart``; or from what stood there, as an atomic read it."""
+    """Whether the stored value comes from an element that is the thread's, or its block's where two
+    blocks are ``apart``, or from the element itself, as an atomic read it."""
     return any(
         any(index_sources(code, load))
         or (apart and "shared" in load.modifiers)
