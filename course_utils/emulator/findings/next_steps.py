@@ -227,7 +227,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.BARRIER_NUMBER_INVALID: "Choose a number from 1 to 15: barrier 0 is __syncthreads().",
     Cause.EXPECTED_NOT_RENEWED: "If the loop updates the element, take the value that "
     "atomicCAS returned as the new expected one, and compute the update from it: seen = before. If "
-    "the loop waits for a lock, does the thread that holds it give it back, and can that thread run?",
+    "the loop waits for a lock, does the thread that holds it give it back, and can that thread "
+    "run?",
     Cause.COUNTER_PASSED: "Wait with < until a counter has reached the number: others go on "
     "counting, and a loop that waits for equality can miss the moment.",
     Cause.STEP_BUDGET_EXCEEDED: "Check that the loop's variable changes, and in the right "
