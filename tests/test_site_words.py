@@ -43,7 +43,8 @@ def test_other_words_belong_to_headings_that_there_are():
 
 
 def test_a_symptom_in_a_readers_words_belongs_to_its_heading():
-    assert ("last elements wrong", "only wrong for sizes that aren't multiples of the block") in WRONG
+    sizes = "only wrong for sizes that aren't multiples of the block"
+    assert ("last elements wrong", sizes) in WRONG
     assert ("register spilling", "") in WORDS["chapters/03_gpu_introduction/03_memory_hierarchy"]
 
 

@@ -91,7 +91,7 @@ def _source(axes: Axes, launch: SteppedLaunch, number: int) -> None:
 
 def _shown(launch: SteppedLaunch, state: StepState) -> list[tuple[int, range]]:
     """(array, elements) that are drawn: those that the step touches first, 16 elements of each,
-    around that of a fault where there is one."""
+    around the element of a fault if there is one."""
     fault = launch.main_fault
     finding = fault.finding if fault else None
     order = sorted(range(len(launch.arrays)), key=lambda a: not state.touched[a])[:ARRAYS]

@@ -85,7 +85,7 @@ class SteppedLaunch:
 
     @property
     def main_fault(self) -> SteppedFault | None:
-        """The fault that a picture tells about: the first that is no mere warning, if any is."""
+        """The fault that a picture shows: the first error, otherwise the first warning."""
         shown = [fault for fault in self.faults if fault.moments]
         errors = [f for f in shown if f.finding is None or f.finding.level == ERROR]
         return next(iter(errors or shown), None)

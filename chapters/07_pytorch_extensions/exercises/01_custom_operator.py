@@ -506,8 +506,8 @@ TWICE_DIFFERENTIABLE = PythonExercise(
     needs=("torch",),
     call=derivatives,
     shows=polynomial_and_directions,
-    start="result[0] is the gradient of x and result[1] that of c, each as its shape and its "
-    "numbers. Work these two out by hand first. The others are the gradients of x, c and dy from "
+    start="result[0] is the gradient of x and result[1] the gradient of c, each as its shape "
+    "and its numbers. Work these two out by hand first. The others are the gradients of x, c and dy from "
     "the directions u and v of these two, and the third derivative of x.",
     cases=(
         (np.array([2.0, -1.0]), np.array([1.0, 3.0, 5.0]), np.array([1.0, 2.0]), 6),

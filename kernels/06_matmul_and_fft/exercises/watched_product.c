@@ -90,7 +90,7 @@ static void print_row(int i, int columns, float (*at)(int, int))
     }
 }
 
-// All rows on one line; of a large matrix the first one and row `wrong` on two lines.
+// All rows on one line. A large matrix has two lines, the first row and row `wrong`.
 static void print_matrix(const char *name, int rows, int columns, float (*at)(int, int), int wrong)
 {
     printf("%s:", name);
