@@ -507,8 +507,8 @@ TWICE_DIFFERENTIABLE = PythonExercise(
     call=derivatives,
     shows=polynomial_and_directions,
     start="result[0] is the gradient of x and result[1] the gradient of c, each as its shape "
-    "and its numbers. Work these two out by hand first. The others are the gradients of x, c and dy from "
-    "the directions u and v of these two, and the third derivative of x.",
+    "and its numbers. Work these two out by hand first. The others are the gradients of x, c and "
+    "dy from the directions u and v of these two, and the third derivative of x.",
     cases=(
         (np.array([2.0, -1.0]), np.array([1.0, 3.0, 5.0]), np.array([1.0, 2.0]), 6),
         some_polynomial(1, (3,), 3),
