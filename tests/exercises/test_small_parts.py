@@ -31,6 +31,7 @@ from course_utils.exercises.judging.entry_points import wanted_kernels
 from course_utils.exercises.judging.number_answer import NotANumber, assignments
 from course_utils.exercises.judging.outcome import Outcome, Timing, clip, simple, source_excerpt
 from course_utils.exercises.judging.runner import run_source
+from course_utils.exercises.judging.shown_values import show
 from course_utils.exercises.judging.trials import Trial
 from course_utils.exercises.student import magic, saved_answers
 from course_utils.exercises.student.saved_answers import DONE, OPEN, Line, Progress
@@ -158,8 +159,8 @@ def test_what_is_no_prediction_is_told_by_its_line(text, words):
 def test_a_wrong_prediction_is_too_many_or_too_few():
     right = SECTORS.solution
     name, value = next(line.split(" = ") for line in right.splitlines() if " = " in line[:20])
-    for change, words in ((1000, "too many"), (-0.5, "too few")):
-        wrong = right.replace(f"{name} = {value}", f"{name} = {float(value) + change}", 1)
+    for change, words in ((1000, "too many"), (-1, "too few")):
+        wrong = right.replace(f"{name} = {value}", f"{name} = {int(value) + change}", 1)
         assert f"is {words}." in str(run_source(SECTORS, wrong))
 
 
@@ -230,14 +231,14 @@ def test_types_are_told_by_what_they_mean(value, name):
 
 
 def test_a_value_is_shown_as_far_as_a_reader_will_follow():
-    assert python_answer._show([1, "a"]) == "[1, 'a']"
-    assert python_answer._show("x" * 198) == repr("x" * 198)
-    assert python_answer._show("x" * 199) == f"'{'x' * 199}..."
+    assert show([1, "a"]) == "[1, 'a']"
+    assert show("x" * 198) == repr("x" * 198)
+    assert show("x" * 199) == f"'{'x' * 199}..."
     deep = []
     for _ in range(100_000):
         deep = [deep]
-    assert python_answer._show(deep) == "<a deeply nested list>"
-    assert python_answer._show(10**5000) == "<an integer of about 5,000 digits>"
+    assert show(deep) == "<a deeply nested list>"
+    assert show(10**5000) == "<an integer of about 5,000 digits>"
 
 
 @pytest.mark.parametrize(
