@@ -33,6 +33,14 @@ def write_whole(path: Path, text: str) -> None:
         raise
 
 
+def write_changed(path: Path, text: str) -> bool:
+    """Write ``text`` if ``path`` hasn't it already, and return whether it was written."""
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return False
+    write_whole(path, text)
+    return True
+
+
 def read_json(path: Path) -> Any:
     """The content of a JSON file of the course.
 

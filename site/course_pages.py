@@ -22,6 +22,7 @@ from course_utils.paths import ROOT
 from course_utils.records.kernel_records import NAME
 from course_utils.records.measured_files import REFERENCE, measurements
 from course_utils.records.record_pages import by_task
+from course_utils.whole_files import write_changed
 
 GLOSSARY = "chapters/00_start_here/02_glossary"
 BENCHMARKS = "assets/benchmarks/README"
@@ -255,10 +256,7 @@ def _linked(
 
 def draw_planted_bugs(app: Any) -> None:
     """The page of planted bugs, by launching each of them."""
-    DRAWN.mkdir(parents=True, exist_ok=True)
-    page = planted_bugs_page.page()
-    if not PLANTED_BUGS.is_file() or PLANTED_BUGS.read_text(encoding="utf-8") != page:
-        PLANTED_BUGS.write_text(page, encoding="utf-8")
+    write_changed(PLANTED_BUGS, planted_bugs_page.page())
 
 
 def draw_records(app: Any) -> None:

@@ -25,6 +25,7 @@ ROOMS = (
         "paths",
         "interrupts",
         "shell",
+        "svg",
         "text_tables",
         "whole_files",
         "choices",

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 from ..paths import ROOT
-from ..whole_files import write_whole
+from ..svg import MONO, SANS, document
+from ..whole_files import write_changed
 from .authoring.registry import all_exercises
 from .judging.outcome import Outcome
 from .judging.runner import check_source
@@ -18,9 +19,9 @@ EXERCISE = "00.double_it"
 TODO = "// TODO: store two times x[i] in y[i]"
 WRONG, RIGHT = "y[i] = 2.0f * x[i + 1];", "y[i] = 2.0f * x[i];"
 
-WIDTH, LEFT, LINE, COLUMN, SIZE = 800, 34, 17, 7.23, 12
+WIDTH, LEFT, LINE, COLUMN = 800, 34, 17, 7.23
 COLUMNS = 100  # of a report's line
-INK, SOFT, RED, GREEN = "#222222", "#777777", "#D55E00", "#009E73"
+SOFT, RED, GREEN = "#777777", "#D55E00", "#009E73"
 SECONDS = 14
 # When each part is to be seen, as shares of the film in percent.
 EMPTY, TYPED, REPORT, FIXED, PASSED = 6, 24, 26, 72, 78
@@ -28,11 +29,7 @@ EMPTY, TYPED, REPORT, FIXED, PASSED = 6, 24, 26, 72, 78
 
 def draw() -> bool:
     """Write :data:`FILE`, and return whether it changed. The checker runs twice, for a second."""
-    new = film()
-    changed = not FILE.is_file() or FILE.read_text(encoding="utf-8") != new
-    if changed:
-        write_whole(FILE, new)
-    return changed
+    return write_changed(FILE, film())
 
 
 def film() -> str:
@@ -70,34 +67,26 @@ def _svg(code: Sequence[str], wrong: Sequence[str], right: Sequence[str]) -> str
     height = below + LINE * len(wrong) + 20
     typed = LEFT + COLUMN * indent
     rest = [(number, line) for number, line in enumerate(code) if number != place]
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-            f'width="{WIDTH}" height="{height}" role="img" aria-labelledby="title text" '
-            f'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="{SIZE}" '
-            f'fill="{INK}">',
-            '<title id="title">A fault report, from a wrong line to PASS</title>',
-            f'<desc id="text">{escape(_told(wrong, right))}</desc>',
-            f"<style>{_style(len(WRONG))}</style>",
-            f'<clipPath id="typing"><rect class="typing" x="{typed}" y="{y - LINE}" '
-            f'width="{COLUMN * len(WRONG) + 1:.1f}" height="{LINE * 2}"/></clipPath>',
-            f'<rect width="{WIDTH}" height="{height}" rx="6" fill="white"/>',
-            f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="6" fill="none" '
-            'stroke="#CCCCCC"/>',
-            f'<text x="{LEFT}" y="30" fill="{SOFT}" font-family="DejaVu Sans, Verdana, sans-serif">'
-            f"exercise {EXERCISE}: two times x[i], on a laptop without a GPU</text>",
-            f'<rect class="report" x="10" y="{y - 13}" width="{WIDTH - 20}" height="{LINE}" '
-            'fill="#FBE3D6"/>',
-            *(_text(LEFT, top + LINE * number, line) for number, line in rest),
-            _text(LEFT, y, code[place], f'class="todo" fill="{SOFT}"'),
-            f'<g class="wrong" clip-path="url(#typing)">{_text(typed, y, WRONG)}</g>',
-            _text(typed, y, RIGHT, 'class="right"'),
-            *_panel("report", below, wrong, RED),
-            *_panel("pass", below, right, GREEN),
-            "</svg>",
-            "",
-        ]
-    )
+    parts = [
+        f"<style>{_style(len(WRONG))}</style>",
+        f'<clipPath id="typing"><rect class="typing" x="{typed}" y="{y - LINE}" '
+        f'width="{COLUMN * len(WRONG) + 1:.1f}" height="{LINE * 2}"/></clipPath>',
+        f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="6" fill="none" '
+        'stroke="#CCCCCC"/>',
+        f'<text x="{LEFT}" y="30" fill="{SOFT}" font-family="{SANS}">'
+        f"exercise {EXERCISE}: two times x[i], on a laptop without a GPU</text>",
+        f'<rect class="report" x="10" y="{y - 13}" width="{WIDTH - 20}" height="{LINE}" '
+        'fill="#FBE3D6"/>',
+        *(_text(LEFT, top + LINE * number, line) for number, line in rest),
+        _text(LEFT, y, code[place], f'class="todo" fill="{SOFT}"'),
+        f'<g class="wrong" clip-path="url(#typing)">{_text(typed, y, WRONG)}</g>',
+        _text(typed, y, RIGHT, 'class="right"'),
+        *_panel("report", below, wrong, RED),
+        *_panel("pass", below, right, GREEN),
+    ]
+    title = "A fault report, from a wrong line to PASS"
+    told = _told(wrong, right)
+    return document((WIDTH, height), title, told, parts, font=MONO, corners=6)
 
 
 def _told(wrong: Sequence[str], right: Sequence[str]) -> str:

@@ -8,25 +8,22 @@ from textwrap import wrap
 from xml.sax.saxutils import escape
 
 from ..paths import ROOT
-from ..whole_files import write_whole
+from ..svg import document
+from ..whole_files import write_changed
 from .lessons import Chapter, chapters
 from .reading_paths import PATHS, ReadingPath
 
 FILE = ROOT / "assets" / "figures" / "course_map.svg"
 WIDTH, MARGIN, ROW, LANE = 800, 14, 22, 14
 COLOURS = ("#E69F00", "#0072B2", "#009E73")  # of the paths, in order
-INK, SOFT, PALE = "#222222", "#555555", "#F3F3F3"
+SOFT, PALE = "#555555", "#F3F3F3"
 LEGEND = 24  # from one path's line of the legend to the next
 NAME = 13  # letters of a chapter's name on a line
 
 
 def draw() -> bool:
     """Write :data:`FILE`, and return whether it changed."""
-    new = picture(chapters(), PATHS)
-    changed = not FILE.is_file() or FILE.read_text(encoding="utf-8") != new
-    if changed:
-        write_whole(FILE, new)
-    return changed
+    return write_changed(FILE, picture(chapters(), PATHS))
 
 
 def picture(found: list[Chapter], paths: tuple[ReadingPath, ...]) -> str:
@@ -42,23 +39,14 @@ def picture(found: list[Chapter], paths: tuple[ReadingPath, ...]) -> str:
     }
     height = max(y for _, y in places.values()) + 24
     told = ". ".join(f"{path.title}, {path.hours} hours: {_stops(path)}" for path in paths)
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-            f'width="{WIDTH}" height="{height}" role="img" aria-labelledby="title text" '
-            f'font-family="DejaVu Sans, Verdana, sans-serif" font-size="12" fill="{INK}">',
-            f'<title id="title">{title}</title>',
-            f'<desc id="text">{escape(told)}.</desc>',
-            f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
-            f'<text x="20" y="24" font-size="15" font-weight="bold">{title}</text>',
-            *_legend(paths),
-            *(_column(c, MARGIN + column * n, top, column) for n, c in enumerate(found)),
-            *(_line(path, place, places) for place, path in enumerate(paths)),
-            *(_numbers(c, MARGIN + column * n, top) for n, c in enumerate(found)),
-            "</svg>",
-            "",
-        ]
-    )
+    parts = [
+        f'<text x="20" y="24" font-size="15" font-weight="bold">{title}</text>',
+        *_legend(paths),
+        *(_column(c, MARGIN + column * n, top, column) for n, c in enumerate(found)),
+        *(_line(path, place, places) for place, path in enumerate(paths)),
+        *(_numbers(c, MARGIN + column * n, top) for n, c in enumerate(found)),
+    ]
+    return document((WIDTH, height), title, f"{told}.", parts)
 
 
 def _stops(path: ReadingPath) -> str:

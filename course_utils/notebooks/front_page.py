@@ -13,7 +13,7 @@ from ..errors import LessonError
 from ..needs import notebook_needs
 from ..paths import KERNELS, README, SOLUTIONS, shown
 from ..text_tables import between_marks, markdown_table
-from ..whole_files import write_whole
+from ..whole_files import write_changed
 from .hosted_cells import BRANCH, repository_address
 from .lessons import Chapter, chapters, in_hours, lessons_by_name
 from .reading_paths import PATHS, ReadingPath, minutes_of
@@ -64,11 +64,7 @@ SEVERAL = 5  # cells of a chapter with the same need
 
 def draw() -> bool:
     """Bring README.md up to date, and return whether it changed."""
-    text = README.read_text(encoding="utf-8")
-    new = drawn(text)
-    if new != text:
-        write_whole(README, new)
-    return new != text
+    return write_changed(README, drawn(README.read_text(encoding="utf-8")))
 
 
 def drawn(text: str) -> str:

@@ -7,9 +7,11 @@ from math import log10
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
+from ..svg import INK, document
+
 WIDTH, ROW, TOP, LEFT, RIGHT = 800, 22, 62, 268, 640
 OURS, PALE, LIBRARY = "#0072B2", "#9CC6E0", "#BBBBBB"
-INK, SOFT, LINE = "#222222", "#555555", "#DDDDDD"
+SOFT, LINE = "#555555", "#DDDDDD"
 HERE = "you are here"
 
 
@@ -51,12 +53,6 @@ def ladder_svg(
     told = ", ".join(f"{bar.name}: {bar.text}" for bar in bars)
     marked = next((place for place, bar in enumerate(bars) if here and bar.notebook == here), None)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + 30}" '
-        f'width="{WIDTH}" height="{bottom + 30}" role="img" aria-labelledby="title text" '
-        f'font-family="DejaVu Sans, Verdana, sans-serif" font-size="12" fill="{INK}">',
-        f'<title id="title">{escape(title)}</title>',
-        f'<desc id="text">{escape(below)} {escape(told)}.</desc>',
-        f'<rect width="{WIDTH}" height="{bottom + 30}" fill="white"/>',
         f'<text x="20" y="24" font-size="15" font-weight="bold">{escape(title)}</text>',
         f'<text x="20" y="43" fill="{SOFT}">{escape(below)}</text>',
         *_ticks(axis, bottom),
@@ -64,7 +60,7 @@ def ladder_svg(
     for place, bar in enumerate(bars):
         is_strong = here is None or bar.notebook == here
         lines += _bar(TOP + ROW * place, bar, axis, is_strong, place == marked)
-    return "\n".join([*lines, "</svg>", ""])
+    return document((WIDTH, bottom + 30), title, f"{below} {told}.", lines)
 
 
 def _ticks(axis: Axis, bottom: int) -> list[str]:
