@@ -17,7 +17,6 @@ FEW = 16
 # Their first case has more numbers, or none that a reader could follow.
 WITHOUT = {
     "09.statistics_from_moments": "a filter has 9 taps, and their products 81 numbers",
-    "07.twice_differentiable": "three derivatives of a polynomial: its coefficients are fractions",
 }
 GEMM, HEADS = find("05.row_major_gemm"), find("05.heads_as_batch")
 

@@ -13,7 +13,7 @@ import pytest
 
 from course_utils.checking.verdict import FAIL_COLOUR, PASS_COLOUR
 from course_utils.emulator import Location
-from course_utils.exercises import cli
+from course_utils.exercises import cli, fault_film
 from course_utils.exercises.authoring import chapter_tables, domain, generate, kinds, method, spec
 from course_utils.exercises.authoring.domain import Sizes, extents, lengths
 from course_utils.exercises.authoring.launches import Empty, Launch, empty
@@ -599,6 +599,7 @@ def test_writing_says_which_notebooks_changed_and_which_are_missing(monkeypatch,
     monkeypatch.setattr(cli, "all_exercises", lambda: [SimpleNamespace(notebook=n) for n in books])
     monkeypatch.setattr(generate, "notebook_path", lambda exercise: books[exercise.notebook])
     monkeypatch.setattr(front_page, "draw", lambda: False)
+    monkeypatch.setattr(fault_film, "draw", lambda: False)
     for changed, words in (([], "nothing to update"), ([books["04.a"]], "updated 04_a/01_b.ipynb")):
         monkeypatch.setattr(generate, "write_notebooks", lambda changed=changed: changed)
         assert cli._write() == 0
@@ -613,6 +614,7 @@ def test_writing_counts_the_exercises_in_the_readme(tmp_path, monkeypatch, capsy
     monkeypatch.setattr(front_page, "README", page)
     monkeypatch.setattr(generate, "write_notebooks", list)
     monkeypatch.setattr(chapter_tables, "write_tables", list)
+    monkeypatch.setattr(fault_film, "draw", lambda: False)
     for words in ("counted the exercises in README.md\n", "nothing to update\n"):
         assert cli._write() == 0
         assert capsys.readouterr().out == words
