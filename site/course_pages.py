@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -13,7 +12,7 @@ from urllib.parse import unquote
 import home_page
 import planted_bugs_page
 from docutils import nodes
-from PIL import Image
+from pictures import picture_size
 from search_words import search_words
 from sphinx import addnodes
 
@@ -35,7 +34,6 @@ USED = (
 )  # pages of parts that readers use without the notebooks
 DRAWN = ROOT / "build" / "drawn"  # below the sources, as Sphinx wants its pictures
 PLANTED_BUGS = DRAWN / "planted_bugs.md"
-SIDES = "width", "height"
 MOST_WORDS = 40  # of the text that stands for a picture
 C_LIKE = re.compile(r"%%c(pp)?\b|%%exercise \S+\n\s*(//|/\*|#include|#define|template|extern)")
 PANEL_LINK = re.compile(r'(<a [^>]*?href="(?![a-z]+:)[^"#]*)\.(?:ipynb|md)(?=[#"])')
@@ -162,17 +160,6 @@ def load_pictures_late(app: Any, name: str, template: str, context: Any, doctree
         return f'<img loading="lazy"{room}{match[0][4:]}'
 
     context["body"] = re.sub(r'<img [^>]*?src="([^"]+)"[^>]*>', late, context["body"])
-
-
-@cache
-def picture_size(file: Path) -> tuple[int, int]:
-    """The width and height of a picture, in pixels; an SVG says its own."""
-    if file.suffix == ".svg":
-        head = file.read_text(encoding="utf-8")[:2000]
-        width, height = (re.search(rf'\b{side}="([\d.]+)(?:pt|px)?"', head) for side in SIDES)
-        return (round(float(width[1])), round(float(height[1]))) if width and height else (0, 0)
-    with Image.open(file) as picture:
-        return picture.size
 
 
 # --- the glossary ---

@@ -3,26 +3,27 @@ the course has them."""
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pictures import picture_size
+
 from course_utils import cp, load, step
 from course_utils.exercises.fault_film import FILE as FILM
 from course_utils.notebooks.course_map import FILE as MAP
+from course_utils.notebooks.front_page import FIRST_LESSON, binder_link, exercise_count
 from course_utils.notebooks.hosted_cells import repository_address
 from course_utils.notebooks.lessons import lessons_by_name
 from course_utils.notebooks.reading_paths import PATHS
-from course_utils.paths import KERNELS, README, ROOT, SOLUTIONS
+from course_utils.paths import README, ROOT
 from course_utils.records.ladders import matmul_file
 from course_utils.records.record_pages import MARKS
 from course_utils.stepping.stepped_launch import HEIGHT, SteppedLaunch
 from course_utils.symptoms import PAGE
 
 EXTRA = ROOT / "build" / "drawn" / "extra"  # copied into the site as it is
-FIRST = "04_first_kernels/01_hello_threads"
 BARRIERS = "04_first_kernels/04_barriers_and_atomics"
 
 
@@ -38,13 +39,8 @@ class Recording(NamedTuple):
 
 def _shift(name: str) -> SteppedLaunch:
     numbers = cp.arange(64, dtype=cp.float32)
-    return step(
-        load(f"{BARRIERS.split('/')[0]}/barriers_and_atomics/{name}.cu"),
-        1,
-        64,
-        (numbers, 64),
-        order="warps",
-    )
+    kernel = load(f"04_first_kernels/barriers_and_atomics/{name}.cu")
+    return step(kernel, 1, 64, (numbers, 64), order="warps")
 
 
 def _two_paths() -> SteppedLaunch:
@@ -92,9 +88,9 @@ def context() -> dict[str, Any]:
     listed = lessons_by_name()
     return {
         "notebooks": len(listed),
-        "exercises": len(list(KERNELS.glob(f"*/{SOLUTIONS}/*.md"))),
-        "first": _page(FIRST),
-        "try_it": _try_it(repository_address()),
+        "exercises": exercise_count(),
+        "first": FIRST_LESSON.replace(".ipynb", ".html"),
+        "try_it": binder_link(repository_address()),
         "film": _size(FILM),
         "ladder": _size(matmul_file()),
         "map": _size(MAP),
@@ -127,18 +123,6 @@ def _page(lesson: str) -> str:
     return f"chapters/{lesson}.html"
 
 
-def _try_it(address: str) -> str:
-    """The course in Binder, or "" while the repository has no address there."""
-    found = re.fullmatch(r"https://github\.com/(.+?)/?", address or "")
-    return (
-        f"https://mybinder.org/v2/gh/{found[1]}/HEAD?labpath=chapters/{FIRST}.ipynb"
-        if found
-        else ""
-    )
-
-
 def _size(file: Path) -> dict[str, Any]:
-    found = re.search(r'width="(\d+)" height="([\d.]+)"', file.read_text(encoding="utf-8"))
-    if found is None:
-        raise ValueError(f"{file.name} has no width and height.")
-    return {"name": file.name, "width": found[1], "height": found[2]}
+    width, height = picture_size(file)
+    return {"name": file.name, "width": width, "height": height}

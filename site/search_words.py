@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 from course_utils.paths import CHAPTERS, ROOT
@@ -95,6 +96,7 @@ LESSONS = {
 }
 
 
+@cache
 def search_words(root: Path = ROOT) -> dict[str, list[tuple[str, str]]]:
     """For each page, by its path without a suffix, its words, and the heading of each or ""."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)

@@ -24,9 +24,11 @@ BADGE_MARKS = "<!-- badges -->\n", "<!-- end of badges -->"
 BADGES = """\
 [![The course as a website](https://img.shields.io/badge/read-the_website-0072b2)](https://{owner}.github.io/{name}/)
 [![Open in Codespaces](https://img.shields.io/badge/open_in-Codespaces-0072b2)](https://codespaces.new/{owner}/{name})
-[![Open in Binder](https://mybinder.org/badge_logo.svg)](https://mybinder.org/v2/gh/{owner}/{name}/{branch}?labpath={first})
+[![Open in Binder](https://mybinder.org/badge_logo.svg)]({binder})
 [![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)](https://colab.research.google.com/github/{owner}/{name}/blob/{branch}/{first})
 """
+GITHUB = re.compile(r"https://github\.com/([^/]+)/([^/]+)")
+BINDER = "https://mybinder.org/v2/gh"
 FIRST_LESSON = "chapters/04_first_kernels/01_hello_threads.ipynb"
 COUNTS = re.compile(r"\d+ notebooks and \d+ checked exercises")
 CLONE = re.compile(r"git clone \S+ cuda-course.*")
@@ -71,7 +73,7 @@ def drawn(text: str) -> str:
     """The ``text`` of README.md as the notebooks, the exercises and pyproject.toml have it now."""
     found = chapters()
     notebooks = sum(len(chapter.lessons) for chapter in found)
-    exercises = len(list(KERNELS.glob(f"*/{SOLUTIONS}/*.md")))
+    exercises = exercise_count()
     address = repository_address()
     clone = f"git clone {address} cuda-course" if address else NO_ADDRESS
     text = COUNTS.sub(f"{notebooks} notebooks and {exercises} checked exercises", text)
@@ -84,10 +86,23 @@ def drawn(text: str) -> str:
 def badges(address: str) -> str:
     """A badge for each way to read or run the course without setting it up; none while the
     repository has no ``address`` on GitHub."""
-    found = re.fullmatch(r"https://github\.com/([^/]+)/([^/]+)", address)
+    found = GITHUB.fullmatch(address)
     if not found:
         return ""
-    return BADGES.format(owner=found[1], name=found[2], branch=BRANCH, first=FIRST_LESSON)
+    owner, name = found.groups()
+    binder = binder_link(address)
+    return BADGES.format(owner=owner, name=name, branch=BRANCH, first=FIRST_LESSON, binder=binder)
+
+
+def binder_link(address: str) -> str:
+    """The first lesson in Binder, or "" while the repository has no ``address`` on GitHub."""
+    found = GITHUB.fullmatch(address)
+    return f"{BINDER}/{found[1]}/{found[2]}/{BRANCH}?labpath={FIRST_LESSON}" if found else ""
+
+
+def exercise_count() -> int:
+    """How many checked exercises the course has."""
+    return len(list(KERNELS.glob(f"*/{SOLUTIONS}/*.md")))
 
 
 def path_block(path: ReadingPath) -> str:

@@ -25,7 +25,7 @@ _ROW = re.compile(r"^(Python, [^\n]+?) {2,}[\d.]+ +([\d.]+)$", re.M)
 _LIBRARY = re.compile(r"all cores (\d+) GFLOP/s")
 _ALL_CORES = "NumPy, all cores"
 # The library that does the work, where a record names what calls it.
-_CALLED = {"cupy.matmul": "cuBLAS fp32", "torch.matmul": "cuBLAS"}
+_CALLED = {"cupy.matmul": "cuBLAS fp32"}
 
 
 class LadderRung(NamedTuple):

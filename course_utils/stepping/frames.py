@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..figures.style import BLUE, GREY, ORANGE, PALE, blend, new, styled
 from .states import StepState, key_frames, state_after
+from .text_form import phase_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,13 +151,9 @@ def _cells(axes: Axes, launch: SteppedLaunch, state: StepState) -> None:
         row += 1.9
     for barrier, known in zip(launch.barriers, state.barriers, strict=True):
         if known is not None:
-            text = f"mbarrier {barrier.name} of block {barrier.block}: {_phase(*known)}"
+            text = f"mbarrier {barrier.name} of block {barrier.block}: {phase_text(*known)}"
             axes.text(0, row + 0.4, text, fontsize=7, va="center")
             row += 0.9
-
-
-def _phase(phase: int, arrivals: int, size: int) -> str:
-    return f"phase {phase}, {arrivals} arrivals and {size} bytes missing"
 
 
 _THREADS: dict[str, dict[str, Any]] = {

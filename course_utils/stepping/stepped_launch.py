@@ -45,13 +45,16 @@ HEIGHT = 720  # pixels
 
 @dataclass(frozen=True)
 class SteppedFault:
-    """A finding and its ``moments``: (label, step) of each access that it names. ``barrier``: the
-    kernel misuses one there."""
+    """A finding and its ``moments``: (label, step) of each access that it names."""
 
     text: str
     moments: tuple[tuple[str, int], ...]
-    barrier: bool = False
     finding: Finding | None = None
+
+    @property
+    def barrier(self) -> bool:
+        """Whether the kernel misuses a barrier there."""
+        return self.finding is not None and self.finding.kind == BARRIER
 
     @property
     def headline(self) -> str:
@@ -116,7 +119,7 @@ class SteppedLaunch:
             if lines:
                 moments.append((label, (mine or lines)[-1]))
         moments.sort(key=lambda moment: moment[1])
-        return SteppedFault(finding.message, tuple(moments), finding.kind == BARRIER, finding)
+        return SteppedFault(finding.message, tuple(moments), finding)
 
     def _touches(self, step: LineStep, finding: Finding, thread: tuple[int, int, int]) -> bool:
         x, y, z = thread

@@ -34,4 +34,9 @@ def _beside(launch: SteppedLaunch, step: LineStep) -> Iterator[str]:
             yield f"{len(elements)} elements {word} {launch.arrays[array].name}"
     for number, phase, arrivals, size in step.phases:
         name = launch.barriers[number].name
-        yield f"{name}: phase {phase}, {arrivals} arrivals and {size} bytes missing"
+        yield f"{name}: {phase_text(phase, arrivals, size)}"
+
+
+def phase_text(phase: int, arrivals: int, size: int) -> str:
+    """An mbarrier's phase, with the arrivals and the bytes that it misses."""
+    return f"phase {phase}, {arrivals} arrivals and {size} bytes missing"

@@ -119,17 +119,14 @@ def index_sources(code: ReportedCode, access: Instruction) -> tuple[bool, bool]:
 
 def loads_of(code: ReportedCode, *operands: Operand) -> list[Instruction]:
     """The loads and atomics that values are computed from, in a loop too."""
-    setters = dict[int, list[ReportedStep]]()
-    for step in (step for block in code.blocks for step in block.decoded):
-        for slot in step.writes:
-            setters.setdefault(slot, []).append(step)
+    setters = _setters(code)
     waiting = [o.slot for o in operands if isinstance(o, Register)]
     seen, found = set[int](), list[Instruction]()
     while waiting:
         slot = waiting.pop()
         steps = [] if slot in seen else setters.get(slot, [])
         seen.add(slot)
-        for step in steps:
+        for _, step in steps:
             if _reads(step.instruction) or step.instruction.opcode in ("ldu", "atom"):
                 found.append(step.instruction)
             else:
@@ -178,6 +175,16 @@ def _is_number(source: Source) -> bool:
     return isinstance(source, str) and source.startswith(OF_THREAD)
 
 
+def _setters(code: ReportedCode) -> dict[int, list[tuple[int, ReportedStep]]]:
+    """The instructions that write each register, by its slot, with their basic blocks' numbers."""
+    found = dict[int, list[tuple[int, ReportedStep]]]()
+    for number, block in enumerate(code.blocks):
+        for step in block.decoded:
+            for slot in step.writes:
+                found.setdefault(slot, []).append((number, step))
+    return found
+
+
 class _Sources:
     """What the values of registers are computed from, beside constants and parameters of the
     kernel: special registers by name, loads and registers without a value by slot, and the
@@ -185,11 +192,7 @@ class _Sources:
 
     def __init__(self, code: ReportedCode) -> None:
         self.code = code
-        self.setters = dict[int, list[tuple[int, ReportedStep]]]()
-        for number, block in enumerate(code.blocks):
-            for step in block.decoded:
-                for slot in step.writes:
-                    self.setters.setdefault(slot, []).append((number, step))
+        self.setters = _setters(code)
 
     def of(self, operands: Iterable[Operand]) -> set[Source]:
         waiting = [o.slot for o in operands if isinstance(o, Register)]
