@@ -116,6 +116,13 @@ def test_a_body_may_end_without_a_return(end):
     assert launch("setp.lt.f32 q, x, 0f00000000;", end).tolist() == [2]
 
 
+@pytest.mark.parametrize("update", ["atom.global.add.f32 x, [a], 1.0;", "st.global.f32 [a], 1.0;"])
+def test_a_store_or_an_update_of_read_only_memory_is_a_fault(update):
+    """The address is that of the parameter itself, which a kernel may only read."""
+    with pytest.raises(KernelFault, match="Write to read-only memory: .*kernel.cu:7"):
+        launch("cvta.to.global.u64 a, p; " + update.replace("1.0", "0f3F800000"))
+
+
 def test_what_the_machine_did_not_expect_is_reported_as_a_mistake_of_its_own(monkeypatch):
     def broken(*_):
         raise KeyError("u128")

@@ -63,7 +63,8 @@ def access_fault(
         cause = Cause.VECTOR_MISALIGNED if several else Cause.ADDRESS_MISALIGNED
     elif region is not None and address + site.bytes <= region.end:
         index = (address - region.start) // site.width
-        text = f"Write to read-only memory: {who} writes {size} to {region.name}{at}."
+        into = "of" if site.is_atomic else "to"
+        text = f"Write to read-only memory: {who} {verb} {size} {into} {region.name}{at}."
         kind, name, cause = OUT_OF_BOUNDS, region.name, Cause.READ_ONLY_MEMORY
     elif 0 <= address < 4096 or address >= 2**64 - 4096:
         text = (

@@ -147,6 +147,11 @@ class Site:
         self.values: Sequence[Get] = ()  # values that a store writes, by element
 
     @property
+    def writes(self) -> bool:
+        """Whether it changes memory: a store or an atomic."""
+        return self.is_store or self.is_atomic
+
+    @property
     def lands_later(self) -> bool:
         """Whether it is the store of cp.async, whose bytes ``Observer.copy_lands`` brings."""
         return self.is_store and self.instruction.opcode == "cp"
@@ -194,7 +199,7 @@ class Site:
             or low < region.start
             or low + spread.high - spread.low + self.bytes > region.end
             or (low | spread.bits) & (self.bytes - 1)
-            or (self.is_store and region.read_only)
+            or (region.read_only and self.writes)
         ):
             low %= 2**64  # a base may lie below 0
             region = self._region(spread, low, group)
@@ -232,7 +237,7 @@ class Site:
             region is None
             or low + spread.high - spread.low + self.bytes > region.end
             or (low | spread.bits) & (self.bytes - 1)
-            or (region.read_only and self.is_store)
+            or (region.read_only and self.writes)
         ):
             return None
         return region

@@ -158,7 +158,7 @@ class Batch:
                 region is None
                 or address + site.bytes > region.end
                 or address % site.bytes
-                or (region.read_only and site.is_store)
+                or (region.read_only and site.writes)
             ):
                 raise access_fault(self, site, group, n, address, region)
             regions = self.regions_of(address)
