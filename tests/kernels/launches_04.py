@@ -428,6 +428,135 @@ def table_lookup(name, n, entries):
     return work(kernel(name), *launch, y, expected, rtol=1e-5, atol=1e-5)
 
 
+# --- irregular work ---
+
+
+def sparse_rows(rows, longest):
+    """A matrix in CSR: offsets, columns and values, with empty rows and one of ``longest``."""
+    rng = np.random.default_rng(rows)
+    lengths = rng.integers(0, 6, rows)
+    lengths[rows // 2] = longest
+    offsets = np.append(0, np.cumsum(lengths)).astype(np.int32)
+    columns = rng.integers(0, rows, offsets[-1]).astype(np.int32)
+    return offsets, columns, draw(offsets[-1])
+
+
+def product(offsets, columns, values, x):
+    """y = A x in float64, row by row."""
+    terms = double(values) * double(x)[columns]
+    return np.array([terms[a:b].sum() for a, b in zip(offsets, offsets[1:], strict=False)])
+
+
+def slots(columns, values, offsets, order, width):
+    """The rows ``order`` as the columns of two arrays: their columns, and their values."""
+    where = np.full((width, len(order)), -1, np.int32)
+    numbers = np.zeros((width, len(order)), np.float32)
+    for lane, row in enumerate(order):
+        part = slice(offsets[row], offsets[row + 1])
+        where[: part.stop - part.start, lane] = columns[part]
+        numbers[: part.stop - part.start, lane] = values[part]
+    return where, numbers
+
+
+SPARSE = [(1, 1), (2, 0), (33, 5), (257, 1000), (1009, 40)]
+
+
+@CHAPTER.launch("spmv_rows", "spmv_warps", "spmv_merge", sizes=SPARSE)
+def spmv_csr(name, rows, longest):
+    matrix, x, y = sparse_rows(rows, longest), draw(rows, seed=1), cp.empty(rows, cp.float32)
+    steps = rows + len(matrix[1])
+    grid, block = {
+        "spmv_rows": (ceil_div(rows, 256), 256),
+        "spmv_warps": (ceil_div(rows, 8), 256),
+        "spmv_merge": (ceil_div(steps, 896), 128),
+    }[name]
+    launch = grid, block, (*map(cp.asarray, matrix), cp.asarray(x), y, rows)
+    expected = product(*matrix, x)
+    if name == "spmv_merge":  # it adds to what is there
+        zeros = np.zeros(rows, np.float32)
+        return work(kernel(name), *launch, y, expected, InPlace, start=zeros, atol=1e-4)
+    return work(kernel(name), *launch, y, expected, atol=1e-4)
+
+
+@CHAPTER.launch("spmv_ell", sizes=SPARSE)
+def spmv_ell(name, rows, longest):
+    offsets, columns, values = sparse_rows(rows, longest)
+    x, y, width = draw(rows, seed=1), cp.empty(rows, cp.float32), int(np.diff(offsets).max())
+    padded = map(cp.asarray, slots(columns, values, offsets, range(rows), width))
+    launch = ceil_div(rows, 256), 256, (*padded, cp.asarray(x), y, rows, width)
+    return work(kernel(name), *launch, y, product(offsets, columns, values, x), atol=1e-4)
+
+
+@CHAPTER.launch("spmv_sell", sizes=SPARSE)
+def spmv_sell(name, rows, longest):
+    offsets, columns, values = sparse_rows(rows, longest)
+    x, y = draw(rows, seed=1), cp.empty(rows, cp.float32)
+    lengths = np.diff(offsets)
+    order = np.argsort(-lengths, kind="stable").astype(np.int32)
+    slices = [order[i : i + 32] for i in range(0, rows, 32)]
+    made = [slots(columns, values, offsets, rows, lengths[rows[0]]) for rows in slices]
+    padding = ((0, 0), (0, -rows % 32))
+    made[-1] = (
+        np.pad(made[-1][0], padding, constant_values=-1),
+        np.pad(made[-1][1], padding),
+    )
+    starts = np.append(0, np.cumsum([part.size for part, _ in made])).astype(np.int32)
+    whole = [np.concatenate([part.ravel() for part in parts]) for parts in zip(*made, strict=True)]
+    order = np.pad(order, (0, -rows % 32), constant_values=-1)
+    arrays = map(cp.asarray, (starts, order, *whole, x))
+    launch = ceil_div(len(slices), 8), 256, (*arrays, y, len(slices))
+    return work(kernel(name), *launch, y, product(offsets, columns, values, x), atol=1e-4)
+
+
+@CHAPTER.launch("bfs_vertices", "bfs_edges", sizes=[(9, 3), (257, 1000), (1009, 40)])
+def bfs_level(name, vertices, longest):
+    """One level from a third of the vertices, of which each has the distance 0."""
+    offsets, neighbours, _ = sparse_rows(vertices, longest)
+    queue = np.arange(1, vertices, 3, dtype=np.int32)
+    start = np.full(vertices, -1, np.int32)
+    start[queue] = 0
+    degrees = np.diff(offsets)[queue]
+    firsts = np.append(0, np.cumsum(degrees)).astype(np.int32)
+    found = np.concatenate([neighbours[offsets[v] : offsets[v + 1]] for v in queue])
+    expected = start.copy()
+    expected[found[start[found] < 0]] = 1
+    distance, next_queue = cp.empty(vertices, cp.int32), cp.empty(vertices, cp.int32)
+    by_edge = name == "bfs_edges"
+    work_items = int(firsts[-1]) if by_edge else len(queue)
+    frontier = (queue, firsts[:-1]) if by_edge else (queue,)
+    sizes = (len(queue), int(firsts[-1])) if by_edge else (len(queue),)
+    count = cp.empty(1, cp.int32)
+    args = (
+        *map(cp.asarray, (offsets, neighbours, *frontier)),
+        *sizes,
+        *(1, distance, next_queue, count),
+    )
+    launch = ceil_div(work_items, 256), 256, args
+    return work(kernel(name), *launch, distance, expected, InPlace, start=start, cleared=(count,))
+
+
+BOXES = [(1, 1, 1), (5, 9, 13), (19, 17, 65)]
+
+
+@CHAPTER.launch("heat_direct", "heat_tile", "heat_stream", sizes=BOXES)
+def heat(name, *shape):
+    nz, ny, nx = shape
+    u, y = draw(shape), cp.empty(shape, cp.float32)
+    expected = double(u)
+    inner = (slice(1, -1),) * 3
+    if min(shape) > 2:
+        around = sum(np.roll(expected, by, axis) for axis in range(3) for by in (-1, 1))
+        expected = expected.copy()
+        expected[inner] += 0.1 * (around - 6 * double(u))[inner]
+    grid, block, more = {
+        "heat_direct": ((ceil_div(nx, 32), ceil_div(ny, 8), nz), (32, 8), ()),
+        "heat_tile": (tuple(ceil_div(n, 8) for n in (nx, ny, nz)), (8, 8, 8), ()),
+        "heat_stream": ((ceil_div(nx, 32), ceil_div(ny, 8), ceil_div(nz, 7)), (32, 8), (7,)),
+    }[name]
+    arguments = cp.asarray(u), y, np.float32(0.1), nx, ny, nz, *more
+    return work(kernel(name), grid, block, arguments, y, expected, atol=1e-5)
+
+
 # --- scans and sorts ---
 
 
