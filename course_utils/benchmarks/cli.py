@@ -31,10 +31,10 @@ NAMES = [case.name for case in CASES]
 ON_EMULATOR = Columns(
     Column("kernel", 20, left=True),
     Column("size", 11),
-    Column("million thread-instr.", spec=",.1f"),
-    Column("seconds", spec=".3f"),
+    Column("million thread-instr.", spec=",.2f"),
+    Column("seconds", spec=".4f"),
     Column("M/s", 5, ",.0f"),
-    Column("sanitizer on", spec=".3f"),
+    Column("sanitizer on", spec=".4f"),
     Column("times as long", spec=".1f"),
 )
 ON_THIS_GPU = Columns(
@@ -147,19 +147,17 @@ def _print_stale(cases: list[Case], producers: list[Producer]) -> int:
 
 
 def _run_emulator(cases: list[Case], producers: list[Producer]) -> int:
-    if not any(case.emulator_size for case in cases):
+    if not any(case.emulator_sizes for case in cases):
         names = ", ".join([*(each.name for each in producers), *(each.name for each in cases)])
         print(f"To measure {names} you need an NVIDIA GPU.")
         return 2
     print("The emulator, memcheck on (best of three runs); then with every check of the sanitizer")
     print(ON_EMULATOR.headings)
-    for case in cases:
-        if case.emulator_size is None:
-            continue
-        count, seconds, checked = emulate(case)
+    for case, size in ((each, size) for each in cases for size in each.emulator_sizes):
+        count, seconds, checked = emulate(case, size)
         million = count / 1e6
         row = million, seconds, million / seconds, checked, checked / seconds
-        print(ON_EMULATOR.row(case.name, _size(case.emulator_size), *row), flush=True)
+        print(ON_EMULATOR.row(case.name, _size(size), *row), flush=True)
     return 0
 
 

@@ -132,7 +132,7 @@ def _case(name: str, file: str, make: Callable[[int], Workload], **other: Any) -
 
 def _square(name: str, file: str, tile: int, **defines: int) -> Case:
     make = _tiled(file, (tile, tile), (tile, tile), defines)
-    return _case(name, file, make, emulator_size=256)
+    return _case(name, file, make, emulator_sizes=(256, tile))
 
 
 # --- C = A B^T: both factors are read along K ---
@@ -333,7 +333,7 @@ CASES = (
     _square("sgemm_shared_32", "sgemm_shared", 32, TILE=32),
     _case("sgemm_column_tile", "sgemm_column_tile", _tiled("sgemm_column_tile", (64, 64), 512, {})),
     *(
-        _case(name, name, _tiled(name, (128, 128), 256, {}), emulator_size=256)
+        _case(name, name, _tiled(name, (128, 128), 256, {}), emulator_sizes=(256,))
         for name in (
             "sgemm_register_tile",
             "sgemm_vector",

@@ -153,7 +153,7 @@ class Case:
     prepares a :class:`Workload` at size n, with inputs drawn from a normal distribution where they
     are floats. ``bytes`` and ``flops`` are the least that has to be moved and computed at size n;
     ``ceiling`` ("copy" or "read") is the rate of memory they are held against, ``peak`` a key of a
-    GPU's :data:`PEAKS`. ``emulator_size`` puts the case into the emulator's table of speeds.
+    GPU's :data:`PEAKS`. ``emulator_sizes`` put the case into the emulator's table of speeds.
     ``test_sizes`` are the awkward sizes it is tested at. At ``sustained_sizes`` it is measured for
     seconds as well: where work meets the GPU's limit of power.
     """
@@ -165,7 +165,7 @@ class Case:
     bytes: Callable[[Any], int]
     flops: Callable[[Any], int]
     gpu_sizes: tuple[Size, ...]
-    emulator_size: Size | None = None
+    emulator_sizes: tuple[Size, ...] = ()
     test_sizes: tuple[Size, ...] = (1, 17, 61)
     ceiling: str = "copy"
     peak: str = "fp32"

@@ -22,10 +22,10 @@ TURNS = 10  # ours and each library, in another order each time
 SLOW_MS = 20.0  # what takes longer runs once a turn
 
 
-def emulate(case: Case) -> tuple[int, float, float]:
-    """(thread instructions, seconds, seconds with the whole sanitizer) of one run on the emulator;
-    the best of three runs, in turn with and without."""
-    work = case.make(case.emulator_size).on_emulator()
+def emulate(case: Case, size: Size) -> tuple[int, float, float]:
+    """(thread instructions, seconds, seconds with the whole sanitizer) of one run of ``size`` on
+    the emulator; the best of three runs, in turn with and without."""
+    work = case.make(size).on_emulator()
     seconds: dict[bool, list[float]] = {False: [], True: []}
     for checked in (False, True) * 3:
         start, count = time.perf_counter(), 0

@@ -104,7 +104,7 @@ CASES = (
         bytes=lambda n: 3 * 4 * n,
         flops=lambda n: n,
         gpu_sizes=(1 << 20, 1 << 28),
-        emulator_size=1 << 20,
+        emulator_sizes=(1 << 20,),
         ceiling="read",  # two thirds of the bytes are read: faster than a copy's half and half
     ),
     Case(
@@ -128,7 +128,7 @@ CASES = (
         bytes=lambda size: 8 * size[0] * size[1],
         flops=lambda size: 25 * size[0] * size[1],
         gpu_sizes=(),
-        emulator_size=(512, 512),
+        emulator_sizes=((512, 512),),
         test_sizes=((1, 1), (2, 40), (37, 50)),
     ),
 )

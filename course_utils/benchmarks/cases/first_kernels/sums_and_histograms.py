@@ -114,7 +114,7 @@ CASES = (
     _sum_case("sum_atomic"),
     _sum_case("sum_shared_interleaved"),
     _sum_case("sum_shared_sequential"),
-    _sum_case("sum_warp_shuffle", emulator_size=1 << 18),
+    _sum_case("sum_warp_shuffle", emulator_sizes=(1 << 18, 256)),
     _sum_case("sum_vector"),
     _sum_case("sum_single_pass", gpu_sizes=(1 << 28, 1 << 30)),
     _histogram_case("histogram_global"),

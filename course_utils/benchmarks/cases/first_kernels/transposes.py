@@ -70,7 +70,7 @@ def _transpose_case(name: str, **more: Any) -> Case:
 CASES = (
     _transpose_case("transpose_naive"),
     _transpose_case("transpose_shared"),
-    _transpose_case("transpose_padded", emulator_size=(512, 512)),
+    _transpose_case("transpose_padded", emulator_sizes=((512, 512),)),
     _transpose_case("transpose_swizzled"),
     _transpose_case("transpose_vector", test_sizes=((4, 4), (36, 132), (128, 4), (64, 192))),
 )
