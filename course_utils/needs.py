@@ -55,13 +55,16 @@ COMMANDS = {"binutils": ("nm", "objdump", "ar")}  # where they are not the token
 INTO = re.compile(r"^%%c(?:pp|uda)?\b.*\binto=(\w+)")
 PROGRAM_MAGICS = {"%%c": "c", "%%cpp": "cpp", "%%cuda": "cuda"}  # and the language of each
 PACKAGES = {
+    "cuda-cccl": "cuda.compute (the package cuda-cccl)",
     "cupy": "CuPy",
     "cutlass": "the CUTLASS package",
     "cutlass-dsl": "CUTLASS's Python DSL",
     "jax": "JAX",
     "keras": "Keras",
     "lightning": "Lightning",
+    "mathdx": "the MathDx headers",
     "numba": "Numba for CUDA",
+    "nvmath": "nvmath-python",
     "onnx": "ONNX",
     "onnxruntime": "ONNX Runtime",
     "onnxscript": "ONNX Script",
@@ -71,7 +74,12 @@ PACKAGES = {
     "triton": "Triton",
     "warp": "Warp",
 }
-MODULES = {"cutlass-dsl": "nvidia_cutlass_dsl", "numba": "numba_cuda"}  # where not the token
+MODULES = {  # where not the token
+    "cuda-cccl": "cuda.compute",
+    "cutlass-dsl": "nvidia_cutlass_dsl",
+    "mathdx": "nvidia.mathdx",
+    "numba": "numba_cuda",
+}
 LIBRARIES = {"curand": "cuRAND"}  # those of CUDA that run without a GPU, too
 TOOLKIT = "NVIDIA's CUDA toolkit has it: https://developer.nvidia.com/cuda-downloads"
 TO_GET = {  # the line for what make does not fetch
@@ -88,9 +96,17 @@ LANGUAGES = {  # extras of pyproject.toml, for kernels in Python, and their size
     "warp": "390 MB",
 }
 BY_PIP = {  # what else pip fetches, and what to say after its command
+    "cuda-cccl": "fetches it.",
     "curand": "fetches it.",
     "cutlass-dsl": "fetches it; read its licence first.",
+    "mathdx": "fetches it (23 MB); read its licence first. No GPU is needed.",
+    "nvmath": "fetches it.",
 }
+FOR_THIS_CUDA = {  # packages of BY_PIP with an extra for each major version of CUDA
+    "cuda-cccl": "'cuda-cccl[cu{}]'",
+    "nvmath": "'nvmath-python[cu{}]'",
+}
+ON_EMULATOR = {*LANGUAGES, "mathdx"}  # all that a cell needs to give the same without a GPU
 NO_BLANKS = "PyTorch in a folder without blanks in its path, for torch.compile"  # not to be fetched
 ECOSYSTEM = ("jax", "keras", "onnx", "onnxruntime", "onnxscript")  # pyproject.toml's extra
 
@@ -134,12 +150,19 @@ def lacking(token: str) -> str | None:
     if token == "numba" and find_spec(MODULES[token]) and _numpy() >= WITHOUT_ROW_STACK:
         return f"a Numba that works with NumPy {version('numpy')}"
     if token in PACKAGES:
-        return None if find_spec(MODULES.get(token, token)) else PACKAGES[token]
+        return None if _is_installed(MODULES.get(token, token)) else PACKAGES[token]
     raise LessonError(
         f"{MAGIC} {token}: unknown requirement. There are gpu, gpus=2, sm_90, sm_90a, cc, c++, c, "
         f"cpp, cuda, a program ({', '.join(PROGRAMS)}), a library ({', '.join(LIBRARIES)}) or a "
         f"package ({', '.join(PACKAGES)})."
     )
+
+
+def _is_installed(module: str) -> bool:
+    """Whether Python finds the module, or none of the packages that hold it."""
+    with suppress(ModuleNotFoundError):
+        return bool(find_spec(module))
+    return False
 
 
 def _numpy() -> tuple[int, ...]:
@@ -218,10 +241,12 @@ def _to_get_languages(tokens: list[str]) -> str:
 
 def _by_pip(token: str) -> str:
     """The line for a package that no command of the course fetches."""
-    package = f"nvidia-{token}"
-    if token in LIBRARIES:
-        with suppress(RuntimeError):
-            package = remedies.cuda_wheel(token, nvrtc_version()[0])
+    package = FOR_THIS_CUDA.get(token, f"nvidia-{token}")
+    with suppress(RuntimeError):
+        major = nvrtc_version()[0]
+        package = package.format(major)
+        if token in LIBRARIES:
+            package = remedies.cuda_wheel(token, major)
     return f"In a terminal, `{remedies.pip_command(package)}` {BY_PIP[token]}"
 
 
@@ -272,10 +297,10 @@ def may_be_skipped(source: str) -> bool:
 
 
 def needs_languages(source: str) -> bool:
-    """Whether a cell needs compilers of kernels in Python and nothing else, so that it gives the
-    same with and without a GPU."""
+    """Whether a cell needs nothing but compilers of kernels in Python and headers of MathDx, so
+    that it gives the same with and without a GPU."""
     tokens = set(_tokens(source.splitlines()) or ())
-    return bool(tokens) and LANGUAGES.keys() >= tokens
+    return bool(tokens) and tokens <= ON_EMULATOR
 
 
 def _without_its_text(source: str) -> str:
@@ -312,7 +337,7 @@ def origin(tokens: list[str], stored: stored_outputs.StoredOutputs) -> str:
     """The line before stored outputs: which machine they come from."""
     on_gpu = any(re.match(r"gpu|sm_", token) for token in tokens)
     machine = f"an {stored.device}" if on_gpu else f"a machine with an {stored.device}"
-    if LANGUAGES.keys() >= set(tokens):
+    if set(tokens) <= ON_EMULATOR:
         machine = f"a machine with {listed([PACKAGES[token] for token in tokens])}"
     printed = stored.outputs[0].keys() == {stored_outputs.TEXT}
     return f"On {machine} it {'printed' if printed else 'showed'}:"

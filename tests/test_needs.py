@@ -81,6 +81,31 @@ def test_a_machine_without_the_finder_of_libraries_has_none(monkeypatch):
     needs.lacking.cache_clear()
 
 
+def test_a_module_in_a_package_that_is_not_there_is_not_there(monkeypatch):
+    def find_spec(module):
+        raise ModuleNotFoundError(module.split(".")[0])  # as importlib does for nvidia.mathdx
+
+    needs.lacking.cache_clear()
+    monkeypatch.setattr(needs, "find_spec", find_spec)
+    assert needs.missing(["mathdx"]) == ["the MathDx headers"]
+    assert "nvidia-mathdx" in needs.how_to_get(["mathdx"])
+    needs.lacking.cache_clear()
+
+
+def test_a_package_with_an_extra_for_each_cuda_is_named_with_its_own(monkeypatch):
+    needs.lacking.cache_clear()
+    monkeypatch.setattr(needs, "find_spec", lambda name: None)
+    monkeypatch.setattr(needs, "nvrtc_version", lambda: (13, 0))
+    assert "'nvmath-python[cu13]'" in needs.how_to_get(["nvmath"])
+    assert "'cuda-cccl[cu13]'" in needs.how_to_get(["cuda-cccl"])
+    needs.lacking.cache_clear()
+
+
+def test_headers_alone_are_no_reason_for_a_gpu():
+    assert needs.needs_languages("%%needs mathdx\nx = 1")
+    assert not needs.needs_languages("%%needs mathdx gpu\nx = 1")
+
+
 @pytest.mark.parametrize("gone", ["nm", "objdump", "ar"])
 def test_a_word_for_several_programs_needs_all_of_them(monkeypatch, gone):
     needs.lacking.cache_clear()
