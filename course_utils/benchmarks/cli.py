@@ -19,10 +19,10 @@ from ..devices.selection import EMULATOR, ON_GPU, cp, device
 from ..errors import LessonError
 from ..paths import shown
 from ..records import kernel_records, ladders, record_pages
-from ..records.measured_files import REFERENCE, file_of
+from ..records.measured_files import REFERENCE, file_of, measurements
 from ..text_tables import Column, Columns, size_in_words
 from .cases import CASES
-from .harness.case import Case
+from .harness.case import Case, Size
 from .harness.measure import ceilings, emulate, measure
 from .libraries import cub, cublas_library
 from .tools.producers import PRODUCERS, Producer, stale
@@ -58,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"No benchmark is called {' or '.join(unknown)}; --list names them all.")
         return 2
     cases, producers = _chosen(args.only, args.stale)
+    if args.stalest:
+        producers = []
     if args.stale and (not ON_GPU or not (cases or producers)):
         return _print_stale(cases, producers)
     if (args.device or device()) == EMULATOR:
@@ -66,7 +68,10 @@ def run(args: argparse.Namespace) -> int:
         print("bench --device cuda needs an NVIDIA GPU; this machine has none.")
         return 2
     written = [_write(producer) for producer in producers]
-    measured = _run_gpu(cases) if cases else True
+    sizes = [(case, size) for case in cases for size in case.gpu_sizes]
+    if args.stalest:
+        sizes = oldest_first(sizes)
+    measured = _run_gpu(sizes) if sizes else True
     return 0 if measured and all(written) else 1
 
 
@@ -170,8 +175,17 @@ def _write(producer: Producer) -> bool:
     return True
 
 
-def _run_gpu(cases: list[Case]) -> bool:
-    """Measure the cases into this GPU's file, each when it is done; whether all were right."""
+def oldest_first(sizes: list[tuple[Case, Size]]) -> list[tuple[Case, Size]]:
+    """The cases' ``sizes`` by the age of their records on this GPU; first those that have none."""
+    gpu = own_gpu() or REFERENCE
+    known = file_of(kernel_records.NAME, gpu).is_file()
+    records = measurements(kernel_records.NAME, gpu)["records"] if known else []
+    measured = {(each["kernel"], json.dumps(each["size"])): each["measured"] for each in records}
+    return sorted(sizes, key=lambda pair: measured.get((pair[0].name, json.dumps(pair[1])), ""))
+
+
+def _run_gpu(sizes: list[tuple[Case, Size]]) -> bool:
+    """Measure them into this GPU's file, each when it is done; whether all were right."""
     bandwidth = ceilings()
     rates = ", ".join(f"a large {key} {rate / 1e12:.2f} TB/s" for key, rate in bandwidth.items())
     print(f"{device_name()}: {rates}; cuBLAS {cublas_library.version() or 'not found'}")
@@ -185,7 +199,7 @@ def _run_gpu(cases: list[Case]) -> bool:
         "read_bytes_per_second": round(bandwidth["read"]),
     }
     file, failures = None, 0
-    for case, n in ((each, size) for each in cases for size in each.gpu_sizes):
+    for case, n in sizes:
         try:
             record = measure(case, n, bandwidth)
             _print(record, _size(n))
@@ -234,6 +248,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--stale",
         action="store_true",
         help="measure only what was measured before its sources changed; without a GPU, name it",
+    )
+    parser.add_argument(
+        "--stalest",
+        action="store_true",
+        help="measure kernels, those with the oldest records first; stop it when you like: each "
+        "record is written at once, and the next call goes on from there",
     )
     parser.add_argument("--list", action="store_true", help="name all that can be measured")
     parser.add_argument(

@@ -6,7 +6,7 @@ from itertools import count, cycle
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks import CASES, Case, KernelCall, Workload
+from course_utils.benchmarks import CASES, Case, KernelCall, Workload, cli
 from course_utils.benchmarks.cases.matmul import grid_for
 from course_utils.benchmarks.harness import measure, nvml, sustained
 from course_utils.devices.selection import ON_GPU
@@ -181,3 +181,19 @@ def test_what_the_emulator_runs_in_place_of_a_gpu_is_not_timed():
     kernel.stands_in = True
     with pytest.raises(GpuTooOld, match="vec_add cannot be timed here"):
         KernelCall(kernel, 1, 32, ()).ready()
+
+
+def test_the_oldest_records_are_measured_first_and_missing_ones_before_them(monkeypatch):
+    sizes = [(case, size) for case in CASES for size in case.gpu_sizes if isinstance(size, tuple)]
+    sizes = sizes[:4]
+    missing, old, older, new = sizes
+    records = [
+        {"kernel": case.name, "size": list(size), "measured": measured}
+        for (case, size), measured in (
+            (new, "2026-11-28T17:11"),
+            (older, "2026-11-22T08:00"),
+            (old, "2026-11-23T09:30"),
+        )
+    ]
+    monkeypatch.setattr(cli, "measurements", lambda name, gpu: {"records": records})
+    assert cli.oldest_first(sizes) == [missing, older, old, new]

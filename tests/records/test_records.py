@@ -173,7 +173,7 @@ def test_a_run_that_is_stopped_keeps_what_it_has_measured(folder, monkeypatch):
     monkeypatch.setattr(cli, "_print", lambda record, size: None)
     monkeypatch.setattr(cli, "cp", Mock())
     with pytest.raises(KeyboardInterrupt):
-        cli._run_gpu([case])
+        cli._run_gpu([(case, size) for size in case.gpu_sizes])
     assert [r["kernel"] for r in measurements("kernels", OTHER)["records"]] == ["vec_add"]
 
 
