@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         else:  # help, or a mistake, of which argparse says what it is
             for name, (what, _) in COMMANDS.items():
                 subparsers.add_parser(name, help=what)
-        args = parser.parse_args(words)
+        args = parser.parse_args(words, argparse.Namespace(words=words))
         return args.func(args) or 0
     except LessonError as error:
         print(error, file=sys.stderr)

@@ -62,6 +62,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     grade.add_argument(
         "--only",
         nargs="+",
+        action="extend",
         default=[],
         metavar="ID",
         help=f"these alone: {WHICH}",
@@ -72,8 +73,19 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="FILE",
         help='JSON, what an exercise is worth where that is not 1: {"04.saxpy": 2}',
     )
+    grade.add_argument(
+        "--details", action="store_true", help="a table per student, of a class as well"
+    )
     grade.add_argument("--json", type=Path, metavar="FILE", help="write the grades as JSON, too")
     grade.add_argument("--junit", type=Path, metavar="FILE", help="write them as JUnit XML, too")
+    grade.add_argument(
+        "--csv", type=Path, metavar="FILE", help="write a line per student for a spreadsheet, too"
+    )
+    grade.add_argument(
+        "--no-sandbox",
+        action="store_true",
+        help="run students' code without bubblewrap, with your rights and your network",
+    )
     grade.set_defaults(func=_grade)
 
 
@@ -155,21 +167,34 @@ def _progress(args: argparse.Namespace) -> int:
 
 
 def _grade(args: argparse.Namespace) -> int:
+    from .student.class_tables import class_table, exercise_table, student_names, to_csv
     from .student.grading import grade, to_json, to_junit
+    from .student.sandbox import is_inside, status_inside
 
+    files = {args.json: to_json, args.junit: to_junit, args.csv: to_csv}
+    files.pop(None, None)
     try:
         points = _points(args.points)
         chosen = _chosen(args.only)
+        if not (args.no_sandbox or is_inside()):
+            reads = [*args.paths, *filter(None, [args.points])]
+            status = status_inside(args.words, reads, list(files))
+            if isinstance(status, int):
+                return status
+            print(status, file=sys.stderr)
         reports = []
-        for path in args.paths:  # one that has no notebook keeps no other from being graded
-            try:
-                reports.append(grade(path, chosen, points))
-                print(reports[-1], end="\n\n")
+        for path, name in zip(args.paths, student_names(args.paths), strict=True):
+            try:  # a path that has no notebook keeps no other from being graded
+                reports.append(grade(path, chosen, points, name))
             except LessonError as error:
                 print(error, file=sys.stderr)
-        for file, text in ((args.json, to_json), (args.junit, to_junit)):
-            if file:
-                file.write_text(text(reports), encoding="utf-8")
+                continue
+            if args.details or len(args.paths) == 1:
+                print(reports[-1], end="\n\n")
+        if len(reports) > 1:
+            print(class_table(reports), exercise_table(reports), sep="\n\n")
+        for file, text in files.items():
+            file.write_text(text(reports), encoding="utf-8")
     except (LessonError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -10,10 +10,22 @@ import pytest
 from course_utils.__main__ import main
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring.registry import find
-from course_utils.exercises.student import grading
+from course_utils.exercises.student import grading, sandbox
+from course_utils.exercises.student.class_tables import (
+    class_table,
+    exercise_table,
+    student_names,
+    to_csv,
+)
 from course_utils.paths import ROOT
 
 ID, OTHER = "04.saxpy", "04.clamp"
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    """Whatever is installed: what the command prints is looked at here."""
+    monkeypatch.setenv(sandbox.INSIDE, "1")
 
 
 def notebook(path, *cells):
@@ -190,7 +202,10 @@ def test_the_command_prints_a_table_and_writes_json_and_junit(tmp_path, capsys):
     words = [x for name, file in files.items() for x in (f"--{name}", str(file))]
     words += ["--points", str(tmp_path / "points.json"), "--only", ID]
     assert main(["grade", str(one), str(two), *words]) == 0
-    assert "ana: 3 of 3 points" in (told := capsys.readouterr().out) and "ben: 0 of 3" in told
+    told = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["ana", "3", "3", "1", "0", "0", "1", "0"] in told
+    assert ["ben", "0", "3", "0", "1", "0", "0", "0"] in told
+    assert [ID, "1", "1", "0", "compile", "error"] in told
     assert [r["points"] for r in json.loads(files["json"].read_text())] == [3, 0]
     suites = ElementTree.parse(files["junit"]).getroot()
     assert [s.get("failures") for s in suites] == ["0", "1"]
@@ -210,6 +225,89 @@ def test_the_command_prints_a_table_and_writes_json_and_junit(tmp_path, capsys):
 def test_what_cannot_be_graded_is_said(tmp_path, capsys, words, told):
     assert main(["grade", str(tmp_path), *words]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_table_names_what_was_not_answered_in_one_line(tmp_path):
+    place = notebook(tmp_path / "ana.ipynb", answer(ID))
+    table = str(graded(place, ID, OTHER)).splitlines()
+    assert [line.split()[0] for line in table[1:-1]] == ["exercise", ID]
+    assert table[-1] == f"no answer: {OTHER}"
+
+
+@pytest.mark.parametrize(
+    ("places", "names"),
+    [
+        (["ana/course", "ben/course", "cleo/course"], ["ana", "ben", "cleo"]),
+        (["2026/ana/work/course", "2026/ben/work/course"], ["ana", "ben"]),
+        (["ana/a.ipynb", "ana/b.ipynb"], ["a", "b"]),
+        (["ana.ipynb", "ben"], ["ana", "ben"]),
+        (["a/one/x", "b/two/x"], ["a/one", "b/two"]),
+        (["ana", "ana/course"], ["ana", "ana/course"]),
+        (["ana/course"], ["course"]),
+        (["course", "course"], ["course", "course"]),
+    ],
+)
+def test_a_student_is_called_by_what_differs_in_the_paths(places, names, tmp_path):
+    assert student_names([tmp_path / place for place in places]) == names
+
+
+def test_ids_of_several_options_are_all_graded(tmp_path, capsys):
+    place = notebook(tmp_path / "ana.ipynb", answer(ID))
+    assert main(["grade", str(place), "--only", ID, "--only", OTHER]) == 0
+    assert "1 of 2 points" in capsys.readouterr().out
+
+
+def test_a_class_has_a_line_per_student_and_one_per_exercise_in_a_spreadsheet_too():
+    def report(student, *kinds_):
+        grades = (grading.Grade(n, n, k == "pass", 1, k) for n, k in zip("ab", kinds_, strict=True))
+        return grading.StudentReport(student, tuple(grades))
+
+    missing = grading.NO_ANSWER
+    reports = [report("ana", "pass", missing), report("=1+1", "data race", missing)]
+    assert [row[:6] for row in class_table(reports)] == [
+        ("ana", "1", "2", 1, 0, 1),
+        ("=1+1", "0", "2", 0, 1, 1),
+    ]
+    assert list(exercise_table(reports)) == [("a", 1, 1, 0, "data race")]
+    assert to_csv(reports).splitlines() == [
+        "student,points,of,a,b",
+        f"ana,1,2,pass,{missing}",
+        f"'=1+1,0,2,data race,{missing}",
+    ]
+
+
+SPY = """
+#include <stdio.h>
+__attribute__((constructor)) static void spy(void)
+{
+    FILE *file = fopen("PLACE", "w");
+    if (file) fclose(file);
+}
+"""
+
+
+@pytest.mark.skipif(
+    isinstance(sandbox.status_inside(["doctor", "-h"], [], []), str), reason="no bwrap"
+)
+def test_in_the_sandbox_students_code_writes_nothing(tmp_path, monkeypatch, capfd):
+    monkeypatch.delenv(sandbox.INSIDE)
+    name, written = "02.min_max", tmp_path / "written"
+    spy = SPY.replace("PLACE", str(written))
+    place = notebook(tmp_path / "ana.ipynb", answer(name, spy + find(name).solution))
+    words = ["grade", str(place), "--only", name, "--csv", str(tmp_path / "g.csv")]
+    assert main(words) == 0
+    assert "1 of 1 points" in capfd.readouterr().out and not written.exists()
+    assert (tmp_path / "g.csv").read_text().endswith("ana,1,1,pass\n")
+    assert main([*words, "--no-sandbox"]) == 0 and written.exists()
+
+
+def test_without_bubblewrap_it_grades_and_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv(sandbox.INSIDE)
+    monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
+    place = notebook(tmp_path / "ana.ipynb", answer(ID))
+    assert main(["grade", str(place), "--only", ID]) == 0
+    said = capsys.readouterr()
+    assert "1 of 1 points" in said.out and said.err.strip() == sandbox.ABSENT
 
 
 def test_points_for_what_is_no_exercise_are_refused(tmp_path, capsys):

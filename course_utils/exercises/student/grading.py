@@ -48,6 +48,11 @@ class Grade:
     as_published: bool = False
     hints: int | None = None
 
+    @property
+    def passed(self) -> bool:
+        """Whether the answer is right, however few points it gives."""
+        return self.kind == kinds.PASS
+
 
 @dataclass(frozen=True)
 class StudentReport:
@@ -80,25 +85,33 @@ class StudentReport:
                 "the published solution" if grade.as_published else "",
             )
             for grade in self.grades
+            if grade.kind != NO_ANSWER
         ]
+        missing = [grade.exercise for grade in self.grades if grade.kind == NO_ANSWER]
         lines = [f"{self.student}: {self.points:g} of {self.of:g} points"]
-        lines.append(str(Table(headings, rows, left=("verdict", ""))))
+        if rows:
+            lines.append(str(Table(headings, rows, left=("verdict", ""))))
+        if missing:
+            lines.append(f"{NO_ANSWER}: {', '.join(missing)}")
         if self.changed:
             changed = ", ".join(self.changed).replace("\n", "?")
             lines.append(f"changed in this copy, and not used here: {changed}")
-        return _printable(
+        return printable(
             "\n".join([*lines, *(remark.replace("\n", "?") for remark in self.remarks)])
         )
 
 
 def grade(
-    place: Path, exercises: Sequence[BaseExercise], points: Mapping[str, float] | None = None
+    place: Path,
+    exercises: Sequence[BaseExercise],
+    points: Mapping[str, float] | None = None,
+    student: str | None = None,
 ) -> StudentReport:
     """Judge what is below ``place``: a notebook, or a folder of notebooks such as a student's copy
     of the course.
 
-    ``points`` has what an exercise is worth where that is not 1. Raises LessonError where there is
-    no notebook.
+    ``points`` has what an exercise is worth where that is not 1, and ``student`` is a name: by
+    default that of the notebook or folder. Raises LessonError where there is no notebook.
     """
     try:
         notebooks = find([place])
@@ -123,7 +136,9 @@ def grade(
     )
     if unknown:
         remarks.append("no such exercise here: " + ", ".join(sorted(unknown)))
-    return StudentReport(place.resolve().stem, grades, tuple(changed_files(place)), tuple(remarks))
+    return StudentReport(
+        student or place.resolve().stem, grades, tuple(changed_files(place)), tuple(remarks)
+    )
 
 
 def answers_of(notebook: Path) -> Iterator[tuple[str, str]]:
@@ -167,14 +182,14 @@ def to_junit(reports: Sequence[StudentReport]) -> str:
     for report in reports:
         lost = [found for found in report.grades if found.points < found.of]
         counts = {"tests": str(len(report.grades)), "failures": str(len(lost))}
-        student = _printable(report.student)
+        student = printable(report.student)
         suite = ElementTree.SubElement(suites, "testsuite", {"name": student, **counts})
         for found in report.grades:
             names = {"name": found.exercise, "classname": student}
             case = ElementTree.SubElement(suite, "testcase", names)
             if found in lost:
                 failure = ElementTree.SubElement(case, "failure", {"message": found.kind})
-                failure.text = _printable(found.message)
+                failure.text = printable(found.message)
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -228,6 +243,6 @@ def _words(text: str) -> list[str]:
     return re.sub(r"#[^\n]*", " ", strip_comments(text)).split()
 
 
-def _printable(text: str) -> str:
-    """Without what XML cannot hold."""
+def printable(text: str) -> str:
+    """``text`` without what XML can't hold and a terminal would obey."""
     return "".join(c if c in "\n\t" or c.isprintable() else "?" for c in text)
