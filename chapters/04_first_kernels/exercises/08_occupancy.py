@@ -42,3 +42,40 @@ BLOCKS_PER_SM = PythonExercise(
     reference=resident_blocks,
     contract=DrawnCases(any_block, 150),
 )
+
+
+SLOTS = 64 // (256 // 32)  # blocks of 256 threads on an SM
+
+
+def first_loads(rows: int, columns: int) -> tuple[str, int, int]:
+    """The kernel with more bytes in flight, and those of both, block by block."""
+    blocks = {"warp": -(-rows // 8), "block": rows}
+    started = {name: min(count, 132 * SLOTS) for name, count in blocks.items()}
+    busy = {"warp": min(8 * started["warp"], rows), "block": started["block"]}
+    wide = {"warp": 32, "block": 256}
+    found = {name: 4 * busy[name] * min(columns, wide[name]) for name in blocks}
+    better = "block" if found["block"] > found["warp"] else "warp"
+    return better, found["warp"], found["block"]
+
+
+def any_matrix(rng: np.random.Generator) -> tuple[int, int]:
+    """Few rows or many, short or long, around what fits at once and what a block takes."""
+    rows = int(rng.choice([1, 7, 64, 1055, 1056, 1057, 8447, 8448, 8449, 100_000]))
+    columns = int(rng.choice([1, 31, 32, 33, 255, 256, 257, 4096, 1_000_000]))
+    return max(rows + int(rng.integers(-1, 2)), 1), max(columns + int(rng.integers(-1, 2)), 1)
+
+
+WARP_OR_BLOCK = PythonExercise(
+    cases=(
+        (64, 1_000_000),
+        (100_000, 32),
+        (8448, 1024),
+        (4096, 1024),
+        (3, 5),
+        (1057, 256),
+        (8449, 64),
+        (1, 1),
+    ),
+    reference=first_loads,
+    contract=DrawnCases(any_matrix, 60),
+)

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import numpy as np
 
+from course_utils import ceil_div, measurements
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain
-from course_utils.exercises.authoring.launches import empty, floats, int32s
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
-from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
+from course_utils.exercises.authoring.spec import (
+    Ask,
+    KernelExercise,
+    NumberExercise,
+    PythonExercise,
+    Target,
+)
 from course_utils.exercises.authoring.vectors import (
     FULL,
     one_thread_each,
     spare_blocks,
 )
 from course_utils.exercises.authoring.worked import Worked
+
+from .claims import Claim
 
 PREDICT_COUNTERS = NumberExercise(
     source="04_first_kernels/exercises/shifted_axpy.cu",
@@ -137,5 +150,117 @@ FIND_THE_DOUBLES = KernelExercise(
         at_most=0,
         advice="The result is right. What type has a number such as `0.5` in C++?",
         size=1000,
+    ),
+)
+
+
+REPORTS = {  # the letter on the page: the kernel of the H200's record, and what costs it most
+    "A": ("transpose_32", "bank conflicts"),
+    "B": ("local_array", "local memory"),
+    "C": ("stencil", "nothing"),
+    "D": ("row_sums", "uncoalesced loads"),
+    "E": ("lane_loop", "divergence"),
+}
+LOADS, SECTORS = "t_requests_pipe_lsu_mem_global_op_ld", "t_sectors_pipe_lsu_mem_global_op_ld"
+THREADS = "smsp__thread_inst_executed_per_inst_executed.ratio"
+RATIOS = {  # of which counters the number behind a name is made
+    "uncoalesced loads": (f"l1tex__{SECTORS}.sum", f"l1tex__{LOADS}.sum"),
+    "nothing": (f"l1tex__{SECTORS}.sum", f"l1tex__{LOADS}.sum"),
+    "bank conflicts": (
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+        "smsp__inst_executed_op_shared_ld_pred_on_any.sum",
+    ),
+    "local memory": (
+        "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
+        "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
+    ),
+    "divergence": (THREADS, None),
+}
+AGREES = "what the report says"
+
+
+@cache
+def report(letter: str) -> dict[str, float]:
+    """What ncu counted on the H200, by its metric."""
+    kernel, _ = REPORTS[letter]
+    counted: dict[str, float] = measurements("ncu", "NVIDIA H200")["kernels"][kernel]
+    return counted
+
+
+def number_behind(letter: str) -> float:
+    """The number that proves what costs the kernel of a report the most."""
+    of, each = RATIOS[REPORTS[letter][1]]
+    return report(letter)[of] / (report(letter)[each] if each else 1)
+
+
+def defended(function: Callable[[str], Any], claim: Claim) -> str:
+    """What a diagnosis says, held against the report."""
+    found = function(claim.name)
+    if not isinstance(found, (tuple, list)) or len(found) != 2:
+        return claim.refuse(found, 'Return a name and its number, such as `("nothing", 4.0)`.')
+    name, number = found
+    if name not in RATIOS:
+        return claim.refuse(found, "Take one of the five names, as the docstring spells them.")
+    if name != REPORTS[claim.name][1]:
+        advice = (
+            "Work out the ratio that belongs to this name, and compare it with its best. Which of "
+            "the report's other ratios is further from its own best?"
+        )
+        return claim.refuse(found, advice)
+    if abs(float(number) - number_behind(claim.name)) > 0.01 * number_behind(claim.name):
+        return claim.refuse(found, "The name is right. Which ratio belongs to it?")
+    return AGREES
+
+
+READ_FIVE_REPORTS = PythonExercise(
+    function="diagnosis",
+    cases=tuple((Claim(letter),) for letter in REPORTS),
+    reference=lambda claim: AGREES,
+    call=defended,
+    method=Claim.advice,
+    contract="there are five reports",
+)
+
+
+WALK_TOGETHER = KernelExercise(
+    kernel="row_sums",
+    inputs=lambda rng, size: {
+        "x": floats(rng, size[0] * size[1]),
+        "sums": empty(size[0]),
+        **int32s(rows=size[0], columns=size[1]),
+    },
+    reference=lambda given: {
+        "sums": given["x"].astype(np.float64).reshape(given["rows"], given["columns"]).sum(axis=1)
+    },
+    launch=lambda size: Launch((ceil_div(size[0], 256),), (256,)),
+    small=((3, 100), (257, 33), (100, 7), (1, 1)),
+    worked=Worked(size=(2, 4), values={"x": (3, 1, 2, 4, 5, 1, 0, 2)}),
+    full=(1 << 14, 4096),
+    reduction=lambda size: size[1],
+    contract=Domain(
+        sizes=domain.shapes(
+            rows=(2, 7, 33, 255, 256, 300), columns=(1, 2, 31, 32, 33, 65, 257, 300)
+        ).with_outlier(columns=4099),
+        values=(
+            domain.data(
+                "x",
+                domain.POSITIVE,
+                domain.NEGATIVE,
+                domain.EQUAL,
+                domain.TIES,
+                domain.SMALL,
+                domain.SOME_NAN,
+                domain.LAST_INFINITE,
+            ),
+        ),
+    ),
+    method=(method.one_store_per_result(), method.balanced_loads(1.5, size=(256, 320))),
+    target=Target(
+        label="sectors of a request that loads, for 100 rows of 128 floats",
+        measure=lambda counts: counts.global_load_sectors / max(counts.global_load_requests, 1),
+        at_most=5.0,
+        advice="The result is right. Which elements do the 32 lanes of a warp load at once? Lanes "
+        "that are neighbours should load neighbours.",
+        size=(100, 128),
     ),
 )
