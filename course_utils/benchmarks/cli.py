@@ -176,7 +176,7 @@ def _write(producer: Producer) -> bool:
 
 
 def oldest_first(sizes: list[tuple[Case, Size]]) -> list[tuple[Case, Size]]:
-    """The cases' ``sizes`` by the age of their records on this GPU; first those that have none."""
+    """The cases' ``sizes`` by the age of their records on this GPU. Sizes without a record come first."""
     gpu = own_gpu() or REFERENCE
     known = file_of(kernel_records.NAME, gpu).is_file()
     records = measurements(kernel_records.NAME, gpu)["records"] if known else []
@@ -252,7 +252,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--stalest",
         action="store_true",
-        help="measure kernels, those with the oldest records first; stop it when you like: each "
+        help="measure kernels, those with the oldest records first, until you stop it: each "
         "record is written at once, and the next call goes on from there",
     )
     parser.add_argument("--list", action="store_true", help="name all that can be measured")

@@ -79,7 +79,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     grade.add_argument("--json", type=Path, metavar="FILE", help="write the grades as JSON, too")
     grade.add_argument("--junit", type=Path, metavar="FILE", help="write them as JUnit XML, too")
     grade.add_argument(
-        "--csv", type=Path, metavar="FILE", help="write a line per student for a spreadsheet, too"
+        "--csv", type=Path, metavar="FILE", help="write a line per student, for a spreadsheet"
     )
     grade.add_argument(
         "--no-sandbox",

@@ -23,8 +23,8 @@ SLOW_MS = 20.0  # what takes longer runs once a turn
 
 
 def emulate(case: Case, size: Size) -> tuple[int, float, float]:
-    """(thread instructions, seconds, seconds with the whole sanitizer) of one run of ``size`` on
-    the emulator; the best of three runs, in turn with and without."""
+    """A run of ``size`` on the emulator: thread instructions, seconds, and seconds with the whole
+    sanitizer. The least of three runs each, in turn."""
     work = case.make(size).on_emulator()
     seconds: dict[bool, list[float]] = {False: [], True: []}
     for checked in (False, True) * 3:

@@ -110,8 +110,8 @@ def grade(
     """Judge what is below ``place``: a notebook, or a folder of notebooks such as a student's copy
     of the course.
 
-    ``points`` has what an exercise is worth where that is not 1, and ``student`` is a name: by
-    default that of the notebook or folder. Raises LessonError where there is no notebook.
+    ``points`` has what an exercise is worth where that is not 1, and ``student`` is a name, by
+    default the notebook's or the folder's. Raises LessonError where there is no notebook.
     """
     try:
         notebooks = find([place])
@@ -244,5 +244,5 @@ def _words(text: str) -> list[str]:
 
 
 def printable(text: str) -> str:
-    """``text`` without what XML can't hold and a terminal would obey."""
+    """``text`` without characters that XML can't hold or a terminal obeys."""
     return "".join(c if c in "\n\t" or c.isprintable() else "?" for c in text)

@@ -1,7 +1,7 @@
 """A command of the course again, in a sandbox: students' code sees no network and changes no file.
 
 The sandbox is bubblewrap's ``bwrap``. In it every file system is read-only but an empty ``/tmp``
-and the files that the command shall write, and no process outlives the command.
+and the files that the command writes, and no process outlives the command.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from ...paths import ROOT
 
 INSIDE = "COURSE_IN_SANDBOX"
 ABSENT = (
-    "Graded without a sandbox, since bubblewrap isn't installed. TEACHING.md says what that means."
+    "Graded without a sandbox, since bubblewrap isn't installed. TEACHING.md has the consequences."
 )
 UNABLE = "Graded without a sandbox: bubblewrap is installed, but can't make one here."
 
 
 def status_inside(words: Sequence[str], reads: Sequence[Path], writes: Sequence[Path]) -> int | str:
-    """The exit status of ``python -m course_utils WORDS`` in a sandbox; if there is none, the
-    sentence that says why.
+    """The exit status of ``python -m course_utils WORDS`` in a sandbox, or the sentence
+    that says why there is none.
 
-    ``reads`` stay visible if they are below ``/tmp``. ``writes`` are files that the command may
-    write; those that don't exist yet are created.
+    ``reads`` stay visible if they are below ``/tmp``. The command may write the files
+    in ``writes``, which are created if they don't exist yet.
     """
     if (program := shutil.which("bwrap")) is None:
         return ABSENT
