@@ -176,7 +176,7 @@ def _write(producer: Producer) -> bool:
 
 
 def oldest_first(sizes: list[tuple[Case, Size]]) -> list[tuple[Case, Size]]:
-    """The cases' ``sizes`` by the age of their records on this GPU. Sizes without a record come first."""
+    """The cases' ``sizes`` by the age of their records on this GPU, first those without one."""
     gpu = own_gpu() or REFERENCE
     known = file_of(kernel_records.NAME, gpu).is_file()
     records = measurements(kernel_records.NAME, gpu)["records"] if known else []
