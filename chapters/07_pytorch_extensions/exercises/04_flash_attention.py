@@ -119,6 +119,88 @@ ONLINE_SOFTMAX = KernelExercise(
 )
 
 
+# --- attention ---
+
+
+def one_head(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    """Q (queries x 32), K and V (keys x 32), room for O (queries x 32)."""
+    queries, keys = size
+    return {
+        "Q": floats(rng, (queries, WIDTH)),
+        "K": floats(rng, (keys, WIDTH)),
+        "V": floats(rng, (keys, WIDTH)),
+        "O": empty((queries, WIDTH)),
+        **int32s(queries=queries, keys=keys),
+        "scale": np.float32(rng.uniform(0.2, 0.6)),
+    }
+
+
+def attention_of_a_head(given) -> dict:
+    """O = softmax(scale Q K^T) V in float64."""
+    q, k, v = (given[name].astype(np.float64) for name in "QKV")
+    return {"O": softmax(q @ k.T * float(given["scale"])) @ v}
+
+
+def far_apart(label: str, sign: int) -> InputClass:
+    """Scores of up to some hundreds, exact in fp32: sums of products of small integers, halved."""
+
+    def change(given, rng) -> dict:
+        q, k = (rng.integers(1, 9, given[name].shape) for name in "QK")
+        q[:, ::4] *= -1
+        return {"Q": q, "K": k, "scale": np.float32(0.5 * sign)}
+
+    return InputClass(label, change)
+
+
+def rising_keys(given, rng) -> dict:
+    """Every later key has a larger score, in steps of 0.5: each tile brings a new largest."""
+    q, k = np.zeros(given["Q"].shape), np.zeros(given["K"].shape)
+    q[:, 5], k[:, 5] = 1, np.arange(len(k))
+    return {"Q": q, "K": k, "scale": np.float32(0.5)}
+
+
+ATTENTION = KernelExercise(
+    inputs=one_head,
+    reference=attention_of_a_head,
+    launch=lambda size: a_warp_each(size[0]),
+    small=((5, 100), (4, 64), (3, 33), (1, 31), (1, 1)),
+    worked=Worked(whole=("V",), why_not="a query has 32 numbers, one for each lane"),
+    axes={"O": ("query", "column")},
+    full=(4096, 4096),
+    reduction=lambda size: 8 * WIDTH + size[1],  # the scores are rounded sums, and exponents
+    contract=Domain(
+        sizes=domain.shapes(
+            queries=(1, 2, 3, 4, 5, 9, 33), keys=(1, 2, 31, 32, 33, 65, 97, 161)
+        ).with_outlier(keys=1031),
+        values=(
+            (
+                domain.AS_GIVEN,
+                far_apart("scores of hundreds", 1),
+                far_apart("scores of minus hundreds", -1),
+                InputClass("each score larger than the last", rising_keys),
+                *domain.data("Q", domain.EQUAL)[1:],
+            ),
+            domain.data("V", domain.POSITIVE, domain.MIDDLING),
+        ),
+    ),
+    method=(
+        *(
+            bytes_from(
+                array,
+                4 * 2 * 97 * WIDTH,
+                (8, 97),
+                1.0,
+                "A block reads every key and value once, into shared memory, for its four queries.",
+            )
+            for array in "KV"
+        ),
+        bytes_from("Q", 4 * 8 * WIDTH, (8, 97), 1.0, "A query is read once, and stays."),
+        method.one_store_per_result(),
+        method.balanced_work(size=(8, 96)),
+    ),
+)
+
+
 # --- causal tiles ---
 
 

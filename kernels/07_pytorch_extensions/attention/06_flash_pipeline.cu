@@ -6,7 +6,7 @@
 // With CAUSAL a query sees the keys up to its own place. Arrays begin at multiples of 16 bytes.
 // Adds to flash_mma: 32 queries for each warp, so that each key and value read from shared memory
 // serves two mma; cp.async, which brings the next tiles while these are used; no rescaling of rows
-// whose largest score has not grown; and mbarriers in place of block-wide barriers, so that warps
+// whose largest score has not grown; and mbarriers instead of block-wide barriers, so that warps
 // may be up to three tiles apart: one multiplies while another computes exponentials.
 // Limit: the tensor cores, and what is left of waiting for them. sm_90 and later, for mbarrier.
 // grid (ceil(longest / 256), heads, sequences), block (256), dynamic shared 2 * D * (256 + 8 * 64)
@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     };
     auto copy_tiles = [&](int tile) { // of keys and values
         const int stage = tile % kStages;
-        if (tile >= kStages) { // all warps have used what lies there
+        if (tile >= kStages) { // all warps have used the tile there
             mbarrier_wait(empty + stage * 8, (tile / kStages - 1) % 2);
         }
 #pragma unroll

@@ -203,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         multiply(dp, values, gradients + stage * kQueryBytes);
     };
     auto make_weights = [&](int stage, int buffer, int m, int n) { // of 16 keys and 8 queries
-        // Of two neighbouring queries: lse times log2 e and D, twice.
+        // Of two neighbouring queries: lse times log2 e and delta, twice.
         const float4 two = reinterpret_cast<const float4 *>(
             shared + (row_pairs - keys))[(stage * BM + half * 32 + n * 8) / 2 + lane % 4];
         float p[4], ds[4];
