@@ -18,6 +18,7 @@ COMMANDS = {
     "exercises": ("list, prove or write the exercises", "exercises.cli"),
     "progress": ("what is done, and what comes next", "exercises.cli"),
     "grade": ("judge students' notebooks", "exercises.cli"),
+    "exam": ("print the quiz questions as an exam bank for Moodle (GIFT)", "exercises.cli"),
     "bench": ("measure the emulator, or the kernels on a GPU", "benchmarks.cli"),
     "prove-blackwell": (
         "run and time the kernels for sm_100a on a B200",

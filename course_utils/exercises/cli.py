@@ -1,4 +1,4 @@
-"""``python -m course_utils exercises``, ``progress`` and ``grade``."""
+"""``python -m course_utils exercises``, ``progress``, ``grade`` and ``exam``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WHICH = "exercises, or those of a notebook or chapter: 04.saxpy 06_matmul_and_ff
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the three commands to the command line."""
+    """Add the four commands to the command line."""
     exercises = subparsers.add_parser("exercises")
     exercises.add_argument("ids", nargs="*", metavar="ID", help=f"{WHICH} (default: all)")
     what = exercises.add_mutually_exclusive_group()
@@ -87,6 +87,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="run students' code without bubblewrap, with your rights and your network",
     )
     grade.set_defaults(func=_grade)
+    exam = subparsers.add_parser("exam")
+    exam.add_argument(
+        "which", nargs="*", metavar="NOTEBOOK", help="notebooks or chapters (default: all)"
+    )
+    exam.set_defaults(func=_exam)
 
 
 def _exercises(args: argparse.Namespace) -> int:
@@ -199,6 +204,17 @@ def _grade(args: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return 2
     return 0 if len(reports) == len(args.paths) else 2
+
+
+def _exam(args: argparse.Namespace) -> int:
+    from ..notebooks.cells import asked_for
+    from ..notebooks.quizzes import questions, to_gift
+
+    found = list(questions(asked_for(args.which)))
+    if not found:
+        raise LessonError(f"{' '.join(args.which)}: no quiz question there.")
+    print(to_gift(found), end="")
+    return 0
 
 
 def _chosen(words: list[str]) -> list[BaseExercise]:

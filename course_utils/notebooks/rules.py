@@ -25,6 +25,7 @@ from .cells import CHECK_TAG, ERROR_TAG, Violation, is_exercise, numbered, tags
 from .drawn_cells import as_listed
 from .hosted_cells import with_hosted_cells
 from .lessons import of_notebook
+from .quizzes import ANSWER, CHOICE, QUIZ
 
 LONGEST_CELL = 25
 
@@ -45,8 +46,6 @@ PLAIN_IMPORT = re.compile(r"^[ \t]*import[ \t]+(course_utils\.[\w.]+)", re.M)
 PRINTED_SOURCE = re.compile(r"^[ \t]*print\(.*(?:\.source\b|\.cuh?[\"']\)*\.read_text\b)", re.M)
 LOAD = re.compile(r"""\bload\(\s*["']([^"'\n]+\.cu)["']""")
 NEXT = re.compile(r"\bnext\b[^\n]*\]\([^)]+\)|\[[^\]]*\bnext\b[^\]]*\]\([^)]+\)", re.I)
-CHOICE = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.S)
-ANSWER = re.compile(r"\A\**(Right|Wrong)\b", re.I)
 FEWEST_WORDS = 5
 TITLE = re.compile(r"\A\s*#\s+\S")
 # A line that begins as an item does, behind one of a paragraph.
@@ -292,7 +291,7 @@ def explains_every_choice_of_a_quiz(nb: NotebookNode, path: Path, root: Path) ->
     """A cell that begins with ``**Quiz.**`` is one question; every choice is a fold of its own."""
     found = []
     for number, cell in numbered(nb, "markdown"):
-        if not cell.source.lstrip().startswith("**Quiz"):
+        if not cell.source.lstrip().startswith(QUIZ):
             continue
         choices = CHOICE.findall(cell.source)
         right = 0
