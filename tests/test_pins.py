@@ -66,3 +66,12 @@ def test_binder_installs_extras_that_exist_from_the_checkout_where_the_kernels_a
     (line,) = (ROOT / ".binder/requirements.txt").read_text().splitlines()
     assert line.startswith("-e .[")
     assert set(line[5:-1].split(",")) <= set(PROJECT["optional-dependencies"])
+
+
+def test_the_citation_has_the_version_and_licence_of_the_package():
+    cited = dict(
+        line.split(": ", 1)
+        for line in (ROOT / "CITATION.cff").read_text().splitlines()
+        if ": " in line
+    )
+    assert cited["version"] == PROJECT["version"] and cited["license"] == PROJECT["license"]["text"]
