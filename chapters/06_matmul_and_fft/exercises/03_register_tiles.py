@@ -207,3 +207,31 @@ SQUARE_MATMUL = KernelExercise(
     method=(*ONCE_FOR_EACH_TILE, SUMS_IN_REGISTERS),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
 )
+
+
+def wavefronts_per_fma(counts) -> float:
+    """Wavefronts of shared memory, over multiply-adds of whole warps."""
+    wavefronts = counts.shared_load_wavefronts + counts.shared_store_wavefronts
+    return wavefronts / max(counts.flops / 64, 1)
+
+
+FEWER_WAVEFRONTS = KernelExercise(
+    inputs=matrices,
+    reference=product,
+    launch=SQUARE_MATMUL.launch,
+    small=((37, 45, 19), (33, 5, 8), (4, 70, 1), (1, 1, 1)),
+    full=(2048, 2048, 2048),
+    reduction=lambda size: max(size[2], 1),
+    target=Target(
+        label="wavefronts of shared memory per FMA of a warp",
+        measure=wavefronts_per_fma,
+        at_most=0.6,
+        advice="Which of the accesses has more wavefronts than requests? Lay the tile out so that "
+        "the words of one request are in different banks, for the stores as well as the loads.",
+        size=(32, 32, 32),
+    ),
+    within=2.0,
+    contract=ANY_PRODUCT,
+    method=(*ONCE_FOR_EACH_TILE, SUMS_IN_REGISTERS),
+    library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
+)

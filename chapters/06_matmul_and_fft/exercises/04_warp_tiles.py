@@ -10,7 +10,15 @@ from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.exercises.authoring.worked import Worked
 
-from .common import FEW_OPERANDS, chosen, matrices, no_more_arithmetic, product, tiles_read_once
+from .common import (
+    ANY_PRODUCT,
+    FEW_OPERANDS,
+    chosen,
+    matrices,
+    no_more_arithmetic,
+    product,
+    tiles_read_once,
+)
 from .in_flight import ANY_STEPS, ONE_BLOCK, PAIR, barriers_a_step, prefetched
 
 TWO_BUFFERS = KernelExercise(
@@ -50,6 +58,34 @@ TWO_BUFFERS = KernelExercise(
         method.one_store_per_result(),
         method.balanced_work(2.0, size=ONE_BLOCK),
         no_more_arithmetic(ONE_BLOCK),
+    ),
+    library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
+)
+
+
+TILE = 64, 64, 64  # one block
+
+OWN_GEMM = KernelExercise(
+    inputs=matrices,
+    reference=product,
+    launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0], 64)), (256,)),
+    small=((69, 70, 19), (33, 5, 8), (4, 70, 1), (1, 1, 1)),
+    full=(2048, 2048, 2048),
+    reduction=lambda size: max(size[2], 1),
+    within=2.0,
+    contract=ANY_PRODUCT,
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(2.0, size=TILE),
+        tiles_read_once(TILE),
+        no_more_arithmetic(TILE),
+        Requirement(
+            "loads from shared memory per FMA",
+            lambda stats: stats.counts.shared_load_requests * 32 / (stats.counts.flops / 2),
+            at_most=0.6,
+            advice="Let a thread own 4 x 4 results: eight operands in registers serve 16 FMAs.",
+            size=TILE,
+        ),
     ),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
 )

@@ -173,3 +173,49 @@ DP4A_PRODUCT = KernelExercise(
         method.balanced_work(2.0, size=(32, 32, 64)),
     ),
 )
+
+
+def codes(given) -> dict:
+    """Rounded to even, and cut off at 127 on both sides."""
+    x = given["x"].astype(np.float64) / float(given["scale"])
+    return {"code": np.clip(np.rint(x), -127, 127).astype(np.int8)}
+
+
+def requests(counts) -> float:
+    """Loads and stores of warps to global memory, over each 128 of 4096 numbers."""
+    return (counts.global_load_requests + counts.global_store_requests) / (4096 / 128)
+
+
+PACKED_CODES = KernelExercise(
+    inputs=lambda rng, n: {
+        "x": (40 * rng.standard_normal(n)).astype(np.float32),
+        "code": empty(n, np.int8),
+        "scale": np.float32(0.5),
+        "n": np.int32(n),
+    },
+    reference=codes,
+    launch=lambda n: Launch((ceil_div(n, 1024),), (256,)),
+    small=(1027, 4096, 6, 1),
+    full=1 << 24,
+    exact=True,
+    target=Target(
+        label="requests to global memory per 128 numbers",
+        measure=requests,
+        at_most=2.5,
+        advice="A thread can take four neighbours: one float4 in, and one char4 out.",
+        size=4096,
+    ),
+    within=2.0,
+    contract=Domain(
+        sizes=domain.lengths(),
+        values=(
+            domain.data(
+                "x",
+                *domain.ORDINARY,
+                ("halfway between two codes", lambda x, rng: rng.integers(-300, 300, x.shape) / 4),
+            ),
+            domain.scalars("scale", 1, 0.25, 2),
+        ),
+    ),
+    method=(method.one_store_per_result(), method.balanced_work(4.0, size=4096)),
+)

@@ -9,7 +9,13 @@ from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
+from course_utils.exercises.authoring.spec import (
+    Ask,
+    KernelExercise,
+    NumberExercise,
+    PythonExercise,
+    Target,
+)
 from course_utils.exercises.authoring.worked import Worked
 
 from .common import ORDINARY, chosen, together
@@ -132,6 +138,11 @@ def at_zero(given, rng: np.random.Generator) -> dict:
     w[0, 1, 1] = 0
     x[0, x.shape[1] // 2, x.shape[2] // 2] = np.inf
     return {"x": x, "w": w}
+
+
+def loads_per_store(counts) -> float:
+    """Loads of single threads from global memory, over their stores."""
+    return counts.global_load_bytes / counts.global_store_bytes
 
 
 def loads_per_fma(counts) -> float:
@@ -297,6 +308,129 @@ WINOGRAD_LINE = KernelExercise(
             at_most=5,
             advice="Each u is multiplied once, by a sum or a difference of two of the x.",
             size=1000,
+        ),
+    ),
+)
+
+
+PREDICT_HALO = NumberExercise(
+    source="06_matmul_and_fft/exercises/halo_loads.cu",
+    kernel="halo_loads",
+    inputs=lambda rng, shape: {
+        "x": floats(rng, (34, 36)),
+        "y": empty((8 * 8, 16 * 16, 8 * 32, 32 * 32)[shape - 1]),
+        "shape": np.int32(shape),
+    },
+    launch=lambda shape: Launch((1,), (256,)),
+    asks={
+        "eight": Ask(
+            "8 x 8",
+            1,
+            loads_per_store,
+            {
+                81 / 64: "The halo is on all four sides: two more rows, and two more columns.",
+                1: "The tile alone. Its border needs pixels from outside of it.",
+            },
+        ),
+        "sixteen": Ask(
+            "16 x 16",
+            2,
+            loads_per_store,
+            {17 * 17 / 256: "The halo is on all four sides."},
+        ),
+        "long": Ask(
+            "8 x 32",
+            3,
+            loads_per_store,
+            {18 * 18 / 256: "As many pixels as 16 x 16, but a longer border."},
+        ),
+        "large": Ask(
+            "32 x 32",
+            4,
+            loads_per_store,
+            {33 * 33 / 1024: "The halo is on all four sides."},
+        ),
+    },
+)
+
+
+LEAN_LOOP = KernelExercise(
+    inputs=channels_with_zeros,
+    reference=lambda given: {"y": convolved(given["x"], given["w"])},
+    launch=lambda size: Launch((ceil_div(size[1] * size[2], 128),), (128,)),
+    small=((3, 16, 32), (5, 7, 12), (1, 1, 4)),
+    worked=Worked(whole=("x",), why_not="four pixels and their border are 18 numbers"),
+    full=(64, 1024, 1024),
+    reduction=lambda size: 9 * size[0],
+    target=Target(
+        label="instructions per FMA",
+        measure=lambda counts: counts.thread_instructions / max(counts.flops / 2, 1),
+        at_most=6.0,
+        advice="Two loads and one FMA are needed. Which of the others compute an index again that "
+        "the last turn of the loop almost had?",
+        size=(8, 16, 32),
+    ),
+    within=2.0,
+    contract=Domain(
+        sizes=ROW_OF_PIXELS.contract.sizes,
+        values=(domain.data("x", *ORDINARY), domain.data("w", *ORDINARY)),
+    ),
+    method=(method.one_store_per_result(), method.balanced_work(size=(3, 16, 32))),
+)
+
+
+def some_images(rng: np.random.Generator, size: tuple[int, int, int, int, int]) -> dict:
+    images, channels, filters, height, width = size
+    return {
+        "x": floats(rng, (images, channels, height, width)),
+        "w": floats(rng, (filters, channels, 3, 3)),
+        "y": empty((images, filters, height, width)),
+        **int32s(C=channels, F=filters, H=height, W=width),
+    }
+
+
+def every_filter(given) -> dict:
+    """All filters on all images, in float64."""
+    padded = np.pad(given["x"], ((0, 0), (0, 0), (1, 1), (1, 1)))
+    return {"y": np.array([[convolved(x, w) for w in given["w"]] for x in padded])}
+
+
+OWN_CONVOLUTION = KernelExercise(
+    inputs=some_images,
+    reference=every_filter,
+    launch=lambda size: Launch(
+        (ceil_div(size[4], 16), ceil_div(size[3], 16), size[0] * size[2]), (16, 16)
+    ),
+    small=((2, 3, 2, 17, 21), (1, 2, 3, 16, 16), (2, 1, 1, 1, 3), (1, 1, 1, 1, 1)),
+    full=(8, 32, 32, 128, 128),
+    reduction=lambda size: 9 * size[1],
+    within=2.0,
+    contract=Domain(
+        sizes=together(
+            "N C F H W",
+            *((1, 1, 1, 1, 1), (1, 1, 3, 2, 1), (3, 2, 2, 15, 17), (2, 7, 3, 16, 33)),
+            *((1, 3, 5, 33, 16), (5, 1, 2, 1, 67), (2, 4, 1, 67, 3), (1, 70, 1, 5, 5)),
+            *((1, 1, 70, 4, 4), (33, 1, 2, 3, 5), (1, 1, 1, 257, 260)),
+        ),
+        values=(
+            domain.data("x", *ORDINARY, domain.LARGE, domain.FAINT),
+            domain.data("w", *ORDINARY),
+        ),
+    ),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(3.0, size=(1, 4, 2, 32, 32)),
+        method.shared_memory(
+            advice="The pixels and the taps that a block shares belong into shared memory.",
+            size=(1, 4, 2, 32, 32),
+        ),
+        Requirement(
+            "loads from global memory per FMA",
+            lambda stats: loads_per_fma(stats.counts),
+            at_most=0.4,
+            advice="A tile of pixels and the nine taps, loaded once per channel, serve the whole "
+            "block.",
+            size=(1, 4, 2, 32, 32),
         ),
     ),
 )
