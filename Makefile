@@ -7,7 +7,7 @@
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
-.PHONY: help learn run progress grade test prove test-gpu sanitize-gpu unit notebooks nbval bench lint site site-check doctor prove-blackwell setup torch ecosystem packages always
+.PHONY: help learn run progress portfolio grade test prove test-gpu sanitize-gpu unit notebooks nbval bench lint site site-check doctor prove-blackwell setup torch ecosystem packages always
 
 # Notebooks and the kernels they start import course_utils from this checkout.
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
@@ -55,6 +55,9 @@ run: $(READY)  ## execute the notebooks in order, one line each (ARGS=PATH for s
 
 progress: $(READY)  ## your exercises, what is done and next (ARGS="--path weekend", or --all)
 	@$(PYTHON) -m course_utils progress $(ARGS)
+
+portfolio: $(READY)  ## write a page of your solved exercises, to keep and to show
+	@$(PYTHON) -m course_utils portfolio $(ARGS)
 
 grade: $(READY)  ## judge students' notebooks (ARGS="ana/ ben/ --only 04_first_kernels")
 	@$(PYTHON) -m course_utils grade $(ARGS)

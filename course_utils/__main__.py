@@ -17,6 +17,7 @@ COMMANDS = {
     "run": ("execute the notebooks in order, with a verdict and a time for each", "notebooks.run"),
     "exercises": ("list, prove or write the exercises", "exercises.cli"),
     "progress": ("what is done, and what comes next", "exercises.cli"),
+    "portfolio": ("a page of your solved exercises, to keep and to show", "exercises.cli"),
     "grade": ("judge students' notebooks", "exercises.cli"),
     "exam": ("print the quiz questions as an exam bank for Moodle (GIFT)", "exercises.cli"),
     "bench": ("measure the emulator, or the kernels on a GPU", "benchmarks.cli"),

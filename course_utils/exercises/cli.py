@@ -1,4 +1,5 @@
-"""``python -m course_utils exercises``, ``progress``, ``grade`` and ``exam``."""
+"""``python -m course_utils exercises``, ``progress``, ``portfolio``, ``grade`` and
+``exam``."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ WHICH = "exercises, or those of a notebook or chapter: 04.saxpy 06_matmul_and_ff
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the four commands to the command line."""
+    """Add the five commands to the command line."""
     exercises = subparsers.add_parser("exercises")
     exercises.add_argument("ids", nargs="*", metavar="ID", help=f"{WHICH} (default: all)")
     what = exercises.add_mutually_exclusive_group()
@@ -51,6 +52,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     which.add_argument("--all", action="store_true", help="every exercise of every chapter")
     progress.set_defaults(func=_progress)
+    portfolio = subparsers.add_parser("portfolio")
+    portfolio.add_argument(
+        "file", nargs="?", type=Path, metavar="FILE", help="default: portfolio.html in .progress"
+    )
+    portfolio.set_defaults(func=_portfolio)
     grade = subparsers.add_parser("grade")
     grade.add_argument(
         "paths",
@@ -168,6 +174,16 @@ def _progress(args: argparse.Namespace) -> int:
         print(path_progress(named_path(args.path)))
     else:
         print(progress() if args.all else repr(progress()))
+    return 0
+
+
+def _portfolio(args: argparse.Namespace) -> int:
+    from .student.portfolio import write
+
+    def say(line: str) -> None:
+        print(line, file=sys.stderr)
+
+    print(f"Written to {shown(write(args.file, say))}. Open it in a browser.")
     return 0
 
 

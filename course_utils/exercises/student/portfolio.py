@@ -1,0 +1,184 @@
+"""``make portfolio``: one HTML page of solved exercises, each kernel's counts beside ours.
+
+The page needs no network and no other file. A kernel's numbers are counts of one launch on the
+emulator, at the exercise's first size. They are kept in the folder of the student's work, so that
+the next page counts only new answers.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import html
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from ...compiling.diagnostics import CompileError
+from ...errors import LessonError
+from ...launching.listings import coloured
+from ...notebooks.lessons import chapters, in_hours, lessons_by_name
+from ...text_tables import size_in_words
+from ...whole_files import read_json, write_whole
+from ..authoring import emulated_runs
+from ..authoring.method import LaunchStats
+from ..authoring.registry import find
+from ..authoring.spec import KernelExercise
+from ..judging.behaviour_checks import CountingFailed, counted, stats_of_solution
+from .saved_answers import DONE, Line, folder, passing_answer, progress
+
+HEAD = Path(__file__).with_suffix(".html")
+COUNTED = {  # the numbers of a launch that are shown, by their label
+    "warp instructions": ("warp_instructions",),
+    "sectors of global memory": (
+        "global_load_sectors",
+        "global_store_sectors",
+        "global_atomic_sectors",
+    ),
+    "wavefronts of shared memory": (
+        "shared_load_wavefronts",
+        "shared_store_wavefronts",
+        "shared_atomic_wavefronts",
+    ),
+    "barriers": ("barriers",),
+}
+
+Counts = dict[str, int]
+
+
+def write(file: Path | None = None, said: Callable[[str], None] = lambda line: None) -> Path:
+    """Write the page to ``file``, by default beside the student's work, and return it.
+
+    ``said`` gets a line for each answer that is counted. Raises LessonError if nothing is solved.
+    """
+    lines = progress().lines
+    solved = [line for line in lines if line.status == DONE]
+    if not solved:
+        raise LessonError(
+            "No exercise is solved yet, so there is nothing to show. `make learn` begins."
+        )
+    known = _known()
+    parts = [HEAD.read_text(encoding="utf-8"), _opening(lines, solved)]
+    for chapter, its in progress().chapters.items():
+        if done := [line for line in its if line.status == DONE]:
+            parts.append(f'<h2 id="{chapter}">{html.escape(_title(chapter))}</h2>')
+            parts += [_exercise(line, known, said) for line in done]
+    write_whole(_counts_file(), json.dumps(known, indent=1, sort_keys=True) + "\n")
+    target = file or folder() / "portfolio.html"
+    write_whole(target, "\n".join([*parts, "</main>", "</html>", ""]))
+    return target
+
+
+def _opening(lines: Iterable[Line], solved: list[Line]) -> str:
+    lines = list(lines)
+    by_chapter: dict[str, list[Line]] = {}
+    for line in lines:
+        by_chapter.setdefault(line.chapter, []).append(line)
+    badges = []
+    for chapter, its in by_chapter.items():
+        done = sum(line.status == DONE for line in its)
+        name = html.escape(_title(chapter))
+        title = f'<a href="#{chapter}">{name}</a>' if done else name
+        whole = " class=whole" if done == len(its) else ""
+        said = f"{done} of {len(its)}" + (", all solved" if whole else "")
+        bar = f'<progress max={len(its)} value={done} aria-label="{name}"></progress>'
+        badges.append(f"<li{whole}>{title}<br>{bar}{said}</li>")
+    today = datetime.date.today().isoformat()
+    hours = in_hours(round(sum(map(_minutes(lines), solved))))
+    return (
+        "<h1>My CUDA kernels</h1>\n"
+        f"<p class=facts>{today}: {len(solved)} of {len(lines)} exercises, "
+        f"about {hours} hours of work by the lessons' estimates.</p>\n"
+        f"<ul class=badges>{''.join(badges)}</ul>\n"
+        "<p>Numbers are counts of one launch on the course's emulator, at the size beside them. "
+        "Fewer is better, and the grey bar is the course's own solution.</p>"
+    )
+
+
+def _minutes(lines: list[Line]) -> Callable[[Line], float]:
+    """An exercise's share of the minutes that its notebook gives to its exercises."""
+    listed = lessons_by_name()
+    in_notebook: dict[str, int] = {}
+    for line in lines:
+        in_notebook[line.notebook] = in_notebook.get(line.notebook, 0) + 1
+    return lambda line: listed[line.notebook].exercises / in_notebook[line.notebook]
+
+
+def _exercise(line: Line, known: dict[str, Any], said: Callable[[str], None]) -> str:
+    exercise = find(line.id)
+    title = line.title[:1].upper() + line.title[1:]
+    parts = [f"<h3>{html.escape(title)}</h3>"]
+    tries = f", {line.tries} {'try' if line.tries == 1 else 'tries'}" if line.tries else ""
+    parts.append(f"<p class=facts>{line.id}, in {html.escape(line.notebook)}{tries}</p>")
+    source = passing_answer(exercise)
+    if source is None:
+        parts.append("<p>Its answer is no longer in the folder of your work.</p>")
+        return "\n".join(parts)
+    name = f"{exercise.id}.{'py' if exercise.language == 'python' else 'cu'}"
+    parts.append(f"<pre>{chr(10).join(coloured(source, name))}</pre>")
+    if isinstance(exercise, KernelExercise) and (both := _counts(exercise, source, known, said)):
+        parts.append(_table(exercise, *both))
+    return "\n".join(parts)
+
+
+def _counts(
+    exercise: KernelExercise, source: str, known: dict[str, Any], said: Callable[[str], None]
+) -> tuple[Counts, Counts] | None:
+    """The answer's counts and our solution's. None if the answer can't be counted today, as after a
+    change of the exercise."""
+    size = exercise.small[0]
+    key = f"{exercise.id} {_digest(source, exercise.solution, repr(size))}"
+    if key not in known:
+        said(f"counting {exercise.id}")
+        try:
+            module = emulated_runs.load_answer(exercise, source, f"{exercise.id}.cu")
+            found = counted(exercise, module, size), stats_of_solution(exercise, size)
+            known[key] = [_numbers(each) for each in found]
+        except (CompileError, CountingFailed, LessonError):
+            known[key] = None
+    both = known[key]
+    return (both[0], both[1]) if both else None
+
+
+def _numbers(stats: LaunchStats) -> Counts:
+    return {
+        label: sum(getattr(stats.counts, name) for name in names)
+        for label, names in COUNTED.items()
+    }
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _table(exercise: KernelExercise, mine: Counts, ours: Counts) -> str:
+    size = size_in_words(exercise.small[0])
+    rows = [f"<tr><th>counted at size {size}<th>mine<th>the course's<th></tr>"]
+    for label in COUNTED:
+        most = max(mine[label], ours[label])
+        if most:
+            bars = "".join(
+                f'<span class={who} style="width:{100 * counts[label] / most:.0f}%"></span>'
+                for who, counts in (("mine", mine), ("ours", ours))
+            )
+            numbers = f"<td>{mine[label]:,}<td>{ours[label]:,}"
+            rows.append(f"<tr><td>{label}{numbers}<td class=bars aria-hidden=true>{bars}</tr>")
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _title(chapter: str) -> str:
+    return next((each.title for each in chapters() if each.folder.name == chapter), chapter)
+
+
+def _counts_file() -> Path:
+    return folder() / "portfolio_counts.json"
+
+
+def _known() -> dict[str, Any]:
+    """The counts of an earlier page. There are none if the file is missing or damaged."""
+    try:
+        found = read_json(_counts_file())
+    except (OSError, ValueError, LessonError):
+        return {}
+    return found if isinstance(found, dict) else {}
