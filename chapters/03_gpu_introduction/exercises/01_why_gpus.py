@@ -142,6 +142,41 @@ PREDICT_TRAFFIC = NumberExercise(
 )
 
 
+def work_and_link(rng: np.random.Generator) -> tuple[float, float, float, float, float, int]:
+    """A data set, a link and two processors: often a tie, or nearly one, in exact numbers."""
+    megabytes_in, megabytes_out = (float(rng.integers(0, 1000)) for _ in range(2))
+    link, times = 2.0 ** int(rng.integers(0, 8)), int(10 ** rng.uniform(0, 3))
+    gpu_ms = float(rng.integers(1, 500)) / 256
+    if rng.integers(2) == 0:
+        times = 2 ** int(rng.integers(0, 10))
+        on_gpu = (megabytes_in + megabytes_out) / link + times * gpu_ms
+        beside = float(rng.choice([-1, 0, 0, 1])) / 1024
+        return megabytes_in, megabytes_out, link, on_gpu / times + beside, gpu_ms, times
+    return megabytes_in, megabytes_out, link, gpu_ms * float(rng.uniform(0.5, 60)), gpu_ms, times
+
+
+def sooner(megabytes_in, megabytes_out, link, cpu_ms, gpu_ms, times) -> tuple[str, float]:
+    """Where the work is done sooner, and in how many milliseconds."""
+    on_cpu = times * cpu_ms
+    on_gpu = (megabytes_in + megabytes_out) / link + times * gpu_ms
+    return ("GPU", on_gpu) if on_gpu < on_cpu else ("CPU", on_cpu)
+
+
+WHERE_TO_RUN = PythonExercise(
+    cases=(
+        (400.0, 400.0, 50.0, 10.0, 0.2, 1),
+        (400.0, 400.0, 50.0, 10.0, 0.2, 10),
+        (100.0, 4.0, 26.0, 3.0, 1.0, 1),
+        (100.0, 4.0, 26.0, 3.0, 1.0, 2),
+        (0.0, 64.0, 16.0, 2.5, 0.5, 2),  # a tie
+        (0.0, 0.0, 50.0, 1.0, 2.0, 5),
+        (1000.0, 1000.0, 64.0, 0.5, 0.25, 100_000),
+    ),
+    reference=sooner,
+    contract=DrawnCases(work_and_link),
+)
+
+
 PEAK_TFLOPS = PythonExercise(
     cases=(
         (10, 100, 2.0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
+from course_utils.devices.multiprocessors import MULTIPROCESSORS
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
@@ -243,4 +244,43 @@ BRANCH_BY_WARP = KernelExercise(
         "Which element could lane 1 take, so that it takes the path of lane 0?",
         size=20 * BLOCK,
     ),
+)
+
+
+REAL = sorted({(sm.threads, sm.blocks) for sm in MULTIPROCESSORS.values()})
+
+
+def gpus_and_least(rng: np.random.Generator) -> tuple[list[tuple[int, int]], int]:
+    """One to four of the GPUs that there are, or others, and the least that a block may have."""
+    count = int(rng.integers(1, 5))
+    if rng.integers(2) == 0:
+        gpus = [REAL[k] for k in rng.choice(len(REAL), min(count, len(REAL)), replace=False)]
+    else:
+        threads, blocks = rng.integers(16, 97, count) * 64, rng.choice([8, 16, 24, 32], count)
+        gpus = [(int(t), int(b)) for t, b in zip(threads, blocks, strict=True)]
+    return gpus, int(rng.choice([1, 32, 33, 97, 128, 200, 256, 300, 512, 513, 769, 1000, 1024]))
+
+
+def best_block(gpus: list[tuple[int, int]], least: int) -> tuple[int, float]:
+    """The block size with the largest least share, and that share."""
+
+    def share(block: int) -> float:
+        return min(min(blocks, threads // block) * block / threads for threads, blocks in gpus)
+
+    sizes = range(ceil_div(max(least, 1), 32) * 32, 1025, 32)
+    return max(((block, share(block)) for block in sizes), key=lambda found: (found[1], -found[0]))
+
+
+CHOOSE_BLOCK = PythonExercise(
+    cases=(
+        ([(2048, 32), (1536, 16)], 512),
+        ([(2048, 32), (1536, 16)], 1024),
+        ([(2048, 32)], 1),
+        ([(1536, 24)], 1),
+        ([(2048, 32), (1536, 16), (1024, 16)], 1),
+        ([(2048, 32), (1536, 24), (1024, 16)], 600),
+        ([(1536, 16)], 769),
+    ),
+    reference=best_block,
+    contract=DrawnCases(gpus_and_least, 24),
 )

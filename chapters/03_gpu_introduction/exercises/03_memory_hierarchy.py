@@ -19,6 +19,77 @@ def loads_from(space: str):
     )
 
 
+LAUNCH = (777, 7, 128)  # elements, blocks and threads of each: what the page's report is of
+
+
+def stored_to(space: str):
+    """A count of the elements that all threads together store to ``space``."""
+    return lambda counts: sum(
+        number for name, number in counts.opcodes.items() if name.startswith(f"st.{space}")
+    )
+
+
+def blocks_of(counts) -> int:
+    """One store in each block goes beyond those of the elements."""
+    return stored_to("global")(counts) - loads_from("global")(counts)
+
+
+FIND_THE_LAUNCH = NumberExercise(
+    source="03_gpu_introduction/exercises/centre.cu",
+    kernel="centre",
+    inputs=lambda rng, size: {
+        "x": floats(rng, size[0]),
+        "y": empty(size[0]),
+        "first": empty(size[1]),
+        **int32s(n=size[0]),
+    },
+    launch=lambda size: Launch((size[1],), (size[2],)),
+    asks={
+        "elements": Ask(
+            "elements, n",
+            LAUNCH,
+            loads_from("global"),
+            {
+                784: "Those stores are of two arrays: which one has more than the elements?",
+                896: "Every thread stores into the tile, also one without an element.",
+                1561: "The tile is read by two expressions, and one more thread of each block.",
+            },
+        ),
+        "blocks": Ask(
+            "blocks",
+            LAUNCH,
+            blocks_of,
+            {
+                784: "That is all stores to global memory, of y and of first.",
+                4: "Blocks of 256 would make 1024 threads, and the tile got 896 numbers.",
+                28: "Those are warps of 32. A block may have several.",
+            },
+        ),
+        "threads_per_block": Ask(
+            "threads of each block",
+            LAUNCH,
+            lambda counts: stored_to("shared")(counts) / blocks_of(counts),
+            {
+                896: "That is all blocks together.",
+                223: "1,561 are loads. How many threads store into the tile?",
+                111: "777 / 7: the elements. The blocks have more threads than elements.",
+                256: "7 blocks of 256 threads would store 1792 numbers into their tiles.",
+            },
+        ),
+        "without_an_element": Ask(
+            "threads without an element",
+            LAUNCH,
+            lambda counts: stored_to("shared")(counts) - loads_from("global")(counts),
+            {
+                112: "784 counts a store of each block that is no element's.",
+                0: "More threads stored into the tile than loaded from x.",
+                7: "Those are the blocks.",
+            },
+        ),
+    },
+)
+
+
 SOFTEN = NumberExercise(
     inputs=lambda rng, blocks: {"x": floats(rng, 64 * blocks), "y": empty(64 * blocks)},
     launch=lambda blocks: Launch((blocks,), (64,)),

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
 import numpy as np
 
+from course_utils import ceil_div
+from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import KernelExercise, Target
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
     FULL,
@@ -16,6 +23,7 @@ from course_utils.exercises.authoring.vectors import (
     one_thread_each,
     spare_blocks,
 )
+from course_utils.exercises.isolation.closed_book import run_in_clean_frame
 
 
 def axpy(given) -> dict:
@@ -149,6 +157,113 @@ CLAMP = KernelExercise(
         "elements does the whole grid cover in one iteration?",
         size=2048,
     ),
+)
+
+
+BLOCKS = 128, 256, 512, 1024
+MOST = 100_000  # elements that a vec_add has to cope with
+
+
+@dataclass
+class VecAdd:
+    """A kernel on trial: ``adds(a, b, c, n, block)`` does what its launch would do."""
+
+    text: str
+    adds: Callable[..., None]
+    right: bool = False
+    block: int = 256
+    launches: int = 0
+
+    def __repr__(self) -> str:
+        return f"<{self.text}, blocks of {self.block}>"
+
+
+def launched(is_right: Callable[..., Any], kernel: VecAdd) -> Any:
+    """What the student's test says of this kernel."""
+
+    def launch(a: np.ndarray, b: np.ndarray, c: np.ndarray, n: int) -> None:
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= MOST:
+            raise LessonError(f"n is {n!r}. It should be an integer from 1 to {MOST:,}.")
+        for name, array in {"a": a, "b": b, "c": c}.items():
+            if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.ndim != 1:
+                what = getattr(array, "dtype", type(array).__name__)
+                raise LessonError(f"{name} is {what}. It should be a float32 array of one axis.")
+            if len(array) < n:
+                raise LessonError(f"{name} has {len(array)} elements. It needs n of them, {n}.")
+        kernel.launches += 1
+        with np.errstate(all="ignore"):
+            kernel.adds(a, b, c, int(n), kernel.block)
+
+    return run_in_clean_frame(partial(is_right, launch))
+
+
+def up_to(end: Callable[[int, int], int]) -> Callable[..., None]:
+    """Adds the elements before ``end(n, block)``, if the arrays have them."""
+
+    def adds(a: np.ndarray, b: np.ndarray, c: np.ndarray, n: int, block: int) -> None:
+        last = min(end(n, block), len(a), len(b), len(c))
+        c[:last] = a[:last] + b[:last]
+
+    return adds
+
+
+def with_values(of: Callable[..., np.ndarray], other: str = "") -> Callable[..., None]:
+    """Stores ``of(a, b, c)`` of the first n elements, into ``other`` as well."""
+
+    def adds(a: np.ndarray, b: np.ndarray, c: np.ndarray, n: int, block: int) -> None:
+        c[:n] = of(a[:n], b[:n], c[:n])
+        if other:
+            {"a": a, "b": b}[other][:n] = c[:n]
+
+    return adds
+
+
+def whole_blocks(n: int, block: int) -> int:
+    return n // block * block
+
+
+KERNELS = (
+    VecAdd("a right kernel, one thread for each element", up_to(lambda n, block: n), right=True),
+    VecAdd("rounds the number of blocks down", up_to(whole_blocks)),
+    VecAdd("has no bounds guard", up_to(lambda n, block: ceil_div(n, block) * block)),
+    VecAdd("adds into c instead of storing there", with_values(lambda a, b, c: a + b + c)),
+    VecAdd("adds a to itself", with_values(lambda a, b, c: a + a)),
+    VecAdd("reads b from the other end", with_values(lambda a, b, c: a + b[::-1])),
+    VecAdd("uses the index in the block alone", up_to(lambda n, block: min(n, block))),
+    VecAdd("stores the sum in a as well", with_values(lambda a, b, c: a + b, other="a")),
+    VecAdd("stores the sum in b as well", with_values(lambda a, b, c: a + b, other="b")),
+    VecAdd("leaves out the last element", up_to(lambda n, block: n - 1)),
+    VecAdd("has an index of 16 bits, without a sign", up_to(lambda n, block: min(n, 1 << 16))),
+    VecAdd(
+        "lets the last block take n % blockDim.x elements",
+        up_to(lambda n, block: n if n % block else n - block),
+    ),
+    VecAdd("stores 0 for a negative sum", with_values(lambda a, b, c: np.maximum(a + b, 0))),
+    VecAdd("runs in whole warps", up_to(lambda n, block: n // 32 * 32)),
+    VecAdd("has 64 blocks and no loop", up_to(lambda n, block: min(n, 64 * block))),
+    VecAdd("a right kernel with a grid-stride loop", up_to(lambda n, block: n), right=True),
+)
+
+
+def any_vec_add(rng: np.random.Generator) -> tuple[VecAdd]:
+    """One of the kernels, with blocks of any usual size."""
+    kernel = KERNELS[rng.integers(len(KERNELS))]
+    return (replace(kernel, block=int(rng.choice(BLOCKS))),)
+
+
+def not_launched(kernel: VecAdd) -> str:
+    return "" if kernel.launches else "Your test never launched the kernel that it judges."
+
+
+TEST_VEC_ADD = PythonExercise(
+    function="is_right",
+    cases=tuple((replace(kernel),) for kernel in KERNELS),
+    reference=lambda kernel: kernel.right,
+    contract=DrawnCases(any_vec_add, 24),
+    call=launched,
+    method=not_launched,
+    start="Which call of launch would show it: for which n, with which numbers in a, b and c, and "
+    "what would you have to look at after it?",
 )
 
 

@@ -80,6 +80,66 @@ GRAYSCALE = KernelExercise(
 )
 
 
+def volume_and_picture(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+    layers, rows, columns = size
+    return {
+        "volume": floats(rng, size),
+        "picture": empty((rows, columns)),
+        **int32s(layers=layers, rows=rows, columns=columns),
+    }
+
+
+def square_grid(size: tuple[int, int, int], spare: int = 0) -> Launch:
+    """As many blocks across as down, enough for the longer side."""
+    side = ceil_div(max(size[1:]), 16) + spare
+    return Launch((side, side), (16, 16))
+
+
+VOLUME = (6, 64, 96)  # where the requirements are counted
+
+
+PROJECTION = KernelExercise(
+    inputs=volume_and_picture,
+    reference=lambda given: {"picture": given["volume"].max(axis=0)},
+    launch=square_grid,
+    small=((3, 13, 20), (5, 33, 16), (1, 1, 70), (2, 1, 1)),
+    full=(256, 1024, 1536),
+    contract=Domain(
+        sizes=domain.shapes(
+            layers=(1, 2, 7, 33, 131), rows=(1, 8, 17, 31, 65), columns=(1, 8, 17, 31, 65)
+        ).with_outlier(layers=4801),
+        launches=lambda size: (square_grid(size, 1), square_grid(size)),
+        values=(domain.data("volume", *domain.ANY_ORDERED),),
+    ),
+    method=(
+        Requirement(
+            "stores for each pixel",
+            lambda stats: stats.counts.global_store_bytes / stats.result_bytes,
+            at_most=1.0,
+            advice="A register can hold the largest so far: store it once, after the loop. And no "
+            "thread beside the picture stores.",
+        ),
+        Requirement(
+            "loads from global memory for each element of the volume",
+            lambda stats: stats.counts.global_load_bytes / 4 / np.prod(VOLUME),
+            at_most=1.0,
+            advice="Each element of the volume is needed once, and the largest so far comes from a "
+            "register.",
+            size=VOLUME,
+        ),
+        Requirement(
+            "sectors that a warp's load touches",
+            lambda stats: stats.counts.global_load_sectors / stats.counts.global_load_requests,
+            at_most=5.0,
+            advice="The threads of a warp are neighbours in x, so let x go with the column, whose "
+            "neighbours are neighbours in memory.",
+            size=VOLUME,
+        ),
+        method.balanced_work(2.5, size=VOLUME),
+    ),
+)
+
+
 def matrices(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
     batch, m, n, k = size
     return {

@@ -1,11 +1,9 @@
+# TODO: write peak_tflops(multiprocessors, lanes, gigahertz) from its first line. It returns the most
+# TFLOP/s that a GPU can reach with fused multiply-adds. Every lane of every multiprocessor finishes
+# one of them in each clock cycle.
+# SOLUTION
 def peak_tflops(multiprocessors, lanes, gigahertz):
-    """The most TFLOP/s that a GPU can reach with fused multiply-adds.
-
-    Every multiprocessor has `lanes` lanes, and each finishes one fused multiply-add in every clock
-    cycle. There are `gigahertz` billion cycles in a second.
-    """
-    # TODO: multiply what there is; mind what an FMA counts for, and giga against tera
-    # SOLUTION
+    """The most TFLOP/s that a GPU can reach with fused multiply-adds."""
     flops_per_cycle = 2 * multiprocessors * lanes
     return flops_per_cycle * gigahertz / 1000
-    # END
+# END
