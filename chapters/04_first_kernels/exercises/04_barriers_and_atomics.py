@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Counts
+from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
-from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
+from course_utils.exercises.authoring.spec import (
+    Ask,
+    KernelExercise,
+    NumberExercise,
+    PythonExercise,
+    Target,
+)
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
     FULL,
@@ -419,6 +427,60 @@ ATOMIC_MULTIPLY = KernelExercise(
 )
 
 
+def before_the_launch(value: float) -> domain.InputClass:
+    return domain.InputClass(
+        f"result[0] = {value:g} before", lambda given, rng: {"result": np.full(1, value)}
+    )
+
+
+HIGHEST = KernelExercise(
+    inputs=lambda rng, n: {
+        "x": floats(rng, n),
+        "result": np.array([-3], np.float32),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {"result": np.append(given["x"], given["result"]).max(keepdims=True)},
+    launch=one_thread_each,
+    small=(1000, 257, 3, 1),
+    worked=Worked(size=5, values={"x": (-5, -4, -9, -7, -6)}),
+    full=FULL,
+    contract=Domain(
+        sizes=domain.lengths(),
+        launches=spare_blocks,
+        values=(
+            domain.data(
+                "x",
+                domain.ZEROS,
+                domain.ZEROS_OF_BOTH_SIGNS,
+                domain.LOWEST,
+                domain.HIGHEST,
+                *domain.ANY_ORDERED,
+                ("all -0", lambda x, rng: np.full_like(x, -0.0)),
+            ),
+            (
+                domain.AS_GIVEN,
+                *(before_the_launch(value) for value in (-np.inf, -1e30, 2.5, np.inf)),
+            ),
+        ),
+    ),
+    method=(
+        method.instructions(
+            "atomicCAS, once for each thread and try",
+            *("atom.global.cas", "atom.global.sys.cas", "atom.cas", "atom.sys.cas"),
+            at_most=0,
+            advice="No compare and swap: the bits of a float are ordered, so atomicMax and "
+            "atomicMin on integers do.",
+            size=1024,
+        ),
+        method.atomics(
+            "global", at_least=1, advice="Threads of all blocks share one word.", size=1024
+        ),
+        method.balanced_loads(size=1024),
+        method.reads_each_once(4 * 1024, at_most=2, size=1024),
+    ),
+)
+
+
 PREDICT_ATOMICS = NumberExercise(
     source="04_first_kernels/exercises/count_even.cu",
     kernel="count_even",
@@ -504,4 +566,32 @@ COUNT_DIGITS = KernelExercise(
         advice="The counts are right. Count into `__shared__ int mine[kDigits]` first.",
         size=5003,
     ),
+)
+
+
+FAULTS = {
+    6: "barrier",
+    7: "race",
+    10: "update",
+}  # tests/exercises/test_reviewed_kernel.py proves it
+
+
+def reviewed(function: Callable[[], Any]) -> dict[str, int] | None:
+    """How many of the faults a review names, and how many that are none."""
+    found = function()
+    if found is None:
+        return None
+    if not isinstance(found, dict):
+        raise LessonError('return a dictionary, such as {3: "bounds"}')
+    right = sum(found.get(line) == fault for line, fault in FAULTS.items())
+    return {"faults found": right, "false alarms": len(found) - right}
+
+
+REVIEW_THE_COUNT = PythonExercise(
+    cases=((),),
+    reference=lambda: {"faults found": len(FAULTS), "false alarms": 0},
+    call=reviewed,
+    start="Go through the words that threads share, and ask of each: who writes it, who reads it, "
+    "and what orders the two?",
+    contract="There is one kernel to review.",
 )

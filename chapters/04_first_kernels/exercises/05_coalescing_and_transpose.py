@@ -175,6 +175,63 @@ PREDICT_WAVEFRONTS = NumberExercise(
 )
 
 
+def one_kind(memory: str, requests: int, moved: int, asked: int) -> dict[str, int]:
+    return {
+        "requests": requests,
+        "sectors" if memory == "global" else "wavefronts": moved,
+        "bytes": asked,
+    }
+
+
+def a_report(*kinds: tuple[int, int, int]) -> dict[str, dict[str, int]]:
+    """What a profiler counts of loads and stores on global memory, then on shared memory."""
+    names = "global loads", "global stores", "shared loads", "shared stores"
+    return {name: one_kind(name.split()[0], *kind) for name, kind in zip(names, kinds, strict=True)}
+
+
+def worst_kind(report: dict[str, dict[str, int]]) -> str:
+    factors = {
+        name: (32 * c.get("sectors", 0) + 128 * c.get("wavefronts", 0)) / c["bytes"]
+        for name, c in report.items()
+        if c["bytes"]
+    }
+    wasted = {name: factor for name, factor in factors.items() if factor > 1.25}
+    return max(wasted, key=lambda name: wasted[name]) if wasted else "none"
+
+
+def drawn_report(rng: np.random.Generator) -> tuple[dict[str, dict[str, int]]]:
+    """Requests of 4 or 16 bytes a lane, each with a waste of its own; no two kinds with the same,
+    and none at the limit."""
+    kinds = []
+    for unit, wastes in ((32, (1, 1.125, 2, 5, 8)), (32, (1, 1.1875, 3, 7, 6))) + (
+        (128, (0.25, 1, 4, 16, 1.5)),
+        (128, (0.5, 1, 9, 32, 10)),
+    ):
+        requests, wide = int(rng.integers(1, 40)) * 16, int(rng.choice((128, 512)))
+        asked = requests * wide * int(rng.random() < 0.8)
+        kinds.append((requests if asked else 0, int(asked * rng.choice(wastes) / unit), asked))
+    return (a_report(*kinds),)
+
+
+NOT_USED = (0, 0, 0)
+READ_THE_COUNTERS = PythonExercise(
+    cases=(
+        (a_report((4, 16, 512), (4, 128, 512), NOT_USED, NOT_USED),),
+        (a_report((512, 2048, 65536), (512, 2048, 65536), (512, 16384, 65536), (512, 512, 65536)),),
+        (a_report((128, 2048, 65536), (512, 4096, 65536), (512, 512, 65536), (128, 512, 65536)),),
+        (a_report((128, 2048, 65536), (128, 2048, 65536), (128, 512, 65536), (128, 512, 65536)),),
+        (a_report((100, 500, 12800), (100, 400, 12800), NOT_USED, NOT_USED),),
+        (a_report((100, 501, 12800), (100, 400, 12800), NOT_USED, NOT_USED),),
+        (a_report((9000, 90000, 1152000), (10, 320, 1280), NOT_USED, NOT_USED),),
+        (a_report((100, 800, 12800), (100, 400, 12800), (100, 300, 12800), (10, 20, 1280)),),
+        (a_report(NOT_USED, NOT_USED, NOT_USED, NOT_USED),),
+    ),
+    reference=worst_kind,
+    start="Work out for each kind of access the bytes moved for each byte asked for.",
+    contract=DrawnCases(drawn_report),
+)
+
+
 class RowGPU:
     """A stand-in for a GPU with one kernel that reverses rows, and CUDA's rules for shared memory.
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, DrawnCases, InputClass
-from course_utils.exercises.authoring.launches import empty, floats, int32s
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
 from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
 from course_utils.exercises.authoring.worked import Worked
@@ -191,6 +192,47 @@ SILU_BACKWARD = KernelExercise(
 )
 
 
+def any_choice(rng: np.random.Generator) -> tuple[int, int, int, int, int, float, float]:
+    """One that is not near a tie."""
+    while True:
+        given = (
+            int(2 ** rng.uniform(0, 33)),
+            int(rng.integers(4, 33)),
+            int(rng.choice((1, 2, 4, 8))),
+            int(rng.choice((0, 0, 4, 16))),
+            int(2 ** rng.uniform(0, 10)),
+            float(rng.choice((2e11, 1e12, 4e12))),
+            float(rng.choice((5e12, 2e13, 6e13))),
+        )
+        _, stored, again = the_choice(*given)
+        if not 0.999 < stored / again < 1.001:
+            return given
+
+
+def the_choice(
+    n: int, moved: int, stored: int, extra: int, flops: int, bandwidth: float, peak: float
+) -> tuple[str, float, float]:
+    """The choice, and the seconds of storing and of recomputing."""
+    store = n * (moved + 2 * stored) / bandwidth
+    again = max(n * (moved + extra) / bandwidth, n * flops / peak)
+    return ("store" if store < again else "recompute"), store, again
+
+
+STORE_OR_RECOMPUTE = PythonExercise(
+    cases=(
+        (10**9, 8, 1, 0, 20, 4e12, 6e13),
+        (10**9, 8, 1, 0, 200, 4e12, 6e13),
+        (1000, 8, 4, 16, 1, 1e12, 2e13),
+        (1, 12, 4, 4, 1000, 1e12, 5e12),
+        (1 << 20, 8, 2, 4, 2, 2.0**40, 2.0**44),  # a tie
+        (1 << 28, 8, 4, 0, 24, 4e12, 6e13),
+        (10**7, 4, 8, 4, 600, 1e12, 2e13),
+    ),
+    reference=the_choice,
+    contract=DrawnCases(any_choice),
+)
+
+
 def closed(given) -> dict:
     """The largest of three neighbours, then the smallest of three of those, in a ring."""
     x = given["x"]
@@ -212,6 +254,39 @@ CLOSING = KernelExercise(
         at_most=24.0,
         advice="Five different x are needed. Load each into a variable of its own, then compute.",
         size=1024,
+    ),
+)
+
+
+WALK_DOWN = KernelExercise(
+    inputs=lambda rng, size: {
+        "x": floats(rng, size),
+        "y": empty((size[0] - 2, size[1])),
+        **int32s(rows=size[0], columns=size[1]),
+    },
+    reference=lambda given: {
+        "y": (x := given["x"].astype(np.float64))[:-2] + x[1:-1] + x[2:],
+    },
+    launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0] - 2, 8)), (64,)),
+    small=((21, 70), (10, 64), (4, 3), (3, 1)),
+    full=(8192, 8192),
+    reduction=lambda size: 3,
+    contract=Domain(
+        sizes=domain.shapes(rows=(3, 4, 9, 10, 11, 67, 131), columns=(1, 2, 63, 64, 65, 257)),
+        launches=lambda size: tuple(
+            Launch((ceil_div(size[1], 64) + right, ceil_div(size[0] - 2, 8) + below), (64,))
+            for right, below in ((0, 1), (1, 0), (0, 0))
+        ),
+        values=(domain.data("x", *domain.ORDINARY, domain.SOME_NAN, domain.SOME_INFINITE),),
+    ),
+    method=(method.one_store_per_result(), method.balanced_work(size=(34, 128))),
+    target=Target(
+        label="loads for each result",
+        measure=lambda counts: counts.global_load_bytes / 4 / (32 * 128),
+        at_most=1.4,
+        advice="The results are right. The next result needs two of the three elements again: keep "
+        "them in variables.",
+        size=(34, 128),
     ),
 )
 

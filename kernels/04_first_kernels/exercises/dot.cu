@@ -7,16 +7,11 @@ constexpr unsigned kWholeWarp = 0xffffffff;
 
 extern "C" __global__ void dot(const float *x, const float *y, float *result, int n)
 {
+    // TODO: in registers first, then over the warp, then one atomic a warp
+    // SOLUTION
     // 64 bits: i + stride may pass 2^31
     const long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     const long long stride = (long long)gridDim.x * blockDim.x;
-    // TODO: add up in a variable of the thread's own first, then over the warp by shuffles; one
-    // lane of each warp adds that to the result
-    // STARTER
-    //| for (long long i = first; i < n; i += stride) {
-    //|     atomicAdd(result, x[i] * y[i]);
-    //| }
-    // SOLUTION
     float sum = 0.0f;
     for (long long i = first; i < n; i += stride) {
         sum += x[i] * y[i];

@@ -6,19 +6,12 @@ constexpr int kTile = 32;
 
 extern "C" __global__ void rotate_picture(const float *in, float *out, int rows, int columns)
 {
+    // TODO: through a tile in shared memory
+    // SOLUTION
     const int x = threadIdx.x;
     const int y = threadIdx.y;
     const int first_row = blockIdx.y * kTile;  // of the tile, in `in`
     const int first_column = blockIdx.x * kTile;
-    // TODO: this is right, but a warp writes into 32 rows of `out`. Send the elements through a tile
-    //       in shared memory, so that x runs along the rows of `in` and then along those of `out`
-    // STARTER
-    //| const int row = first_row + y;
-    //| const int column = first_column + x;
-    //| if (row < rows && column < columns) {
-    //|     out[column * rows + rows - 1 - row] = in[row * columns + column];
-    //| }
-    // SOLUTION
     __shared__ float tile[kTile][kTile + 1];
 
     if (first_row + y < rows && first_column + x < columns) {

@@ -5,9 +5,9 @@
 
 extern "C" __global__ void row_mean(const float* x, float* mean, int rows, int columns)
 {
-    const int row = blockIdx.x * blockDim.x + threadIdx.x;
     // TODO: one thread adds up one row of x and stores its mean
     // SOLUTION
+    const int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < rows) {
         float sum = 0.0f;
         for (int column = 0; column < columns; ++column) {
@@ -21,10 +21,10 @@ extern "C" __global__ void row_mean(const float* x, float* mean, int rows, int c
 extern "C" __global__ void divide_by_mean(
     const float* x, const float* mean, float* y, int rows, int columns)
 {
-    const int row = blockIdx.y * blockDim.y + threadIdx.y;
-    const int column = blockIdx.x * blockDim.x + threadIdx.x;
     // TODO: one thread stores one element of y
     // SOLUTION
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < rows && column < columns) {
         y[row * columns + column] = x[row * columns + column] / mean[row];
     }

@@ -7,19 +7,18 @@ constexpr unsigned kWholeWarp = 0xffffffff;
 
 extern "C" __global__ void warp_max(const float *x, float *largest, int n)
 {
+    const float infinity = __int_as_float(0x7f800000); // the bits of +infinity
+    // TODO: one load a thread, then five steps with a shuffle each; no shared memory
+    // SOLUTION
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const int lane = threadIdx.x % kWarpSize;
-    const float infinity = __int_as_float(0x7f800000); // the bits of +infinity
     float value = i < n ? x[i] : -infinity;
 
-    // TODO: five steps with a shuffle each, and lane 0 holds the largest of the 32 values; no
-    // shared memory
-    // SOLUTION
     for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
         value = fmaxf(value, __shfl_down_sync(kWholeWarp, value, distance));
     }
-    // END
     if (lane == 0 && i < n) {
         largest[i / kWarpSize] = value;
     }
+    // END
 }

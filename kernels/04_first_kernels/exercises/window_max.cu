@@ -9,31 +9,24 @@ constexpr int kTile = kBlock + kWindow - 1;
 
 extern "C" __global__ void window_max(const float *x, float *y, int n)
 {
+    // TODO: fill a tile together, wait, and find the largest of the 16 that begin at each element
+    // SOLUTION
     __shared__ float tile[kTile];
     const int first = blockIdx.x * kBlock; // tile[0] holds x[first]
     const int i = first + threadIdx.x;
 
-    // TODO: fill all kTile elements of the tile from x, more than there are threads. Past the
-    //       end of x, x[n - 1] does no harm: it's in every window that reaches that far
-    // SOLUTION
     for (int j = threadIdx.x; j < kTile; j += kBlock) {
-        tile[j] = x[min(first + j, n - 1)];
+        tile[j] = x[min(first + j, n - 1)]; // x[n - 1] is in every window that reaches past the end
     }
-    // END
 
-    // TODO: let no thread read before all have written
-    // SOLUTION
     __syncthreads();
-    // END
 
     if (i < n) {
-        // TODO: find and store the largest of the 16 elements that begin at this thread's own
-        // SOLUTION
         float largest = tile[threadIdx.x];
         for (int k = 1; k < kWindow; ++k) {
             largest = fmaxf(largest, tile[threadIdx.x + k]);
         }
         y[i] = largest;
-        // END
     }
+    // END
 }

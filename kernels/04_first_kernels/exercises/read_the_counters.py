@@ -1,0 +1,17 @@
+def read_the_counters(report):
+    """The kind of access that wastes most: a key of `report`, or "none".
+
+    `report` maps "global loads", "global stores", "shared loads" and "shared stores" to what a
+    profiler counted: "requests", "bytes" (what all threads asked for) and "sectors" of 32 bytes, or
+    for shared memory "wavefronts" of 128 bytes. All of them are 0 for a kind that doesn't occur.
+    """
+    # TODO: return the kind that moves most bytes for each byte asked for; "none" if no kind moves
+    # more than 1.25
+    # SOLUTION
+    worst, most = "none", 1.25
+    for kind, counted in report.items():
+        moved = 32 * counted.get("sectors", 0) + 128 * counted.get("wavefronts", 0)
+        if moved > most * counted["bytes"]:
+            worst, most = kind, moved / counted["bytes"]
+    return worst
+    # END
