@@ -256,3 +256,55 @@ CROSS_ENTROPY_FORWARD = KernelExercise(
     ),
     method=(method.one_store_per_result(), method.balanced_work()),
 )
+
+
+def strided_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
+    n, c, h, w, f = size
+    return {
+        "x": floats(rng, (n, c, h, w)),
+        "w": floats(rng, (f, c, 5, 5)),
+        "b": floats(rng, f),
+        "y": empty((n, f, (h + 1) // 2, (w + 1) // 2)),
+        **int32s(N=n, C=c, H=h, W=w, F=f),
+    }
+
+
+def at_every_second(given) -> dict:
+    around = np.pad(given["x"].astype(np.float64), ((0, 0), (0, 0), (2, 2), (2, 2)))
+    w, (rows, columns) = given["w"].astype(np.float64), given["x"].shape[2:]
+    y = np.zeros((len(around), len(w), (rows + 1) // 2, (columns + 1) // 2))
+    for r, s in np.ndindex(5, 5):
+        seen = around[:, :, r : r + rows : 2, s : s + columns : 2]
+        y += np.einsum("nchw,fc->nfhw", seen, w[..., r, s])
+    return {"y": y + given["b"][:, None, None]}
+
+
+STRIDED_CONV = KernelExercise(
+    inputs=strided_layer,
+    reference=at_every_second,
+    launch=lambda size: a_thread_each(
+        size[0] * size[4] * ((size[2] + 1) // 2) * ((size[3] + 1) // 2)
+    ),
+    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 61, 61, 1), (1, 1, 1, 1, 1)),
+    worked=Worked(
+        size=(1, 1, 2, 3, 1), values={"w": {(0, 0, 2, 2): 2, (0, 0, 2, 3): -1}, "b": (1,)}
+    ),
+    axes={"y": ("image", "filter", "row", "column")},
+    full=(256, 16, 28, 28, 32),
+    reduction=lambda size: 25 * size[1],
+    contract=Domain(
+        sizes=domain.shapes(
+            N=(1, 2, 3, 5), C=(1, 2, 3), H=(1, 2, 3, 14, 28), W=(1, 2, 3, 15, 28), F=(1, 2, 5)
+        ).with_outlier(N=65, C=67, H=257, W=259, F=33),
+        values=(
+            domain.data("x", *domain.ORDINARY, domain.LAST_INFINITE),
+            domain.data("w", *domain.ORDINARY),
+            domain.data("b", *domain.ORDINARY),
+        ),
+    ),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=(4, 2, 32, 32, 2)),
+        method.no_redundant_work(3.0),
+    ),
+)

@@ -8,17 +8,119 @@ from typing import Any
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
-from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
 from course_utils.exercises.authoring.worked import Worked
 
-from .common import taps
+from .common import CORNERS_INFINITE, THREADS, a_thread_each, blocks, squares, taps
 
 UNIT = 2.0**32
 EPS_64 = 1e-5
 TAPS = 9
+
+
+def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
+    n, c, h, w, f = size
+    return {
+        "x": floats(rng, (n, c, h, w)),
+        "w": floats(rng, (f, c, 3, 3)),
+        "y": empty((n, f, h, w)),
+        **int32s(N=n, C=c, H=h, W=w, F=f),
+    }
+
+
+def convolved(given) -> dict:
+    w = given["w"].astype(np.float64)
+    parts = (np.einsum("nchw,fc->nfhw", x, w[:, :, r, s]) for r, s, x in taps(given["x"]))
+    return {"y": sum(parts)}
+
+
+FOUR_FILTERS = KernelExercise(
+    inputs=image_layer,
+    reference=convolved,
+    launch=lambda size: Launch(
+        (blocks(size[0] * size[2] * size[3]), ceil_div(size[4], 4)), (THREADS,)
+    ),
+    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 5), (1, 1, 61, 61, 3), (1, 1, 1, 1, 1)),
+    worked=Worked(size=(1, 1, 2, 3, 1), values={"w": (0, 0, 0, 0, 0, 2, 0, 0, 0)}),
+    axes={"y": ("image", "filter", "row", "column")},
+    full=(256, 16, 14, 14, 32),
+    reduction=lambda size: 9 * size[1],
+    target=Target(
+        label="sectors loaded per multiply-add of a warp",
+        measure=lambda counts: counts.global_load_sectors / (counts.flops / 64),
+        at_most=2.8,
+        advice="The result is right, but pixels are loaded more than once. Keep a sum per filter, "
+        "and use each pixel for all four while you have it.",
+        size=(2, 4, 32, 32, 8),
+    ),
+    contract=Domain(
+        sizes=domain.shapes(
+            N=(1, 2, 3), C=(1, 2, 3, 7), H=(1, 2, 3, 14), W=(1, 2, 3, 14), F=(1, 2, 4, 5, 7)
+        ).with_outlier(N=65, C=67, H=131, W=131, F=33),
+        values=(
+            domain.data("x", *domain.ORDINARY, domain.LAST_INFINITE, CORNERS_INFINITE),
+            domain.data("w", *domain.ORDINARY),
+        ),
+    ),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=(4, 2, 8, 8, 4)),
+    ),
+)
+
+
+def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+    m, h, w = size
+    return {
+        "x": np.round(2 * floats(rng, (m, h, w))) / 2,  # some of four are equal
+        "dy": floats(rng, (m, h // 2, w // 2)),
+        "dx": empty((m, h, w)),
+        **int32s(M=m, H=h, W=w),
+    }
+
+
+def to_the_largest(given) -> dict:
+    chosen = np.eye(4, dtype=bool)[squares(given["x"]).argmax(-1)]
+    m, rows, columns, _ = chosen.shape
+    dx = np.where(chosen, given["dy"][..., None], 0.0).reshape(m, rows, columns, 2, 2)
+    return {"dx": dx.transpose(0, 1, 3, 2, 4).reshape(m, 2 * rows, 2 * columns)}
+
+
+PLANES = (2, 64, 64)
+
+POOL_IN_PAIRS = KernelExercise(
+    inputs=image_planes,
+    reference=to_the_largest,
+    launch=lambda size: a_thread_each(size[0] * (size[1] // 2) * (size[2] // 2)),
+    small=((3, 14, 18), (2, 8, 6), (5, 28, 28), (1, 130, 262), (1, 2, 2)),
+    axes={"dx": ("image", "row", "column")},
+    full=(4096, 28, 28),
+    target=Target(
+        label="sectors per gradient, loads and stores",
+        measure=lambda counts: (
+            (counts.global_load_sectors + counts.global_store_sectors)
+            / (PLANES[0] * PLANES[1] * PLANES[2] / 4)
+        ),
+        at_most=1.3,
+        advice="The result is right, but a sector is asked for twice. Load and store the two "
+        "neighbours of a row together, as a float2.",
+        size=PLANES,
+    ),
+    contract=Domain(
+        sizes=domain.shapes(M=(1, 2, 5, 40), H=(2, 4, 14, 28), W=(2, 4, 14, 28)).with_outlier(
+            M=1031, H=514, W=522
+        ),
+        values=(
+            domain.data("x", *domain.ANY_ORDERED, domain.LOWEST),
+            domain.data("dy", *domain.ORDINARY),
+        ),
+    ),
+    method=(method.one_store_per_result(), method.balanced_work(), method.no_redundant_work(2.0)),
+)
 
 
 def of_patches(given) -> dict:
