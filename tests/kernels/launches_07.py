@@ -14,11 +14,12 @@ from course_utils import ceil_div, cp, load
 from course_utils.benchmarks.cases.pytorch_extensions import (
     attention,
     batched_qr,
+    decoding,
     low_precision,
     top_k,
 )
 from course_utils.benchmarks.cases.pytorch_extensions.normalisation import moments_of
-from course_utils.benchmarks.harness.case import Workload
+from course_utils.benchmarks.harness.case import KernelCall, Workload
 from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16
 from course_utils.paths import KERNELS, kernel_file
 
@@ -584,3 +585,82 @@ MATRICES = {  # the code that copes with them is mostly the same
 }
 for each in QR_CALLS:
     CHAPTER.launch(each, sizes=MATRICES[each])(factored)
+
+
+# --- 08: one new token ---
+
+HOSTILE_LENGTHS = (0, 1, 15, 16, 17, 31, 300)
+
+
+@CHAPTER.launch(
+    "decode_one", "decode_split", "decode_grouped", "decode_paged", sizes=[(4, 2), (2, 2)]
+)
+def decoded(name, heads, kv_heads):
+    """No token, one, and lengths around a page and a part, beside each other."""
+    n = len(HOSTILE_LENGTHS), heads, kv_heads, max(HOSTILE_LENGTHS)
+    return decoding.work_on(name, n, HOSTILE_LENGTHS, parts=3)
+
+
+@CHAPTER.launch("decode_merge", sizes=[1, 3])
+def merged_parts(name, parts):
+    """Parts without keys weigh nothing, whatever their output holds; scores differ by hundreds."""
+    lse = (300 * draw((2, 3, parts), 1)).astype(np.float32)
+    o = draw((2, 3, parts, 128))
+    lse[0, 1], o[0, 1] = -np.inf, np.nan
+    lse[1, 2, 0], o[1, 2, 0] = -np.inf, np.nan
+    whole, expected = cp.empty((2, 3, 128), np.uint16), np.zeros((2, 3, 128))
+    for place in np.ndindex(2, 3):
+        there = np.flatnonzero(lse[place] > -np.inf)
+        if len(there):
+            weights = np.exp(lse[place][there] - lse[place].max(), dtype=float)
+            expected[place] = weights @ o[place][there] / weights.sum()
+    arguments = cp.asarray(o), cp.asarray(lse), whole, parts
+    launch = kernel(name), (3, 2), 128, arguments
+    more = {"kind": decoding.DecodeWork, "rtol": 1e-2, "atol": 1e-6, "same_bits": False}
+    return work(*launch, whole, expected, **more)
+
+
+@CHAPTER.launch("rope_append", sizes=[(1, 1, (0,)), (4, 2, (15, 16, 100_000))])
+def rotated(name, heads, kv_heads, positions):
+    """The rotated queries, then the cache: the rows of the new tokens, and nothing else."""
+    sequences, of_one = len(positions), max(positions) // decoding.PAGE + 1
+    q, k, v = (
+        to_bf16(draw((sequences, count, 128), seed))
+        for seed, count in enumerate((heads, kv_heads, kv_heads))
+    )
+    table = np.zeros((sequences, of_one), np.int32)  # pages that no token is in don't exist
+    pages = [position // decoding.PAGE for position in positions]
+    table[np.arange(sequences), pages] = np.random.default_rng(1).permutation(sequences)
+    rows = sequences * decoding.PAGE * kv_heads * 128
+    found = cp.zeros(q.size + 2 * rows, np.uint16)
+    parts = found[: q.size], found[q.size : q.size + rows], found[q.size + rows :]
+    start = np.concatenate([q.ravel(), np.zeros(2 * rows, np.uint16)])
+    angles = np.array(positions)[:, None, None] * 10_000.0 ** (-np.arange(64) / 64)
+    cosine, sine = np.cos(angles), np.sin(angles)
+
+    def turned(bits):
+        x, y = np.split(from_bf16(bits).astype(float), 2, axis=-1)
+        return np.concatenate([x * cosine - y * sine, x * sine + y * cosine], axis=-1)
+
+    caches = np.zeros((2, sequences, decoding.PAGE, kv_heads, 128))
+    for s, position in enumerate(positions):
+        place = table[s, pages[s]], position % decoding.PAGE
+        caches[0][place], caches[1][place] = turned(k)[s], from_bf16(v)[s]
+    expected = np.concatenate([turned(q).ravel(), caches.ravel()])
+    lengths = cp.asarray(positions, np.int32)
+    given = parts[0], cp.asarray(k), cp.asarray(v), parts[1], parts[2], lengths
+    arguments = *given, cp.asarray(table), of_one, heads, np.float32(np.log2(10_000))
+    launch = kernel(name), (heads + kv_heads, sequences), 64, arguments
+    return RopeWork(
+        (KernelCall(*launch),),
+        found,
+        lambda: expected,
+        rtol=1e-2,
+        atol=3e-2,  # fp32's angle at 100,000 is off by some thousandths
+        same_bits=False,
+        start=start,
+    )
+
+
+class RopeWork(InPlace, decoding.DecodeWork):
+    """Work in place on bf16 numbers."""

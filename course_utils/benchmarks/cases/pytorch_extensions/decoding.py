@@ -1,0 +1,182 @@
+"""Attention of one new token against a cache of keys and values, beside PyTorch's SDPA.
+
+A size is (sequences, query heads, heads of keys, tokens in each cache). bf16 arrays carry bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ....devices.properties import sm_count
+from ....devices.selection import cp
+from ....integers import ceil_div
+from ....paths import kernel_file
+from ...harness.case import Case, KernelCall, Workload, course_kernel, double, normal, torch_on_gpu
+from ...harness.float_bits import from_bf16, to_bf16
+from ..first_kernels.common import as_tensors
+
+CHAPTER = "07_pytorch_extensions"
+WIDTH = 128  # numbers of a query, a key and a value
+THREADS = 128
+PAGE = 16  # tokens of a page
+BLOCKS_AN_SM = 8  # that there should be at least, so that none is idle at the end for long
+FEWEST_KEYS = 256  # of a part: below that merging costs more
+Size = tuple[int, int, int, int]
+_kernel = partial(course_kernel, CHAPTER)
+
+
+def parts_for(blocks: int, tokens: int) -> int:
+    """Into how many parts the keys are cut so that ``blocks`` times as many fill this GPU."""
+    return max(1, min(ceil_div(BLOCKS_AN_SM * sm_count(), blocks), tokens // FEWEST_KEYS))
+
+
+@dataclass(frozen=True)
+class Cache:
+    """Keys and values: ``k`` and ``v`` are (pages, PAGE, kv_heads, WIDTH) where there is a
+    ``table`` (sequences, pages of one), and otherwise (sequences, capacity, kv_heads, WIDTH)."""
+
+    k: Any
+    v: Any
+    lengths: Any
+    table: Any = None
+
+
+def decode_calls(
+    name: str, q: Any, cache: Cache, o: Any, parts: int | None = None
+) -> tuple[KernelCall, ...]:
+    """``decode_one``, or another of the kernels on ``parts`` and then the merge. ``q`` and ``o``
+    are (sequences, heads, WIDTH) in bf16."""
+    sequences, heads, _ = q.shape
+    kv_heads = cache.k.shape[2]
+    group, scale = heads // kv_heads, np.float32(WIDTH**-0.5)
+    given = q, cache.k, cache.v
+    if name == "decode_one":
+        arguments = *given, o, cache.lengths, group, cache.k.shape[1], scale
+        return (KernelCall(_kernel(name), (heads, sequences), THREADS, arguments),)
+    together = name != "decode_split"
+    across = kv_heads if together else heads
+    tokens = cache.k.shape[1] if cache.table is None else PAGE * cache.table.shape[1]
+    parts = parts or parts_for(across * sequences, tokens)
+    part_o = cp.empty((sequences, heads, parts, WIDTH), cp.float32)
+    lse = cp.empty((sequences, heads, parts), cp.float32)
+    place = (cache.table, cache.table.shape[1]) if cache.table is not None else (tokens,)
+    arguments = *given, part_o, lse, cache.lengths, *(() if together else (group,)), *place, scale
+    kernel = _kernel(name, GROUP=group) if together else _kernel(name)
+    return (
+        KernelCall(kernel, (across, sequences, parts), THREADS, arguments),
+        KernelCall(_kernel("decode_merge"), (heads, sequences), THREADS, (part_o, lse, o, parts)),
+    )
+
+
+def attention_of(q: Any, k: Any, v: Any, lengths: Sequence[int]) -> Any:
+    """The reference in float64. ``q`` is (sequences, heads, WIDTH), ``k`` and ``v`` are (sequences,
+    tokens, kv_heads, WIDTH). A sequence without tokens gives zeros."""
+    group = q.shape[1] // k.shape[2]
+    found = cp.zeros(q.shape, np.float64)
+    for s, length in enumerate(lengths):
+        for head in range(q.shape[1] if length else 0):
+            keys, values = (double(x[s, :length, head // group]) for x in (k, v))
+            scores = keys @ double(q[s, head]) * WIDTH**-0.5
+            weights = np.exp(scores - scores.max())
+            found[s, head] = weights @ values / weights.sum()
+    return found
+
+
+def in_pages(k: Any, v: Any, lengths: Any, seed: int = 0) -> Cache:
+    """The same cache in pages, in an order drawn with ``seed``."""
+    sequences, tokens, kv_heads, _ = k.shape
+    of_one = ceil_div(tokens, PAGE)
+    order = np.random.default_rng(seed).permutation(sequences * of_one).astype(np.int32)
+    place = cp.asarray(order)
+
+    def paged(rows: Any) -> Any:
+        whole = cp.zeros((sequences, of_one * PAGE, kv_heads, WIDTH), rows.dtype)
+        whole[:, :tokens] = rows
+        pages = cp.zeros((len(order), PAGE, kv_heads, WIDTH), rows.dtype)
+        pages[place] = whole.reshape(pages.shape)
+        return pages
+
+    table = cp.asarray(order.reshape(sequences, of_one))
+    return Cache(paged(k), paged(v), cp.asarray(lengths, np.int32), table)
+
+
+class DecodeWork(Workload):
+    """Work whose output is bf16."""
+
+    def numbers(self, result: Any) -> Any:
+        """The numbers in ``result``."""
+        return from_bf16(result) if result.dtype == np.uint16 else result
+
+
+def _work(name: str) -> Callable[[Size], Workload]:
+    def make(n: Size) -> Workload:
+        return work_on(name, n, [n[3]] * n[0])
+
+    return make
+
+
+def work_on(name: str, n: Size, lengths: Sequence[int], parts: int | None = None) -> Workload:
+    """The kernel ``name`` on sequences of these ``lengths``, each at most ``n[3]``, their keys cut
+    into ``parts``."""
+    sequences, heads, kv_heads, tokens = n
+    q = to_bf16(normal((sequences, heads, WIDTH)))
+    k, v = (to_bf16(normal((sequences, tokens, kv_heads, WIDTH), seed)) for seed in (1, 2))
+    whole = Cache(k, v, cp.asarray(lengths, np.int32))
+    cache = in_pages(k, v, lengths) if name == "decode_paged" else whole
+    o = cp.empty(q.shape, np.uint16)
+    return DecodeWork(
+        decode_calls(name, q, cache, o, parts),
+        output=o,
+        expected=lambda: attention_of(from_bf16(q), from_bf16(k), from_bf16(v), lengths),
+        rtol=1e-2,
+        atol=2e-3,
+        same_bits=False,  # __expf is the hardware's
+        libraries=_sdpa(q, k, v) if set(lengths) == {tokens} else {},
+    )
+
+
+def _sdpa(q: Any, k: Any, v: Any) -> dict[str, Callable[[], Any]]:
+    torch = torch_on_gpu()
+    if torch is None:
+        return {}
+    functional = torch.nn.functional
+    query, keys, values = (x.view(torch.bfloat16) for x in as_tensors(q, k, v))
+    query = query[:, :, None]  # (sequences, heads, one token, numbers)
+    keys, values = keys.transpose(1, 2), values.transpose(1, 2)
+    return {
+        "torch SDPA": lambda: functional.scaled_dot_product_attention(
+            query, keys, values, enable_gqa=True
+        ).view(torch.uint16)[:, :, 0]
+    }
+
+
+def _bytes(n: Size) -> int:
+    sequences, heads, kv_heads, tokens = n
+    return 2 * WIDTH * sequences * (2 * tokens * kv_heads + 2 * heads)
+
+
+def _case(name: str, *more: str) -> Case:
+    return Case(
+        name,
+        "attention of one new token, bf16",
+        tuple(kernel_file(file, CHAPTER) for file in (name, *more)),
+        _work(name),
+        bytes=_bytes,
+        flops=lambda n: 4 * WIDTH * n[0] * n[1] * n[3],
+        gpu_sizes=((64, 32, 8, 8192), (1, 32, 8, 8192), (64, 32, 8, 512)),
+        test_sizes=((1, 4, 1, 1), (2, 8, 2, 33), (3, 4, 1, 600)),
+        ceiling="read",
+    )
+
+
+CASES = (
+    _case("decode_one"),
+    _case("decode_split", "decode_merge"),
+    _case("decode_grouped", "decode_merge"),
+    _case("decode_paged", "decode_merge"),
+)
