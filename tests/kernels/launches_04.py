@@ -310,6 +310,14 @@ def reverse_tiles(name, grid, tiles):
     return work(kernel(name), grid, 256, (cp.asarray(x), y, 256 * tiles), y, expected)
 
 
+@CHAPTER.launch("add_tiles", sizes=[(1, 1), (2, 5), (3, 2)])
+def add_tiles(name, grid, tiles):
+    x, y = draw(256 * tiles * grid), cp.empty(256 * grid, cp.float32)
+    expected = x.reshape(grid, tiles, 256).astype(np.float64).sum(axis=1)[:, ::-1].ravel()
+    launch = grid, 256, (cp.asarray(x), y, tiles)
+    return work(kernel(name), *launch, y, expected, rtol=1e-5, atol=1e-5)
+
+
 @CHAPTER.launch("cluster_totals", sizes=[4, 12])
 def cluster_totals(name, grid):
     x, total = draw(128 * grid) + np.float32(0.1), cp.empty(grid, cp.float32)

@@ -253,6 +253,39 @@ TWO_WARPS = KernelExercise(
 )
 
 
+BARRIER_PAIR = KernelExercise(
+    inputs=TWO_WARPS.inputs,
+    reference=TWO_WARPS.reference,
+    launch=TWO_WARPS.launch,
+    small=TWO_WARPS.small,
+    worked=TWO_WARPS.worked,
+    full=TWO_WARPS.full,
+    contract=TWO_WARPS.contract,
+    method=(
+        method.shared_memory(
+            4 * 100, advice="The numbers go through the box in shared memory.", size=100
+        ),
+        method.barriers(
+            0,
+            2 * 2,
+            advice="No barrier of the whole block in the loop: the two warps meet at `full` and "
+            "`empty`.",
+            size=100,
+        ),
+        method.instructions(
+            "arrivals at barriers that are objects",
+            "mbarrier.arrive",
+            at_least=4 * 32 + 3 * 32,
+            advice="Each piece is handed over at `full`, and the box is handed back at `empty`: by "
+            "`arrive` on one side and `arrive_and_wait` on the other.",
+            size=100,
+        ),
+        method.a_thread_each(0.6, size=100),  # both warps
+        method.reads_each_once(4 * 100, at_most=1.1, size=100),
+    ),
+)
+
+
 def two_programs(rng: np.random.Generator) -> tuple[list, list]:
     """Two threads of up to four steps, on two or three variables."""
     names = ["x", "y", "z"][: int(rng.integers(2, 4))]
@@ -288,6 +321,42 @@ def every_outcome(first: list, second: list) -> list[tuple]:
 MESSAGE = [("store", "x", 1), ("store", "y", 1)], [("load", "y"), ("load", "x")]
 BUFFERS = [("store", "x", 1), ("load", "y")], [("store", "y", 1), ("load", "x")]
 LOADS = [("load", "x"), ("store", "y", 1)], [("load", "y"), ("store", "x", 1)]
+
+
+def played(first: list, second: list, turns: str) -> tuple[int, ...]:
+    """As the task says, step by step."""
+    memory: dict[str, int] = {}
+    threads = {"0": (list(first), []), "1": (list(second), [])}
+    for turn in turns:
+        left, loaded = threads[turn]
+        step = left.pop(0)
+        if step[0] == "store":
+            memory[step[1]] = step[2]
+        else:
+            loaded.append(memory.get(step[1], 0))
+    return (*threads["0"][1], *threads["1"][1])
+
+
+def any_order(rng: np.random.Generator) -> tuple[list, list, str]:
+    """Two threads, and one order of their steps."""
+    first, second = two_programs(rng)
+    turns = rng.permutation(list("0" * len(first) + "1" * len(second)))
+    return first, second, "".join(turns)
+
+
+ONE_ORDER = PythonExercise(
+    cases=(
+        (*MESSAGE, "0110"),
+        (*MESSAGE, "0011"),
+        (*BUFFERS, "0101"),
+        (*LOADS, "1100"),
+        ([], [("load", "x")], "1"),
+        ([("store", "x", 1), ("load", "x")], [("store", "x", 2), ("load", "x")], "0110"),
+        ([], [], ""),
+    ),
+    reference=played,
+    contract=DrawnCases(any_order),
+)
 
 INTERLEAVINGS = PythonExercise(
     cases=(
