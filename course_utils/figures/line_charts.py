@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Curve = Sequence[tuple[float, float]]
 DASHES = ("-", "--", "-.", ":")
+MANY_DECADES = 3.5  # from here on labels at 1, 2 and 5 would touch
 MOST_MARKS = 40  # in a series; more are drawn as points alone
 
 
@@ -94,7 +95,8 @@ def curves(
     axes.xaxis.set_major_formatter(
         lambda value, _: bytes_label(value) if in_bytes else number_label(value)
     )
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    decades = np.log10(heights.max() / heights.min())
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < MANY_DECADES else (1,)))
     axes.yaxis.set_major_formatter(lambda value, _: number_label(value))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel(across)

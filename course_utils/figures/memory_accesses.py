@@ -24,6 +24,7 @@ LINE = 128
 
 CELLS_WITH_NUMBERS = 400
 WIDTH = 9.0
+MOST_WAVEFRONTS, FIRST_WAVEFRONTS = 16, 8  # a figure has all of them, or the first ones
 
 
 @styled
@@ -184,8 +185,8 @@ def shared_banks(
     the word they lie in). A column is a bank; different words of one bank need a wavefront each,
     lanes that want the same word share one. A request of 8 bytes a lane is served by half warps,
     one of 16 by quarter warps, one after the other; a load whose lanes agree in pairs, by twice as
-    many lanes at once. ``addresses`` may be an access of a kernel that ran,
-    ``profile(...).access(line)``; otherwise they are a load's.
+    many lanes at once. Of more than 16 wavefronts the first 8 are drawn. ``addresses`` may be an
+    access of a kernel that ran, ``profile(...).access(line)``; otherwise they are a load's.
     """
     store = getattr(addresses, "store", False)
     addresses, bytes, title = _of_access(addresses, bytes, title)
@@ -193,16 +194,18 @@ def shared_banks(
     phases = bank_phases(addresses, bytes, store)
     depths = [max(len(words) for words in phase.values()) for phase in phases if phase]
     wavefronts, degree = sum(depths), max(depths)
+    shown = wavefronts if wavefronts <= MOST_WAVEFRONTS else FIRST_WAVEFRONTS
+    height = shown if shown == wavefronts else shown + 1  # the last row counts those left out
 
-    figure, axes = new(WIDTH, 0.27 * wavefronts + 1.15)
+    figure, axes = new(WIDTH, 0.27 * height + 1.15)
     axes.set_facecolor(PALE)
-    axes.vlines(range(BANKS + 1), 0, wavefronts, color="#CCCCCC", linewidth=0.8)
-    axes.hlines(range(wavefronts + 1), 0, BANKS, color="#CCCCCC", linewidth=0.8)
+    axes.vlines(range(BANKS + 1), 0, shown, color="#CCCCCC", linewidth=0.8)
+    axes.hlines(range(shown + 1), 0, BANKS, color="#CCCCCC", linewidth=0.8)
     top = 0
     for depth, phase in zip(depths, (p for p in phases if p), strict=True):
         for bank in range(BANKS):
             words = phase.get(bank, {})
-            for row, who in enumerate(words.values()):
+            for row, who in enumerate(list(words.values())[: max(shown - top, 0)]):
                 face = blend(RED if len(words) > 1 else BLUE, 0.5)
                 _box(axes, bank, top + row, 1, face=face, edge="#333333")
                 text = _lanes(who)
@@ -212,11 +215,13 @@ def shared_banks(
                 )
         top += depth
     axes.set_xlim(0, BANKS)
-    axes.set_ylim(wavefronts, 0)
+    if shown < wavefronts:
+        text = f"… and {_count(wavefronts - shown, 'more wavefront')}"
+        axes.text(BANKS / 2, shown + 0.5, text, ha="center", va="center", fontsize=9)
+    axes.set_ylim(height, 0)
     axes.set_xticks(np.arange(BANKS) + 0.5, range(BANKS))
     axes.tick_params(axis="x", labelsize=8)
-    step = 1 if wavefronts <= 16 else 4
-    axes.set_yticks(np.arange(0, wavefronts, step) + 0.5, range(1, wavefronts + 1, step))
+    axes.set_yticks(np.arange(shown) + 0.5, range(1, shown + 1))
     axes.set_xlabel("bank (a box holds the lanes that want one word of it)")
     axes.set_ylabel("wavefront")
     bare(axes)

@@ -303,6 +303,14 @@ def test_shared_banks_counts_the_wavefronts(addresses, width, expected):
     assert title(figures.shared_banks(addresses, width)) == expected
 
 
+def test_a_tower_of_wavefronts_is_cropped_and_counts_what_is_left_out():
+    axes = figures.shared_banks(128 * LANES).axes[0]
+    *lanes, left_out = [text.get_text() for text in axes.texts]
+    assert lanes == [str(lane) for lane in range(8)]
+    assert left_out == "… and 24 more wavefronts"
+    assert axes.get_ylim() == (9, 0)
+
+
 def test_wide_loads_of_neighbours_that_want_the_same_take_half_as_many_phases():
     """As measured: see ``wavefronts`` in emulator/recording/counters.py."""
     pairs, apart = 8 * (LANES // 2), 8 * LANES
@@ -630,6 +638,13 @@ def test_guides_of_curves_are_thin_lines_without_marks():
     guide, curve = figure.axes[0].lines
     assert (guide.get_marker(), curve.get_marker()) == ("None", "o")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["sqrt(K)", "fp32"]
+
+
+def test_labels_of_many_decades_are_their_powers_of_ten():
+    wide = figures.curves({"a": [(1, 1e-7), (2, 1e-2)]}, across="K", up="error").axes[0]
+    narrow = figures.curves({"a": [(1, 1), (2, 50)]}, across="K", up="ms").axes[0]
+    assert all(np.log10(tick) == round(np.log10(tick)) for tick in wide.get_yticks())
+    assert {2, 5, 20} <= set(narrow.get_yticks())
 
 
 def test_a_stack_says_of_each_part_its_version_or_that_it_is_not_here():
