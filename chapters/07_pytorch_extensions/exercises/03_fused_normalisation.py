@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from runpy import run_path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from course_utils import ceil_div
+from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, Given, InputClass
+from course_utils.exercises.authoring.domain import (
+    AS_GIVEN,
+    Domain,
+    DrawnCases,
+    Given,
+    InputClass,
+)
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import KernelExercise, Target
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
 from course_utils.exercises.authoring.worked import Worked
+from course_utils.exercises.isolation.closed_book import run_in_clean_frame
 from course_utils.paths import KERNELS
 
 EPS = np.float32(1e-5)
@@ -101,6 +113,168 @@ WELFORD_ROWS = KernelExercise(
         method.reads_each_once(4 * 2 * 2048, size=(2, 2048)),
         method.one_store_per_result(),
     ),
+)
+
+
+# --- a test of layer normalisation ---
+
+
+@dataclass
+class LayerNorm:
+    """A colleague's layer normalisation for the test, right or with the one mistake in ``text``."""
+
+    text: str
+    computes: Callable[..., Any]
+    right: bool = False
+    calls: int = 0
+
+    def __repr__(self) -> str:
+        return f"<{self.text}>"
+
+
+def normalised(
+    x: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray,
+    eps: float,
+    *,
+    variance: Callable[[np.ndarray], np.ndarray] | None = None,
+    wide: type = np.float64,
+) -> np.ndarray:
+    """A right layer normalisation, computed in ``wide``; or with another ``variance`` of rows."""
+    values = x.astype(wide)
+    mean = values.mean(axis=1, keepdims=True, dtype=wide)
+    found = ((values - mean) ** 2).mean(axis=1, keepdims=True, dtype=wide)
+    if variance is not None:
+        found = variance(values)[:, None]
+    y = (values - mean) / np.sqrt(found + wide(eps)) * weight.astype(wide) + bias.astype(wide)
+    return y.astype(np.float32)
+
+
+def _by_squares(x: np.ndarray) -> np.ndarray:
+    """Added up one after the other, as a thread does."""
+    columns = x.dtype.type(x.shape[1])
+    return np.cumsum(x * x, axis=1)[:, -1] / columns - (np.cumsum(x, axis=1)[:, -1] / columns) ** 2
+
+
+def _divided_by_less_one(x: np.ndarray) -> np.ndarray:
+    return ((x - x.mean(axis=1, keepdims=True)) ** 2).sum(axis=1) / max(x.shape[1] - 1, 1)
+
+
+def _eps_outside(x, weight, bias, eps):
+    values = x.astype(np.float64)
+    spread = values.std(axis=1, keepdims=True) + eps
+    return ((values - values.mean(axis=1, keepdims=True)) / spread * weight + bias).astype(
+        np.float32
+    )
+
+
+def _in_place(x, weight, bias, eps):
+    x[...] = normalised(x, weight, bias, eps)
+    return x.copy()
+
+
+def _whole_warps(x, weight, bias, eps):
+    """Columns after the last multiple of 32 stay as they were in memory: 0 here."""
+    y = normalised(x, weight, bias, eps)
+    if x.shape[1] >= 32:
+        y[:, x.shape[1] // 32 * 32 :] = 0
+    return y
+
+
+_KEPT: dict[tuple[int, ...], np.ndarray] = {}
+
+
+def _as_kept(x, weight, bias, eps):
+    y = _KEPT.setdefault(x.shape, np.empty_like(x))
+    y[...] = normalised(x, weight, bias, eps)
+    return y
+
+
+def _most_columns(x, weight, bias, eps):
+    """Statistics of the first 2048 columns."""
+    values, part = x.astype(np.float64), x[:, :2048].astype(np.float64)
+    root = np.sqrt(part.var(axis=1, keepdims=True) + eps)
+    y = (values - part.mean(axis=1, keepdims=True)) / root * weight + bias
+    y[:, 2048:] = 0
+    return y.astype(np.float32)
+
+
+def _first_rows(x, weight, bias, eps):
+    y = normalised(x, weight, bias, eps)
+    y[32:] = 0
+    return y
+
+
+def _nan_for_equal(x, weight, bias, eps):
+    y = normalised(x, weight, bias, eps)
+    y[x.max(axis=1) == x.min(axis=1)] = np.nan
+    return y
+
+
+LAYER_NORMS = (
+    LayerNorm("a right one, in float64", normalised, right=True),
+    LayerNorm(
+        "divides by columns - 1", lambda *given: normalised(*given, variance=_divided_by_less_one)
+    ),
+    LayerNorm("adds eps to the root", _eps_outside),
+    LayerNorm(
+        "forgets eps",
+        lambda x, weight, bias, eps: normalised(x, weight, bias, 1e-12),
+    ),
+    LayerNorm(
+        "takes the mean of squares less the square of the mean, in float32",
+        lambda *given: normalised(*given, variance=_by_squares, wide=np.float32),
+    ),
+    LayerNorm(
+        "forgets the bias",
+        lambda x, weight, bias, eps: normalised(x, weight, 0 * bias, eps),
+    ),
+    LayerNorm(
+        "forgets the weight",
+        lambda x, weight, bias, eps: normalised(x, 0 * weight + 1, bias, eps),
+    ),
+    LayerNorm("stores whole warps of columns alone", _whole_warps),
+    LayerNorm("overwrites x", _in_place),
+    LayerNorm("returns the same array at each call", _as_kept),
+    LayerNorm("reads 2048 columns at most", _most_columns),
+    LayerNorm("has a block for each of 32 rows, and no loop", _first_rows),
+    LayerNorm("gives NaN for a row of equal numbers", _nan_for_equal),
+    LayerNorm(
+        "a right one, in float32 and two passes",
+        lambda *given: normalised(*given, wide=np.float32),
+        right=True,
+    ),
+)
+
+
+def put_to_the_test(is_right: Callable[..., Any], version: LayerNorm) -> Any:
+    """What the student's test says of this version."""
+
+    def layer_norm(x: Any, weight: Any, bias: Any, eps: Any) -> np.ndarray:
+        for name, array, axes in (("x", x, 2), ("weight", weight, 1), ("bias", bias, 1)):
+            if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.ndim != axes:
+                what = getattr(array, "dtype", type(array).__name__)
+                axes_are = f"{getattr(array, 'ndim', 'no')} axes, {what}"
+                raise LessonError(f"{name} has {axes_are}. It should have {axes}, float32.")
+        if not x.shape[1] == len(weight) == len(bias) > 0:
+            raise LessonError(f"x has shape {x.shape}, weight {weight.shape}, bias {bias.shape}.")
+        version.calls += 1
+        with np.errstate(all="ignore"):
+            return version.computes(x, weight, bias, float(eps))
+
+    return run_in_clean_frame(partial(is_right, layer_norm))
+
+
+TEST_LAYER_NORM = PythonExercise(
+    function="is_right",
+    cases=tuple((replace(version),) for version in LAYER_NORMS),
+    reference=lambda version: version.right,
+    contract=DrawnCases(lambda rng: (replace(LAYER_NORMS[rng.integers(len(LAYER_NORMS))]),), 14),
+    call=put_to_the_test,
+    method=lambda version: "" if version.calls else "Your test never called what it judges.",
+    start="Which call of layer_norm would show it: with how many rows and columns, which numbers "
+    "and which eps, and what would you have to look at after it?",
 )
 
 
@@ -470,4 +644,80 @@ DROPOUT_ANYWHERE = KernelExercise(
         ),
     ),
     within=2.0,
+)
+
+
+# --- an operator of one's own ---
+
+
+def gates_and_values(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    """x (rows x 2 columns), dy (rows x columns), room for y and dx."""
+    rows, columns = size
+    return {
+        "x": 2 * floats(rng, (rows, 2 * columns)),
+        "y": empty(size),
+        "dy": floats(rng, size),
+        "dx": empty((rows, 2 * columns)),
+        **int32s(rows=rows, columns=columns),
+    }
+
+
+def gated(given: Given) -> dict:
+    """y, and the gradient of x, in float64."""
+    x, dy = in_float64(given, "x", "dy")
+    g, u = np.split(x, 2, axis=1)
+    s = np.where(g < 0, np.exp(np.minimum(g, 0)), 1) / (1 + np.exp(-np.abs(g)))
+    return {
+        "y": g * s * u,
+        "dx": np.concatenate([dy * u * s * (1 + g * (1 - s)), dy * g * s], axis=1),
+    }
+
+
+def far_gates(given: Given, rng: np.random.Generator) -> Given:
+    """Gates of about 1000, of both signs: exp of one of them is infinite."""
+    x = given["x"].copy()
+    x[:, : x.shape[1] // 2] += np.float32(1000) * rng.choice((-1, 1), given["dy"].shape)
+    return {"x": x}
+
+
+def _both_ways(size: tuple[int, int]) -> tuple[Launch, ...]:
+    blocks = (ceil_div(size[0] * size[1], 256),)
+    return (
+        Launch(blocks, (256,), kernel="gated_rows", arguments=("x", "y", "rows", "columns")),
+        Launch(
+            blocks,
+            (256,),
+            kernel="gated_rows_backward",
+            arguments=("x", "dy", "dx", "rows", "columns"),
+        ),
+    )
+
+
+GATED_ROWS = KernelExercise(
+    inputs=gates_and_values,
+    reference=gated,
+    launch=_both_ways,
+    small=((5, 70), (2, 128), (3, 33), (1, 1)),
+    axes={"dx": ("row", "gate or value"), "y": ("row", "column")},
+    worked=Worked(size=(2, 2), values={"x": (0, 0, 4, 2, 0, 0, 3, 5), "dy": (2, 4, 6, 2)}),
+    full=(1 << 13, 1 << 12),
+    reduction=lambda size: 16,  # rounded exponents, and differences of 1
+    contract=Domain(
+        sizes=domain.shapes(
+            rows=(1, 2, 3, 7, 130), columns=(1, 2, 31, 32, 33, 255, 256, 257)
+        ).with_outlier(rows=65_543, columns=1031),
+        values=(
+            (
+                AS_GIVEN,
+                InputClass("gates of about 1000", far_gates),
+                *domain.data("x", domain.POSITIVE, domain.NEGATIVE, domain.SMALL)[1:],
+            ),
+            domain.data("dy", domain.NEGATIVE, domain.LARGE, domain.FAINT),
+        ),
+    ),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(size=(8, 128)),
+        method.reads_each_once(4 * 8 * 128 * (2 + 2 + 1), at_most=1.25, size=(8, 128)),
+    ),
 )

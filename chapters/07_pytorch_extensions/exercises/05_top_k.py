@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises.authoring import domain, method
+from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
-from course_utils.exercises.authoring.spec import KernelExercise
+from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.exercises.authoring.vectors import one_thread_each
 from course_utils.exercises.authoring.worked import Worked
 
@@ -347,6 +347,59 @@ MERGE_LISTS = KernelExercise(
         ),
     ),
     within=2.0,
+)
+
+
+def two_largest(given: Given) -> dict:
+    """The columns of the two largest of each row; of equal ones the lower column first."""
+    order = np.argsort(-given["x"].astype(np.float64), axis=1, kind="stable")
+    return {"chosen": order[:, :2].astype(np.int32)}
+
+
+TOP_TWO = KernelExercise(
+    inputs=lambda rng, size: {
+        "x": floats(rng, size),
+        "chosen": empty((size[0], 2), np.int32),
+        **int32s(rows=size[0], columns=size[1]),
+    },
+    reference=two_largest,
+    launch=lambda size: Launch((ceil_div(size[0], 4),), (128,)),
+    small=((5, 100), (4, 64), (3, 33), (1, 2)),
+    axes={"chosen": ("row", "rank")},
+    worked=Worked(size=(2, 4), values={"x": (3, 7, 7, 1, 2, -1, 4, 5)}),
+    exact=True,
+    full=(1 << 14, 256),
+    contract=Domain(
+        sizes=domain.shapes(
+            rows=(1, 3, 4, 5, 33), columns=(2, 3, 31, 32, 33, 64, 65, 256)
+        ).with_outlier(rows=16_391, columns=2053),
+        values=(
+            domain.data(
+                "x",
+                domain.NEGATIVE,
+                domain.TIES,
+                domain.EQUAL,
+                domain.RISING,
+                domain.FALLING,
+                domain.LARGE,
+                domain.SMALL,
+                domain.NEAR_LOWEST,
+            ),
+        ),
+    ),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(2.0, size=(8, 256)),
+    ),
+    bug=kinds.TARGET_MISSED,
+    target=Target(
+        label="bytes read for each byte of x",
+        measure=lambda counts: counts.global_load_bytes / (4 * 8 * 301),
+        at_most=1.0,
+        advice="The result is right. A lane that remembers its two largest numbers never needs the "
+        "row again.",
+        size=(8, 301),
+    ),
 )
 
 

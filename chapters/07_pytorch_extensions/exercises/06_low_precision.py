@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
+from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
@@ -12,6 +16,7 @@ from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import one_thread_each
 from course_utils.exercises.authoring.worked import Worked
+from course_utils.exercises.isolation.closed_book import run_in_clean_frame
 
 from .common import most_read
 
@@ -379,6 +384,35 @@ ZERO_POINT = KernelExercise(
         ),
     ),
     within=2.0,
+)
+
+
+FAULTS = {
+    7: "race",
+    9: "barrier",
+    13: "range",
+    16: "rounding",
+}  # tests/exercises/test_reviewed_quantiser.py proves it
+
+
+def reviewed(function: Callable[[], Any]) -> dict[str, int] | None:
+    """How many of the faults a review names, and how many that are none."""
+    found = run_in_clean_frame(function)
+    if found is None:
+        return None
+    if not isinstance(found, dict):
+        raise LessonError('return a dictionary, such as {3: "bounds"}')
+    right = sum(found.get(line) == fault for line, fault in FAULTS.items())
+    return {"faults found": right, "false alarms": len(found) - right}
+
+
+REVIEW_QUANTISER = PythonExercise(
+    cases=((),),
+    reference=lambda: {"faults found": len(FAULTS), "false alarms": 0},
+    call=reviewed,
+    start="Follow thread 200 through the loop in line 8, then the largest number of a row to line "
+    "16.",
+    contract="There is one kernel to review.",
 )
 
 
