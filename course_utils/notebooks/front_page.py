@@ -60,6 +60,9 @@ NEEDS = {
     "ONNX": r"onnx.*",
     "cuRAND": r"curand",
     "CUTLASS": r"cutlass.*",
+    "nvmath-python": r"nvmath",
+    "cuda-cccl": r"cuda-cccl",
+    "MathDx": r"mathdx",
 }
 SEVERAL = 5  # cells of a chapter with the same need
 
