@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,17 +19,19 @@ from course_utils.exercises.authoring.worked import Worked
 
 from .common import words
 
+Cuts = Callable[[np.random.Generator, int, int], np.ndarray]
+
 # --- matrices in CSR ---
 
 
 def short_rows(rng: np.random.Generator, rows: int) -> np.ndarray:
     """About ten elements per row, some rows empty and one of them long."""
-    lengths = rng.integers(0, 21, rows)
+    lengths: np.ndarray = rng.integers(0, 21, rows)
     lengths[rng.integers(rows)] = 100
     return lengths
 
 
-def in_csr(rng: np.random.Generator, lengths: np.ndarray, columns: int) -> dict[str, np.ndarray]:
+def in_csr(rng: np.random.Generator, lengths: np.ndarray, columns: int) -> dict[str, Any]:
     """Offsets, and columns in any order, which may come twice in a row."""
     offsets = np.append(0, np.cumsum(lengths)).astype(np.int32)
     return {
@@ -38,37 +40,32 @@ def in_csr(rng: np.random.Generator, lengths: np.ndarray, columns: int) -> dict[
     }
 
 
-def of_lengths(label: str, lengths: Any, draw: Any) -> InputClass:
-    """A matrix whose rows have ``lengths(rng, rows)`` elements, with values from ``draw``."""
+def cut_at(label: str, cuts: Cuts) -> InputClass:
+    """The same elements in other rows: ``cuts(rng, rows, elements)`` are the ends of all rows but
+    the last."""
 
     def change(given: Given, rng: np.random.Generator) -> Given:
-        made = in_csr(rng, lengths(rng, int(given["rows"])), len(given["x"]))
-        return {**made, "values": draw(rng, len(made["columns"]))}
+        elements = len(given["columns"])
+        ends = cuts(rng, int(given["rows"]), elements)
+        return {"offsets": np.concatenate([[0], ends, [elements]])}
 
     return InputClass(label, change)
 
 
-def lengths_of_rows(draw: Any) -> tuple[InputClass, ...]:
-    """Rows that are all empty, all alike, all but one empty, and longer than a warp."""
-
-    def one_long(rng: np.random.Generator, rows: int) -> np.ndarray:
-        lengths = np.zeros(rows, int)
-        lengths[-1] = 300
-        return lengths
-
-    return (
-        of_lengths("one element per row", lambda rng, rows: np.ones(rows, int), draw),
-        of_lengths("all rows empty", lambda rng, rows: np.zeros(rows, int), draw),
-        of_lengths("all but the last row empty", one_long, draw),
-        of_lengths("rows of 0 to 70", lambda rng, rows: rng.integers(0, 71, rows), draw),
-    )
+OTHER_ROWS = (
+    cut_at("all elements in the last row", lambda rng, rows, n: np.zeros(rows - 1, int)),
+    cut_at("all elements in the first row", lambda rng, rows, n: np.full(rows - 1, n)),
+    cut_at("rows alike", lambda rng, rows, n: np.arange(1, rows) * n // rows),
+    cut_at("rows of any length", lambda rng, rows, n: np.sort(rng.integers(0, n + 1, rows - 1))),
+)
 
 
-def products(given: Given) -> np.ndarray:
+def products(given: Mapping[str, Any]) -> np.ndarray:
     """A x in float64."""
     terms = given["values"].astype(np.float64) * given["x"].astype(np.float64)[given["columns"]]
     upto = np.append(0.0, np.cumsum(terms))
-    return upto[given["offsets"][1:]] - upto[given["offsets"][:-1]]
+    sums: np.ndarray = upto[given["offsets"][1:]] - upto[given["offsets"][:-1]]
+    return sums
 
 
 # --- the merge path ---
@@ -173,7 +170,7 @@ ROW_LANES = KernelExercise(
     ),
     contract=Domain(
         sizes=domain.lengths("rows", most=2500),
-        values=(lengths_of_rows(floats),),
+        values=(OTHER_ROWS, domain.data("values", domain.ZEROS, domain.POSITIVE)),
     ),
     method=(
         method.one_store_per_result(),
@@ -213,7 +210,7 @@ def flipped(rng: np.random.Generator, rows: int) -> dict[str, Any]:
     }
 
 
-def scattered(given: Given) -> dict[str, np.ndarray]:
+def scattered(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """y plus Aᵀ x, as unsigned numbers of 32 bits wrap around."""
     of_row = np.repeat(given["x"], np.diff(given["offsets"])).astype(np.uint64)
     total = given["y"].astype(np.uint64)
@@ -221,21 +218,7 @@ def scattered(given: Given) -> dict[str, np.ndarray]:
     return {"y": (total % 2**32).astype(np.uint32)}
 
 
-def flipped_lengths() -> tuple[InputClass, ...]:
-    def of(label: str, lengths: Any) -> InputClass:
-        def change(given: Given, rng: np.random.Generator) -> Given:
-            made = in_csr(rng, lengths(rng, int(given["rows"])), len(given["y"]))
-            return {**made, "values": words(rng, len(made["columns"]))}
-
-        return InputClass(label, change)
-
-    return (
-        of("all rows empty", lambda rng, rows: np.zeros(rows, int)),
-        of("one element per row", lambda rng, rows: np.ones(rows, int)),
-        of("rows of 0 to 70", lambda rng, rows: rng.integers(0, 71, rows)),
-        InputClass("one column alone", lambda given, rng: {"columns": 0 * given["columns"]}),
-    )
-
+ONE_COLUMN = (InputClass("one column alone", lambda given, rng: {"columns": 0 * given["columns"]}),)
 
 FLIPPED_PRODUCT = KernelExercise(
     inputs=flipped,
@@ -254,7 +237,8 @@ FLIPPED_PRODUCT = KernelExercise(
             "y": (0, 7),
         },
     ),
-    contract=Domain(sizes=domain.lengths("rows", most=2500), values=(flipped_lengths(),)),
+    budget=400_000,  # one thread may have all elements
+    contract=Domain(sizes=domain.lengths("rows", most=1100), values=(OTHER_ROWS, ONE_COLUMN)),
     method=(
         method.atomics(
             "global", at_least=150, advice="Rows share columns: they add by atomics, and to y."
@@ -286,14 +270,17 @@ def visited(index: int) -> str:
     return f"how often vertex {index} is in next"
 
 
-def graph_and_frontier(rng: np.random.Generator, vertices: int) -> dict[str, Any]:
-    """A frontier of a quarter of the vertices; a few of the others have been found before."""
+def graph_and_frontier(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    """A frontier of a quarter of n + 1 vertices, with the first and without the last, to which the
+    first has an edge. A few of the others have been found before."""
+    vertices = n + 1
     lengths = rng.integers(0, 12, vertices)
+    lengths[0] += 1
     matrix = in_csr(rng, lengths, vertices)
+    matrix["columns"][0] = n
+    queue = np.append(0, 1 + np.flatnonzero(rng.random(n - 1) < 0.25)).astype(np.int32)
     distance = np.where(rng.random(vertices) < 0.2, 1, -1).astype(np.int32)
-    queue = np.flatnonzero(rng.random(vertices) < 0.25).astype(np.int32)
-    queue = queue if len(queue) else np.zeros(1, np.int32)
-    distance[queue] = 2
+    distance[queue], distance[n] = 2, -1
     return {
         "offsets": matrix["offsets"],
         "neighbours": matrix["columns"],
@@ -315,13 +302,13 @@ def slots_for(slots: int, vertices: int) -> dict[str, Any]:
     }
 
 
-def one_level(given: Given) -> dict[str, np.ndarray]:
+def one_level(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
     offsets, queue = given["offsets"], given["queue"]
     edges = [given["neighbours"][offsets[v] : offsets[v + 1]] for v in queue]
     return _found(given, np.concatenate(edges))
 
 
-def _found(given: Given, ends: np.ndarray) -> dict[str, np.ndarray]:
+def _found(given: Mapping[str, Any], ends: np.ndarray) -> dict[str, np.ndarray]:
     new = np.unique(ends[given["distance"][ends] == -1])
     distance, visits = given["distance"].copy(), given["visits"].copy()
     distance[new] = given["level"]
@@ -353,13 +340,24 @@ FIND_THE_DOUBLE_VISIT = KernelExercise(
     ),
     probe=VISITS,
     probed={"visits": visited},
-    small=(300, 65, 40, 9),
+    small=(300, 65, 40, 1),
     full=1 << 16,
     exact=True,
     bug=kinds.DATA_RACE,
-    worked=Worked(why_not="the graph is drawn at random"),
+    worked=Worked(
+        size=3,
+        derived=lambda given: {
+            "offsets": (0, 2, 4, 4, 5),
+            "neighbours": (2, 3, 1, 2, 0),
+            "queue": (0, 1),
+            "count": 2,
+            "distance": (2, 2, -1, -1),
+            "next": (-1, -1, -1, -1, -1),
+            "slots": 5,
+        },
+    ),
     contract=Domain(
-        sizes=domain.lengths(least=9, most=2500),
+        sizes=domain.lengths(most=2500),
         values=((InputClass("all edges lead to one vertex", same_neighbour),),),
     ),
     method=(
@@ -401,7 +399,7 @@ ONE_DRAW = KernelExercise(
     ),
     probe=VISITS,
     probed={"visits": visited},
-    small=(2048, 1000, 257, 33, 1),
+    small=(1000, 257, 33, 1),
     full=FULL,
     exact=True,
     worked=Worked(
@@ -431,7 +429,9 @@ ONE_DRAW = KernelExercise(
         ),
     ),
     method=(
-        method.reads("heads", 4 * 2048, 4 * 2048 * 1.2, advice="Each edge is read once."),
+        method.reads(
+            "heads", 4 * 2048, 4 * 2048 * 1.2, advice="Each edge is read once.", size=2048
+        ),
         method.balanced_loads(),
     ),
     target=Target(
@@ -447,7 +447,7 @@ ONE_DRAW = KernelExercise(
 # --- a stencil ---
 
 
-def heated(given: Given) -> dict[str, np.ndarray]:
+def heated(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
     u = given["u"].astype(np.float64)
     y = u.copy()
     around = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
