@@ -8,17 +8,17 @@
 
 #include "row_values.cuh"
 
-constexpr int kD = 128;                         // numbers of a query, a key and a value
+constexpr int kD = 128;                             // numbers of a query, a key and a value
 constexpr int kChunks = kD / kWidth<__nv_bfloat16>; // of 16 bytes in a row
-constexpr int kLanes = 8;                       // of a team
-constexpr int kMine = kD / kLanes;              // numbers of a lane: chunks `member` and 8 further
+constexpr int kLanes = 8;                           // of a team
+constexpr int kMine = kD / kLanes; // numbers of a lane: chunks `member` and 8 further
 constexpr int kDecodeThreads = 128;
 constexpr int kTeams = kDecodeThreads / kLanes;
 constexpr int kDecodeWarps = kDecodeThreads / 32;
 constexpr int kAtOnce = 2; // keys of a team whose loads are on their way together
 
-// What softmax over some keys left behind, for one query: the largest score, the sum of exp(score -
-// largest), and the same sum with the values as factors, kNumbers of them in this thread.
+// A softmax over some keys, for one query: the largest score, the sum of exp(score - largest), and
+// the same sum with the values as factors, kNumbers of them in this thread.
 template <int kNumbers>
 struct Softmax {
     float largest = -CUDART_INF_F, sum = 0.0f, o[kNumbers] = {};
@@ -61,6 +61,29 @@ __device__ inline void load_mine(float (&numbers)[kMine], const uint4 *row, int 
     }
 }
 
+// The sums of a block's warps for kGroup queries, in shared memory.
+template <int kGroup>
+struct WarpSums {
+    float o[kGroup][kDecodeWarps][kD], largest[kGroup][kDecodeWarps], sum[kGroup][kDecodeWarps];
+
+    // Number threadIdx.x of each query's sums over all warps, once these are in shared memory.
+    __device__ void merge(Softmax<1> (&whole)[kGroup]) const
+    {
+        __syncthreads(); // the warps' sums are in shared memory
+#pragma unroll
+        for (int g = 0; g < kGroup; ++g) {
+            for (int w = 0; w < kDecodeWarps; ++w) {
+                whole[g].rescale(fmaxf(whole[g].largest, largest[g][w]));
+                float factor = largest[g][w] == -CUDART_INF_F
+                                   ? 0.0f
+                                   : __expf(largest[g][w] - whole[g].largest);
+                whole[g].sum += factor * sum[g][w];
+                whole[g].o[0] += factor * o[g][w][threadIdx.x];
+            }
+        }
+    }
+};
+
 // The softmax over keys first, ..., end - 1 of kGroup queries that share them; q has their rows one
 // after the other, K and V rows in memory, and row_of(key) is a key's row. The thread gets number
 // threadIdx.x of each query's sums, merged over the whole block.
@@ -68,8 +91,7 @@ template <int kGroup, typename RowOf>
 __device__ void attend(Softmax<1> (&whole)[kGroup], const uint4 *q, const uint4 *K, const uint4 *V,
                        RowOf row_of, int first, int end, float scale)
 {
-    __shared__ float merged[kGroup][kDecodeWarps][kD], largests[kGroup][kDecodeWarps],
-        sums[kGroup][kDecodeWarps];
+    __shared__ WarpSums<kGroup> warps;
     int member = threadIdx.x % kLanes, team = threadIdx.x / kLanes;
     float query[kGroup][kMine];
     Softmax<kMine> state[kGroup];
@@ -127,34 +149,31 @@ __device__ void attend(Softmax<1> (&whole)[kGroup], const uint4 *q, const uint4 
         if (threadIdx.x % 32 < kLanes) {
 #pragma unroll
             for (int i = 0; i < kMine; ++i) {
-                merged[g][warp][8 * (member + kLanes * (i / 8)) + i % 8] = state[g].o[i];
+                warps.o[g][warp][8 * (member + kLanes * (i / 8)) + i % 8] = state[g].o[i];
             }
-            largests[g][warp] = state[g].largest; // the same in the team's lanes
-            sums[g][warp] = state[g].sum;
+            warps.largest[g][warp] = state[g].largest; // the same in the team's lanes
+            warps.sum[g][warp] = state[g].sum;
         }
     }
-    __syncthreads(); // the warps' sums are in shared memory
-#pragma unroll
-    for (int g = 0; g < kGroup; ++g) {
-        for (int w = 0; w < kDecodeWarps; ++w) {
-            whole[g].rescale(fmaxf(whole[g].largest, largests[g][w]));
-            float factor = largests[g][w] == -CUDART_INF_F
-                               ? 0.0f
-                               : __expf(largests[g][w] - whole[g].largest);
-            whole[g].sum += factor * sums[g][w];
-            whole[g].o[0] += factor * merged[g][w][threadIdx.x];
-        }
-    }
+    warps.merge(whole);
 }
 
-// Store a part's attention and its log-sum-exp; of a part without keys the latter alone, -inf.
-// `row` counts (sequence, query head, part).
-__device__ inline void store_part(float *O, float *lse, size_t row, const Softmax<1> &part)
+// Store the attention of query number `query`, counted by (sequence, head). With several parts,
+// gridDim.z of them, store the part's attention and its log-sum-exp. A part without keys has only
+// the latter, -inf.
+__device__ inline void store_query(__nv_bfloat16 *O, float *part_O, float *lse, size_t query,
+                                   const Softmax<1> &found)
 {
-    if (part.sum > 0.0f) {
-        O[row * kD + threadIdx.x] = part.o[0] / part.sum;
+    float o = found.sum > 0.0f ? found.o[0] / found.sum : 0.0f;
+    if (gridDim.z == 1) {
+        O[query * kD + threadIdx.x] = __float2bfloat16(o);
+        return;
+    }
+    size_t row = query * gridDim.z + blockIdx.z;
+    if (found.sum > 0.0f) {
+        part_O[row * kD + threadIdx.x] = o;
     }
     if (threadIdx.x == 0) {
-        lse[row] = part.sum > 0.0f ? part.largest + logf(part.sum) : -CUDART_INF_F;
+        lse[row] = found.sum > 0.0f ? found.largest + logf(found.sum) : -CUDART_INF_F;
     }
 }

@@ -593,7 +593,12 @@ HOSTILE_LENGTHS = (0, 1, 15, 16, 17, 31, 300)
 
 
 @CHAPTER.launch(
-    "decode_one", "decode_split", "decode_grouped", "decode_paged", sizes=[(4, 2), (2, 2)]
+    "decode_one",
+    "decode_split",
+    "decode_grouped",
+    "decode_mma",
+    "decode_paged",
+    sizes=[(4, 2), (8, 1)],
 )
 def decoded(name, heads, kv_heads):
     """No token, one, and lengths around a page and a part, beside each other."""
@@ -642,10 +647,10 @@ def rotated(name, heads, kv_heads, positions):
         x, y = np.split(from_bf16(bits).astype(float), 2, axis=-1)
         return np.concatenate([x * cosine - y * sine, x * sine + y * cosine], axis=-1)
 
-    caches = np.zeros((2, sequences, decoding.PAGE, kv_heads, 128))
+    caches = np.zeros((2, sequences, kv_heads, decoding.PAGE, 128))
     for s, position in enumerate(positions):
-        place = table[s, pages[s]], position % decoding.PAGE
-        caches[0][place], caches[1][place] = turned(k)[s], from_bf16(v)[s]
+        page, row = table[s, pages[s]], position % decoding.PAGE
+        caches[0, page, :, row], caches[1, page, :, row] = turned(k)[s], from_bf16(v)[s]
     expected = np.concatenate([turned(q).ravel(), caches.ravel()])
     lengths = cp.asarray(positions, np.int32)
     given = parts[0], cp.asarray(k), cp.asarray(v), parts[1], parts[2], lengths

@@ -1,8 +1,9 @@
-// The attention of each query from that of its parts: part_O is sequences x heads x parts x 128
+// The attention of each query from its parts' attention. part_O is sequences x heads x parts x 128
 // floats, lse sequences x heads x parts, O sequences x heads x 128 bf16 numbers. A part counts by
-// exp(lse). Parts with lse -inf have no keys, and their O isn't read; if no part has any, O is 0.
-// The online softmax once more, with parts in place of keys.
-// Limit: a launch of its own.
+// exp(lse). Parts with lse -inf have no keys, and their part_O isn't read. If no part has any, O
+// is 0.
+// The online softmax once more, with parts for keys.
+// Limit: one more launch.
 // grid (heads, sequences), block (128), dynamic shared 0
 
 #include <cuda_bf16.h>

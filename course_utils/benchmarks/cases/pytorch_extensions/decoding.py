@@ -24,20 +24,21 @@ CHAPTER = "07_pytorch_extensions"
 WIDTH = 128  # numbers of a query, a key and a value
 THREADS = 128
 PAGE = 16  # tokens of a page
-BLOCKS_AN_SM = 8  # that there should be at least, so that none is idle at the end for long
+SLOTS = {"decode_mma": 2, "decode_paged": 2}  # blocks that an SM holds at once, else 8
 FEWEST_KEYS = 256  # of a part: below that merging costs more
 Size = tuple[int, int, int, int]
 _kernel = partial(course_kernel, CHAPTER)
 
 
-def parts_for(blocks: int, tokens: int) -> int:
-    """Into how many parts the keys are cut so that ``blocks`` times as many fill this GPU."""
-    return max(1, min(ceil_div(BLOCKS_AN_SM * sm_count(), blocks), tokens // FEWEST_KEYS))
+def parts_for(name: str, blocks: int, tokens: int) -> int:
+    """Into how many parts the keys are cut: as many as fill this GPU once, with ``blocks`` each."""
+    slots = SLOTS.get(name, 8) * sm_count()
+    return max(1, min(slots // max(1, blocks), tokens // FEWEST_KEYS))
 
 
 @dataclass(frozen=True)
 class Cache:
-    """Keys and values: ``k`` and ``v`` are (pages, PAGE, kv_heads, WIDTH) where there is a
+    """Keys and values: ``k`` and ``v`` are (pages, kv_heads, PAGE, WIDTH) where there is a
     ``table`` (sequences, pages of one), and otherwise (sequences, capacity, kv_heads, WIDTH)."""
 
     k: Any
@@ -52,7 +53,7 @@ def decode_calls(
     """``decode_one``, or another of the kernels on ``parts`` and then the merge. ``q`` and ``o``
     are (sequences, heads, WIDTH) in bf16."""
     sequences, heads, _ = q.shape
-    kv_heads = cache.k.shape[2]
+    kv_heads = cache.k.shape[2 if cache.table is None else 1]
     group, scale = heads // kv_heads, np.float32(WIDTH**-0.5)
     given = q, cache.k, cache.v
     if name == "decode_one":
@@ -61,16 +62,27 @@ def decode_calls(
     together = name != "decode_split"
     across = kv_heads if together else heads
     tokens = cache.k.shape[1] if cache.table is None else PAGE * cache.table.shape[1]
-    parts = parts or parts_for(across * sequences, tokens)
+    parts = parts or parts_for(name, across * sequences, tokens)
     part_o = cp.empty((sequences, heads, parts, WIDTH), cp.float32)
     lse = cp.empty((sequences, heads, parts), cp.float32)
     place = (cache.table, cache.table.shape[1]) if cache.table is not None else (tokens,)
-    arguments = *given, part_o, lse, cache.lengths, *(() if together else (group,)), *place, scale
-    kernel = _kernel(name, GROUP=group) if together else _kernel(name)
-    return (
-        KernelCall(kernel, (across, sequences, parts), THREADS, arguments),
-        KernelCall(_kernel("decode_merge"), (heads, sequences), THREADS, (part_o, lse, o, parts)),
+    arguments = (
+        *given,
+        o,
+        part_o,
+        lse,
+        cache.lengths,
+        *(() if together else (group,)),
+        *place,
+        scale,
     )
+    defines = {"GROUP": group} if together else {}
+    grid = across, sequences, parts
+    call = KernelCall(_kernel(name, **defines), grid, THREADS, arguments)
+    if parts == 1:
+        return (call,)
+    merge = part_o, lse, o, parts
+    return call, KernelCall(_kernel("decode_merge"), (heads, sequences), THREADS, merge)
 
 
 def attention_of(q: Any, k: Any, v: Any, lengths: Sequence[int]) -> Any:
@@ -97,8 +109,8 @@ def in_pages(k: Any, v: Any, lengths: Any, seed: int = 0) -> Cache:
     def paged(rows: Any) -> Any:
         whole = cp.zeros((sequences, of_one * PAGE, kv_heads, WIDTH), rows.dtype)
         whole[:, :tokens] = rows
-        pages = cp.zeros((len(order), PAGE, kv_heads, WIDTH), rows.dtype)
-        pages[place] = whole.reshape(pages.shape)
+        pages = cp.zeros((len(order), kv_heads, PAGE, WIDTH), rows.dtype)
+        pages[place] = whole.reshape(-1, PAGE, kv_heads, WIDTH).transpose(0, 2, 1, 3)
         return pages
 
     table = cp.asarray(order.reshape(sequences, of_one))
@@ -178,5 +190,6 @@ CASES = (
     _case("decode_one"),
     _case("decode_split", "decode_merge"),
     _case("decode_grouped", "decode_merge"),
+    _case("decode_mma", "decode_merge"),
     _case("decode_paged", "decode_merge"),
 )

@@ -1,7 +1,8 @@
 // Rotate the new token's queries and keys, and append its keys and values to a paged cache. q is
-// sequences x heads x 128 bf16 numbers, k and v sequences x kv_heads x 128; q is rotated in place. The
-// token's position is lengths[s], and its page table[s][position / PAGE]; K and V are pages x PAGE x
-// kv_heads x 128. Numbers i and i + 64 of a row are turned by the angle position * base^(-i / 64).
+// sequences x heads x 128 bf16 numbers, k and v sequences x kv_heads x 128, and q is rotated in
+// place. The token's position is lengths[s], and its page table[s][position / PAGE]. K and V are
+// pages x kv_heads x PAGE x 128. Numbers i and i + 64 of a row are turned by the angle position *
+// base^(-i / 64).
 // Fuses four passes over small arrays: two rotations and two copies.
 // Limit: launch overhead.
 // grid (heads + kv_heads, sequences), block (64), dynamic shared 0
@@ -14,9 +15,9 @@
 constexpr int kHalf = 64; // a row's pairs of numbers, one a thread
 
 extern "C" __global__ void __launch_bounds__(kHalf)
-    rope_append(__nv_bfloat16 *q, const __nv_bfloat16 *k, const __nv_bfloat16 *v,
-                __nv_bfloat16 *K, __nv_bfloat16 *V, const int *lengths, const int *table,
-                int pages_of_one, int heads, float log2_base)
+    rope_append(__nv_bfloat16 *q, const __nv_bfloat16 *k, const __nv_bfloat16 *v, __nv_bfloat16 *K,
+                __nv_bfloat16 *V, const int *lengths, const int *table, int pages_of_one, int heads,
+                float log2_base)
 {
     int sequence = blockIdx.y, kv_heads = gridDim.x - heads, i = threadIdx.x;
     bool is_key = blockIdx.x >= heads;
@@ -36,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(kHalf)
         return;
     }
     int page = table[(size_t)sequence * pages_of_one + position / PAGE];
-    size_t to = (((size_t)page * PAGE + position % PAGE) * kv_heads + head) * 2 * kHalf + i;
+    size_t to = (((size_t)page * kv_heads + head) * PAGE + position % PAGE) * 2 * kHalf + i;
     K[to] = turned_x;
     K[to + kHalf] = turned_y;
     V[to] = v[from];
