@@ -66,14 +66,13 @@ def ladder(
     if baseline is not None:
         name, level = baseline if isinstance(baseline, tuple) else ("baseline", baseline)
         limit = max(limit, level)
-        near_axis = level < 0.12 * limit  # no room for the words on the left of the line
         axes.axvline(level, color=RED, linestyle="--", linewidth=1.6, zorder=2)
-        axes.annotate(
+        words = axes.annotate(
             f"{name}  {number_label(level)}",
             (level, -0.5),
-            xytext=(4 if near_axis else -4, 3),
+            xytext=(-4, 3),
             textcoords="offset points",
-            ha="left" if near_axis else "right",
+            ha="right",
             color=RED,
             fontsize=9,
             fontweight="bold",
@@ -90,6 +89,9 @@ def ladder(
     if baseline is not None:
         figure.draw_without_rendering()  # only now does a label know how long it is
         _off_the_line(axes, labels, level)
+        if words.get_window_extent().x0 < axes.bbox.x0 + LABEL_GAP:  # no room left of the line
+            words.set_ha("left")
+            words.xyann = (4, 3)
     return figure
 
 

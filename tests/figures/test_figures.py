@@ -346,6 +346,16 @@ def test_ladder_draws_the_best_rung_in_full_colour():
     assert bars[1] == "#0072b2" and "#0072b2" not in (bars[0], bars[2])
 
 
+@pytest.mark.parametrize("level", [0.01, 0.126, 0.3])
+def test_the_words_at_a_ladders_line_stay_inside_the_axes(level):
+    rungs = ["each thread for itself", "the block together"]
+    figure = figures.ladder(rungs, [0.721, 0.458], ("a copy", level), unit="ms")
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    (words,) = [text for text in axes.texts if text.get_text().startswith("a copy")]
+    assert words.get_window_extent().x0 > axes.bbox.x0
+
+
 @pytest.mark.parametrize("value", [47.9, 49.5, 50.9])
 def test_no_label_of_a_ladder_touches_the_line_it_is_compared_with(value):
     figure = figures.ladder(["a", "b"], [value, 53], ("cuBLAS", 51), unit="TFLOP/s")
