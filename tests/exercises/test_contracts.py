@@ -10,7 +10,8 @@ from course_utils.exercises.authoring.spec import KernelExercise, NumberExercise
 # A prediction is of one launch: nothing can be drawn, and any way to it is right.
 EXERCISES = {e.id: e for e in all_exercises() if not isinstance(e, NumberExercise)}
 KERNELS = {name: e for name, e in EXERCISES.items() if isinstance(e, KernelExercise)}
-ALL_IN_THE_CASES = {"01.runtime", "02.small_struct", "04.review_pipeline"}  # a sentence of each says why
+# A sentence of each says why.
+ALL_IN_THE_CASES = {"01.runtime", "02.small_struct", "04.review_pipeline"}
 
 
 @pytest.mark.parametrize("name", sorted(KERNELS))
