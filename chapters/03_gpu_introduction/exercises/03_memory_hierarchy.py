@@ -10,6 +10,7 @@ from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
+from course_utils.exercises.authoring.worked import Worked
 
 
 def loads_from(space: str):
@@ -224,5 +225,56 @@ COUNT_KINDS = KernelExercise(
         advice="Some index into count is still unknown to the compiler. A loop over the eight "
         "kinds has indices that are known: it is unrolled.",
         size=COUNTED,
+    ),
+)
+
+
+def last_four(given) -> dict:
+    """Sums of four values, the latest being each step's."""
+    x = given["x"].astype(np.float64)
+    padded = np.concatenate([np.zeros((3, x.shape[1])), x])
+    return {"y": sum(padded[k : k + len(x)] for k in range(4))}
+
+
+WALKED = (40, 5 * 128)  # steps and threads, where the requirements are counted
+
+
+MOVING_SUM = KernelExercise(
+    inputs=lambda rng, size: {
+        "x": floats(rng, size),
+        "y": empty(size),
+        **int32s(steps=size[0], threads=size[1]),
+    },
+    reference=last_four,
+    worked=Worked(size=(5, 3)),
+    launch=lambda size: Launch((ceil_div(size[1], 128),), (128,)),
+    small=((9, 300), (5, 128), (3, 1), (1, 1)),
+    full=(1000, 1 << 17),
+    reduction=lambda size: 4,
+    budget=200_000,
+    axes={"y": ("step", "thread")},
+    contract=Domain(
+        sizes=domain.shapes(
+            steps=(1, 2, 3, 4, 5, 16, 131), threads=(1, 31, 33, 127, 129, 257)
+        ).with_outlier(threads=65_543),
+        values=(domain.data("x", *domain.ORDINARY),),
+    ),
+    method=(
+        Requirement(
+            "loads from global memory for each value",
+            lambda stats: stats.counts.global_load_bytes / 4 / np.prod(WALKED),
+            at_most=1.0,
+            advice="The three values before this one have been loaded already: keep them in "
+            "variables from one iteration to the next.",
+            size=WALKED,
+        ),
+        method.no_local_memory(
+            "An index that changes as the loop runs puts an array into local memory. Three "
+            "variables with names of their own are in registers.",
+            size=WALKED,
+        ),
+        method.no_shared_memory("Each thread keeps its own three values: registers hold them."),
+        method.one_store_per_result(),
+        method.balanced_work(size=WALKED),
     ),
 )

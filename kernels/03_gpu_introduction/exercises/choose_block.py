@@ -14,4 +14,6 @@ def choose_block(gpus, least):
         if share > best[1]:
             best = block, share
     return best
+
+
 # END

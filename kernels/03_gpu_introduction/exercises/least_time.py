@@ -7,4 +7,6 @@ def least_time(flops, moved, peak, bandwidth):
     """The least seconds a kernel can take, and what sets them: "memory" or "compute"."""
     computing, moving = flops / peak, moved / bandwidth
     return max(computing, moving), "memory" if moving > computing else "compute"
+
+
 # END

@@ -7,4 +7,6 @@ def waves(blocks, multiprocessors, blocks_each):
     slots = multiprocessors * blocks_each
     waves = (blocks + slots - 1) // slots
     return waves, waves * slots - blocks
+
+
 # END

@@ -9,4 +9,6 @@ def where_to_run(megabytes_in, megabytes_out, link, cpu_ms, gpu_ms, times):
     on_cpu = times * cpu_ms
     on_gpu = (megabytes_in + megabytes_out) / link + times * gpu_ms
     return ("GPU", on_gpu) if on_gpu < on_cpu else ("CPU", on_cpu)
+
+
 # END

@@ -4,4 +4,6 @@
 def blocks_for(n, threads):
     """How many blocks of `threads` threads it takes to give each of n elements a thread."""
     return (n + threads - 1) // threads
+
+
 # END

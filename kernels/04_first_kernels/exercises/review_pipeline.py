@@ -12,4 +12,6 @@
 def review():
     """The mistakes of scale_in_chunks: line and word."""
     return {6: "bytes", 12: "empty", 15: "order", 17: "stream", 18: "part", 23: "early"}
+
+
 # END
