@@ -57,38 +57,6 @@ BLOCK_MIN = KernelExercise(
 )
 
 
-WARP_MAX = KernelExercise(
-    inputs=lambda rng, n: {
-        "x": often_found_last(floats(rng, n) - np.float32(5), rng, 0.25),
-        "largest": empty(ceil_div(n, 32)),
-        "n": np.int32(n),
-    },
-    reference=lambda given: {"largest": padded_rows(given["x"], 32, -np.inf).max(axis=1)},
-    launch=one_thread_each,
-    small=(1000, 257, 32, 1),
-    full=FULL,
-    contract=Domain(
-        sizes=domain.lengths(),
-        values=(domain.data("x", domain.LOWEST, domain.HIGHEST, *domain.ANY_ORDERED),),
-    ),
-    method=(
-        method.shuffles(
-            5 * 1000, 2 * 5 * 1024, advice="Five shuffles, and every lane takes part in each."
-        ),
-        method.one_store_per_result(),
-        method.balanced_loads(),
-    ),
-    target=Target(
-        label="requests to shared memory",
-        measure=lambda counts: counts.shared_load_requests + counts.shared_store_requests,
-        at_most=0,
-        advice="The result is right. A shuffle needs no shared memory: it reads the other lane's "
-        "register.",
-        size=1000,
-    ),
-)
-
-
 ANY_BLOCK = KernelExercise(
     inputs=lambda rng, size: {
         "x": floats(rng, size[0]),
@@ -121,6 +89,79 @@ ANY_BLOCK = KernelExercise(
         method.balanced_work(12, size=(300, 100)),
         method.balanced_loads(size=(300, 100)),
         method.one_store_per_result(),
+    ),
+)
+
+
+WARP_MAX = KernelExercise(
+    inputs=lambda rng, n: {
+        "x": often_found_last(floats(rng, n) - np.float32(5), rng, 0.25),
+        "largest": empty(ceil_div(n, 32)),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {"largest": padded_rows(given["x"], 32, -np.inf).max(axis=1)},
+    launch=one_thread_each,
+    small=(1000, 257, 32, 1),
+    full=FULL,
+    contract=Domain(
+        sizes=domain.lengths(),
+        values=(domain.data("x", domain.LOWEST, domain.HIGHEST, *domain.ANY_ORDERED),),
+    ),
+    method=(
+        method.shuffles(
+            5 * 1000, 2 * 5 * 1024, advice="Five shuffles, and every lane takes part in each."
+        ),
+        method.one_store_per_result(),
+        method.balanced_loads(),
+    ),
+    target=Target(
+        label="requests to shared memory",
+        measure=lambda counts: counts.shared_load_requests + counts.shared_store_requests,
+        at_most=0,
+        advice="The result is right. A shuffle needs no shared memory: it reads the other lane's "
+        "register.",
+        size=1000,
+    ),
+)
+
+
+LAST_TO_STORE = KernelExercise(
+    inputs=lambda rng, n: {
+        "x": often_found_last(floats(rng, n) - np.float32(5), rng, 0.25),
+        "result": empty(1),
+        "partial": empty(ceil_div(n, 32)),
+        "done": np.zeros(1, np.uint32),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {
+        "partial": padded_rows(given["x"], 32, -np.inf).max(axis=1),
+        "result": given["x"].max(keepdims=True),
+        "done": np.array([ceil_div(len(given["x"]), 32)], np.uint32),
+    },
+    launch=lambda n: Launch((ceil_div(n, 32),), (32,)),
+    small=(100, 1000, 32, 1),
+    full=1 << 16,  # one thread goes through all blocks
+    contract=Domain(
+        sizes=domain.lengths(),
+        values=(domain.data("x", domain.LOWEST, domain.HIGHEST, *domain.ANY_ORDERED),),
+    ),
+    method=(
+        method.atomics(
+            "global",
+            at_least=32,
+            at_most=32,
+            advice="Each block counts itself once, and nothing else takes an atomic.",
+            size=1024,
+        ),
+        method.reads(
+            "partial", 4 * 31, advice="The last block reads what all others stored.", size=1024
+        ),
+        orders(
+            32 + 1,
+            advice="A release before each block counts itself, and an acquire before the last one "
+            "reads.",
+            size=1024,
+        ),
     ),
 )
 
@@ -174,47 +215,6 @@ FIND_THE_MISSING_BARRIER = KernelExercise(
         ),
         method.reads_each_once(4 * 3 * 300, at_most=3, size=(3, 300)),
         method.balanced_loads(),
-    ),
-)
-
-
-LAST_TO_STORE = KernelExercise(
-    inputs=lambda rng, n: {
-        "x": often_found_last(floats(rng, n) - np.float32(5), rng, 0.25),
-        "result": empty(1),
-        "partial": empty(ceil_div(n, 32)),
-        "done": np.zeros(1, np.uint32),
-        "n": np.int32(n),
-    },
-    reference=lambda given: {
-        "partial": padded_rows(given["x"], 32, -np.inf).max(axis=1),
-        "result": given["x"].max(keepdims=True),
-        "done": np.array([ceil_div(len(given["x"]), 32)], np.uint32),
-    },
-    launch=lambda n: Launch((ceil_div(n, 32),), (32,)),
-    small=(100, 1000, 32, 1),
-    full=1 << 16,  # one thread goes through all blocks
-    contract=Domain(
-        sizes=domain.lengths(),
-        values=(domain.data("x", domain.LOWEST, domain.HIGHEST, *domain.ANY_ORDERED),),
-    ),
-    method=(
-        method.atomics(
-            "global",
-            at_least=32,
-            at_most=32,
-            advice="Each block counts itself once, and nothing else takes an atomic.",
-            size=1024,
-        ),
-        method.reads(
-            "partial", 4 * 31, advice="The last block reads what all others stored.", size=1024
-        ),
-        orders(
-            32 + 1,
-            advice="A release before each block counts itself, and an acquire before the last one "
-            "reads.",
-            size=1024,
-        ),
     ),
 )
 
@@ -283,6 +283,80 @@ LAST_BLOCK = KernelExercise(
         method.balanced_loads(8),  # a thread may load the total and `left` too
         method.balanced_loads(8, size=100_003),  # 391 sums for the 256 threads of the last block
     ),
+)
+
+
+Sum = Callable[[np.ndarray], float]
+
+
+def in_float32(order: Callable[[np.ndarray], np.ndarray]) -> Sum:
+    """Adds one after the other, in another order."""
+    return lambda x: float(np.cumsum(order(x))[-1])
+
+
+def by_halves(x: np.ndarray, *, rounded_up: bool = True) -> float:
+    """A tree; an odd number in the middle waits, or is lost."""
+    x = x.copy()
+    while len(x) > 1:
+        half = (len(x) + rounded_up) // 2
+        x[: len(x) - half] += x[half : 2 * half] if len(x) == 2 * half else x[half:]
+        x = x[:half]
+    return float(x[0])
+
+
+def kept_from_before() -> Sum:
+    """Adds to what the launch before has left."""
+    total = [0.0]
+
+    def add_up(x: np.ndarray) -> float:
+        total[0] += float(x.sum(dtype=np.float64))
+        return total[0]
+
+    return add_up
+
+
+def of_part(part: Callable[[np.ndarray], np.ndarray]) -> Callable[[], Sum]:
+    """A kernel that adds up a part of the array."""
+    return lambda: lambda x: float(part(x).sum(dtype=np.float64))
+
+
+RIGHT_SUMS: dict[str, Callable[[], Sum]] = {
+    "adds in order": lambda: in_float32(lambda x: x),
+    "adds backwards": lambda: in_float32(lambda x: x[::-1]),
+    "adds by a tree": lambda: by_halves,
+    "adds every 256th element first": lambda: in_float32(
+        lambda x: np.concatenate([x[k::256] for k in range(min(256, len(x)))])
+    ),
+    "adds in float64": of_part(lambda x: x),
+}
+WRONG_SUMS: dict[str, Callable[[], Sum]] = {
+    "adds up full blocks of 256 alone": of_part(lambda x: x[: len(x) // 256 * 256]),
+    "adds up full warps, and a short array": of_part(
+        lambda x: x[: len(x) // 32 * 32] if len(x) > 32 else x
+    ),
+    "drops the last element of an odd number": of_part(lambda x: x[: len(x) // 2 * 2]),
+    "stops after 1024 blocks of 256": of_part(lambda x: x[: 1024 * 256]),
+    "loses the odd one of each step of its tree": lambda: lambda x: by_halves(x, rounded_up=False),
+    "takes every number as positive": of_part(np.abs),
+    "returns no sum below 0": lambda: lambda x: max(0.0, float(x.sum(dtype=np.float64))),
+    "adds to what the last launch left": kept_from_before,
+    "leaves out the first element": of_part(lambda x: x[1:]),
+    "adds the last element twice": lambda: lambda x: float(x.sum(dtype=np.float64) + x[-1]),
+}
+
+
+def judged(function: Callable[[Sum], bool], kernel: str) -> str:
+    """What a test says of a kernel, which it knows by what it returns."""
+    return "right" if function((RIGHT_SUMS | WRONG_SUMS)[kernel]()) else "wrong"
+
+
+ACCEPT_A_SUM = PythonExercise(
+    cases=tuple((kernel,) for kernel in (*RIGHT_SUMS, *WRONG_SUMS)),
+    reference=lambda kernel: "right" if kernel in RIGHT_SUMS else "wrong",
+    call=judged,
+    start="Which array would this kernel add up to another number? Let your test try it. If the "
+    "kernel is right, does your test forgive another order of the additions?",
+    contract="The kernels are given: a test is right if it tells them apart.",
 )
 
 
@@ -401,78 +475,4 @@ ARGMAX_ROWS = KernelExercise(
         method.balanced_loads(2.0, size=(16, 320)),
         method.reads_each_once(4 * 8 * 2048, at_most=1.5, size=(8, 2048)),
     ),
-)
-
-
-Sum = Callable[[np.ndarray], float]
-
-
-def in_float32(order: Callable[[np.ndarray], np.ndarray]) -> Sum:
-    """Adds one after the other, in another order."""
-    return lambda x: float(np.cumsum(order(x))[-1])
-
-
-def by_halves(x: np.ndarray, *, rounded_up: bool = True) -> float:
-    """A tree; an odd number in the middle waits, or is lost."""
-    x = x.copy()
-    while len(x) > 1:
-        half = (len(x) + rounded_up) // 2
-        x[: len(x) - half] += x[half : 2 * half] if len(x) == 2 * half else x[half:]
-        x = x[:half]
-    return float(x[0])
-
-
-def kept_from_before() -> Sum:
-    """Adds to what the launch before has left."""
-    total = [0.0]
-
-    def add_up(x: np.ndarray) -> float:
-        total[0] += float(x.sum(dtype=np.float64))
-        return total[0]
-
-    return add_up
-
-
-def of_part(part: Callable[[np.ndarray], np.ndarray]) -> Callable[[], Sum]:
-    """A kernel that adds up a part of the array."""
-    return lambda: lambda x: float(part(x).sum(dtype=np.float64))
-
-
-RIGHT_SUMS: dict[str, Callable[[], Sum]] = {
-    "adds in order": lambda: in_float32(lambda x: x),
-    "adds backwards": lambda: in_float32(lambda x: x[::-1]),
-    "adds by a tree": lambda: by_halves,
-    "adds every 256th element first": lambda: in_float32(
-        lambda x: np.concatenate([x[k::256] for k in range(min(256, len(x)))])
-    ),
-    "adds in float64": of_part(lambda x: x),
-}
-WRONG_SUMS: dict[str, Callable[[], Sum]] = {
-    "adds up full blocks of 256 alone": of_part(lambda x: x[: len(x) // 256 * 256]),
-    "adds up full warps, and a short array": of_part(
-        lambda x: x[: len(x) // 32 * 32] if len(x) > 32 else x
-    ),
-    "drops the last element of an odd number": of_part(lambda x: x[: len(x) // 2 * 2]),
-    "stops after 1024 blocks of 256": of_part(lambda x: x[: 1024 * 256]),
-    "loses the odd one of each step of its tree": lambda: lambda x: by_halves(x, rounded_up=False),
-    "takes every number as positive": of_part(np.abs),
-    "returns no sum below 0": lambda: lambda x: max(0.0, float(x.sum(dtype=np.float64))),
-    "adds to what the last launch left": kept_from_before,
-    "leaves out the first element": of_part(lambda x: x[1:]),
-    "adds the last element twice": lambda: lambda x: float(x.sum(dtype=np.float64) + x[-1]),
-}
-
-
-def judged(function: Callable[[Sum], bool], kernel: str) -> str:
-    """What a test says of a kernel, which it knows by what it returns."""
-    return "right" if function((RIGHT_SUMS | WRONG_SUMS)[kernel]()) else "wrong"
-
-
-ACCEPT_A_SUM = PythonExercise(
-    cases=tuple((kernel,) for kernel in (*RIGHT_SUMS, *WRONG_SUMS)),
-    reference=lambda kernel: "right" if kernel in RIGHT_SUMS else "wrong",
-    call=judged,
-    start="Which array would this kernel add up to another number? Let your test try it. If the "
-    "kernel is right, does your test forgive another order of the additions?",
-    contract="The kernels are given: a test is right if it tells them apart.",
 )

@@ -106,6 +106,39 @@ CHAIN_BYTES = PythonExercise(
 )
 
 
+WALK_DOWN = KernelExercise(
+    inputs=lambda rng, size: {
+        "x": floats(rng, size),
+        "y": empty((size[0] - 2, size[1])),
+        **int32s(rows=size[0], columns=size[1]),
+    },
+    reference=lambda given: {
+        "y": (x := given["x"].astype(np.float64))[:-2] + x[1:-1] + x[2:],
+    },
+    launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0] - 2, 8)), (64,)),
+    small=((21, 70), (10, 64), (4, 3), (3, 1)),
+    full=(8192, 8192),
+    reduction=lambda size: 3,
+    contract=Domain(
+        sizes=domain.shapes(rows=(3, 4, 9, 10, 11, 67, 131), columns=(1, 2, 63, 64, 65, 257)),
+        launches=lambda size: tuple(
+            Launch((ceil_div(size[1], 64) + right, ceil_div(size[0] - 2, 8) + below), (64,))
+            for right, below in ((0, 1), (1, 0), (0, 0))
+        ),
+        values=(domain.data("x", *domain.ORDINARY, domain.SOME_NAN, domain.SOME_INFINITE),),
+    ),
+    method=(method.one_store_per_result(), method.balanced_work(size=(34, 128))),
+    target=Target(
+        label="loads for each result",
+        measure=lambda counts: counts.global_load_bytes / 4 / (32 * 128),
+        at_most=1.4,
+        advice="The results are right. The next result needs two of the three elements again: keep "
+        "them in variables.",
+        size=(34, 128),
+    ),
+)
+
+
 def gradient_inputs(rng: np.random.Generator, n: int) -> dict:
     x = 2 * floats(rng, n)
     return {
@@ -254,39 +287,6 @@ CLOSING = KernelExercise(
         at_most=24.0,
         advice="Five different x are needed. Load each into a variable of its own, then compute.",
         size=1024,
-    ),
-)
-
-
-WALK_DOWN = KernelExercise(
-    inputs=lambda rng, size: {
-        "x": floats(rng, size),
-        "y": empty((size[0] - 2, size[1])),
-        **int32s(rows=size[0], columns=size[1]),
-    },
-    reference=lambda given: {
-        "y": (x := given["x"].astype(np.float64))[:-2] + x[1:-1] + x[2:],
-    },
-    launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0] - 2, 8)), (64,)),
-    small=((21, 70), (10, 64), (4, 3), (3, 1)),
-    full=(8192, 8192),
-    reduction=lambda size: 3,
-    contract=Domain(
-        sizes=domain.shapes(rows=(3, 4, 9, 10, 11, 67, 131), columns=(1, 2, 63, 64, 65, 257)),
-        launches=lambda size: tuple(
-            Launch((ceil_div(size[1], 64) + right, ceil_div(size[0] - 2, 8) + below), (64,))
-            for right, below in ((0, 1), (1, 0), (0, 0))
-        ),
-        values=(domain.data("x", *domain.ORDINARY, domain.SOME_NAN, domain.SOME_INFINITE),),
-    ),
-    method=(method.one_store_per_result(), method.balanced_work(size=(34, 128))),
-    target=Target(
-        label="loads for each result",
-        measure=lambda counts: counts.global_load_bytes / 4 / (32 * 128),
-        at_most=1.4,
-        advice="The results are right. The next result needs two of the three elements again: keep "
-        "them in variables.",
-        size=(34, 128),
     ),
 )
 
