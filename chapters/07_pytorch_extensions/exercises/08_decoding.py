@@ -1,0 +1,233 @@
+"""The exercises of "Decoding"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils import ceil_div
+from course_utils.exercises.authoring import domain, kinds, method
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, InputClass
+from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
+
+WIDTH = 32  # of a row of keys and of values
+PAGE = 16
+
+
+def bytes_of(array: str, needed: int, size, advice: str) -> Requirement:
+    """How often an array's elements are read, on average. ``needed`` bytes hold them once."""
+    return Requirement(
+        f"bytes read from {array}, over those that are needed",
+        lambda stats: (
+            sum(launch.threads.loaded_from.get(array, 0) for launch in stats.launches) / needed
+        ),
+        at_most=1.0,
+        advice=advice,
+        size=size,
+    )
+
+
+# --- one query per head ---
+
+
+def caches(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    """q (heads x 32), K and V (heads x n x 32), room for o."""
+    heads, n = size
+    return {
+        "q": floats(rng, (heads, WIDTH)),
+        "K": floats(rng, (heads, n, WIDTH)),
+        "V": floats(rng, (heads, n, WIDTH)),
+        "o": empty((heads, WIDTH)),
+        "n": np.int32(n),
+        "scale": np.float32(WIDTH**-0.5),
+    }
+
+
+def decoded(given) -> dict:
+    """softmax(scale K q) V of each head, in float64."""
+    q, keys, values = (given[name].astype(np.float64) for name in ("q", "K", "V"))
+    scores = float(given["scale"]) * np.einsum("hnc,hc->hn", keys, q)
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return {"o": np.einsum("hn,hnc->hc", weights, values)}
+
+
+def scores_apart(label: str, sign: int) -> InputClass:
+    """Scores that are hundreds from 0, all of one sign."""
+    return InputClass(
+        label,
+        lambda given, rng: {
+            "q": np.full_like(given["q"], 2.0),
+            "K": sign * (10 + np.abs(given["K"])),
+        },
+    )
+
+
+DECODE_ROW = KernelExercise(
+    inputs=caches,
+    reference=decoded,
+    launch=lambda size: Launch((size[0],), (128,)),
+    small=((2, 100), (1, 33), (3, 3), (2, 1)),
+    worked=Worked(whole=("V",), why_not="a query has 32 numbers, one for each lane"),
+    axes={"o": ("head", "column")},
+    full=(256, 8192),
+    reduction=lambda size: 4000 + size[1],  # exponents of a hundred are rounded
+    contract=Domain(
+        sizes=domain.shapes(heads=(1, 2, 3, 5), n=(1, 2, 3, 4, 5, 31, 33, 130)).with_outlier(
+            n=2053
+        ),
+        values=(
+            (
+                domain.AS_GIVEN,
+                scores_apart("scores of hundreds", 1),
+                scores_apart("scores of minus hundreds", -1),
+            ),
+            domain.data("V", domain.POSITIVE, domain.MIDDLING),
+        ),
+    ),
+    method=(
+        *(
+            bytes_of(array, 4 * 2 * 130 * WIDTH, (2, 130), "Read each key and value once.")
+            for array in "KV"
+        ),
+        method.balanced_loads(at_most=1.5, size=(2, 128)),
+        method.one_store_per_result(),
+    ),
+)
+
+
+# --- rotary positions ---
+
+
+def rows_at_positions(rng: np.random.Generator, rows: int) -> dict:
+    """x (rows x 64), the rows' positions, cosines and sines (rows + 3 x 32), room for y."""
+    length = rows + 3
+    angles = np.outer(np.arange(length), 100.0 ** (-np.arange(WIDTH) / WIDTH))
+    return {
+        "x": floats(rng, (rows, 2 * WIDTH)),
+        "position": rng.integers(0, length, rows).astype(np.int32),
+        "cosine": np.cos(angles).astype(np.float32),
+        "sine": np.sin(angles).astype(np.float32),
+        "y": empty((rows, 2 * WIDTH)),
+        "rows": np.int32(rows),
+    }
+
+
+def rotated(given) -> dict:
+    """The pairs (i, i + 32) of each row, rotated."""
+    first, second = np.split(given["x"].astype(np.float64), 2, axis=1)
+    cosine, sine = (
+        given[name].astype(np.float64)[given["position"]] for name in ("cosine", "sine")
+    )
+    return {
+        "y": np.concatenate(
+            [first * cosine - second * sine, first * sine + second * cosine], axis=1
+        )
+    }
+
+
+ROTATE_PAIRS = KernelExercise(
+    inputs=rows_at_positions,
+    reference=rotated,
+    launch=lambda rows: Launch((ceil_div(rows * WIDTH, 256),), (256,)),
+    small=(19, 8, 1),
+    worked=Worked(why_not="a row has 64 numbers"),
+    axes={"y": ("row", "number")},
+    full=1 << 18,
+    reduction=lambda rows: 2,
+    contract=Domain(
+        sizes=domain.lengths("rows", most=1100),
+        values=(domain.data("x", *domain.ORDINARY),),
+    ),
+    method=(method.one_store_per_result(), method.balanced_work(), method.balanced_loads()),
+)
+
+
+# --- pages ---
+
+
+def paged(rng: np.random.Generator, n: int) -> dict:
+    """pages (two more than are needed x 16 x 32), the table of the sequence, room for y."""
+    of_one = ceil_div(n, PAGE)
+    pages = of_one + 2
+    return {
+        "pages": floats(rng, (pages, PAGE, WIDTH)),
+        "table": rng.permutation(pages)[:of_one].astype(np.int32),
+        "y": empty((n, WIDTH)),
+        "n": np.int32(n),
+    }
+
+
+def read_out(given) -> dict:
+    """The sequence's rows, in their order."""
+    rows = given["pages"][given["table"]].reshape(-1, WIDTH)
+    return {"y": rows[: int(given["n"])]}
+
+
+PAGE_EDGE = KernelExercise(
+    inputs=paged,
+    reference=read_out,
+    launch=lambda n: Launch((ceil_div(n, 8),), (256,)),
+    small=(40, 17, 16, 1),
+    worked=Worked(why_not="a row has 32 numbers"),
+    axes={"y": ("token", "column")},
+    full=1 << 18,
+    exact=True,
+    bug=kinds.OUT_OF_BOUNDS,
+    contract=Domain(
+        sizes=domain.lengths(most=2100),
+        values=(domain.data("pages", *domain.ANY_FINITE),),
+    ),
+    method=(method.one_store_per_result(), method.balanced_work()),
+)
+
+
+def step_of(free, lengths, page: int) -> tuple:
+    """The arguments of a step in which page numbers count up through the sequences' tables."""
+    tables, number = [], 0
+    for length in lengths:
+        count = ceil_div(length, page)
+        tables.append(list(range(number, number + count)))
+        number += count
+    return [number + n for n in free], tables, list(lengths), page
+
+
+def any_step(rng: np.random.Generator) -> tuple:
+    """Some sequences, many of them at the end of a page, and fewer free pages than they want."""
+    page = int(rng.choice([1, 2, 4, 16]))
+    count = int(rng.integers(1, 9))
+    lengths = [
+        int(page * rng.integers(0, 4) + rng.choice([0, 0, rng.integers(0, page)]))
+        for _ in range(count)
+    ]
+    free = rng.permutation(int(rng.integers(0, count + 1))).tolist()
+    return step_of(free, lengths, page)
+
+
+def after_step(free, tables, lengths, page):
+    """(free, tables, lengths) after one more token of each sequence that has room."""
+    free, tables, lengths = list(free), [list(table) for table in tables], list(lengths)
+    for s in range(len(lengths)):
+        full = lengths[s] == page * len(tables[s])
+        if full and free:
+            tables[s].append(free.pop())
+        if not full or lengths[s] < page * len(tables[s]):
+            lengths[s] += 1
+    return free, tables, lengths
+
+
+TAKE_PAGES = PythonExercise(
+    function="take_pages",
+    cases=(
+        step_of([2, 0, 1], [8, 9, 0], 4),
+        step_of([0], [4, 4, 3], 4),
+        step_of([], [4, 3], 4),
+        step_of([1, 0], [0, 16, 15, 32], 16),
+        step_of([0], [1, 1], 1),
+        ([], [], [], 16),
+    ),
+    reference=after_step,
+    contract=DrawnCases(any_step, tried="page of 1 to 16 tokens, up to 8 sequences"),
+)
