@@ -28,8 +28,9 @@ FORMAT_COMMAND = "run `python -m course_utils run --format`"
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07")
 OBJECT_ADDRESS = re.compile(r"(<[^<>\n]* at )0x[0-9a-f]+")
-CELL_FILE = re.compile(r"[\w./~-]*/ipykernel_\d+/\d+\.py")
-SITE_PACKAGES = re.compile(r"[\w./~+-]*/(?=(?:site|dist)-packages/)")
+# A path is looked for where one may begin: a page of steps has runs of 100,000 such characters.
+CELL_FILE = re.compile(r"(?<![\w./~-])[\w./~-]*/ipykernel_\d+/\d+\.py")
+SITE_PACKAGES = re.compile(r"(?<![\w./~+-])[\w./~+-]*/(?=(?:site|dist)-packages/)")
 
 
 def read(text: str) -> NotebookNode:

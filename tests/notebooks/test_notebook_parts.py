@@ -1,6 +1,7 @@
 """The small parts of the notebook machinery, each by what it answers."""
 
 import sys
+import time
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -209,6 +210,13 @@ def test_what_a_terminal_shows_is_what_was_written_last():
     assert clean("\x1b[31mred\x1b[0m <A at 0x7f12>") == "red <A at 0x…>"
     assert clean("/tmp/ipykernel_12/345.py a") == "<cell> a"
     assert clean("/x/lib/site-packages/numpy/a.py") == "site-packages/numpy/a.py"
+
+
+def test_a_long_run_of_characters_of_a_path_is_read_once():
+    """A page of steps has runs of 100,000: looked at from each of them, they took half a minute."""
+    start = time.perf_counter()
+    assert clean(run := "A/" * 30_000) == run
+    assert time.perf_counter() - start < 1
 
 
 def test_counts_begin_at_one_where_a_cell_has_run_and_are_none_where_none_has():
