@@ -39,6 +39,7 @@ LEAST = {
     "04.doubling_max": 2,
     "04.draw_a_ticket": 256,
     "04.swing": 2,
+    "04.walk_down": (3, 1),
     "05.convolution_part": (1, 1, 0, 1),
     "05.pass_on": (2, 1),
     "07.causal_tiles": (1, 0),

@@ -591,7 +591,7 @@ REVIEW_THE_COUNT = PythonExercise(
     cases=((),),
     reference=lambda: {"faults found": len(FAULTS), "false alarms": 0},
     call=reviewed,
-    start="Go through the words that threads share, and ask of each: who writes it, who reads it, "
-    "and what orders the two?",
+    start="Go through the words that threads share, and ask of each: which thread writes it, which "
+    "reads it, and is there an order between the two?",
     contract="There is one kernel to review.",
 )

@@ -184,7 +184,7 @@ def one_kind(memory: str, requests: int, moved: int, asked: int) -> dict[str, in
 
 
 def a_report(*kinds: tuple[int, int, int]) -> dict[str, dict[str, int]]:
-    """What a profiler counts of loads and stores on global memory, then on shared memory."""
+    """A profiler's counts of loads and stores on global memory, then on shared memory."""
     names = "global loads", "global stores", "shared loads", "shared stores"
     return {name: one_kind(name.split()[0], *kind) for name, kind in zip(names, kinds, strict=True)}
 
@@ -200,8 +200,7 @@ def worst_kind(report: dict[str, dict[str, int]]) -> str:
 
 
 def drawn_report(rng: np.random.Generator) -> tuple[dict[str, dict[str, int]]]:
-    """Requests of 4 or 16 bytes a lane, each with a waste of its own; no two kinds with the same,
-    and none at the limit."""
+    """Requests of 4 or 16 bytes a lane. No two kinds waste the same, and none is at the limit."""
     kinds = []
     for unit, wastes in ((32, (1, 1.125, 2, 5, 8)), (32, (1, 1.1875, 3, 7, 6))) + (
         (128, (0.25, 1, 4, 16, 1.5)),

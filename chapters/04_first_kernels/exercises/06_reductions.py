@@ -154,7 +154,7 @@ LAST_TO_STORE = KernelExercise(
             size=1024,
         ),
         method.reads(
-            "partial", 4 * 31, advice="The last block reads what all others stored.", size=1024
+            "partial", 4 * 31, advice="The last block reads the numbers of all others.", size=1024
         ),
         orders(
             32 + 1,
@@ -167,8 +167,8 @@ LAST_TO_STORE = KernelExercise(
 
 
 def weighty_at_the_end(x: np.ndarray, times: float) -> np.ndarray:
-    """``x`` with what lies past the first 32,768 or 65,536 of a row made larger: it would not be
-    missed otherwise, being little of a long sum."""
+    """``x``, larger past the first 32,768 or 65,536 of a row: otherwise no test would miss those,
+    being little of a long sum."""
     for first in (65_536, 32_768):
         if x.shape[-1] > first:
             x[..., first:] *= np.float32(times)
@@ -247,7 +247,7 @@ LAST_BLOCK = KernelExercise(
     full=FULL,
     reduction=lambda n: n,
     contract=Domain(
-        # 1,055 blocks in the end, more than four times what a block has threads.
+        # 1,055 blocks in the end, more than four for each thread of a block.
         sizes=domain.lengths().with_outlier(n=270_001),
         values=(
             domain.data("x", *domain.ORDINARY, domain.VERY_SMALL, domain.SOME_NAN),
@@ -295,7 +295,7 @@ def in_float32(order: Callable[[np.ndarray], np.ndarray]) -> Sum:
 
 
 def by_halves(x: np.ndarray, *, rounded_up: bool = True) -> float:
-    """A tree; an odd number in the middle waits, or is lost."""
+    """A tree. An odd number in the middle waits, or is lost."""
     x = x.copy()
     while len(x) > 1:
         half = (len(x) + rounded_up) // 2
@@ -305,7 +305,7 @@ def by_halves(x: np.ndarray, *, rounded_up: bool = True) -> float:
 
 
 def kept_from_before() -> Sum:
-    """Adds to what the launch before has left."""
+    """Adds to the sum of the launch before."""
     total = [0.0]
 
     def add_up(x: np.ndarray) -> float:
@@ -339,14 +339,14 @@ WRONG_SUMS: dict[str, Callable[[], Sum]] = {
     "loses the odd one of each step of its tree": lambda: lambda x: by_halves(x, rounded_up=False),
     "takes every number as positive": of_part(np.abs),
     "returns no sum below 0": lambda: lambda x: max(0.0, float(x.sum(dtype=np.float64))),
-    "adds to what the last launch left": kept_from_before,
+    "adds to the last launch's sum": kept_from_before,
     "leaves out the first element": of_part(lambda x: x[1:]),
     "adds the last element twice": lambda: lambda x: float(x.sum(dtype=np.float64) + x[-1]),
 }
 
 
 def judged(function: Callable[[Sum], bool], kernel: str) -> str:
-    """What a test says of a kernel, which it knows by what it returns."""
+    """A test's word on a kernel, which it knows by its sums alone."""
     return "right" if function((RIGHT_SUMS | WRONG_SUMS)[kernel]()) else "wrong"
 
 
@@ -356,7 +356,7 @@ ACCEPT_A_SUM = PythonExercise(
     call=judged,
     start="Which array would this kernel add up to another number? Let your test try it. If the "
     "kernel is right, does your test forgive another order of the additions?",
-    contract="The kernels are given: a test is right if it tells them apart.",
+    contract="The kernels are given: a test is right if it sorts them.",
 )
 
 

@@ -1,9 +1,10 @@
 def review_the_count():
     """The faults of count_positive: {number of a line: its fault}.
 
-    A fault is one of "race" (a barrier is missing after this line), "barrier" (not all threads
-    reach the barrier because of this line), "update" (this line loses updates of other threads)
-    and "bounds" (this line goes past the end of an array).
+    "race": a barrier is missing after this line.
+    "barrier": this line keeps threads from a barrier.
+    "update": this line loses updates of other threads.
+    "bounds": this line goes past the end of an array.
     """
     # TODO: return your review
     # SOLUTION
