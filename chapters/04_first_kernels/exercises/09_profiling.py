@@ -254,7 +254,11 @@ WALK_TOGETHER = KernelExercise(
             ),
         ),
     ),
-    method=(method.one_store_per_result(), method.balanced_loads(1.5, size=(256, 320))),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(1.5, size=(256, 320)),
+        method.reads_each_once(4 * 256 * 320, at_most=1.1, size=(256, 320)),
+    ),
     target=Target(
         label="sectors of a request that loads, for 100 rows of 128 floats",
         measure=lambda counts: counts.global_load_sectors / max(counts.global_load_requests, 1),
