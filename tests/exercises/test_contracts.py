@@ -17,6 +17,7 @@ ALL_IN_THE_CASES = {
     "04.accept_a_sum",
     "04.review_pipeline",
     "04.review_the_count",
+    "08.review_the_loader",
 }
 
 

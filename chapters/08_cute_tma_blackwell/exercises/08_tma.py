@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Box
+from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
@@ -184,6 +188,40 @@ UPSIDE_DOWN = KernelExercise(
     ),
 )
 
+# --- From an empty cell ---
+
+OWN_BOX = KernelExercise(
+    inputs=lambda rng, size: {
+        "x": floats(rng, size),
+        "y": empty(size[::-1]),
+        **int32s(rows=size[0], columns=size[1]),
+    },
+    maps={"x": {"box": (32, 32)}},
+    reference=lambda given: {"y": given["x"].T},
+    launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 32)), (256,)),
+    small=((37, 36), (32, 64), (1, 4)),
+    full=(8192, 8192),
+    exact=True,
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 7, 31, 32, 33), columns=(4, 28, 32, 36, 68)).with_outlier(
+            rows=131, columns=516
+        ),
+        values=(domain.data("x", *domain.ANY_FLOAT),),
+    ),
+    method=(
+        copies_by_tma(37 * 36 * 4, "The box comes by tma_load.", (37, 36)),
+        method.one_store_per_result(),
+        method.balanced_work(size=(64, 64)),
+        Requirement(
+            "sectors that a store of a warp touches",
+            lambda stats: stats.counts.global_store_sectors / stats.counts.global_store_requests,
+            at_most=8.0,
+            advice="Let the lanes of a warp store neighbours of a row of y.",
+            size=(64, 64),
+        ),
+    ),
+)
+
 # --- Find the deadlock ---
 
 STUCK_RING = KernelExercise(
@@ -211,6 +249,35 @@ STUCK_RING = KernelExercise(
         copies_by_tma(37 * 36 * 4, "The boxes come by tma_load.", (37, 36)),
         method.shared_memory_limit(2 * 1024 + 128, advice="Two stages are enough.", size=(37, 36)),
     ),
+)
+
+# --- Review a loader ---
+
+FAULTS = {
+    6: "fence",
+    10: "bytes",
+    13: "phase",
+    14: "reuse",
+}  # tests/exercises/test_reviewed_loader.py proves it
+
+
+def reviewed(function: Callable[[], Any]) -> dict[str, int] | None:
+    """How many of the faults a review names, and how many that are none."""
+    found = function()
+    if found is None:
+        return None
+    if not isinstance(found, dict):
+        raise LessonError('return a dictionary, such as {4: "bytes"}')
+    right = sum(found.get(line) == fault for line, fault in FAULTS.items())
+    return {"faults found": right, "false alarms": len(found) - right}
+
+
+REVIEW_THE_LOADER = PythonExercise(
+    cases=((),),
+    reference=lambda: {"faults found": len(FAULTS), "false alarms": 0},
+    call=reviewed,
+    start="Go through the five steps of a TMA copy, and ask when its tile may be overwritten.",
+    contract="There is one kernel to review.",
 )
 
 # --- Place the fence ---

@@ -242,6 +242,24 @@ EARLY_SUMS = KernelExercise(
     method=(by_wgmma(8 * 4, (70, 40)), by_tensor_cores_alone(2 * 4 * 64 * 32, (70, 40))),
 )
 
+OWN_WGMMA = KernelExercise(
+    arch="sm_90a",
+    inputs=factors,
+    maps=tile_maps(32),
+    reference=lambda given: {"C": multiplied(given)},
+    launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 64)), (128,)),
+    small=((70, 40, 136), (64, 32, 64), (1, 1, 8)),
+    full=(2048, 2048, 2048),
+    reduction=lambda size: size[2],
+    contract=Domain(
+        sizes=domain.shapes(M=(1, 64, 65), N=(1, 31, 40), K=(8, 72, 136, 264)).with_outlier(
+            M=131, N=136, K=1032
+        ),
+        values=(domain.data("A B", *FEW),),
+    ),
+    method=(by_wgmma(4 * 3 * 4, (70, 40, 136)), by_tensor_cores_alone(0, (70, 40, 136))),
+)
+
 CONSUMER_LOOP = KernelExercise(
     arch="sm_90a",
     inputs=factors,
@@ -258,6 +276,43 @@ CONSUMER_LOOP = KernelExercise(
         values=(domain.data("A B", *FEW),),
     ),
     method=(by_wgmma(4 * 3 * 4, (70, 40, 136)), by_tensor_cores_alone(0, (70, 40, 136))),
+)
+
+
+def of_ring(producer: int, consumer: int, clocks: int = 80_000, steps: int = 64) -> dict:
+    """A report with these clocks of waiting."""
+    return {
+        role: {"steps": steps, "clocks": clocks, "waiting": waiting}
+        for role, waiting in (("producer", producer), ("consumer", consumer))
+    }
+
+
+def limit_of(report: dict[str, dict[str, int]]) -> str:
+    names = {(0, 0): "nothing", (0, 1): "copies", (1, 0): "products", (1, 1): "stages"}
+    much = (
+        report[role]["waiting"] / report[role]["clocks"] > 0.25 for role in ("producer", "consumer")
+    )
+    return names[tuple(map(int, much))]
+
+
+def any_ring(rng: np.random.Generator) -> tuple[dict]:
+    clocks = 4 * int(rng.integers(50, 30_000))
+    waits = (int(clocks * share) for share in rng.choice((0, 0.02, 0.25, 0.3, 0.8), 2))
+    return (of_ring(*waits, clocks, int(rng.integers(1, 200))),)
+
+
+READ_THE_WAITS = PythonExercise(
+    cases=(
+        (of_ring(2_100, 61_000),),
+        (of_ring(52_000, 900),),
+        (of_ring(30_000, 33_000),),
+        (of_ring(1_000, 2_000),),
+        (of_ring(20_000, 20_000),),
+        (of_ring(20_001, 20_000),),
+        (of_ring(0, 0),),
+    ),
+    reference=limit_of,
+    contract=DrawnCases(any_ring),
 )
 
 REGISTER_PLAN = PythonExercise(
