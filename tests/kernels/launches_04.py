@@ -591,12 +591,12 @@ def sort_cub_block(name, tiles):
     return work(kernel(name), tiles, 256, args, result, np.stack([keys[order], order]))
 
 
-@CHAPTER.launch("look_back_diary", sizes=[1, 33, 200])
-def look_back_diary(name, tiles):
+@CHAPTER.launch("look_back_diary", sizes=[(1, 0), (33, 20), (200, 1)])
+def look_back_diary(name, tiles, stagger):
     x, upto, words = draw(32 * tiles), cp.empty(tiles, cp.float32), cp.empty(tiles + 1, cp.uint64)
     diary = cp.empty(tiles, cp.int32), cp.empty(tiles, cp.int32)
     expected = np.cumsum(double(x))[31::32]
-    args = cp.asarray(x), upto, *diary, words
+    args = cp.asarray(x), upto, *diary, words, np.uint32(stagger)
     return work(kernel(name), tiles, 32, args, upto, expected, atol=1e-4, cleared=(words,))
 
 
