@@ -476,3 +476,36 @@ POINTER_TABLES = KernelExercise(
         method.balanced_work(10, size=TABLES_SIZE),
     ),
 )
+
+# --- A review ---
+
+MISTAKES = {
+    3: "beta",
+    8: "handle",
+    10: "status",
+    11: "extents",
+    12: "leading dimension",
+    14: "offset",
+}
+
+
+def reviewed(function: Callable[[], Any]) -> dict[str, int] | None:
+    """How many of the mistakes a review names, and how many that are none."""
+    found = function()
+    if found is None:
+        return None
+    if not isinstance(found, dict):
+        raise LessonError('return a dictionary, such as {5: "op"}')
+    right = sum(found.get(line) == word for line, word in MISTAKES.items())
+    return {"mistakes found": right, "false alarms": len(found) - right}
+
+
+REVIEW_GEMM = PythonExercise(
+    function="review",
+    cases=((),),
+    reference=lambda: {"mistakes found": len(MISTAKES), "false alarms": 0},
+    call=reviewed,
+    start="Write the thirteen arguments that the call should have, and compare them with lines 10 "
+    "to 14. Then read the lines around it as the second layer meets them.",
+    contract="There is one function to review.",
+)

@@ -181,6 +181,54 @@ PASS_ON = KernelExercise(
 )
 
 
+# --- all-to-all ---
+
+
+def received(experts: list[list[int]], rank: int, per_rank: int) -> list[tuple[int, int]]:
+    """Expert by expert, and for each all tokens of all ranks."""
+    mine = range(rank * per_rank, (rank + 1) * per_rank)
+    return [
+        (sender, index)
+        for expert in mine
+        for sender, tokens in enumerate(experts)
+        for index, wanted in enumerate(tokens)
+        if wanted == expert
+    ]
+
+
+def pairs_of(answer) -> str | None:
+    """A list of pairs in words, so that verdicts show it in its order."""
+    if answer is None:
+        return None
+    return " ".join(f"{int(sender)}:{int(index)}" for sender, index in answer)
+
+
+def any_tokens(rng: np.random.Generator) -> tuple[list[list[int]], int, int]:
+    ranks, per_rank = int(rng.integers(1, 6)), int(rng.integers(1, 5))
+    counts = rng.integers(0, 12, ranks)
+    experts = [rng.integers(0, ranks * per_rank, count).tolist() for count in counts]
+    return experts, int(rng.integers(ranks)), per_rank
+
+
+DISPATCH = PythonExercise(
+    cases=(
+        ([[2, 0], [0, 3]], 0, 2),
+        ([[2, 0], [0, 3]], 1, 2),
+        ([[1, 0, 1], [0, 1, 0]], 0, 2),
+        ([[1, 0, 1], [0, 1, 0]], 1, 1),
+        ([[], [0], [5, 4]], 2, 2),
+        ([[0, 0], [0, 0]], 1, 1),
+    ),
+    reference=lambda *case: pairs_of(received(*case)),
+    call=lambda answer, *case: pairs_of(answer(*case)),
+    shows=lambda experts, rank, per_rank: {
+        "experts": experts,
+        "rank": rank,
+        "per_rank": per_rank,
+    },
+    contract=DrawnCases(any_tokens),
+)
+
 # --- one network on several GPUs ---
 
 

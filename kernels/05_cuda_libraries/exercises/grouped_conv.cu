@@ -3,7 +3,7 @@
 // out over the groups, and so are the filters, in order. A filter sees the channels of its group
 // alone. Its taps lie `dilation` pixels apart, so many zeros lie around an image, and it moves
 // `stride` pixels from one result to the next: OH = (H - 1) / stride + 1, and so is OW of W. The
-// leaky ReLU divides what is below 0 by 8.
+// leaky ReLU divides what is below 0 by 8. Each array has fewer than 2^31 elements.
 // grid (ceil(N OH OW K / 128)), block 128, dynamic shared 0
 
 extern "C" __global__ void grouped_conv(const float *x, const float *w, const float *bias,

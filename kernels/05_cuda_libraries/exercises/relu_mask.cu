@@ -1,7 +1,7 @@
 // y = relu(x + bias) for row-major fp32 matrices of rows x columns, with one number of bias for each
 // column, and a bit for each element that says whether it stayed: bit c of row r is 1 where
 // x + bias > 0. A row of the mask is padded to a multiple of 128 bits, four unsigned words, and
-// element c is bit c % 32 of word c / 32; bits past the last column are 0.
+// element c is bit c % 32 of word c / 32; bits past the last column are 0. At most 65,535 rows.
 // grid (ceil(columns / 128), rows), block 128, dynamic shared 0
 
 extern "C" __global__ void relu_mask(const float *x, const float *bias, float *y, unsigned *mask,

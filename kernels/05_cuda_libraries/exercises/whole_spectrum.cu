@@ -1,5 +1,6 @@
 // whole is the spectrum of rows of n real numbers, n complex numbers a row; half is what a real
-// transform stores of it, the first n / 2 + 1 of each row. Real parts first. Any n from 1 on.
+// transform stores of it, the first n / 2 + 1 of each row. Real parts first. Any n from 1
+// to 8,388,480, which is 65,535 blocks along y.
 // grid (rows, ceil(n / 128)), block 128, dynamic shared 0
 
 extern "C" __global__ void whole_spectrum(const float2 *half, float2 *whole, int n)
