@@ -15,8 +15,11 @@ ALL_IN_THE_CASES = {
     "01.runtime",
     "02.small_struct",
     "04.accept_a_sum",
+    "04.read_five_reports",
     "04.review_pipeline",
+    "04.review_the_change",
     "04.review_the_count",
+    "04.tell_them_apart",
     "08.review_the_loader",
 }
 
