@@ -421,7 +421,7 @@ OWN_CONVOLUTION = KernelExercise(
         method.one_store_per_result(),
         method.balanced_work(3.0, size=(1, 4, 2, 32, 32)),
         method.shared_memory(
-            advice="The pixels and the taps that a block shares belong into shared memory.",
+            advice="Put the pixels and the taps that a block shares into shared memory.",
             size=(1, 4, 2, 32, 32),
         ),
         Requirement(

@@ -356,7 +356,7 @@ OWN_SOFTMAX = KernelExercise(
             "sectors for each load of a warp",
             lambda stats: sectors_a_load(stats.counts),
             at_most=4.5,
-            advice="The numbers that the lanes of a warp load at once shall be neighbours.",
+            advice="Let the lanes of a warp load neighbouring numbers at once.",
             size=(2, 1024),
         ),
         Requirement(

@@ -1,9 +1,9 @@
 // y = x * w with stride 1 and zeros around each image, all fp32: x is N x C x H x W, w is
 // F x C x 3 x 3, y is N x F x H x W, and
 //     y[n][f][h][v] = sum over c, r, s of x[n][c][h + r - 1][v + s - 1] w[f][c][r][s].
-// A block computes 16 x 16 pixels of one image and one filter; gridDim.z is N F. The kernel is
-//     extern "C" __global__ void own_convolution(const float *x, const float *w, float *y, int C,
-//                                                int F, int H, int W)
+// A block computes 16 x 16 pixels of one image and one filter, and gridDim.z is N F.
+// The kernel is extern "C" __global__ void own_convolution, with the parameters const float *x,
+// const float *w, float *y, int C, int F, int H, int W.
 // grid (ceil(W / 16), ceil(H / 16), N F), block (16, 16), dynamic shared 0
 
 // TODO: the whole kernel
@@ -39,7 +39,7 @@ extern "C" __global__ void own_convolution(const float *x, const float *w, float
                 sum += tile[threadIdx.y + r][threadIdx.x + s] * taps[r * 3 + s];
             }
         }
-        __syncthreads(); // nobody needs this channel any more
+        __syncthreads(); // all have used this channel
     }
 
     const int h = first_row + threadIdx.y, v = first_column + threadIdx.x;

@@ -1,7 +1,7 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Any shape with fewer
-// than 2^31 elements a matrix; K may be 0. A block computes 64 x 64 elements of C. The kernel is
-//     extern "C" __global__ void own_gemm(const float *A, const float *B, float *C, int M, int N,
-//                                         int K)
+// than 2^31 elements a matrix, and K may be 0. A block computes 64 x 64 elements of C.
+// The kernel is extern "C" __global__ void own_gemm, with the parameters const float *A,
+// const float *B, float *C, int M, int N, int K.
 // grid (ceil(N / 64), ceil(M / 64)), block 256, dynamic shared 0
 
 // TODO: the whole kernel
@@ -44,7 +44,7 @@ extern "C" __global__ void own_gemm(const float *A, const float *B, float *C, in
                 }
             }
         }
-        __syncthreads(); // nobody needs these tiles any more
+        __syncthreads(); // all have used these tiles
     }
 #pragma unroll
     for (int i = 0; i < kSide; ++i) {
