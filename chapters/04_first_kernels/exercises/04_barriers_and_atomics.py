@@ -581,7 +581,7 @@ def reviewed(function: Callable[[], Any]) -> dict[str, int] | None:
     found = function()
     if found is None:
         return None
-    if not isinstance(found, dict):
+    if type(found) is not dict or {type(fault) for fault in found.values()} - {str}:
         raise LessonError('return a dictionary, such as {3: "bounds"}')
     right = sum(found.get(line) == fault for line, fault in FAULTS.items())
     return {"faults found": right, "false alarms": len(found) - right}
