@@ -20,7 +20,7 @@ def loads_from(space: str):
     )
 
 
-LAUNCH = (777, 7, 128)  # elements, blocks and threads of each: what the page's report is of
+LAUNCH = (777, 7, 128)  # elements, blocks and threads of each, in the page's report
 
 
 def stored_to(space: str):
@@ -31,7 +31,7 @@ def stored_to(space: str):
 
 
 def blocks_of(counts) -> int:
-    """One store in each block goes beyond those of the elements."""
+    """Each block stores one number beside its elements."""
     return stored_to("global")(counts) - loads_from("global")(counts)
 
 
@@ -82,7 +82,7 @@ FIND_THE_LAUNCH = NumberExercise(
             LAUNCH,
             lambda counts: stored_to("shared")(counts) - loads_from("global")(counts),
             {
-                112: "784 counts a store of each block that is no element's.",
+                112: "784 counts a store of each block that isn't an element's.",
                 0: "More threads stored into the tile than loaded from x.",
                 7: "Those are the blocks.",
             },
@@ -270,7 +270,7 @@ MOVING_SUM = KernelExercise(
         ),
         method.no_local_memory(
             "An index that changes as the loop runs puts an array into local memory. Three "
-            "variables with names of their own are in registers.",
+            "variables, each with its name, are in registers.",
             size=WALKED,
         ),
         method.no_shared_memory("Each thread keeps its own three values: registers hold them."),

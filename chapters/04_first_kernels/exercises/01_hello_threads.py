@@ -166,7 +166,7 @@ MOST = 100_000  # elements that a vec_add has to cope with
 
 @dataclass
 class VecAdd:
-    """A kernel on trial: ``adds(a, b, c, n, block)`` does what its launch would do."""
+    """A kernel on trial: ``adds(a, b, c, n, block)`` plays its launch."""
 
     text: str
     adds: Callable[..., None]
@@ -179,7 +179,7 @@ class VecAdd:
 
 
 def launched(is_right: Callable[..., Any], kernel: VecAdd) -> Any:
-    """What the student's test says of this kernel."""
+    """The answer of the student's test on this kernel."""
 
     def launch(a: np.ndarray, b: np.ndarray, c: np.ndarray, n: int) -> None:
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= MOST:
@@ -263,7 +263,7 @@ TEST_VEC_ADD = PythonExercise(
     call=launched,
     method=not_launched,
     start="Which call of launch would show it: for which n, with which numbers in a, b and c, and "
-    "what would you have to look at after it?",
+    "which elements would you compare after it?",
 )
 
 

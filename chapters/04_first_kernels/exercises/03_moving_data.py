@@ -137,7 +137,7 @@ OVERLAP_MS = PythonExercise(
 
 @dataclass
 class Review:
-    """The program under review, with what was said of it."""
+    """The program under review, and the remarks on it."""
 
     said: object = None
 
@@ -168,7 +168,7 @@ def scored(review: Callable[[], object], program: Review) -> str:
 
 
 def what_is_missing(program: Review) -> str:
-    """A question about the first mistake that the review lacks, or the first of its own."""
+    """A question about the first mistake that the review lacks, or the first wrong remark."""
     said = program.said
     if not isinstance(said, Mapping) or not set(said.values()) <= set(WORDS):
         return 'Return an entry for each mistake, such as {2: "leak", 9: "early"}.'

@@ -1,10 +1,10 @@
-// moving_sum(const float *x, float *y, int steps, int threads): x and y are steps x threads, row by
+// Parameters: const float *x, float *y, int steps, int threads. x and y are steps x threads, row by
 // row. y[t][i] = x[t - 3][i] + x[t - 2][i] + x[t - 1][i] + x[t][i], where values before the first
-// step count as 0. Thread i walks along its column i, and loads each value once. It adds the four
-// anew for every result, since a sum that goes on and on collects rounding errors.
+// step count as 0. Thread i walks along its column i, and loads each value once. It adds four
+// numbers for every result, since a sum that goes on and on collects rounding errors.
 // grid (ceil(threads / 128)), block (128), dynamic shared 0
 
-// TODO: write this kernel from its first line
+// TODO: write the kernel moving_sum from its first line
 // SOLUTION
 extern "C" __global__ void moving_sum(const float *x, float *y, int steps, int threads)
 {

@@ -1,9 +1,9 @@
-// batched_matmul(const float* A, const float* B, float* C, int batch, int M, int N, int K):
+// Parameters: const float* A, const float* B, float* C, int batch, int M, int N, int K.
 // C[b] = A[b] B[b] for `batch` pairs of matrices: A is (batch, M, K), B (batch, K, N), C (batch, M,
 // N), each row-major. One thread owns one element of C. Takes any shape.
 // grid (ceil(N / 8), ceil(M / 8), batch), block (8, 8, 1), dynamic shared 0
 
-// TODO: write this kernel from its first line
+// TODO: write the kernel batched_matmul from its first line
 // SOLUTION
 extern "C" __global__ void batched_matmul(
     const float* A, const float* B, float* C, int batch, int M, int N, int K)
