@@ -6,17 +6,27 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .labels import number_label
-from .style import HATCHES, PALETTE, blend, ink, new, styled
+from .style import HATCHES, PALETTE, blend, ink, legend_below, new, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
 Span = tuple[str, str, float, float]
 NARROWEST_LABEL = 0.014  # of the width of the axes, for each character
+RING = {  # how the names of a kind of row begin or end, from the top
+    "copy by TMA": ("copy",),
+    "full: a phase that bytes end": ("full", "arrived"),
+    "empty: a phase that readers end": ("empty",),
+    "tensor cores": ("tensor cores",),
+    "a warp waits": (" waits",),
+}
 
 
 @styled
-def timeline(panels: Mapping[str, Sequence[Span]], *, unit: str = "ms", title: str = "") -> Figure:
+def timeline(
+    panels: Mapping[str, Sequence[Span]], *, unit: str = "ms", title: str = "", ring: bool = False
+) -> Figure:
     """Bars over time; ``panels`` maps a heading to its spans, and all share one axis.
 
     A span is (row, label, start, end), the times in ``unit``. Rows are drawn from the top in the
@@ -24,6 +34,10 @@ def timeline(panels: Mapping[str, Sequence[Span]], *, unit: str = "ms", title: s
     colour in every panel. The label stands inside the bar where it fits. The vertical line in each
     panel is the end of its last span. Raises ValueError for a panel without spans and for a span
     that ends before it starts.
+
+    With ``ring`` the rows are those of a ring of mbarriers, from a trace: copies, phases of full
+    and empty, tensor cores and waits are sorted in this order, each kind has one colour, and a
+    legend names it.
     """
     if not panels or not all(panels.values()):
         raise ValueError("timeline draws spans (row, label, start, end); a panel has none")
@@ -32,6 +46,8 @@ def timeline(panels: Mapping[str, Sequence[Span]], *, unit: str = "ms", title: s
         if end < start:
             raise ValueError(f"{row} {label} ends at {end:g}, before it starts at {start:g}")
     rows = list(dict.fromkeys(span[0] for span in every))
+    if ring:
+        rows.sort(key=lambda row: (_kind(row), row))
     last = max(span[3] for span in every)
     heights = [len({span[0] for span in spans}) for spans in panels.values()]
     figure, grid = new(
@@ -45,9 +61,8 @@ def timeline(panels: Mapping[str, Sequence[Span]], *, unit: str = "ms", title: s
     for axes, (heading, spans) in zip(grid[:, 0], panels.items(), strict=True):
         here = [row for row in rows if any(span[0] == row for span in spans)]
         for row, label, start, end in spans:
-            number = rows.index(row)
-            colour = PALETTE[number % len(PALETTE)]
-            face = blend(colour, 0.55)
+            number = _kind(row) if ring else rows.index(row)
+            face = blend(PALETTE[number % len(PALETTE)], 0.55)
             axes.barh(
                 here.index(row),
                 end - start,
@@ -82,4 +97,29 @@ def timeline(panels: Mapping[str, Sequence[Span]], *, unit: str = "ms", title: s
     grid[-1, 0].set_xlabel(f"time ({unit})")
     if title:
         figure.suptitle(title)
+    if ring:
+        legend_below(figure, _key(rows), columns=3)
     return figure
+
+
+def _kind(row: str) -> int:
+    """The number of a row's kind in RING; one more than the last for a row of no kind."""
+    for number, names in enumerate(RING.values()):
+        if row.startswith(names) or row.endswith(names):
+            return number
+    return len(RING)
+
+
+def _key(rows: Sequence[str]) -> list[Patch]:
+    from matplotlib.patches import Patch
+
+    kinds = [*RING, "others"]
+    return [
+        Patch(
+            facecolor=blend(PALETTE[number % len(PALETTE)], 0.55),
+            edgecolor="#333333",
+            hatch=HATCHES[number % len(HATCHES)],
+            label=kinds[number],
+        )
+        for number in sorted({_kind(row) for row in rows})
+    ]

@@ -356,6 +356,15 @@ def test_the_words_at_a_ladders_line_stay_inside_the_axes(level):
     assert words.get_window_extent().x0 > axes.bbox.x0
 
 
+def test_a_ladder_with_factors_says_them_and_ends_with_the_library_in_grey():
+    axes = figures.ladder(["a", "b", "c"], [2, 5, 4], ("cuBLAS", 6), factors=True).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["2", "5   × 2.5", "4   × 0.8", "6"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b", "c", "cuBLAS"]
+    assert not axes.lines
+    red, green, blue, _ = axes.patches[-1].get_facecolor()
+    assert red == pytest.approx(green, abs=0.02) and green == pytest.approx(blue, abs=0.02)
+
+
 @pytest.mark.parametrize("value", [47.9, 49.5, 50.9])
 def test_no_label_of_a_ladder_touches_the_line_it_is_compared_with(value):
     figure = figures.ladder(["a", "b"], [value, 53], ("cuBLAS", 51), unit="TFLOP/s")
@@ -392,6 +401,20 @@ def test_the_tiles_of_a_product_are_covered_by_as_few_rectangles_as_there_are_pi
     mask = np.zeros((8, 8), bool)
     mask[:2, :2] = mask[4:6, 4:8] = True
     assert rectangles(mask) == [(0, 0, 2, 2), (4, 4, 2, 4)]
+
+
+def test_a_timeline_of_a_ring_sorts_its_rows_by_kind_and_colours_them_alike():
+    rows = "warp 0 waits", "full[1]", "empty[0]", "full[0]", "copy for full[0]", "stores"
+    figure = figures.timeline(
+        {"one": [(row, "", k, k + 1) for k, row in enumerate(rows)]}, ring=True
+    )
+    axes = figure.axes[0]
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == ["copy for full[0]", "full[0]", "full[1]", "empty[0]", "warp 0 waits", "stores"]
+    colours = {name: bar.get_facecolor() for name, bar in zip(rows, axes.patches, strict=True)}
+    assert colours["full[0]"] == colours["full[1]"] and len(set(colours.values())) == 5
+    key = [text.get_text().partition(":")[0] for text in figure.legends[0].get_texts()]
+    assert key == ["copy by TMA", "full", "empty", "a warp waits", "others"]
 
 
 def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():

@@ -1,4 +1,4 @@
-// y = x transposed, in fp32: x is rows x columns, y is columns x rows; columns is a multiple of
+// y = x transposed, in fp32: x is rows x columns, y is columns x rows, and columns is a multiple of
 // four. The tensor map of x has boxes of 32 x 32, without a swizzle, and zeros past the edges. A
 // block takes one box: it comes by a single TMA load, and y is written 32 neighbours at a time.
 // "ptx.cuh" has shared_address, "tma.cuh" TensorMap, tma_load and the mbarriers. The kernel is
