@@ -27,17 +27,24 @@ def ladder(
     unit: str = "GFLOP/s",
     title: str = "",
     smaller_is_better: bool = False,
+    factors: bool = False,
 ) -> Figure:
     """One bar a rung, the first at the top; the best is drawn in full colour.
 
     ``values`` are in ``unit``: GFLOP/s, GB/s, or a count such as sectors or instructions (then
     ``smaller_is_better=True``). ``baseline`` is a value, or ("cuBLAS", value), drawn as a line.
+    With ``factors`` each rung says its factor to the one before, and the baseline is a grey
+    bar at the end.
     """
     numbers = np.asarray(values, dtype=float)
     if len(rungs) != len(numbers) or not len(rungs):
         raise ValueError(f"{len(rungs)} rungs and {len(numbers)} values; give one value a rung")
     best = int(numbers.argmin() if smaller_is_better else numbers.argmax())
-    figure, axes = new(8, 0.42 * len(rungs) + 1.1)
+    names, last = list(rungs), None
+    if factors and baseline is not None:
+        last = baseline if isinstance(baseline, tuple) else ("baseline", baseline)
+        names, baseline = [*names, last[0]], None
+    figure, axes = new(8, 0.42 * len(names) + 1.1)
     labels = []
     for row, value in enumerate(numbers):
         face = BLUE if row == best else blend(BLUE, 0.35)
@@ -51,7 +58,7 @@ def ladder(
             linewidth=0.8,
         )
         label = axes.annotate(
-            number_label(value),
+            number_label(value) + (_factor(numbers[row - 1], value) if factors and row else ""),
             (value, row),
             xytext=(5, 0),
             textcoords="offset points",
@@ -63,6 +70,17 @@ def ladder(
         )
         labels.append(label)
     limit = max(numbers.max(), 0.0)
+    if last is not None:
+        limit = max(limit, last[1])
+        axes.barh(len(rungs), last[1], height=0.68, facecolor=blend(GREY, 0.5), edgecolor=GREY)
+        axes.annotate(
+            number_label(last[1]),
+            (last[1], len(rungs)),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=9,
+        )
     if baseline is not None:
         name, level = baseline if isinstance(baseline, tuple) else ("baseline", baseline)
         limit = max(limit, level)
@@ -77,9 +95,9 @@ def ladder(
             fontsize=9,
             fontweight="bold",
         )
-    axes.set_xlim(0, limit * 1.12 if limit else 1)
-    axes.set_ylim(len(rungs) - 0.5, -0.5 - (0.45 if baseline is not None else 0))
-    axes.set_yticks(range(len(rungs)), rungs)
+    axes.set_xlim(0, limit * (1.2 if factors else 1.12) if limit else 1)
+    axes.set_ylim(len(names) - 0.5, -0.5 - (0.45 if baseline is not None else 0))
+    axes.set_yticks(range(len(names)), names)
     axes.tick_params(axis="y", length=0)
     axes.xaxis.set_major_formatter(lambda value, _: number_label(value))
     axes.set_xlabel(unit + (" (less is better)" if smaller_is_better else ""))
@@ -93,6 +111,11 @@ def ladder(
             words.set_ha("left")
             words.xyann = (4, 3)
     return figure
+
+
+def _factor(before: float, value: float) -> str:
+    """``value`` as a multiple of the rung before it: "   × 1.24"."""
+    return f"   × {value / before:.3g}" if before else ""
 
 
 def _off_the_line(axes: Axes, labels: Sequence[Annotation], level: float) -> None:

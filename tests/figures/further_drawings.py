@@ -70,6 +70,9 @@ def further_drawings() -> dict:
         "ladder with its line in the way": lambda: figures.ladder(
             *(["a", "b", "c"], [50, 60, 1], ("cuBLAS", 48)), unit="x"
         ),
+        "ladder with factors": lambda: figures.ladder(
+            ["a", "b", "c"], [2, 5, 4], ("cuBLAS", 6), factors=True
+        ),
         "ladder past a low line": lambda: figures.ladder(["a", "b"], [1, 60], 2),
         "curves with guides": lambda: figures.curves(
             {"L1": pairs}, across="bytes", up="ns", guides={"n": pairs, "2 n": pairs}
