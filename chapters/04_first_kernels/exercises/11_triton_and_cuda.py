@@ -16,6 +16,7 @@ from course_utils.exercises.authoring.spec import (
     PythonExercise,
     Target,
 )
+from course_utils.exercises.authoring.worked import Worked
 
 PREDICT_PROGRAMS = NumberExercise(
     source="04_first_kernels/exercises/vec_add_dealt.cu",
@@ -221,6 +222,58 @@ RMS_NORM_ROWS = LanguageExercise(
     reference=rms_norms,
     contract=DrawnCases(any_rows),
     axes=("row", "column"),
+)
+
+
+def largest_anywhere(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
+    """Rows whose largest magnitude is past the first 256 columns or in them, of either sign."""
+    x = floats(rng, size)
+    for row in x:
+        row[rng.integers(len(row))] = rng.choice([-9, 9])
+    return x
+
+
+PORT_THE_PROGRAM = KernelExercise(
+    kernel="scale_to_one",
+    inputs=lambda rng, size: {
+        "x": largest_anywhere(rng, size),
+        "y": empty(size),
+        "scales": empty(size[0]),
+        "columns": np.int32(size[1]),
+    },
+    reference=lambda given: {
+        "scales": (scales := np.maximum(np.abs(given["x"]).max(axis=1), np.float32(1e-30))),
+        "y": given["x"].astype(np.float64) / scales[:, None],
+    },
+    launch=lambda size: Launch((size[0],), (256,)),
+    small=((3, 1000), (2, 257), (3, 100), (2, 32), (1, 1)),
+    worked=Worked(size=(2, 3), values={"x": (3, -6, 0, 1, 2, 4)}),
+    full=(1 << 14, 4096),
+    contract=Domain(
+        sizes=domain.shapes(
+            rows=(2, 3, 7, 40), columns=(1, 2, 31, 33, 255, 256, 257, 512, 1025)
+        ).with_outlier(columns=20_011),
+        values=(
+            domain.data(
+                "x",
+                domain.NEGATIVE,
+                domain.POSITIVE,
+                domain.EQUAL,
+                domain.TIES,
+                domain.RISING,
+                domain.FALLING,
+                domain.MIDDLING,
+                domain.SMALL,
+                domain.LARGE,
+                domain.ZEROS,
+            ),
+        ),
+    ),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(2.0, size=(2, 1024)),
+        method.reads_each_once(4 * 2 * 1024, at_most=2.1, size=(2, 1024)),
+    ),
 )
 
 
