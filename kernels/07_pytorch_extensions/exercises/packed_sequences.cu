@@ -1,7 +1,8 @@
 // Attention for sequences of different lengths that lie one after the other: sequence s has the
 // tokens starts[s] to starts[s + 1] - 1, and a query sees the keys of its own sequence, all of them.
 // Queries, keys, values and outputs are single numbers: o[i] is the mean of v[j] weighted with
-// exp(q[i] k[j]). A length may be 0. A block has 64 queries of a sequence.
+// exp(q[i] k[j]). A length may be 0. A block has 64 queries of a sequence. Up to 65,535 sequences,
+// the grid's limit along y.
 // grid (ceil(longest / 64), sequences), block (64), dynamic shared 0
 
 constexpr int kTile = 64; // queries of a block, and keys of a tile

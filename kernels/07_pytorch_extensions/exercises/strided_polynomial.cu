@@ -1,5 +1,6 @@
 // y = x² + x + 1 for a rows x columns view of floats: in x, its rows begin row_stride elements apart
-// and its columns column_stride elements; y is contiguous, row after row.
+// and its columns column_stride elements; y is contiguous, row after row. All indices of x and y fit
+// into an int.
 // grid (ceil(rows columns / 256)), block (256), dynamic shared 0
 extern "C" __global__ void strided_polynomial(const float* x, float* y, int rows, int columns,
                                               int row_stride, int column_stride)

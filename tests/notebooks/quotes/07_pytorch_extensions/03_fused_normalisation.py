@@ -1,4 +1,5 @@
 GIVEN = (
+    "Compare with float64, within 1 % of the largest",
     "Where the mean is ten thousand times the spread",
     "its mean may be a hundred times its spread",
     "grown to 256 times its next term",
