@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 
@@ -156,10 +157,17 @@ MISTAKES = {  # by line: the word, and a question that leads to it
 WORDS = ("bytes", "order", "part", "empty", "stream", "early", "leak")
 
 
+def is_review(said: object) -> TypeGuard[dict[int, str]]:
+    """Whether it is a plain dictionary of numbers and strings."""
+    return type(said) is dict and all(
+        type(line) is int and type(word) is str for line, word in said.items()
+    )
+
+
 def scored(review: Callable[[], object], program: Review) -> str:
     """How many mistakes the review names, and how many that are none."""
     program.said = said = run_in_clean_frame(review)
-    if not isinstance(said, Mapping):
+    if not is_review(said):
         return "no dictionary of lines and words"
     if unknown := [word for word in said.values() if word not in WORDS]:
         return f"the word {unknown[0]!r}, which is not in the list"
@@ -170,7 +178,7 @@ def scored(review: Callable[[], object], program: Review) -> str:
 def what_is_missing(program: Review) -> str:
     """A question about the first mistake that the review lacks, or the first wrong remark."""
     said = program.said
-    if not isinstance(said, Mapping) or not set(said.values()) <= set(WORDS):
+    if not is_review(said) or not set(said.values()) <= set(WORDS):
         return 'Return an entry for each mistake, such as {2: "leak", 9: "early"}.'
     for line, word in said.items():
         if line not in MISTAKES:
