@@ -6,14 +6,52 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, Given
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import KernelExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 from course_utils.exercises.authoring.worked import Worked
 
 from .common import orders, padded_rows, words
+
+Word = tuple[str, int] | None  # an aggregate "A", a prefix "P", or nothing yet
+
+
+def sum_before(words: list[Word]) -> int | None:
+    """By the nearest prefix: it, and all aggregates after it, if they are there."""
+    prefixes = [i for i, word in enumerate(words) if word and word[0] == "P"]
+    if not prefixes:
+        return None
+    needed = words[prefixes[-1] :]
+    return None if None in needed else sum(word[1] for word in needed if word)
+
+
+def published_words(rng: np.random.Generator) -> tuple[list[Word]]:
+    """Words of one to forty tiles, with more or fewer gaps and prefixes. The first has no
+    aggregate."""
+    gaps, prefixes = rng.choice([0.0, 0.05, 0.3]), rng.choice([0.0, 0.1, 0.5])
+    words: list[Word] = []
+    for tile in range(int(rng.integers(1, 41))):
+        kind = "P" if tile == 0 or rng.random() < prefixes else "A"
+        words.append(None if rng.random() < gaps else (kind, int(rng.integers(0, 100))))
+    return (words,)
+
+
+LOOKED_BACK = PythonExercise(
+    cases=(
+        ([("P", 5), ("P", 7), ("A", 7), ("A", 1)],),
+        ([("P", 5), ("P", 7), ("A", 7), None],),
+        ([("P", 5), None, ("P", 14), ("A", 1)],),
+        ([None, ("A", 2), ("A", 7)],),
+        ([("P", 5)],),
+        ([None],),
+        ([("P", 0), ("A", 0)],),
+    ),
+    reference=sum_before,
+    contract=DrawnCases(published_words),
+)
+
 
 TILE = 64
 
