@@ -20,6 +20,7 @@ ALL_IN_THE_CASES = {
     "04.review_the_change",
     "04.review_the_count",
     "04.tell_them_apart",
+    "07.review_quantiser",
     "08.review_the_loader",
 }
 

@@ -141,7 +141,7 @@ def normalised(
     variance: Callable[[np.ndarray], np.ndarray] | None = None,
     wide: type = np.float64,
 ) -> np.ndarray:
-    """A right layer normalisation, computed in ``wide``; or with another ``variance`` of rows."""
+    """A right layer normalisation, computed in ``wide``, or one with another ``variance``."""
     values = x.astype(wide)
     mean = values.mean(axis=1, keepdims=True, dtype=wide)
     found = ((values - mean) ** 2).mean(axis=1, keepdims=True, dtype=wide)
@@ -249,7 +249,7 @@ LAYER_NORMS = (
 
 
 def put_to_the_test(is_right: Callable[..., Any], version: LayerNorm) -> Any:
-    """What the student's test says of this version."""
+    """The answer of the student's test to this version."""
 
     def layer_norm(x: Any, weight: Any, bias: Any, eps: Any) -> np.ndarray:
         for name, array, axes in (("x", x, 2), ("weight", weight, 1), ("bias", bias, 1)):
@@ -272,9 +272,11 @@ TEST_LAYER_NORM = PythonExercise(
     reference=lambda version: version.right,
     contract=DrawnCases(lambda rng: (replace(LAYER_NORMS[rng.integers(len(LAYER_NORMS))]),), 14),
     call=put_to_the_test,
-    method=lambda version: "" if version.calls else "Your test never called what it judges.",
+    method=lambda version: (
+        "" if version.calls else "Your test never called the layer_norm that it judges."
+    ),
     start="Which call of layer_norm would show it: with how many rows and columns, which numbers "
-    "and which eps, and what would you have to look at after it?",
+    "and which eps, and which arrays would you compare after it?",
 )
 
 

@@ -351,7 +351,7 @@ MERGE_LISTS = KernelExercise(
 
 
 def two_largest(given: Given) -> dict:
-    """The columns of the two largest of each row; of equal ones the lower column first."""
+    """The columns of the two largest of each row, of equal ones the lower column first."""
     order = np.argsort(-given["x"].astype(np.float64), axis=1, kind="stable")
     return {"chosen": order[:, :2].astype(np.int32)}
 

@@ -1,7 +1,7 @@
 // The gradient of a cross entropy with smoothed labels, rows x columns of fp32 logits: weight *
 // (exp(x - logsumexp) - label), where the label is 1 - smoothing at the target, and smoothing /
-// columns more everywhere. Zeros for a row whose target is `ignored`. Up to 65,535 rows, the grid's
-// limit along y; any number of columns.
+// columns more everywhere. Zeros for a row whose target is `ignored`. Any number of
+// columns, and up to 65,535 rows, the grid's limit along y.
 // grid (ceil(columns / 256), rows), block (256), dynamic shared 0
 
 extern "C" __global__ void loss_gradient(const float *x, const long long *target,

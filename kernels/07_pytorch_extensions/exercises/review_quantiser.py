@@ -1,10 +1,12 @@
 def review_quantiser():
     """The faults of quantise_rows: {number of a line: its fault}.
 
-    A fault is one of "race" (a barrier is missing after this line), "barrier" (not all threads
-    reach a barrier because of this line), "range" (codes that don't fit into a signed char come
-    from this line), "rounding" (this line cuts off where it should round) and "bounds" (this line
-    goes past the end of an array).
+    The faults are
+    - "race": a barrier is missing after this line
+    - "barrier": because of this line some threads don't reach a barrier
+    - "range": this line makes codes that don't fit into a signed char
+    - "rounding": this line cuts off where it should round
+    - "bounds": this line goes past the end of an array
     """
     # TODO: return your review
     # SOLUTION
