@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
+from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import KernelExercise
+from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
+
+# --- A list, read ---
+
+PLACES = {"again": (1, 2, 3), "waves": (5,), "split": (6, 7)}  # of the page's report
+
+
+def as_read(function: Callable[[], Any]) -> tuple[str, ...] | None:
+    """Each question, and whether its places are right."""
+    found = function()
+    if found is None:
+        return None
+    if not isinstance(found, dict):
+        raise LessonError('return a dictionary, such as {"again": [1], "waves": [], "split": []}')
+    return tuple(
+        f"{name}: {'right' if tuple(sorted(found.get(name, ()))) == places else 'not yet'}"
+        for name, places in PLACES.items()
+    )
+
+
+READ_LIST = PythonExercise(
+    cases=((),),
+    reference=lambda: tuple(f"{name}: right" for name in PLACES),
+    call=as_read,
+    start="Take one column at a time: first the workspace, then the milliseconds, then the waves.",
+    contract="There is one report to read.",
+)
 
 # --- An epilogue that remembers ---
 

@@ -8,3 +8,8 @@ QUOTES = {  # worked out from the columns that the notebook's cells print
     ],
     "about 0.075 ms at each K": lambda: about(0.1199 - 0.0449),
 }
+GIVEN = (  # of 05.read_list, whose report is in its task
+    "at most 2 % slower than the fastest",
+    "and 2 % more is 0.0462 ms",
+    "A difference of 2 % is a question",
+)
