@@ -120,7 +120,7 @@ def _write() -> int:
     from ..notebooks import front_page
     from . import fault_film
     from .authoring.chapter_tables import write_tables
-    from .authoring.generate import notebook_path, write_notebooks
+    from .authoring.generate import notebook_path, unplaced, write_notebooks
 
     changed = [*write_notebooks(), *write_tables()]
     for path in changed:
@@ -129,12 +129,18 @@ def _write() -> int:
         print(f"counted the exercises in {shown(README)}")
     if filmed := fault_film.draw():
         print(f"drew {shown(fault_film.FILE)}")
+    homeless = unplaced()
+    for each in homeless:
+        print(
+            f"{each.id} has no place in {each.notebook}.ipynb: write {{{{exercise {each.id}}}}} "
+            "alone into a Markdown cell there, then --write again"
+        )
     missing = sorted({e.notebook for e in all_exercises() if not notebook_path(e).exists()})
     for name in missing:
         print(f"missing {name}.ipynb: its exercises wait for it")
-    if not changed and not counted and not filmed:
+    if not changed and not counted and not filmed and not homeless:
         print("nothing to update")
-    return 0
+    return 1 if homeless else 0
 
 
 def _verify(chosen: list[BaseExercise], wanted: str, store: bool) -> int:

@@ -39,10 +39,15 @@ def test_an_exercise_takes_the_place_its_author_marked():
     assert "```cpp\n// y[i] = a * x[i] + y[i]" in made[4] and "<summary>Solution" in made[4]
 
 
-def test_without_a_mark_exercises_go_to_the_end_in_order():
-    made = sources(write_into(notebook("# A"), [SAXPY, CLAMP]))
-    assert [text.startswith("### Exercise") for text in made[1::4]] == [True, True]
-    assert "04.clamp" in made[5]
+@pytest.mark.parametrize("text", ["# A", "# A\n\n{{exercise 04.saxpy}}"])
+def test_without_a_mark_of_its_own_cell_an_exercise_has_no_place(text, monkeypatch, capsys):
+    """It isn't put anywhere without a word."""
+    given = notebook(text, "{{exercise 04.clamp}}")
+    assert write_into(given, [SAXPY]) == given
+    path = generate.notebook_path(SAXPY)
+    monkeypatch.setattr(generate, "_versions", lambda: [(path, given, given)])
+    monkeypatch.setattr(generate, "all_exercises", lambda: [SAXPY, CLAMP])
+    assert generate.unplaced() == [SAXPY] and stale_notebooks() == [path]
 
 
 def test_writing_twice_changes_nothing():
@@ -51,7 +56,7 @@ def test_writing_twice_changes_nothing():
 
 
 def test_what_an_author_moved_or_an_editor_changed_is_put_right_in_its_place():
-    once = write_into(notebook("# A"), [SAXPY])
+    once = write_into(notebook("# A", "{{exercise 04.saxpy}}"), [SAXPY])
     once["cells"].insert(2, nbformat.v4.new_markdown_cell("a word between"))
     once["cells"][3]["source"] = "%%exercise 04.saxpy\nsomebody's answer"
     again = write_into(once, [SAXPY])
@@ -65,7 +70,7 @@ def test_only_a_notebook_that_differs_is_written_and_in_canonical_form(tmp_path,
         path.write_text("as it was")
         return path, old, new
 
-    empty = nbformat.v4.new_notebook()
+    empty = notebook("{{exercise 04.saxpy}}")
     new = write_into(empty, [SAXPY])
     versions = [place(empty, new), place(new, new)]
     monkeypatch.setattr(generate, "_versions", lambda: versions)

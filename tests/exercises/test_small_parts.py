@@ -598,6 +598,7 @@ def test_writing_says_which_notebooks_changed_and_which_are_missing(monkeypatch,
     books = {"04.a": ROOT / "chapters/04_a/01_b.ipynb", "04.b": ROOT / "chapters/04_first_kernels"}
     monkeypatch.setattr(cli, "all_exercises", lambda: [SimpleNamespace(notebook=n) for n in books])
     monkeypatch.setattr(generate, "notebook_path", lambda exercise: books[exercise.notebook])
+    monkeypatch.setattr(generate, "unplaced", list)
     monkeypatch.setattr(front_page, "draw", lambda: False)
     monkeypatch.setattr(fault_film, "draw", lambda: False)
     for changed, words in (([], "nothing to update"), ([books["04.a"]], "updated 04_a/01_b.ipynb")):
@@ -605,6 +606,20 @@ def test_writing_says_which_notebooks_changed_and_which_are_missing(monkeypatch,
         assert cli._write() == 0
         missing = "missing 04.a.ipynb: its exercises wait for it"
         assert sorted(capsys.readouterr().out.splitlines()) == sorted([missing, words])
+
+
+def test_writing_names_an_exercise_that_has_no_place(monkeypatch, capsys):
+    monkeypatch.setattr(cli, "all_exercises", list)
+    for module, name in ((generate, "write_notebooks"), (chapter_tables, "write_tables")):
+        monkeypatch.setattr(module, name, list)
+    monkeypatch.setattr(front_page, "draw", lambda: False)
+    monkeypatch.setattr(fault_film, "draw", lambda: False)
+    monkeypatch.setattr(generate, "unplaced", lambda: [SAXPY])
+    assert cli._write() == 1
+    assert (
+        "04.saxpy has no place in 04_first_kernels/01_hello_threads.ipynb: write {{exercise "
+        in (capsys.readouterr().out)
+    )
 
 
 def test_writing_counts_the_exercises_in_the_readme(tmp_path, monkeypatch, capsys):
@@ -628,7 +643,6 @@ def test_missing_cells_are_placed_behind_those_that_come_before_them():
     for kept in ([task], [task, starter], [task, hints], [task, starter, hints]):
         found = generate.write_into({"cells": [*kept, other]}, [SAXPY])["cells"]
         assert found == [*cells, other]
-    assert generate.write_into({"cells": [other]}, [SAXPY])["cells"] == [other, *cells]
 
 
 def line(name, status=OPEN, tries=0, chapter="04"):

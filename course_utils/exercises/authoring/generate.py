@@ -2,9 +2,9 @@
 
 Four cells each: task, starter, hints and solution, each marked by a tag such as
 ``exercise.04.saxpy.hints``, which the notebooks' canonical form keeps. An author places an exercise
-by writing a Markdown cell ``{{exercise 04.saxpy}}`` and running ``python -m course_utils exercises
---write``; without such a cell they go to the end. A test holds the notebooks equal to what this
-module generates.
+by writing ``{{exercise 04.saxpy}}`` alone into a Markdown cell and running ``python -m course_utils
+exercises --write``, which names the exercises that have no such cell. A test holds the notebooks
+equal to what this module generates.
 """
 
 from __future__ import annotations
@@ -61,8 +61,23 @@ def notebook_path(exercise: BaseExercise) -> Path:
 
 
 def stale_notebooks() -> list[Path]:
-    """Notebooks whose exercise cells differ from what is generated; missing ones are left out."""
-    return [path for path, old, new in _versions() if old != new]
+    """Notebooks whose exercise cells differ from what is generated, or that have no place for one.
+    Missing notebooks are left out."""
+    without_a_place = {notebook_path(exercise) for exercise in unplaced()}
+    return [path for path, old, new in _versions() if old != new or path in without_a_place]
+
+
+def unplaced() -> list[BaseExercise]:
+    """Exercises whose notebook exists and has neither their cells nor their mark."""
+    in_notebooks = {
+        path: {_part(cell)[0] or _mark(cell) for cell in old["cells"]}
+        for path, old, _ in _versions()
+    }
+    return [
+        exercise
+        for exercise in all_exercises()
+        if exercise.id not in in_notebooks.get(notebook_path(exercise), {exercise.id})
+    ]
 
 
 def write_notebooks() -> list[Path]:
@@ -96,7 +111,8 @@ def _versions() -> list[tuple[Path, dict[str, Any], dict[str, Any]]]:
 
 
 def _place(old: list[dict[str, Any]], exercise: BaseExercise) -> list[dict[str, Any]]:
-    """Put each part where it is; parts that are missing follow the one before, or the mark."""
+    """Put each part where it is. Parts that are missing follow the one before, or the mark. An
+    exercise that has neither is left out."""
     new = {part: _cell(exercise, part) for part in PARTS}
     present = [_part(cell)[1] for cell in old if _part(cell)[0] == exercise.id]
     result: list[dict[str, Any]] = []
@@ -109,10 +125,11 @@ def _place(old: list[dict[str, Any]], exercise: BaseExercise) -> list[dict[str, 
             present += PARTS
         else:
             result.append(cell)
-    for number, part in enumerate(PARTS):
+    for number, part in enumerate(PARTS if present else ()):
         if part not in present:
-            after = [i for i, cell in enumerate(result) if _is_before(cell, exercise.id, number)]
-            result.insert(after[-1] + 1 if after else len(result), new[part])
+            own = [i for i, cell in enumerate(result) if _part(cell)[0] == exercise.id]
+            after = [i + 1 for i in own if _is_before(result[i], exercise.id, number)]
+            result.insert(after[-1] if after else own[0], new[part])
     return result
 
 
