@@ -35,6 +35,7 @@ TILES_OF_16 = (
     (272, 256, 16),
 )
 
+
 WMMA_PRODUCT = KernelExercise(
     inputs=half_matrices,
     reference=product_of_rows,
@@ -118,6 +119,78 @@ MMA_PRODUCT = KernelExercise(
 )
 
 
+LDMATRIX_LOADS = KernelExercise(
+    inputs=half_matrices,
+    reference=product_of_rows,
+    launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
+    small=((48, 32, 80), (16, 64, 48), (16, 16, 16)),
+    worked=two_by_two(16, 16, 16),
+    full=(2048, 2048, 2048),
+    reduction=lambda size: max(size[2], 1),
+    target=Target(
+        label="loads from shared memory per step along K",
+        measure=lambda counts: counts.shared_load_requests / 4,
+        at_most=2.0,
+        advice="One ldmatrix_4 fills the four registers of A, and one the four of B.",
+        size=(16, 16, 64),
+    ),
+    within=2.0,
+    contract=Domain(sizes=chosen(*TILES_OF_16), values=HALF_OPERANDS),
+    method=(
+        *on_tensor_cores((48, 32, 80)),
+        method.one_store_per_result(),
+        method.instructions(
+            "threads at an ldmatrix",
+            "ldmatrix.",
+            at_least=2 * 32 * 4,
+            advice="Both fragments come from shared memory by ldmatrix.",
+            size=(16, 16, 64),
+        ),
+    ),
+)
+
+
+PREDICT_PITCHES = NumberExercise(
+    source="06_matmul_and_fft/exercises/pitches.cu",
+    kernel="pitches",
+    inputs=lambda rng, pitch: {"y": empty(128, np.uint32), "pitch": np.int32(pitch)},
+    launch=lambda pitch: Launch((1,), (32,)),
+    asks={
+        "close": Ask(
+            "16 bytes: the rows follow each other",
+            16,
+            lambda counts: counts.shared_load_wavefronts,
+            {1: "32 rows of 16 bytes are 512 bytes. A wavefront serves 128 of them."},
+        ),
+        "half": Ask(
+            "64 bytes",
+            64,
+            lambda counts: counts.shared_load_wavefronts,
+            {
+                4: "Rows 0 and 2 both begin at a multiple of 128 bytes: in the same bank.",
+                2: "Of the eight rows of a tile, four begin in bank 0 and four in bank 16.",
+                8: "Four of the eight rows of a tile share banks, and there are four tiles.",
+            },
+        ),
+        "whole": Ask(
+            "128 bytes",
+            128,
+            lambda counts: counts.shared_load_wavefronts,
+            {
+                8: "That is one tile. There are four.",
+                16: "All eight rows of a tile begin in bank 0, not four of them.",
+            },
+        ),
+        "padded": Ask(
+            "144 bytes",
+            144,
+            lambda counts: counts.shared_load_wavefronts,
+            {32: "144 bytes are 36 words: each row begins four banks further on."},
+        ),
+    },
+)
+
+
 def shared_bytes(stats) -> int:
     """Static shared memory of the kernel."""
     function = stats.launches[0].instructions[0].instruction.scope.function
@@ -167,78 +240,6 @@ SWIZZLED_ROWS = KernelExercise(
             lambda stats: stats.counts.shared_load_wavefronts,
             at_most=48,
             advice="Each ldmatrix has 4 wavefronts when no two rows meet in a bank.",
-            size=(16, 16, 64),
-        ),
-    ),
-)
-
-
-PREDICT_PITCHES = NumberExercise(
-    source="06_matmul_and_fft/exercises/pitches.cu",
-    kernel="pitches",
-    inputs=lambda rng, pitch: {"y": empty(128, np.uint32), "pitch": np.int32(pitch)},
-    launch=lambda pitch: Launch((1,), (32,)),
-    asks={
-        "close": Ask(
-            "16 bytes: the rows follow each other",
-            16,
-            lambda counts: counts.shared_load_wavefronts,
-            {1: "32 rows of 16 bytes are 512 bytes. A wavefront serves 128 of them."},
-        ),
-        "half": Ask(
-            "64 bytes",
-            64,
-            lambda counts: counts.shared_load_wavefronts,
-            {
-                4: "Rows 0 and 2 both begin at a multiple of 128 bytes: in the same bank.",
-                2: "Of the eight rows of a tile, four begin in bank 0 and four in bank 16.",
-                8: "Four of the eight rows of a tile share banks, and there are four tiles.",
-            },
-        ),
-        "whole": Ask(
-            "128 bytes",
-            128,
-            lambda counts: counts.shared_load_wavefronts,
-            {
-                8: "That is one tile. There are four.",
-                16: "All eight rows of a tile begin in bank 0, not four of them.",
-            },
-        ),
-        "padded": Ask(
-            "144 bytes",
-            144,
-            lambda counts: counts.shared_load_wavefronts,
-            {32: "144 bytes are 36 words: each row begins four banks further on."},
-        ),
-    },
-)
-
-
-LDMATRIX_LOADS = KernelExercise(
-    inputs=half_matrices,
-    reference=product_of_rows,
-    launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
-    small=((48, 32, 80), (16, 64, 48), (16, 16, 16)),
-    worked=two_by_two(16, 16, 16),
-    full=(2048, 2048, 2048),
-    reduction=lambda size: max(size[2], 1),
-    target=Target(
-        label="loads from shared memory per step along K",
-        measure=lambda counts: counts.shared_load_requests / 4,
-        at_most=2.0,
-        advice="One ldmatrix_4 fills the four registers of A, and one the four of B.",
-        size=(16, 16, 64),
-    ),
-    within=2.0,
-    contract=Domain(sizes=chosen(*TILES_OF_16), values=HALF_OPERANDS),
-    method=(
-        *on_tensor_cores((48, 32, 80)),
-        method.one_store_per_result(),
-        method.instructions(
-            "threads at an ldmatrix",
-            "ldmatrix.",
-            at_least=2 * 32 * 4,
-            advice="Both fragments come from shared memory by ldmatrix.",
             size=(16, 16, 64),
         ),
     ),

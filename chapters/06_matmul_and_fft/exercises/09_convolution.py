@@ -77,6 +77,53 @@ def pixel_below_all(given: Given, rng: np.random.Generator) -> Given:
 ZERO_IN_FILTER = InputClass("w[1, 1] = 0, a pixel infinite", zero_in_filter)
 PIXEL_BELOW_ALL = InputClass("a pixel -inf", pixel_below_all)
 
+
+def loads_per_store(counts) -> float:
+    """Loads of single threads from global memory, over their stores."""
+    return counts.global_load_bytes / counts.global_store_bytes
+
+
+PREDICT_HALO = NumberExercise(
+    source="06_matmul_and_fft/exercises/halo_loads.cu",
+    kernel="halo_loads",
+    inputs=lambda rng, shape: {
+        "x": floats(rng, (34, 36)),
+        "y": empty((8 * 8, 16 * 16, 8 * 32, 16 * 32)[shape - 1]),
+        "shape": np.int32(shape),
+    },
+    launch=lambda shape: Launch((1,), (256,)),
+    asks={
+        "eight": Ask(
+            "8 x 8",
+            1,
+            loads_per_store,
+            {
+                81 / 64: "The halo is on all four sides: two more rows, and two more columns.",
+                1: "The tile alone. Its border needs pixels from outside of it.",
+            },
+        ),
+        "sixteen": Ask(
+            "16 x 16",
+            2,
+            loads_per_store,
+            {17 * 17 / 256: "The halo is on all four sides."},
+        ),
+        "long": Ask(
+            "8 x 32",
+            3,
+            loads_per_store,
+            {18 * 18 / 256: "As many pixels as 16 x 16, but a longer border."},
+        ),
+        "large": Ask(
+            "16 x 32",
+            4,
+            loads_per_store,
+            {17 * 33 / 512: "The halo is on all four sides."},
+        ),
+    },
+)
+
+
 HALO_TILE = KernelExercise(
     inputs=one_image,
     reference=lambda given: {"y": convolved(np.pad(given["x"], 1)[None], given["w"][None])},
@@ -138,11 +185,6 @@ def at_zero(given, rng: np.random.Generator) -> dict:
     w[0, 1, 1] = 0
     x[0, x.shape[1] // 2, x.shape[2] // 2] = np.inf
     return {"x": x, "w": w}
-
-
-def loads_per_store(counts) -> float:
-    """Loads of single threads from global memory, over their stores."""
-    return counts.global_load_bytes / counts.global_store_bytes
 
 
 def loads_per_fma(counts) -> float:
@@ -271,6 +313,35 @@ IMAGE_COLUMNS = KernelExercise(
 )
 
 
+LEAN_LOOP = KernelExercise(
+    inputs=channels_with_zeros,
+    reference=lambda given: {"y": convolved(given["x"], given["w"])},
+    launch=lambda size: Launch((ceil_div(size[1] * size[2], 128),), (128,)),
+    small=((3, 17, 33), (5, 7, 12), (1, 1, 1)),
+    worked=Worked(whole=("x",), why_not="a pixel and its border are nine numbers for each channel"),
+    full=(64, 1024, 1024),
+    reduction=lambda size: 9 * size[0],
+    target=Target(
+        label="instructions per FMA",
+        measure=lambda counts: counts.thread_instructions / max(counts.flops / 2, 1),
+        at_most=6.0,
+        advice="Two loads and one FMA are needed. Which of the others compute an index again that "
+        "the last turn of the loop almost had?",
+        size=(8, 16, 32),
+    ),
+    within=2.0,
+    contract=Domain(
+        sizes=chosen(
+            *((1, 1, 1), (2, 3, 7), (3, 17, 12), (7, 9, 65), (1, 130, 131), (131, 3, 4)),
+            *((2, 1, 2053), (1, 2051, 4), (12, 70, 77)),
+            names=("C", "H", "W"),
+        ),
+        values=(domain.data("x", *ORDINARY), domain.data("w", *ORDINARY)),
+    ),
+    method=(method.one_store_per_result(), method.balanced_work(size=(3, 16, 32))),
+)
+
+
 PRODUCTS = "mul.f", "mul.rn", "mul.rz", "fma.", "div.", "rcp."  # of numbers, not of indices
 
 
@@ -310,72 +381,6 @@ WINOGRAD_LINE = KernelExercise(
             size=1000,
         ),
     ),
-)
-
-
-PREDICT_HALO = NumberExercise(
-    source="06_matmul_and_fft/exercises/halo_loads.cu",
-    kernel="halo_loads",
-    inputs=lambda rng, shape: {
-        "x": floats(rng, (34, 36)),
-        "y": empty((8 * 8, 16 * 16, 8 * 32, 32 * 32)[shape - 1]),
-        "shape": np.int32(shape),
-    },
-    launch=lambda shape: Launch((1,), (256,)),
-    asks={
-        "eight": Ask(
-            "8 x 8",
-            1,
-            loads_per_store,
-            {
-                81 / 64: "The halo is on all four sides: two more rows, and two more columns.",
-                1: "The tile alone. Its border needs pixels from outside of it.",
-            },
-        ),
-        "sixteen": Ask(
-            "16 x 16",
-            2,
-            loads_per_store,
-            {17 * 17 / 256: "The halo is on all four sides."},
-        ),
-        "long": Ask(
-            "8 x 32",
-            3,
-            loads_per_store,
-            {18 * 18 / 256: "As many pixels as 16 x 16, but a longer border."},
-        ),
-        "large": Ask(
-            "32 x 32",
-            4,
-            loads_per_store,
-            {33 * 33 / 1024: "The halo is on all four sides."},
-        ),
-    },
-)
-
-
-LEAN_LOOP = KernelExercise(
-    inputs=channels_with_zeros,
-    reference=lambda given: {"y": convolved(given["x"], given["w"])},
-    launch=lambda size: Launch((ceil_div(size[1] * size[2], 128),), (128,)),
-    small=((3, 16, 32), (5, 7, 12), (1, 1, 4)),
-    worked=Worked(whole=("x",), why_not="four pixels and their border are 18 numbers"),
-    full=(64, 1024, 1024),
-    reduction=lambda size: 9 * size[0],
-    target=Target(
-        label="instructions per FMA",
-        measure=lambda counts: counts.thread_instructions / max(counts.flops / 2, 1),
-        at_most=6.0,
-        advice="Two loads and one FMA are needed. Which of the others compute an index again that "
-        "the last turn of the loop almost had?",
-        size=(8, 16, 32),
-    ),
-    within=2.0,
-    contract=Domain(
-        sizes=ROW_OF_PIXELS.contract.sizes,
-        values=(domain.data("x", *ORDINARY), domain.data("w", *ORDINARY)),
-    ),
-    method=(method.one_store_per_result(), method.balanced_work(size=(3, 16, 32))),
 )
 
 

@@ -240,6 +240,37 @@ KEPT_ROW = KernelExercise(
 )
 
 
+SHORT_ROWS = KernelExercise(
+    inputs=lambda rng, size: {
+        "x": (4 * rng.standard_normal(size) - 20).astype(np.float32),
+        "y": empty(size),
+        **int32s(rows=size[0], columns=size[1]),
+    },
+    reference=lambda given: {"y": row_softmax(given["x"])},
+    launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
+    small=((19, 31), (8, 32), (3, 7), (1, 1)),
+    full=(1 << 20, 32),
+    reduction=lambda size: size[1],
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 7, 8, 9, 33, 300), columns=(1, 2, 3, 10, 17, 31, 32)),
+        values=(domain.data("x", *domain.ANY_FINITE, domain.HUGE, domain.AT_LOWEST),),
+    ),
+    method=(
+        method.one_store_per_result(),
+        method.a_thread_each(size=(16, 32)),
+        method.balanced_work(2.0, size=(16, 32)),
+    ),
+    target=Target(
+        label="instructions of warps per row",
+        measure=lambda counts: counts.warp_instructions / 64,
+        at_most=150,
+        advice="A row fits into the lanes of one warp. Let each warp have a row, and shuffle.",
+        size=(64, 32),
+    ),
+    within=2.0,
+)
+
+
 ROW_OF_TWO = KernelExercise(
     inputs=scattered_rows,
     reference=lambda given: {"y": row_softmax(given["x"])},
@@ -268,6 +299,40 @@ ROW_OF_TWO = KernelExercise(
         at_most=2.0,
         advice="The result is right. A block need not read the other's half: it sends its pair.",
         size=(2, 1024),
+    ),
+    within=2.0,
+)
+
+
+OWN_SOFTMAX = KernelExercise(
+    inputs=scattered_rows,
+    reference=lambda given: {"y": row_softmax(given["x"])},
+    launch=lambda size: Launch((size[0],), (256,)),
+    small=((3, 300), (2, 1024), (2, 257), (3, 7), (1, 1)),
+    full=(1 << 10, 1 << 16),
+    reduction=lambda size: size[1],
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 3, 7, 40), columns=(*COLUMNS, 4099, 30_000)),
+        values=(domain.data("x", *domain.ANY_FINITE, domain.HUGE, domain.AT_LOWEST),),
+    ),
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(3.0, size=(2, 1024)),
+        Requirement(
+            "sectors for each load of a warp",
+            lambda stats: sectors_a_load(stats.counts),
+            at_most=4.5,
+            advice="Let the lanes of a warp load neighbouring numbers at once.",
+            size=(2, 1024),
+        ),
+        Requirement(
+            "loads of each number",
+            lambda stats: stats.counts.global_load_bytes / (4 * 2 * 1024),
+            at_most=2.5,  # each thread may begin with the row's first number
+            advice="One pass can find the largest number and the sum, if the sum is rescaled "
+            "whenever the largest number changes.",
+            size=(2, 1024),
+        ),
     ),
     within=2.0,
 )
@@ -333,71 +398,6 @@ SOFTMAX_GRADIENT = KernelExercise(
         at_most=2.0,
         advice="The result is right. y and dy are there after the first loop: use the registers.",
         size=(2, 1024),
-    ),
-    within=2.0,
-)
-
-
-OWN_SOFTMAX = KernelExercise(
-    inputs=scattered_rows,
-    reference=lambda given: {"y": row_softmax(given["x"])},
-    launch=lambda size: Launch((size[0],), (256,)),
-    small=((3, 300), (2, 1024), (2, 257), (3, 7), (1, 1)),
-    full=(1 << 10, 1 << 16),
-    reduction=lambda size: size[1],
-    contract=Domain(
-        sizes=domain.shapes(rows=(1, 3, 7, 40), columns=(*COLUMNS, 4099, 30_000)),
-        values=(domain.data("x", *domain.ANY_FINITE, domain.HUGE, domain.AT_LOWEST),),
-    ),
-    method=(
-        method.one_store_per_result(),
-        method.balanced_work(3.0, size=(2, 1024)),
-        Requirement(
-            "sectors for each load of a warp",
-            lambda stats: sectors_a_load(stats.counts),
-            at_most=4.5,
-            advice="Let the lanes of a warp load neighbouring numbers at once.",
-            size=(2, 1024),
-        ),
-        Requirement(
-            "loads of each number",
-            lambda stats: stats.counts.global_load_bytes / (4 * 2 * 1024),
-            at_most=2.5,  # each thread may begin with the row's first number
-            advice="One pass can find the largest number and the sum, if the sum is rescaled "
-            "whenever the largest number changes.",
-            size=(2, 1024),
-        ),
-    ),
-    within=2.0,
-)
-
-
-SHORT_ROWS = KernelExercise(
-    inputs=lambda rng, size: {
-        "x": (4 * rng.standard_normal(size) - 20).astype(np.float32),
-        "y": empty(size),
-        **int32s(rows=size[0], columns=size[1]),
-    },
-    reference=lambda given: {"y": row_softmax(given["x"])},
-    launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
-    small=((19, 32), (16, 20), (3, 7), (1, 1)),
-    full=(1 << 20, 32),
-    reduction=lambda size: size[1],
-    contract=Domain(
-        sizes=domain.shapes(rows=(1, 7, 8, 9, 33, 300), columns=(1, 2, 3, 10, 17, 31, 32)),
-        values=(domain.data("x", *domain.ANY_FINITE, domain.HUGE, domain.AT_LOWEST),),
-    ),
-    method=(
-        method.one_store_per_result(),
-        method.a_thread_each(size=(16, 32)),
-        method.balanced_work(2.0, size=(16, 32)),
-    ),
-    target=Target(
-        label="instructions of warps per row",
-        measure=lambda counts: counts.warp_instructions / 64,
-        at_most=150,
-        advice="A row fits into the lanes of one warp. Let each warp have a row, and shuffle.",
-        size=(64, 32),
     ),
     within=2.0,
 )

@@ -27,6 +27,6 @@ extern "C" __global__ void halo_loads(const float *x, float *y, int shape)
     } else if (shape == 3) {
         fill<8, 32>(x, y);
     } else {
-        fill<32, 32>(x, y);
+        fill<16, 32>(x, y);
     }
 }

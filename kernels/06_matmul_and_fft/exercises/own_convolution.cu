@@ -2,7 +2,7 @@
 // F x C x 3 x 3, y is N x F x H x W, and
 //     y[n][f][h][v] = sum over c, r, s of x[n][c][h + r - 1][v + s - 1] w[f][c][r][s].
 // A block computes 16 x 16 pixels of one image and one filter, and gridDim.z is N F.
-// The kernel is extern "C" __global__ void own_convolution, with the parameters const float *x,
+// The kernel is called own_convolution, is extern "C", and has the parameters const float *x,
 // const float *w, float *y, int C, int F, int H, int W.
 // grid (ceil(W / 16), ceil(H / 16), N F), block (16, 16), dynamic shared 0
 

@@ -1,6 +1,6 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Any shape with fewer
 // than 2^31 elements a matrix, and K may be 0. A block computes 64 x 64 elements of C.
-// The kernel is extern "C" __global__ void own_gemm, with the parameters const float *A,
+// The kernel is called own_gemm, is extern "C", and has the parameters const float *A,
 // const float *B, float *C, int M, int N, int K.
 // grid (ceil(N / 64), ceil(M / 64)), block 256, dynamic shared 0
 

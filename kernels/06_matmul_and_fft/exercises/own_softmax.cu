@@ -1,7 +1,7 @@
 // y = softmax of each row of x, of finite fp32 numbers: exp(x - the row's largest), over the row's
 // sum of these. x and y have gridDim.x rows of any number of columns from 1, and a row may be too
-// long for shared memory. A block takes one row. The kernel is extern "C" __global__ void
-// own_softmax, with the parameters const float *x, float *y, int columns.
+// long for shared memory. A block takes one row. The kernel is called
+// own_softmax, is extern "C", and has the parameters const float *x, float *y, int columns.
 // grid (rows), block 256, dynamic shared 0
 
 // TODO: the whole kernel
