@@ -14,4 +14,5 @@ def looked_back(words):
         total += word[1]
         if word[0] == "P":
             return total
+    return None
     # END

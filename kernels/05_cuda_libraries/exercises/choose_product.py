@@ -7,6 +7,7 @@ def choose_product(ways, tolerance, smallest):
     why = {}
     for name, error, _, least in ways:
         if name != chosen:
-            why[name] = "too inexact" if error > tolerance else "underflows" if least > smallest else "slower"
+            underflow = "underflows" if least > smallest else "slower"
+            why[name] = "too inexact" if error > tolerance else underflow
     return chosen, why
     # END

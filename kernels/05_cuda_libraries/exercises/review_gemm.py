@@ -11,7 +11,8 @@
 # SOLUTION
 def review():
     """The mistakes of forward: line and word."""
-    return {3: "beta", 8: "handle", 10: "status", 11: "extents", 12: "leading dimension", 14: "offset"}
+    found = {3: "beta", 8: "handle", 10: "status"}
+    return found | {11: "extents", 12: "leading dimension", 14: "offset"}
 
 
 # END

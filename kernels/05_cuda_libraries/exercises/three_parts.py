@@ -3,6 +3,7 @@ import numpy as np
 
 def three_parts(x):
     """The three bf16 parts of each number of x (n), as fp32 (3, n), the largest first."""
+
     # TODO: all of it
     # SOLUTION
     def rounded(x):

@@ -1,10 +1,12 @@
 import numpy as np
 
-# TODO: write is_right(layer_norm) from its first line. layer_norm(x, weight, bias, eps) takes float32
-# arrays of NumPy, x of rows x columns, weight and bias of columns, and returns a new float32 array:
-# (x - mean) / sqrt(variance + eps) * weight + bias, row by row, where the variance is the mean of the
-# squared distances. Any rows and columns from 1 on, any eps above 0, and a mean up to 1000 times the
-# spread. Return True if that layer_norm is right to 1 % of the largest result, False if it isn't.
+
+# TODO: write is_right(layer_norm) from its first line. layer_norm(x, weight, bias, eps) takes
+# float32 arrays of NumPy, x of rows x columns, weight and bias of columns, and returns a new
+# float32 array: (x - mean) / sqrt(variance + eps) * weight + bias, row by row, where the variance is the
+# mean of the squared distances. Any rows and columns from 1 on, any eps above 0, and a mean up to
+# 1000 times the spread. Return True if that layer_norm is right to 1 % of the largest result, False
+# if it isn't.
 # SOLUTION
 def is_right(layer_norm):
     """Whether this layer_norm is right, for several shapes, means and eps."""
@@ -31,11 +33,13 @@ def is_right(layer_norm):
         first = layer_norm(x, weight, bias, eps)
         kept = first.copy()
         layer_norm(2 * x + 1, weight, bias, eps)
-        if not all(np.array_equal(now, before) for now, before in zip((x, weight, bias), given)):
+        if not all(map(np.array_equal, (x, weight, bias), given)):
             return False
         if not np.array_equal(first, kept, equal_nan=True) or first.shape != x.shape:
             return False
         if not np.abs(first - expected).max() <= 0.01 * np.abs(expected).max():
             return False
     return True
+
+
 # END
