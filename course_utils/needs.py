@@ -99,7 +99,7 @@ BY_PIP = {  # what else pip fetches, and what to say after its command
     "cuda-cccl": "fetches it.",
     "curand": "fetches it.",
     "cutlass-dsl": "fetches it; read its licence first.",
-    "mathdx": "fetches it (23 MB); read its licence first. No GPU is needed.",
+    "mathdx": "fetches it (23 MB), after you've read its licence. No GPU is needed.",
     "nvmath": "fetches it.",
 }
 FOR_THIS_CUDA = {  # packages of BY_PIP with an extra for each major version of CUDA

@@ -35,7 +35,7 @@ def timeline(
     panel is the end of its last span. Raises ValueError for a panel without spans and for a span
     that ends before it starts.
 
-    With ``ring`` the rows are those of a ring of mbarriers, from a trace: copies, phases of full
+    With ``ring`` the rows belong to a ring of mbarriers, from a trace: copies, phases of full
     and empty, tensor cores and waits are sorted in this order, each kind has one colour, and a
     legend names it.
     """
@@ -103,7 +103,7 @@ def timeline(
 
 
 def _kind(row: str) -> int:
-    """The number of a row's kind in RING; one more than the last for a row of no kind."""
+    """The number of a row's kind in RING, and one more than the last for a row of no kind."""
     for number, names in enumerate(RING.values()):
         if row.startswith(names) or row.endswith(names):
             return number

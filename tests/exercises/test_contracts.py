@@ -20,6 +20,8 @@ ALL_IN_THE_CASES = {
     "04.review_the_change",
     "04.review_the_count",
     "04.tell_them_apart",
+    "05.read_list",
+    "05.review_gemm",
     "07.review_quantiser",
     "08.review_the_loader",
 }

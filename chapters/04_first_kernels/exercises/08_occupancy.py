@@ -48,7 +48,7 @@ SLOTS = 64 // (256 // 32)  # blocks of 256 threads on an SM
 
 
 def first_loads(rows: int, columns: int) -> tuple[str, int, int]:
-    """The kernel with more bytes in flight, and those of both, block by block."""
+    """The kernel with more bytes in flight, and the bytes of both, block by block."""
     blocks = {"warp": -(-rows // 8), "block": rows}
     started = {name: min(count, 132 * SLOTS) for name, count in blocks.items()}
     busy = {"warp": min(8 * started["warp"], rows), "block": started["block"]}
@@ -59,7 +59,7 @@ def first_loads(rows: int, columns: int) -> tuple[str, int, int]:
 
 
 def any_matrix(rng: np.random.Generator) -> tuple[int, int]:
-    """Few rows or many, short or long, around what fits at once and what a block takes."""
+    """Few rows or many, short or long, around the blocks that fit at once and a block's columns."""
     rows = int(rng.choice([1, 7, 64, 1055, 1056, 1057, 8447, 8448, 8449, 100_000]))
     columns = int(rng.choice([1, 31, 32, 33, 255, 256, 257, 4096, 1_000_000]))
     return max(rows + int(rng.integers(-1, 2)), 1), max(columns + int(rng.integers(-1, 2)), 1)

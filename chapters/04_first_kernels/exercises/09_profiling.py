@@ -46,9 +46,9 @@ PREDICT_COUNTERS = NumberExercise(
             (1000, 0),
             lambda counts: counts.operations.get("ffma", 0),
             {
-                1024: "That is the number of threads; the guard lets fewer of them through.",
-                2000: "An FMA is one instruction for a product and a sum; ncu counts it once.",
-                32: "That is what warps execute. `thread_inst` counts the threads that take part.",
+                1024: "That is the number of threads, and the guard lets fewer of them through.",
+                2000: "An FMA is one instruction for a product and a sum, and ncu counts it once.",
+                32: "Warps execute that many. `thread_inst` counts the threads that take part.",
             },
         ),
         "load_requests": Ask(
@@ -77,8 +77,8 @@ PREDICT_COUNTERS = NumberExercise(
             (1000, 1),
             lambda counts: counts.global_load_sectors,
             {
-                250: "The 32 floats of a warp now begin 4 bytes behind an edge and end behind one.",
-                251: "Every warp begins behind an edge and ends behind another, not just one.",
+                250: "The 32 floats of a warp now begin 4 bytes after an edge and end after one.",
+                251: "Every warp begins after an edge and ends after another, not just one.",
                 285: "The last warp has 8 elements only: 32 bytes, across one edge.",
                 314: "Only x is shifted.",
             },
@@ -138,7 +138,7 @@ FIND_THE_DOUBLES = KernelExercise(
             "instructions on 64-bit floating-point numbers",
             wide_instructions,
             at_most=0,
-            advice="A conversion or a comparison of doubles is 64-bit work, too: `0.5f`, `tanhf`.",
+            advice="A conversion or a comparison of doubles is also 64-bit work: `0.5f`, `tanhf`.",
             size=1024,
         ),
         method.one_store_per_result(),
@@ -154,7 +154,7 @@ FIND_THE_DOUBLES = KernelExercise(
 )
 
 
-REPORTS = {  # the letter on the page: the kernel of the H200's record, and what costs it most
+REPORTS = {  # the letter on the page: the kernel of the H200's record, and its largest cost
     "A": ("transpose_32", "bank conflicts"),
     "B": ("local_array", "local memory"),
     "C": ("stencil", "nothing"),
@@ -163,7 +163,7 @@ REPORTS = {  # the letter on the page: the kernel of the H200's record, and what
 }
 LOADS, SECTORS = "t_requests_pipe_lsu_mem_global_op_ld", "t_sectors_pipe_lsu_mem_global_op_ld"
 THREADS = "smsp__thread_inst_executed_per_inst_executed.ratio"
-RATIOS = {  # of which counters the number behind a name is made
+RATIOS = {  # the counters that make the number of each name
     "uncoalesced loads": (f"l1tex__{SECTORS}.sum", f"l1tex__{LOADS}.sum"),
     "nothing": (f"l1tex__{SECTORS}.sum", f"l1tex__{LOADS}.sum"),
     "bank conflicts": (
@@ -181,20 +181,20 @@ AGREES = "what the report says"
 
 @cache
 def report(letter: str) -> dict[str, float]:
-    """What ncu counted on the H200, by its metric."""
+    """ncu's counts on the H200, by metric."""
     kernel, _ = REPORTS[letter]
     counted: dict[str, float] = measurements("ncu", "NVIDIA H200")["kernels"][kernel]
     return counted
 
 
 def number_behind(letter: str) -> float:
-    """The number that proves what costs the kernel of a report the most."""
+    """The number that proves the largest cost of a report's kernel."""
     of, each = RATIOS[REPORTS[letter][1]]
     return report(letter)[of] / (report(letter)[each] if each else 1)
 
 
 def defended(function: Callable[[str], Any], claim: Claim) -> str:
-    """What a diagnosis says, held against the report."""
+    """A diagnosis, held against the report."""
     found = function(claim.name)
     if not isinstance(found, (tuple, list)) or len(found) != 2:
         return claim.refuse(found, 'Return a name and its number, such as `("nothing", 4.0)`.')

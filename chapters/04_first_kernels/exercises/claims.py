@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass
 class Claim:
-    """A case: ``name`` is what the answer is about. ``said`` is the next step for an answer that is
+    """A case: ``name`` is the answer's subject. ``said`` is the next step for an answer that is
     wrong, which the exercise's ``call`` notes. ``prepare(name)`` compiles what the case needs: no
     compiler may be started while an answer runs."""
 

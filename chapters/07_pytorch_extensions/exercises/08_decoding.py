@@ -98,90 +98,7 @@ DECODE_ROW = KernelExercise(
 )
 
 
-# --- rotary positions ---
-
-
-def rows_at_positions(rng: np.random.Generator, rows: int) -> dict:
-    """x (rows x 64), the rows' positions, cosines and sines (rows + 3 x 32), room for y."""
-    length = rows + 3
-    angles = np.outer(np.arange(length), 100.0 ** (-np.arange(WIDTH) / WIDTH))
-    return {
-        "x": floats(rng, (rows, 2 * WIDTH)),
-        "position": rng.integers(0, length, rows).astype(np.int32),
-        "cosine": np.cos(angles).astype(np.float32),
-        "sine": np.sin(angles).astype(np.float32),
-        "y": empty((rows, 2 * WIDTH)),
-        "rows": np.int32(rows),
-    }
-
-
-def rotated(given) -> dict:
-    """The pairs (i, i + 32) of each row, rotated."""
-    first, second = np.split(given["x"].astype(np.float64), 2, axis=1)
-    cosine, sine = (
-        given[name].astype(np.float64)[given["position"]] for name in ("cosine", "sine")
-    )
-    return {
-        "y": np.concatenate(
-            [first * cosine - second * sine, first * sine + second * cosine], axis=1
-        )
-    }
-
-
-ROTATE_PAIRS = KernelExercise(
-    inputs=rows_at_positions,
-    reference=rotated,
-    launch=lambda rows: Launch((ceil_div(rows * WIDTH, 256),), (256,)),
-    small=(19, 8, 1),
-    worked=Worked(why_not="a row has 64 numbers"),
-    axes={"y": ("row", "number")},
-    full=1 << 18,
-    reduction=lambda rows: 2,
-    contract=Domain(
-        sizes=domain.lengths("rows", most=1100),
-        values=(domain.data("x", *domain.ORDINARY),),
-    ),
-    method=(method.one_store_per_result(), method.balanced_work(), method.balanced_loads()),
-)
-
-
 # --- pages ---
-
-
-def paged(rng: np.random.Generator, n: int) -> dict:
-    """pages (two more than are needed x 16 x 32), the table of the sequence, room for y."""
-    of_one = ceil_div(n, PAGE)
-    pages = of_one + 2
-    return {
-        "pages": floats(rng, (pages, PAGE, WIDTH)),
-        "table": rng.permutation(pages)[:of_one].astype(np.int32),
-        "y": empty((n, WIDTH)),
-        "n": np.int32(n),
-    }
-
-
-def read_out(given) -> dict:
-    """The sequence's rows, in their order."""
-    rows = given["pages"][given["table"]].reshape(-1, WIDTH)
-    return {"y": rows[: int(given["n"])]}
-
-
-PAGE_EDGE = KernelExercise(
-    inputs=paged,
-    reference=read_out,
-    launch=lambda n: Launch((ceil_div(n, 8),), (256,)),
-    small=(40, 17, 16, 1),
-    worked=Worked(why_not="a row has 32 numbers"),
-    axes={"y": ("token", "column")},
-    full=1 << 18,
-    exact=True,
-    bug=kinds.OUT_OF_BOUNDS,
-    contract=Domain(
-        sizes=domain.lengths(most=2100),
-        values=(domain.data("pages", *domain.ANY_FINITE),),
-    ),
-    method=(method.one_store_per_result(), method.balanced_work()),
-)
 
 
 def step_of(free, lengths, page: int) -> tuple:
@@ -230,4 +147,87 @@ TAKE_PAGES = PythonExercise(
     ),
     reference=after_step,
     contract=DrawnCases(any_step, tried="page of 1 to 16 tokens, up to 8 sequences"),
+)
+
+
+def paged(rng: np.random.Generator, n: int) -> dict:
+    """pages (two more than are needed x 16 x 32), the table of the sequence, room for y."""
+    of_one = ceil_div(n, PAGE)
+    pages = of_one + 2
+    return {
+        "pages": floats(rng, (pages, PAGE, WIDTH)),
+        "table": rng.permutation(pages)[:of_one].astype(np.int32),
+        "y": empty((n, WIDTH)),
+        "n": np.int32(n),
+    }
+
+
+def read_out(given) -> dict:
+    """The sequence's rows, in their order."""
+    rows = given["pages"][given["table"]].reshape(-1, WIDTH)
+    return {"y": rows[: int(given["n"])]}
+
+
+PAGE_EDGE = KernelExercise(
+    inputs=paged,
+    reference=read_out,
+    launch=lambda n: Launch((ceil_div(n, 8),), (256,)),
+    small=(40, 17, 16, 1),
+    worked=Worked(why_not="a row has 32 numbers"),
+    axes={"y": ("token", "column")},
+    full=1 << 18,
+    exact=True,
+    bug=kinds.OUT_OF_BOUNDS,
+    contract=Domain(
+        sizes=domain.lengths(most=2100),
+        values=(domain.data("pages", *domain.ANY_FINITE),),
+    ),
+    method=(method.one_store_per_result(), method.balanced_work()),
+)
+
+
+# --- rotary positions ---
+
+
+def rows_at_positions(rng: np.random.Generator, rows: int) -> dict:
+    """x (rows x 64), the rows' positions, cosines and sines (rows + 3 x 32), room for y."""
+    length = rows + 3
+    angles = np.outer(np.arange(length), 100.0 ** (-np.arange(WIDTH) / WIDTH))
+    return {
+        "x": floats(rng, (rows, 2 * WIDTH)),
+        "position": rng.integers(0, length, rows).astype(np.int32),
+        "cosine": np.cos(angles).astype(np.float32),
+        "sine": np.sin(angles).astype(np.float32),
+        "y": empty((rows, 2 * WIDTH)),
+        "rows": np.int32(rows),
+    }
+
+
+def rotated(given) -> dict:
+    """The pairs (i, i + 32) of each row, rotated."""
+    first, second = np.split(given["x"].astype(np.float64), 2, axis=1)
+    cosine, sine = (
+        given[name].astype(np.float64)[given["position"]] for name in ("cosine", "sine")
+    )
+    return {
+        "y": np.concatenate(
+            [first * cosine - second * sine, first * sine + second * cosine], axis=1
+        )
+    }
+
+
+ROTATE_PAIRS = KernelExercise(
+    inputs=rows_at_positions,
+    reference=rotated,
+    launch=lambda rows: Launch((ceil_div(rows * WIDTH, 256),), (256,)),
+    small=(19, 8, 1),
+    worked=Worked(why_not="a row has 64 numbers"),
+    axes={"y": ("row", "number")},
+    full=1 << 18,
+    reduction=lambda rows: 2,
+    contract=Domain(
+        sizes=domain.lengths("rows", most=1100),
+        values=(domain.data("x", *domain.ORDINARY),),
+    ),
+    method=(method.one_store_per_result(), method.balanced_work(), method.balanced_loads()),
 )

@@ -3,10 +3,10 @@ import numpy as np
 
 # TODO: write is_right(layer_norm) from its first line. layer_norm(x, weight, bias, eps) takes
 # float32 arrays of NumPy, x of rows x columns, weight and bias of columns, and returns a new
-# float32 array: (x - mean) / sqrt(variance + eps) * weight + bias, row by row, where the variance is the
-# mean of the squared distances. Any rows and columns from 1 on, any eps above 0, and a mean up to
-# 1000 times the spread. Return True if that layer_norm is right to 1 % of the largest result, False
-# if it isn't.
+# float32 array: (x - mean) / sqrt(variance + eps) * weight + bias, row by row, where the variance
+# is the mean of the squared distances. Any rows and columns from 1 on, any eps above 0, and a mean
+# up to 1000 times the spread. Return True if that layer_norm is right to 1 % of the largest result,
+# False if it isn't.
 # SOLUTION
 def is_right(layer_norm):
     """Whether this layer_norm is right, for several shapes, means and eps."""
