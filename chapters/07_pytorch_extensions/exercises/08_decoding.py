@@ -41,7 +41,7 @@ def caches(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "V": floats(rng, (heads, n, WIDTH)),
         "o": empty((heads, WIDTH)),
         "n": np.int32(n),
-        "scale": np.float32(WIDTH**-0.5),
+        "scale": np.float32(rng.uniform(0.1, 0.3)),
     }
 
 
@@ -60,9 +60,15 @@ def scores_apart(label: str, sign: int) -> InputClass:
         label,
         lambda given, rng: {
             "q": np.full_like(given["q"], 2.0),
-            "K": sign * (10 + np.abs(given["K"])),
+            "K": sign * (25 + np.abs(given["K"])),
         },
     )
+
+
+def of_both_signs(given, rng):
+    """Scores hundreds apart: a key's numbers are all about 8, or all about -8."""
+    signs = rng.choice([-1.0, 1.0], given["K"].shape[:2])[..., None].astype(np.float32)
+    return {"q": np.full_like(given["q"], 2.0), "K": signs * (8 + np.abs(given["K"]))}
 
 
 DECODE_ROW = KernelExercise(
@@ -73,7 +79,7 @@ DECODE_ROW = KernelExercise(
     worked=Worked(whole=("V",), why_not="a query has 32 numbers, one for each lane"),
     axes={"o": ("head", "column")},
     full=(256, 8192),
-    reduction=lambda size: 4000 + size[1],  # exponents of a hundred are rounded
+    reduction=lambda size: 40_000 + size[1],  # exponents of a hundred are rounded
     contract=Domain(
         sizes=domain.shapes(heads=(1, 2, 3, 5), n=(1, 2, 3, 4, 5, 31, 33, 130)).with_outlier(
             n=2053
@@ -83,6 +89,7 @@ DECODE_ROW = KernelExercise(
                 domain.AS_GIVEN,
                 scores_apart("scores of hundreds", 1),
                 scores_apart("scores of minus hundreds", -1),
+                InputClass("scores of both signs", of_both_signs),
             ),
             domain.data("V", domain.POSITIVE, domain.MIDDLING),
         ),
@@ -92,7 +99,7 @@ DECODE_ROW = KernelExercise(
             bytes_of(array, 4 * 2 * 130 * WIDTH, (2, 130), "Read each key and value once.")
             for array in "KV"
         ),
-        method.balanced_loads(at_most=1.5, size=(2, 128)),
+        method.balanced_loads(at_most=1.2, size=(2, 128)),
         method.one_store_per_result(),
     ),
 )
@@ -196,8 +203,8 @@ def rows_at_positions(rng: np.random.Generator, rows: int) -> dict:
     return {
         "x": floats(rng, (rows, 2 * WIDTH)),
         "position": rng.integers(0, length, rows).astype(np.int32),
-        "cosine": np.cos(angles).astype(np.float32),
-        "sine": np.sin(angles).astype(np.float32),
+        "cosine": np.cos(angles + rng.uniform(0, 6, angles.shape)).astype(np.float32),
+        "sine": np.sin(angles + rng.uniform(0, 6, angles.shape)).astype(np.float32),
         "y": empty((rows, 2 * WIDTH)),
         "rows": np.int32(rows),
     }

@@ -3,7 +3,7 @@
 // part_O sequences x heads x parts x 128 floats, lse sequences x heads x parts.
 // Adds to decode_split: a block keeps all queries of a group in registers, so each key and value
 // is read once.
-// Limit: arithmetic on ordinary cores.
+// Limit: arithmetic on ordinary cores, and registers: groups of 8 spill.
 // grid (heads / GROUP, sequences, parts), block (128), dynamic shared 0
 
 #include "decode.cuh"

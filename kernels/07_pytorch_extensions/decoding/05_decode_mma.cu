@@ -3,7 +3,7 @@
 // sequences x heads x parts. GROUP is 8 at most.
 // Adds to decode_grouped: the queries of a group are rows of an mma tile, so that tensor cores
 // multiply.
-// Limit: every sequence needs a cache of the full capacity.
+// Limit: 242 registers a thread, and a cache of the full capacity for every sequence.
 // grid (heads / GROUP, sequences, parts), block (128), dynamic shared 0
 
 #include "decode_mma.cuh"

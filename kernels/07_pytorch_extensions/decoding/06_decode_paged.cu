@@ -3,7 +3,7 @@
 // sequences x pages_of_one. Q, O, part_O, lse and lengths as there.
 // Adds to decode_mma: pages that belong to whichever sequence needs them, found through a table.
 // A head's keys of a page are one run of 4 KB.
-// Limit: an integer read per key.
+// Limit: a lane reads the table for every row that it loads.
 // grid (heads / GROUP, sequences, parts), block (128), dynamic shared 0
 
 #include "decode_mma.cuh"

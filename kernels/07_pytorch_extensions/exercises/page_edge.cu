@@ -1,6 +1,6 @@
-// Read a sequence out of its pages: y[t] is row t of the sequence, of 32 floats. Token t is in page
-// table[t / 16], at row t % 16 of it; pages is pages x 16 x 32. n tokens from 1 on, and a table of
-// ceil(n / 16) pages in any order.
+// Read a sequence out of its pages: y[t] is row t of the sequence, of 32 floats. A page has 16
+// tokens, and table has the numbers of the sequence's ceil(n / 16) pages in order. pages is pages x
+// 16 x 32, and n any number of tokens from 1 on.
 // grid (ceil(n / 8)), block (256), dynamic shared 0
 
 constexpr int kPage = 16;  // tokens of a page

@@ -1,5 +1,5 @@
 // Rotary positions: y[r] is row r of x, of 64 floats, with numbers i and i + 32 rotated as a pair:
-// (x, y) becomes (x cos - y sin, x sin + y cos). Cosine and sine of the row's position p are
+// (a, b) becomes (a cos - b sin, a sin + b cos). Cosine and sine of the row's position p are
 // cosine[p][i] and sine[p][i], tables of `length` rows of 32 floats. Rows from 1 on, and positions
 // from 0 to length - 1 in any order.
 // grid (ceil(rows * 32 / 256)), block (256), dynamic shared 0
