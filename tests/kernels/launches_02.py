@@ -88,3 +88,12 @@ def axpy(name, n):
     return work(
         CHAPTER.kernel(name), *launch, y, expected, InPlace, start=start, rtol=1e-5, atol=1e-6
     )
+
+
+@CHAPTER.launch("open_answers", sizes=[()])
+def open_answers(name):
+    numbers = cp.asarray(np.array([3e9, -1, np.nan], np.float32))
+    answers = cp.empty(5, cp.int32)
+    launch = 1, 1, (numbers, cp.asarray(np.array([33, 0], np.int32)), answers)
+    expected = np.array([2**31 - 1, 0, 0, 0, -1])
+    return work(CHAPTER.kernel(name), *launch, answers, expected)
