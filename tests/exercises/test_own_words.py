@@ -18,6 +18,15 @@ def test_another_call_of_a_function_is_named_by_its_arguments():
     assert outcome.kind == kinds.WRONG
     assert outcome.verdict.message.startswith("horner with kDegree = 2: expected ")
     assert "others" not in str(outcome)
+    assert "in another way than the cell's own kernel" in outcome.verdict.hint
+
+
+def test_a_kernel_that_counts_results_calls_nothing_of_the_cell():
+    exercise = find("04.one_draw")
+    inclusive = exercise.solution.replace("(1u <<", "(2u <<")
+    verdict = check_source(exercise, inclusive).verdict
+    assert verdict.message.startswith("how often vertex ")
+    assert "counted this in what yours stored" in verdict.hint
 
 
 def test_an_output_that_no_call_wrote_is_not_named_either():

@@ -23,6 +23,9 @@ OTHER_CALL = (
     "The test calls this cell's code in another way than the cell's own kernel does: which "
     "part of it holds for that one call alone?"
 )
+RESULT_READ = (
+    "A kernel of the test counted this in what yours stored: which thread stores it, and where?"
+)
 Stored = Callable[[], Mapping[str, np.ndarray]]
 VECTOR = re.compile("_*[a-z]+([234])")  # float2, __half2, int4
 
@@ -77,7 +80,7 @@ def compared(
     if wrong is None:
         return simple(kinds.PASS, "every output is right.")
     if wrong.name in exercise.probed:
-        return _of_probe(exercise, wrong)
+        return _of_probe(exercise, wrong, size, set(expected))
     if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
         return replace(wrong, message=f"{wrong.name} is as it was before the launch.")
     both = arrays[wrong.name], expected[wrong.name]
@@ -104,14 +107,18 @@ def inputs_beside(
     }
 
 
-def _of_probe(exercise: KernelExercise, wrong: Verdict) -> Verdict:
-    """``wrong`` in the words of the cell, about a call by the course's own kernel."""
+def _of_probe(exercise: KernelExercise, wrong: Verdict, size: Any, outputs: set[str]) -> Verdict:
+    """``wrong`` in the words of the cell, about what a kernel of the course found: by a call of the
+    cell's code, or in the cell's other outputs."""
+    launch = next(x for x in exercise.launches(size) if wrong.name in (x.arguments or ()))
+    stored = outputs.difference(exercise.probed).intersection(launch.arguments or ())
+    hint = RESULT_READ if stored else OTHER_CALL
     told = exercise.probed[wrong.name](*(wrong.first.index if wrong.first else (0,)))
     if wrong.first is None or wrong.kind == kinds.NOTHING_WRITTEN:
-        return simple(wrong.kind, f"{told}: nothing comes of it.", hint=OTHER_CALL)
+        return simple(wrong.kind, f"{told}: nothing comes of it.", hint=hint)
     expected, got = format_value(wrong.first.expected), format_value(wrong.first.got)
     message = f"{told}: expected {expected}, got {got}."
-    return simple(kinds.WRONG, message, hint=OTHER_CALL)
+    return simple(kinds.WRONG, message, hint=hint)
 
 
 def _bytes(array: Any) -> bytes:

@@ -1,5 +1,6 @@
 // y = A x, fp32, for a sparse matrix A in CSR with `rows` rows: row r has the elements offsets[r] to
-// offsets[r + 1] - 1 of `columns` and `values`. Rows may have any length, 0 too.
+// offsets[r + 1] - 1 of `columns` and `values`. Rows may have any length, 0 too: at most
+// 2^29 rows, and fewer than 2^31 - 8 elements.
 // Eight neighbouring lanes share a row, and their loads are neighbours too.
 // grid (ceil(rows / 32)), block (256), dynamic shared 0
 
