@@ -154,7 +154,7 @@ def keep_current(
     for (number, cell), (_, before), holds in both:
         mark = before.metadata.get(STAMP)
         same = holds and cell.outputs == before.outputs
-        if same and device == EMULATOR != mark["device"]:
+        if same and (device == EMULATOR) != (mark["device"] == EMULATOR):
             mark[ANYWHERE] = True
         gpus = bool(mark) and device == EMULATOR and not runs_anywhere(before, holds)
         better = holds and not renew and (device == EMULATOR or mark["device"] != EMULATOR)

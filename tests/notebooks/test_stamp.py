@@ -211,6 +211,15 @@ def test_what_was_the_same_on_both_devices_may_run_anywhere_from_then_on(reposit
     assert again.cells[1].metadata.course.device == "NVIDIA H200"
 
 
+def test_a_gpu_that_gives_what_the_emulator_gave_settles_a_cell_that_may_measure(repository, good):
+    good.cells[1].source += "\nsize(gpu=2, emulator=1)"
+    stamp(good, "emulator", "12.9", repository.root)
+    assert [found.cell for found in violations(good, repository.root)] == [2]
+    again = executed(good, "NVIDIA H200", "PASS\n", repository.root)
+    keep_current(again, canonical(good), "NVIDIA H200", root=repository.root)
+    assert violations(again, repository.root) == []
+
+
 def executed(nb, device, text, root):
     """A copy of ``nb`` as another run leaves it: every cell printed ``text``."""
     again = canonical(nb)
