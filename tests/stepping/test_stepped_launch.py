@@ -305,6 +305,28 @@ def test_an_exercise_is_shown_on_a_small_case():
     assert "block_min" in steps.source and max(len(each.lanes) for each in steps.steps) == 256
 
 
+def test_an_exercise_whose_first_case_is_too_large_is_stepped_at_a_smaller_size(
+    monkeypatch, tmp_path
+):
+    """Its first size has three blocks of 256 threads, and it is a bug hunt: it has no worked case."""
+    monkeypatch.setenv("COURSE_PROGRESS", str(tmp_path))
+    assert step("04.find_the_race").grid == (1, 1, 1)
+
+
+def test_an_exercise_of_which_nothing_is_written_says_so(monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_PROGRESS", str(tmp_path))
+    with pytest.raises(LessonError, match="04.reversed_copy has no kernel yet"):
+        step("04.reversed_copy")
+
+
+def test_an_exercise_of_which_every_case_is_too_large_names_the_limits(monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_PROGRESS", str(tmp_path))
+    with pytest.raises(
+        LaunchError, match="04.rotate_picture: 1 blocks of 1024 threads are too many"
+    ):
+        step("04.rotate_picture")
+
+
 # --- the page ---
 
 

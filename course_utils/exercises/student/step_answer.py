@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...devices.limits import dimensions
+from ...devices.limits import LaunchError, dimensions
 from ...emulator import StepRecorder
 from ...errors import LessonError
 from ...stepping.stepped_launch import (
@@ -64,11 +64,15 @@ def _step_exercise(name: str, order: str, seed: int) -> SteppedLaunch:
         raise LessonError(f"{exercise.id} asks for no kernel, and step shows kernels.")
     source = saved_answers.saved_answer(exercise) or exercise.starter
     module = emulated_runs.load_answer(exercise, source, f"{exercise.id}.cu", ("-G",))
-    trial = worked_trial(exercise) or Trial(exercise.small[0], seed=1)
+    trial = _smallest_trial(exercise)
     launch = trial.launches(exercise)[0]
     shape = dimensions(launch.grid, "grid"), dimensions(launch.block, "block")
-    kernel = module[launch.kernel or exercise.kernel]
-    check_size(exercise.id, *shape)
+    try:
+        kernel = module[launch.kernel or exercise.kernel]
+    except AttributeError:
+        raise LessonError(
+            f"{exercise.id} has no kernel yet: write it in the exercise's cell and run that first."
+        ) from None
     recorder = StepRecorder(kernel.filename, MOST_STEPS)
     run = emulated_runs.run(
         exercise,
@@ -81,3 +85,23 @@ def _step_exercise(name: str, order: str, seed: int) -> SteppedLaunch:
     check_complete(exercise.id, recorder)
     findings = [*run.findings, *([run.fault] if run.fault else [])]
     return SteppedLaunch(kernel, *shape, recorder, findings, source)
+
+
+def _smallest_trial(exercise: KernelExercise) -> Trial:
+    """The case to work by hand or, if its launch is too large to look at, the first of the small
+    sizes whose launch isn't.
+
+    Raises LaunchError if all are too large.
+    """
+    small = [Trial(size, seed=1) for size in exercise.small]
+    refused = None
+    for trial in filter(None, (worked_trial(exercise), *small)):
+        launch = trial.launches(exercise)[0]
+        shape = dimensions(launch.grid, "grid"), dimensions(launch.block, "block")
+        try:
+            check_size(exercise.id, *shape)
+            return trial
+        except LaunchError as error:
+            refused = refused or error
+    assert refused is not None, "an exercise has small sizes"
+    raise refused
