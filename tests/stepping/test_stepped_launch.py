@@ -308,7 +308,7 @@ def test_an_exercise_is_shown_on_a_small_case():
 def test_an_exercise_whose_first_case_is_too_large_is_stepped_at_a_smaller_size(
     monkeypatch, tmp_path
 ):
-    """Its first size has three blocks of 256 threads, and it is a bug hunt: it has no worked case."""
+    """Its first size has three blocks of 256 threads, and a bug hunt has no worked case."""
     monkeypatch.setenv("COURSE_PROGRESS", str(tmp_path))
     assert step("04.find_the_race").grid == (1, 1, 1)
 
