@@ -1,5 +1,5 @@
 // One level of a breadth-first search, as in 01_bfs_vertices. `firsts` is the exclusive scan of
-// the frontier's degrees, and `edges` their sum.
+// the frontier's degrees, and `edges` their sum. The graph has at most 2^30 edges.
 // The idea: one thread per edge. A binary search in the scan finds the edge's vertex.
 // Limit: log2(count) reads for the search, and all new vertices draw from one counter.
 // grid (ceil(edges / 256)), block (256), dynamic shared 0
