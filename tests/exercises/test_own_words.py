@@ -26,7 +26,7 @@ def test_a_kernel_that_counts_results_calls_nothing_of_the_cell():
     inclusive = exercise.solution.replace("(1u <<", "(2u <<")
     verdict = check_source(exercise, inclusive).verdict
     assert verdict.message.startswith("how often vertex ")
-    assert "counted this in what yours stored" in verdict.hint
+    assert "counted this in the output of yours" in verdict.hint
 
 
 def test_an_output_that_no_call_wrote_is_not_named_either():

@@ -251,7 +251,7 @@ FLIPPED_PRODUCT = KernelExercise(
             "global", at_least=150, advice="Rows share columns: they add by atomics, and to y."
         ),
         method.reads("values", 4 * 1000, advice="Each element of A is read."),
-        method.reads("columns", 4 * 1000, 4 * 4000, advice="Each element of A is read once."),
+        method.reads("columns", 4 * 1000, 4 * 8000, advice="Each element of A is read once."),
         method.balanced_loads(30),
     ),
 )

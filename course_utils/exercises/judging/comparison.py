@@ -24,7 +24,7 @@ OTHER_CALL = (
     "part of it holds for that one call alone?"
 )
 RESULT_READ = (
-    "A kernel of the test counted this in what yours stored: which thread stores it, and where?"
+    "A kernel of the test counted this in the output of yours: which thread stores it, and where?"
 )
 Stored = Callable[[], Mapping[str, np.ndarray]]
 VECTOR = re.compile("_*[a-z]+([234])")  # float2, __half2, int4
@@ -108,8 +108,8 @@ def inputs_beside(
 
 
 def _of_probe(exercise: KernelExercise, wrong: Verdict, size: Any, outputs: set[str]) -> Verdict:
-    """``wrong`` in the words of the cell, about what a kernel of the course found: by a call of the
-    cell's code, or in the cell's other outputs."""
+    """``wrong`` in the words of the cell, about a finding of the course's own kernel: in a call of
+    the cell's code, or in the cell's other outputs."""
     launch = next(x for x in exercise.launches(size) if wrong.name in (x.arguments or ()))
     stored = outputs.difference(exercise.probed).intersection(launch.arguments or ())
     hint = RESULT_READ if stored else OTHER_CALL
