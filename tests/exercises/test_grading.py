@@ -22,12 +22,6 @@ from course_utils.paths import ROOT
 ID, OTHER = "04.saxpy", "04.clamp"
 
 
-@pytest.fixture(autouse=True)
-def in_this_process(monkeypatch):
-    """Whatever is installed: what the command prints is looked at here."""
-    monkeypatch.setenv(sandbox.INSIDE, "1")
-
-
 def notebook(path, *cells):
     path.parent.mkdir(parents=True, exist_ok=True)
     code = [{"cell_type": "code", "source": text.splitlines(True)} for text in cells]
