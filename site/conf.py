@@ -48,6 +48,8 @@ templates_path = ["templates"]
 html_additional_pages = {"index": "home.html"}
 html_context = {"home": home_page.context(), "default_mode": "auto"}
 html_favicon = "static/favicon.svg"
+# Sphinx looks for it before the build draws what it holds, and warns if it's missing.
+home_page.EXTRA.mkdir(parents=True, exist_ok=True)
 html_extra_path = [home_page.EXTRA.as_posix()]
 html_css_files = ["course.css"]
 html_js_files = ["pages.js"]
