@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from course_utils.errors import LessonError
 from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import PythonExercise
@@ -154,4 +158,109 @@ KERNELS_OF = PythonExercise(
     ),
     reference=grouped,
     contract=DrawnCases(any_chain),
+)
+
+
+# --- review six versions of a softmax ---
+
+F32 = np.float32
+VERSIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "A": lambda x: np.exp(x) / np.exp(x).sum(),
+    "B": lambda x: shares_of(np.exp(x - x.mean())),
+    "C": lambda x: np.exp(x - x.max() - np.log(np.exp(x - x.max()).sum())),
+    "D": lambda x: np.exp(x - x.max()) * F32(np.float16(1 / np.exp(x - x.max()).sum())),
+    "E": lambda x: shares_of(np.exp(x - max(x.max(), F32(0)))),
+    "F": lambda x: np.exp(x - x.max()) / np.exp(x - x.max())[::-1].sum(),
+}
+FAULTS = "A", "B", "D", "E"
+
+
+def shares_of(powers: np.ndarray) -> np.ndarray:
+    return powers / powers.sum()
+
+
+def shows_a_fault(version: str, numbers: Any) -> bool:
+    """Whether a row's shares are wrong in this version."""
+    try:
+        x = np.array(numbers, dtype=F32)
+    except (TypeError, ValueError, OverflowError):
+        x = np.zeros(0, dtype=F32)
+    if x.ndim != 1 or not 1 <= x.size <= 4096 or not np.all(np.abs(x) <= 1000):
+        raise LessonError(f"{version}: give 1 to 4096 numbers from -1000 to 1000, or None")
+    wide = x.astype(np.float64)
+    right = shares_of(np.exp(wide - wide.max()))
+    with np.errstate(all="ignore"):
+        got = VERSIONS[version](x)
+    return not np.allclose(got, right, rtol=1e-4, atol=1e-6)
+
+
+def reviewed(function: Callable[[], Any]) -> tuple[str, ...] | None:
+    """Each version, and whether its review is right."""
+    found = function()
+    if found is None:
+        return None
+    if type(found) is not dict or sorted(map(repr, found)) != sorted(map(repr, VERSIONS)):
+        raise LessonError('return a dictionary with the keys "A" to "F"')
+    said = []
+    for version in VERSIONS:
+        row = found[version]
+        if row is None:
+            said.append(f"{version}: {'not yet' if version in FAULTS else 'right'}")
+        else:
+            shown = shows_a_fault(version, row)
+            said.append(f"{version}: {'right' if shown else 'nothing shows with this row'}")
+    return tuple(said)
+
+
+REVIEW_SOFTMAX = PythonExercise(
+    function="review",
+    cases=((),),
+    reference=lambda: tuple(f"{version}: right" for version in VERSIONS),
+    call=reviewed,
+    start="Take one version at a time: for which rows does an exponential overflow?",
+    contract="There are six versions.",
+)
+
+# --- choose and defend ---
+
+CHOICES = {
+    1: ("Pallas", "d"),
+    2: ("jax.ffi", "f"),
+    3: ("Gluon", "b"),
+    4: ("torch.compile", "h"),
+    5: ("AOTInductor", "e"),
+    6: ("CUDA C++", "a"),
+}
+
+
+def defended(function: Callable[[], Any]) -> tuple[str, ...] | None:
+    """Each job, and whether the way and the fact are right."""
+    found = function()
+    if found is None:
+        return None
+    if type(found) is not dict or any(type(k) is not int for k in found):
+        raise LessonError('return a dictionary such as {1: ("Triton", "a")}')
+    said = []
+    for job, (way, fact) in CHOICES.items():
+        entry = found.get(job)
+        if type(entry) is not tuple or [type(x) for x in entry] != [str, str]:
+            said.append(f"{job}: no pair of a way and a fact yet")
+        elif entry == (way, fact):
+            said.append(f"{job}: right")
+        elif entry[0] == way:
+            said.append(f"{job}: the way is right, and another fact decides")
+        elif entry[1] == fact:
+            said.append(f"{job}: the fact is right, and leads to another way")
+        else:
+            said.append(f"{job}: not yet")
+    return tuple(said)
+
+
+CHOOSE_A_WAY = PythonExercise(
+    function="choose",
+    cases=((),),
+    reference=lambda: tuple(f"{job}: right" for job in CHOICES),
+    call=defended,
+    start="Take one job at a time: which fact excludes the other ways?",
+    contract="There are six jobs.",
 )

@@ -295,3 +295,26 @@ char *try_copy_of(const char *text) { return copy_of(text); }
     ),
     bug=kinds.OUT_OF_BOUNDS,
 )
+
+REVERSALS = {
+    "swaps pairs": "accepted",
+    "calls itself": "accepted",
+    "does nothing": "refused",
+    "stops a pair early": "refused",
+    "swaps each pair twice": "refused",
+    "loses the middle": "refused",
+    "sorts downwards": "refused",
+    "counts in a byte": "refused",
+    "keeps 16 bits": "refused",
+    "works once": "refused",
+}
+
+TEST_REVERSE = HostExercise(
+    driver=driver("test_reverse"),
+    probe="""
+int try_passes(Reverse *reverse) { return passes(reverse); }
+""",
+    cases=tuple(REVERSALS),
+    reference=lambda case: REVERSALS[case.strip()],
+    contract="The test is for these ten functions.",
+)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from string import ascii_letters as LETTERS
+from typing import Any
 
 import numpy as np
 
 from course_utils.checking.rows import MOST_NUMBERS
+from course_utils.errors import LessonError
 from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.domain import DrawnCases
-from course_utils.exercises.authoring.spec import HostExercise
+from course_utils.exercises.authoring.spec import HostExercise, PythonExercise
 
 from .common import LARGEST, PARTS, driver, listed, shown, some_length, values_of, whole
 
@@ -271,6 +274,71 @@ void try_parts_of(float value, uint32_t parts[3])
     contract=DrawnCases(
         drawn_floats, tried="any floats, also subnormal ones, infinities, and nan with any fraction"
     ),
+)
+
+# --- review six indices ---
+
+INT, UNSIGNED = 1 << 31, 1 << 32
+
+
+def index_of(line: str, i: int, columns: int, j: int) -> int | None:
+    """The index that the line computes, or None if an int overflows."""
+    exact = i * columns + j
+    if line == "A":
+        return exact if exact < INT else None
+    if line == "B":
+        return exact if i * columns < INT else None
+    if line == "D":
+        return exact % UNSIGNED
+    if line == "E":
+        return i % (1 << 16) * columns + j
+    if line == "F":
+        return int(np.float32(np.float32(i) * np.float32(columns)) + np.float32(j))
+    return exact
+
+
+LINES = "ABCDEF"
+FAULTY = "ABDEF"
+
+
+def line_shows(line: str, numbers: Any) -> bool:
+    """Whether the index is wrong with these numbers."""
+    if (
+        type(numbers) is not tuple
+        or len(numbers) != 3
+        or any(type(x) is not int for x in numbers)
+        or not 0 <= numbers[0] < 100_000
+        or not 0 <= numbers[2] < numbers[1] <= 100_000
+    ):
+        raise LessonError(f"{line}: give (i, columns, j) within the task's limits, or None")
+    i, columns, j = numbers
+    return index_of(line, i, columns, j) != i * columns + j
+
+
+def indices_reviewed(function: Callable[[], Any]) -> tuple[str, ...] | None:
+    """Each line, and whether its review is right."""
+    found = function()
+    if found is None:
+        return None
+    if type(found) is not dict or sorted(map(repr, found)) != sorted(map(repr, LINES)):
+        raise LessonError('return a dictionary with the keys "A" to "F"')
+    said = []
+    for line in LINES:
+        if found[line] is None:
+            said.append(f"{line}: {'not yet' if line in FAULTY else 'right'}")
+        else:
+            shown = line_shows(line, found[line])
+            said.append(f"{line}: {'right' if shown else 'nothing shows with these numbers'}")
+    return tuple(said)
+
+
+REVIEW_INDEX = PythonExercise(
+    function="review",
+    cases=((),),
+    reference=lambda: tuple(f"{line}: right" for line in LINES),
+    call=indices_reviewed,
+    start="Take one line at a time: which type does each product have, and where does it end?",
+    contract="There are six lines.",
 )
 
 LAYER = HostExercise(

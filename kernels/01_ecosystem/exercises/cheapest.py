@@ -4,12 +4,12 @@ from math import ceil
 def cheapest(offers, hours):
     """The name of the offer that costs least, and what it costs, for a job that takes `hours` on a
     GPU of speed 1. An offer is (name, price of an hour, speed, hours to set up, least hours that
-    are billed). What is paid for is set-up and work, in whole minutes, and the least at least."""
+    are billed). What is paid for is set-up and work, in whole minutes, and the least at least.
+    Of two that cost the same, the first counts."""
 
-    # TODO: work out the cost of each offer; of two that cost the same, the first counts
+    # TODO: write it
     # STARTER
-    #| name, price, speed, setup, least = offers[0]
-    #| return name, price * hours
+    #| return "", 0.0
     # SOLUTION
     def cost(offer):
         name, price, speed, setup, least = offer

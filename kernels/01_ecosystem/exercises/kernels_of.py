@@ -1,7 +1,7 @@
 def kernels_of(chain):
     """The kernels that a chain of operations becomes: a list of lists of names. chain has pairs
     (name, kind) with the kinds "map", "reduce" and "product"."""
-    # TODO: begin a new kernel where the rules say so
+    # TODO: write it
     # STARTER
     #| return [[name for name, kind in chain]]
     # SOLUTION

@@ -3,8 +3,9 @@ import numpy as np
 
 def mlp(x, arrays):
     """The outputs of layers in a row for a batch x, one sample a row. arrays has a weight and a
-    bias for each layer, in PyTorch's shapes: (outputs, inputs) and (outputs,)."""
-    # TODO: for each pair of arrays a layer; relu after each but the last
+    bias for each layer, in PyTorch's shapes: (outputs, inputs) and (outputs,). Relu
+    follows each layer but the last."""
+    # TODO: write it
     # STARTER
     #| return x
     # SOLUTION

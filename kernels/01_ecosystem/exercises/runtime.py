@@ -2,7 +2,7 @@ def runtime(device, chip, model, source):
     """Which runtime to try first, by the table above. device is "server", "phone" or "desktop";
     chip is "nvidia", "apple" or "other"; model is "llm" or "small"; source is "pytorch" or "keras".
     """
-    # TODO: the questions of the table, in its order
+    # TODO: write it
     # STARTER
     #| return "ONNX Runtime"
     # SOLUTION

@@ -6,7 +6,7 @@
 
 void column_sums(const float *A, size_t rows, size_t columns, float *sums)
 {
-    // TODO: add up each column
+    // TODO: write it
     // SOLUTION
     for (size_t j = 0; j < columns; ++j) sums[j] = 0.0f;
     for (size_t i = 0; i < rows; ++i) {

@@ -1,5 +1,6 @@
 // then(f, g) gives a function that calls f and hands its result to g, whatever types they take and
-// return. main puts functions on numbers and on texts together.
+// return. The function has its own copies of f and g, and takes an x of any type.
+// main puts functions on numbers and on strings together.
 
 #include <cstdio>
 #include <string>
@@ -7,7 +8,7 @@
 template <typename F, typename G>
 auto then(F f, G g)
 {
-    // TODO: return a lambda that has its own copies of f and g, and takes an x of any type
+    // TODO: write it
     // STARTER
     //| (void)f;
     //| return g;

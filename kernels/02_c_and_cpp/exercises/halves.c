@@ -6,7 +6,7 @@
 
 float sum_of(const float *x, int n)
 {
-    // TODO: say what the sum of 0 or 1 floats is; otherwise call sum_of for both halves
+    // TODO: write it
     // STARTER
     //| return 0.0f;
     // SOLUTION

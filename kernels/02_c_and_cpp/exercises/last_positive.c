@@ -6,7 +6,7 @@
 
 size_t last_positive(const int *x, size_t n)
 {
-    // TODO: walk from the last element to the first; mind that a size_t is never negative
+    // TODO: write it
     // SOLUTION
     for (size_t i = n; i > 0; --i) {
         if (x[i - 1] > 0) return i - 1;

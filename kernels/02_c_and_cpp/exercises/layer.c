@@ -11,7 +11,7 @@ struct Network {
 
 void layer(const struct Network *nn, const float *x, float *y)
 {
-    // TODO: compute all nn->hidden outputs
+    // TODO: write it, for all nn->hidden outputs
     // SOLUTION
     for (int j = 0; j < nn->hidden; ++j) {
         float sum = nn->b1[j];

@@ -1,9 +1,9 @@
-// MIX(a, b, t) is the number between a and b that lies t of the way along: a + t * (b - a).
-// It is a macro, so its text is put in place of each use, with the arguments' own text in it.
+// MIX(a, b, t) is a macro for the number that is t of the way from a to b: a + t * (b - a).
+// Any expressions may be its arguments, and it may be used as a part of any expression.
 
 #include <stdio.h>
 
-// TODO: define MIX so that any expressions may be its arguments, and a part of one may be its use
+// TODO: write it
 // STARTER
 //| #define MIX(a, b, t) 0.0
 // SOLUTION

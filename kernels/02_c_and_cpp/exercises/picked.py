@@ -8,7 +8,7 @@ def picked(fatbinary, gpu):
     is for that capability alone. Machine code is preferred to PTX; among several that fit, the one
     for the largest capability is taken, and of two for the same one that with the "a".
     """
-    # TODO: keep what fits the GPU, and return the best of it
+    # TODO: write it
     # SOLUTION
     best = (-1, -1, False, "none")
     for name in fatbinary:

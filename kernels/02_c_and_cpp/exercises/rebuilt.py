@@ -6,7 +6,7 @@ def rebuilt(rules, changed, target):
     not exist, or where something it depends on is newer than it or is built itself. It is built
     after all that it depends on, which is looked at in the listed order, and never twice.
     """
-    # TODO: go through what the target depends on first, then decide about the target itself
+    # TODO: write it
     # SOLUTION
     built, seen = [], set()
 

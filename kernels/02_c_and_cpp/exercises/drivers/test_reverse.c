@@ -1,0 +1,100 @@
+// Tries the cell's test on the function that the input names, and prints what it says.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void Reverse(int *x, size_t n);
+
+int try_passes(Reverse *reverse);
+
+static void swap(int *a, int *b)
+{
+    const int kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+static void by_pairs(int *x, size_t n)
+{
+    for (size_t i = 0; i < n / 2; ++i) swap(&x[i], &x[n - 1 - i]);
+}
+
+static void by_recursion(int *x, size_t n)
+{
+    if (n < 2) return;
+    swap(&x[0], &x[n - 1]);
+    by_recursion(x + 1, n - 2);
+}
+
+static void nothing(int *x, size_t n) { (void)x, (void)n; }
+
+static void stops_early(int *x, size_t n)
+{
+    for (size_t i = 0; i + 1 < n / 2; ++i) swap(&x[i], &x[n - 1 - i]);
+}
+
+static void twice(int *x, size_t n)
+{
+    for (size_t i = 0; i < n; ++i) swap(&x[i], &x[n - 1 - i]);
+}
+
+static void loses_the_middle(int *x, size_t n)
+{
+    by_pairs(x, n);
+    if (n % 2 == 1) x[n / 2] = 0;
+}
+
+static int downwards(const void *a, const void *b)
+{
+    const int first = *(const int *)a, second = *(const int *)b;
+    return (first < second) - (first > second);
+}
+
+static void sorts(int *x, size_t n)
+{
+    if (n > 0) qsort(x, n, sizeof *x, downwards);
+}
+
+static void counts_in_a_byte(int *x, size_t n) { by_pairs(x, n % 256); }
+
+static void keeps_16_bits(int *x, size_t n)
+{
+    by_pairs(x, n);
+    for (size_t i = 0; i < n; ++i) x[i] = (short)x[i];
+}
+
+static void once(int *x, size_t n)
+{
+    static int calls;
+    if (calls++ == 0) by_pairs(x, n);
+}
+
+static const struct {
+    const char *name;
+    Reverse *reverse;
+} functions[] = {
+    {"swaps pairs", by_pairs},
+    {"calls itself", by_recursion},
+    {"does nothing", nothing},
+    {"stops a pair early", stops_early},
+    {"swaps each pair twice", twice},
+    {"loses the middle", loses_the_middle},
+    {"sorts downwards", sorts},
+    {"counts in a byte", counts_in_a_byte},
+    {"keeps 16 bits", keeps_16_bits},
+    {"works once", once},
+};
+
+int main(void)
+{
+    char line[80] = "";
+    if (fgets(line, sizeof line, stdin) == NULL) return 1;
+    line[strcspn(line, "\n")] = '\0';
+    for (size_t k = 0; k < sizeof functions / sizeof functions[0]; ++k) {
+        if (strcmp(line, functions[k].name) == 0) {
+            printf("%s\n", try_passes(functions[k].reverse) ? "accepted" : "refused");
+        }
+    }
+    return 0;
+}
