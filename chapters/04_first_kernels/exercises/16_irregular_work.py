@@ -21,6 +21,7 @@ from .common import words
 
 Cuts = Callable[[np.random.Generator, int, int], np.ndarray]
 
+
 # --- matrices in CSR ---
 
 
@@ -70,6 +71,102 @@ def products(given: Mapping[str, Any]) -> np.ndarray:
     upto = np.append(0.0, np.cumsum(terms))
     sums: np.ndarray = upto[given["offsets"][1:]] - upto[given["offsets"][:-1]]
     return sums
+
+
+# --- products ---
+
+
+def matrix_and_vector(rng: np.random.Generator, rows: int) -> dict[str, Any]:
+    matrix = in_csr(rng, short_rows(rng, rows), rows)
+    return {
+        **matrix,
+        "values": floats(rng, len(matrix["columns"])),
+        "x": floats(rng, rows),
+        "y": empty(rows),
+        "rows": np.int32(rows),
+    }
+
+
+ROW_LANES = KernelExercise(
+    inputs=matrix_and_vector,
+    reference=lambda given: {"y": products(given)},
+    launch=lambda rows: Launch((ceil_div(rows, 32),), (256,)),
+    small=(250, 33, 31, 1),
+    full=1 << 16,
+    reduction=lambda rows: 300,
+    worked=Worked(
+        size=3,
+        derived=lambda given: {
+            "offsets": (0, 2, 2, 5),
+            "columns": (1, 0, 0, 1, 2),
+            "values": (2, 3, 1, 4, 5),
+            "x": (1, 2, 3),
+        },
+    ),
+    contract=Domain(
+        sizes=domain.lengths("rows", most=2500),
+        values=(
+            (LONG_MIDDLE, *OTHER_ROWS[2:]),
+            domain.data("values", domain.ZEROS, domain.POSITIVE),
+        ),
+    ),
+    method=(
+        method.one_store_per_result(),
+        method.atomics("global", at_most=0, advice="A row is stored once, by a plain store."),
+        method.shuffles(
+            3 * 250, advice="Eight lanes share a row, and add up their sums by shuffles."
+        ),
+        method.no_shared_memory("Lanes of one warp need no shared memory to add up."),
+        method.balanced_work(16),
+        Requirement(
+            "sectors loaded, over those of our solution",
+            lambda stats: (
+                stats.counts.global_load_sectors / _ours(stats).counts.global_load_sectors
+            ),
+            at_most=1.15,
+            advice="Neighbouring lanes read neighbouring elements of their row: lane l takes the "
+            "elements l, l + 8, l + 16 and so on.",
+        ),
+    ),
+)
+
+
+# --- a choice ---
+
+
+def least_steps(lengths: list[int]) -> tuple[int, int]:
+    """By arrays of NumPy, one row of lengths per warp."""
+    costs = {}
+    for g in (1, 2, 4, 8, 16, 32):
+        padded = np.pad(np.array(lengths), (0, -len(lengths) % (32 // g))).reshape(-1, 32 // g)
+        costs[g] = int((-(-padded.max(axis=1) // g) + np.log2(g).astype(int)).sum())
+    best = min(costs, key=lambda g: costs[g])
+    return best, costs[best]
+
+
+def any_rows(rng: np.random.Generator) -> tuple[list[int]]:
+    """Rows that are alike, or of all lengths, or short with a few long ones."""
+    rows = int(rng.integers(1, 200))
+    lengths = rng.integers(0, int(rng.choice([2, 8, 40, 400])), rows)
+    if rng.random() < 0.5:
+        lengths[rng.integers(0, rows, 3)] += 500
+    return (lengths.tolist(),)
+
+
+CHOOSE_LANES = PythonExercise(
+    cases=(
+        ([1] * 64,),
+        ([32] * 64,),
+        ([0] * 40,),
+        ([300],),
+        ([7] * 100 + [200],),
+        ([3, 0, 90] * 21,),
+        ([9] * 33,),
+        ([2, 3, 1, 1000] * 16,),
+    ),
+    reference=least_steps,
+    contract=DrawnCases(any_rows),
+)
 
 
 # --- the merge path ---
@@ -142,62 +239,7 @@ CROSSING = PythonExercise(
 )
 
 
-# --- products ---
-
-
-def matrix_and_vector(rng: np.random.Generator, rows: int) -> dict[str, Any]:
-    matrix = in_csr(rng, short_rows(rng, rows), rows)
-    return {
-        **matrix,
-        "values": floats(rng, len(matrix["columns"])),
-        "x": floats(rng, rows),
-        "y": empty(rows),
-        "rows": np.int32(rows),
-    }
-
-
-ROW_LANES = KernelExercise(
-    inputs=matrix_and_vector,
-    reference=lambda given: {"y": products(given)},
-    launch=lambda rows: Launch((ceil_div(rows, 32),), (256,)),
-    small=(250, 33, 31, 1),
-    full=1 << 16,
-    reduction=lambda rows: 300,
-    worked=Worked(
-        size=3,
-        derived=lambda given: {
-            "offsets": (0, 2, 2, 5),
-            "columns": (1, 0, 0, 1, 2),
-            "values": (2, 3, 1, 4, 5),
-            "x": (1, 2, 3),
-        },
-    ),
-    contract=Domain(
-        sizes=domain.lengths("rows", most=2500),
-        values=(
-            (LONG_MIDDLE, *OTHER_ROWS[2:]),
-            domain.data("values", domain.ZEROS, domain.POSITIVE),
-        ),
-    ),
-    method=(
-        method.one_store_per_result(),
-        method.atomics("global", at_most=0, advice="A row is stored once, by a plain store."),
-        method.shuffles(
-            3 * 250, advice="Eight lanes share a row, and add up their sums by shuffles."
-        ),
-        method.no_shared_memory("Lanes of one warp need no shared memory to add up."),
-        method.balanced_work(16),
-        Requirement(
-            "sectors loaded, over those of our solution",
-            lambda stats: (
-                stats.counts.global_load_sectors / _ours(stats).counts.global_load_sectors
-            ),
-            at_most=1.15,
-            advice="Neighbouring lanes read neighbouring elements of their row: lane l takes the "
-            "elements l, l + 8, l + 16 and so on.",
-        ),
-    ),
-)
+# --- another product ---
 
 
 def _ours(stats: LaunchStats) -> LaunchStats:
@@ -516,42 +558,4 @@ HEAT_PLATE = KernelExercise(
         advice="The result is right. Read all five cells from the tile, and each cell of u once.",
         size=(64, 64),
     ),
-)
-
-
-# --- a choice ---
-
-
-def least_steps(lengths: list[int]) -> tuple[int, int]:
-    """By arrays of NumPy, one row of lengths per warp."""
-    costs = {}
-    for g in (1, 2, 4, 8, 16, 32):
-        padded = np.pad(np.array(lengths), (0, -len(lengths) % (32 // g))).reshape(-1, 32 // g)
-        costs[g] = int((-(-padded.max(axis=1) // g) + np.log2(g).astype(int)).sum())
-    best = min(costs, key=lambda g: costs[g])
-    return best, costs[best]
-
-
-def any_rows(rng: np.random.Generator) -> tuple[list[int]]:
-    """Rows that are alike, or of all lengths, or short with a few long ones."""
-    rows = int(rng.integers(1, 200))
-    lengths = rng.integers(0, int(rng.choice([2, 8, 40, 400])), rows)
-    if rng.random() < 0.5:
-        lengths[rng.integers(0, rows, 3)] += 500
-    return (lengths.tolist(),)
-
-
-CHOOSE_LANES = PythonExercise(
-    cases=(
-        ([1] * 64,),
-        ([32] * 64,),
-        ([0] * 40,),
-        ([300],),
-        ([7] * 100 + [200],),
-        ([3, 0, 90] * 21,),
-        ([9] * 33,),
-        ([2, 3, 1, 1000] * 16,),
-    ),
-    reference=least_steps,
-    contract=DrawnCases(any_rows),
 )
