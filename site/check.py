@@ -44,7 +44,8 @@ class Addresses(HTMLParser):
 
 
 def pages_of(folder: Path) -> list[Path]:
-    return [page for page in sorted(folder.rglob("*.html")) if "_static" not in page.parts]
+    skipped = {"_static", "_downloads"}  # a template, offered as a file, is no page
+    return [page for page in sorted(folder.rglob("*.html")) if not skipped & {*page.parts}]
 
 
 def dead_links(folder: Path) -> list[str]:
