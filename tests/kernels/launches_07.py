@@ -621,7 +621,7 @@ def merged_parts(name, parts):
             expected[place] = weights @ o[place][there] / weights.sum()
     arguments = cp.asarray(o), cp.asarray(lse), whole, parts
     launch = kernel(name), (3, 2), 128, arguments
-    more = {"kind": decoding.DecodeWork, "rtol": 1e-2, "atol": 1e-6, "same_bits": False}
+    more = {"kind": attention.AttentionWork, "rtol": 1e-2, "atol": 1e-6, "same_bits": False}
     return work(*launch, whole, expected, **more)
 
 
@@ -667,5 +667,5 @@ def rotated(name, heads, kv_heads, positions):
     )
 
 
-class RopeWork(InPlace, decoding.DecodeWork):
+class RopeWork(InPlace, attention.AttentionWork):
     """Work in place on bf16 numbers."""

@@ -20,6 +20,7 @@ from .spec import BaseExercise
 
 PARTS = ("task", "starter", "hints", "solution")
 TAG = "exercise."
+Version = tuple[Path, dict[str, Any], dict[str, Any]]  # of a notebook: as it is, as it should be
 PLACE = re.compile(r"^\{\{exercise ([\w.]+)\}\}$")
 
 
@@ -63,15 +64,19 @@ def notebook_path(exercise: BaseExercise) -> Path:
 def stale_notebooks() -> list[Path]:
     """Notebooks whose exercise cells differ from what is generated, or that have no place for one.
     Missing notebooks are left out."""
-    without_a_place = {notebook_path(exercise) for exercise in unplaced()}
-    return [path for path, old, new in _versions() if old != new or path in without_a_place]
+    versions = _versions()
+    without_a_place = {notebook_path(exercise) for exercise in _unplaced(versions)}
+    return [path for path, old, new in versions if old != new or path in without_a_place]
 
 
 def unplaced() -> list[BaseExercise]:
     """Exercises whose notebook exists and has neither their cells nor their mark."""
+    return _unplaced(_versions())
+
+
+def _unplaced(versions: list[Version]) -> list[BaseExercise]:
     in_notebooks = {
-        path: {_part(cell)[0] or _mark(cell) for cell in old["cells"]}
-        for path, old, _ in _versions()
+        path: {_part(cell)[0] or _mark(cell) for cell in old["cells"]} for path, old, _ in versions
     }
     return [
         exercise
@@ -95,7 +100,7 @@ def write_notebooks() -> list[Path]:
     return changed
 
 
-def _versions() -> list[tuple[Path, dict[str, Any], dict[str, Any]]]:
+def _versions() -> list[Version]:
     """Each notebook with exercises: its path, what it holds, what it should hold."""
     by_path: dict[Path, list[BaseExercise]] = {}
     for exercise in all_exercises():

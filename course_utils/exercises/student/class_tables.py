@@ -68,7 +68,7 @@ def exercise_table(reports: Sequence[StudentReport]) -> Table:
     for grades in zip(*(report.grades for report in reports), strict=True):
         right, wrong, missing = _counts(grades)
         if right + wrong:
-            kinds = [g.kind for g in grades if g.kind != NO_ANSWER and g.points < g.of]
+            kinds = [g.kind for g in grades if g.kind != NO_ANSWER and not g.passed]
             most = max(kinds, key=kinds.count) if kinds else ""
             rows.append((grades[0].exercise, right, wrong, missing, most))
     return Table(("exercise", "right", "wrong", NO_ANSWER, "commonest"), rows, left=("commonest",))

@@ -11,7 +11,8 @@ import datetime
 import hashlib
 import html
 import json
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from ..authoring.method import LaunchStats
 from ..authoring.registry import find
 from ..authoring.spec import KernelExercise
 from ..judging.behaviour_checks import CountingFailed, counted, stats_of_solution
-from .saved_answers import DONE, Line, folder, passing_answer, progress
+from .saved_answers import DONE, Line, Progress, folder, passing_answer, progress
 
 HEAD = Path(__file__).with_suffix(".html")
 COUNTED = {  # the numbers of a launch that are shown, by their label
@@ -52,15 +53,15 @@ def write(file: Path | None = None, said: Callable[[str], None] = lambda line: N
 
     ``said`` gets a line for each answer that is counted. Raises LessonError if nothing is solved.
     """
-    lines = progress().lines
-    solved = [line for line in lines if line.status == DONE]
+    found = progress()
+    solved = [line for line in found.lines if line.status == DONE]
     if not solved:
         raise LessonError(
             "No exercise is solved yet, so there is nothing to show. `make learn` begins."
         )
     known = _known()
-    parts = [HEAD.read_text(encoding="utf-8"), _opening(lines, solved)]
-    for chapter, its in progress().chapters.items():
+    parts = [HEAD.read_text(encoding="utf-8"), _opening(found, solved)]
+    for chapter, its in found.chapters.items():
         if done := [line for line in its if line.status == DONE]:
             parts.append(f'<h2 id="{chapter}">{html.escape(_title(chapter))}</h2>')
             parts += [_exercise(line, known, said) for line in done]
@@ -70,13 +71,9 @@ def write(file: Path | None = None, said: Callable[[str], None] = lambda line: N
     return target
 
 
-def _opening(lines: Iterable[Line], solved: list[Line]) -> str:
-    lines = list(lines)
-    by_chapter: dict[str, list[Line]] = {}
-    for line in lines:
-        by_chapter.setdefault(line.chapter, []).append(line)
+def _opening(found: Progress, solved: list[Line]) -> str:
     badges = []
-    for chapter, its in by_chapter.items():
+    for chapter, its in found.chapters.items():
         done = sum(line.status == DONE for line in its)
         name = html.escape(_title(chapter))
         title = f'<a href="#{chapter}">{name}</a>' if done else name
@@ -85,10 +82,10 @@ def _opening(lines: Iterable[Line], solved: list[Line]) -> str:
         bar = f'<progress max={len(its)} value={done} aria-label="{name}"></progress>'
         badges.append(f"<li{whole}>{title}<br>{bar}{said}</li>")
     today = datetime.date.today().isoformat()
-    hours = in_hours(round(sum(map(_minutes(lines), solved))))
+    hours = in_hours(round(sum(map(_minutes(found), solved))))
     return (
         "<h1>My CUDA kernels</h1>\n"
-        f"<p class=facts>{today}: {len(solved)} of {len(lines)} exercises, "
+        f"<p class=facts>{today}: {len(solved)} of {len(found.lines)} exercises, "
         f"about {hours} hours of work by the lessons' estimates.</p>\n"
         f"<ul class=badges>{''.join(badges)}</ul>\n"
         "<p>Numbers are counts of one launch on the course's emulator, at the size beside them. "
@@ -96,12 +93,10 @@ def _opening(lines: Iterable[Line], solved: list[Line]) -> str:
     )
 
 
-def _minutes(lines: list[Line]) -> Callable[[Line], float]:
+def _minutes(found: Progress) -> Callable[[Line], float]:
     """An exercise's share of the minutes that its notebook gives to its exercises."""
     listed = lessons_by_name()
-    in_notebook: dict[str, int] = {}
-    for line in lines:
-        in_notebook[line.notebook] = in_notebook.get(line.notebook, 0) + 1
+    in_notebook = Counter(line.notebook for line in found.lines)
     return lambda line: listed[line.notebook].exercises / in_notebook[line.notebook]
 
 

@@ -19,6 +19,7 @@ from ....paths import kernel_file
 from ...harness.case import Case, KernelCall, Workload, course_kernel, double, normal, torch_on_gpu
 from ...harness.float_bits import from_bf16, to_bf16
 from ..first_kernels.common import as_tensors
+from .attention import AttentionWork
 
 CHAPTER = "07_pytorch_extensions"
 WIDTH = 128  # numbers of a query, a key and a value
@@ -117,16 +118,6 @@ def in_pages(k: Any, v: Any, lengths: Any, seed: int = 0) -> Cache:
     return Cache(paged(k), paged(v), cp.asarray(lengths, np.int32), table)
 
 
-class DecodeWork(Workload):
-    """Work whose results are the bits of bf16 numbers, or PyTorch's tensors."""
-
-    def numbers(self, result: Any) -> Any:
-        """The numbers in ``result``: fp32 (sequences, heads, WIDTH)."""
-        if hasattr(result, "unflatten"):
-            return cp.asarray(result[:, :, 0].float().contiguous())
-        return from_bf16(result) if result.dtype == np.uint16 else result
-
-
 def _work(name: str) -> Callable[[Size], Workload]:
     def make(n: Size) -> Workload:
         return work_on(name, n, [n[3]] * n[0])
@@ -143,7 +134,7 @@ def work_on(name: str, n: Size, lengths: Sequence[int], parts: int | None = None
     whole = Cache(k, v, cp.asarray(lengths, np.int32))
     cache = in_pages(k, v, lengths) if name == "decode_paged" else whole
     o = cp.empty(q.shape, np.uint16)
-    return DecodeWork(
+    return AttentionWork(
         decode_calls(name, q, cache, o, parts),
         output=o,
         expected=lambda: attention_of(from_bf16(q), from_bf16(k), from_bf16(v), lengths),
