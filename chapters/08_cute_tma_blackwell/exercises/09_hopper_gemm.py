@@ -242,41 +242,31 @@ EARLY_SUMS = KernelExercise(
     method=(by_wgmma(8 * 4, (70, 40)), by_tensor_cores_alone(2 * 4 * 64 * 32, (70, 40))),
 )
 
-OWN_WGMMA = KernelExercise(
-    arch="sm_90a",
-    inputs=factors,
-    maps=tile_maps(32),
-    reference=lambda given: {"C": multiplied(given)},
-    launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 64)), (128,)),
-    small=((70, 40, 136), (64, 32, 64), (1, 1, 8)),
-    full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
-    contract=Domain(
-        sizes=domain.shapes(M=(1, 64, 65), N=(1, 31, 40), K=(8, 72, 136, 264)).with_outlier(
-            M=131, N=136, K=1032
-        ),
-        values=(domain.data("A B", *FEW),),
-    ),
-    method=(by_wgmma(4 * 3 * 4, (70, 40, 136)), by_tensor_cores_alone(0, (70, 40, 136))),
-)
 
-CONSUMER_LOOP = KernelExercise(
-    arch="sm_90a",
-    inputs=factors,
-    maps=tile_maps(32),
-    reference=lambda given: {"C": multiplied(given)},
-    launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 64)), (160,)),
-    small=((70, 40, 136), (64, 32, 64), (1, 1, 8)),
-    full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
-    contract=Domain(
-        sizes=domain.shapes(M=(1, 64, 65), N=(1, 31, 40), K=(8, 72, 136, 264)).with_outlier(
-            M=131, N=136, K=1032
+def a_gemm(threads: int) -> KernelExercise:
+    """C = A B^T by 64 x 32 tiles, one for each block of so many threads."""
+    return KernelExercise(
+        arch="sm_90a",
+        inputs=factors,
+        maps=tile_maps(32),
+        reference=lambda given: {"C": multiplied(given)},
+        launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 64)), (threads,)),
+        small=((70, 40, 136), (64, 32, 64), (1, 1, 8)),
+        full=(2048, 2048, 2048),
+        reduction=lambda size: size[2],
+        contract=Domain(
+            sizes=domain.shapes(M=(1, 64, 65), N=(1, 31, 40), K=(8, 72, 136, 264)).with_outlier(
+                M=131, N=136, K=1032
+            ),
+            values=(domain.data("A B", *FEW),),
         ),
-        values=(domain.data("A B", *FEW),),
-    ),
-    method=(by_wgmma(4 * 3 * 4, (70, 40, 136)), by_tensor_cores_alone(0, (70, 40, 136))),
-)
+        method=(by_wgmma(4 * 3 * 4, (70, 40, 136)), by_tensor_cores_alone(0, (70, 40, 136))),
+    )
+
+
+OWN_WGMMA = a_gemm(threads=128)
+
+CONSUMER_LOOP = a_gemm(threads=160)  # with a warp that loads
 
 
 def of_ring(producer: int, consumer: int, clocks: int = 80_000, steps: int = 64) -> dict:

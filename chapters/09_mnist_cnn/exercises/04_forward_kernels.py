@@ -21,27 +21,11 @@ from .common import (
     a_thread_each,
     blocks,
     channels,
+    convolved,
+    image_layer,
     scores,
     squares,
-    taps,
 )
-
-
-def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
-    n, c, h, w, f = size
-    return {
-        "x": floats(rng, (n, c, h, w)),
-        "w": floats(rng, (f, c, 3, 3)),
-        "y": empty((n, f, h, w)),
-        **int32s(N=n, C=c, H=h, W=w, F=f),
-    }
-
-
-def convolved(given) -> dict:
-    w = given["w"].astype(np.float64)
-    parts = (np.einsum("nchw,fc->nfhw", x, w[:, :, r, s]) for r, s, x in taps(given["x"]))
-    return {"y": sum(parts)}
-
 
 CONV_FORWARD = KernelExercise(
     source="09_mnist_cnn/forward/conv_forward.cu",

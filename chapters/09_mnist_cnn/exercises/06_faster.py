@@ -15,27 +15,20 @@ from course_utils.exercises.authoring.launches import Launch, empty, floats, int
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
 from course_utils.exercises.authoring.worked import Worked
 
-from .common import CORNERS_INFINITE, THREADS, a_thread_each, blocks, squares, taps
+from .common import (
+    CORNERS_INFINITE,
+    THREADS,
+    a_thread_each,
+    blocks,
+    convolved,
+    image_layer,
+    squares,
+    taps,
+)
 
 UNIT = 2.0**32
 EPS_64 = 1e-5
 TAPS = 9
-
-
-def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
-    n, c, h, w, f = size
-    return {
-        "x": floats(rng, (n, c, h, w)),
-        "w": floats(rng, (f, c, 3, 3)),
-        "y": empty((n, f, h, w)),
-        **int32s(N=n, C=c, H=h, W=w, F=f),
-    }
-
-
-def convolved(given) -> dict:
-    w = given["w"].astype(np.float64)
-    parts = (np.einsum("nchw,fc->nfhw", x, w[:, :, r, s]) for r, s, x in taps(given["x"]))
-    return {"y": sum(parts)}
 
 
 FOUR_FILTERS = KernelExercise(

@@ -8,7 +8,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring.domain import ArrayChange
-from course_utils.exercises.authoring.launches import Launch, floats
+from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 
 THREADS = 256
 # Logits whose differences are lost beside them: a single float is 8 there.
@@ -70,3 +70,21 @@ def probabilities(z: np.ndarray) -> np.ndarray:
     z = z.astype(np.float64)
     power = np.exp(z - z.max(axis=1, keepdims=True))
     return power / power.sum(axis=1, keepdims=True)
+
+
+def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
+    """Images x, 3 x 3 filters w and room for y, by (N, C, H, W, F)."""
+    n, c, h, w, f = size
+    return {
+        "x": floats(rng, (n, c, h, w)),
+        "w": floats(rng, (f, c, 3, 3)),
+        "y": empty((n, f, h, w)),
+        **int32s(N=n, C=c, H=h, W=w, F=f),
+    }
+
+
+def convolved(given) -> dict:
+    """The 3 x 3 convolution of x with w, in float64."""
+    w = given["w"].astype(np.float64)
+    parts = (np.einsum("nchw,fc->nfhw", x, w[:, :, r, s]) for r, s, x in taps(given["x"]))
+    return {"y": sum(parts)}
