@@ -16,11 +16,14 @@ from ...stepping.stepped_launch import (
     step_options,
 )
 from ..authoring import emulated_runs
+from ..authoring.launches import Launch
 from ..authoring.spec import KernelExercise
 from ..judging.trials import Trial
 from ..judging.worked_case import worked_trial
 from . import saved_answers
 from .magic import find_named
+
+Dim3 = tuple[int, int, int]
 
 
 def step(
@@ -64,9 +67,7 @@ def _step_exercise(name: str, order: str, seed: int) -> SteppedLaunch:
         raise LessonError(f"{exercise.id} asks for no kernel, and step shows kernels.")
     source = saved_answers.saved_answer(exercise) or exercise.starter
     module = emulated_runs.load_answer(exercise, source, f"{exercise.id}.cu", ("-G",))
-    trial = _smallest_trial(exercise)
-    launch = trial.launches(exercise)[0]
-    shape = dimensions(launch.grid, "grid"), dimensions(launch.block, "block")
+    trial, launch, shape = _first_small_enough(exercise)
     try:
         kernel = module[launch.kernel or exercise.kernel]
     except AttributeError:
@@ -87,9 +88,9 @@ def _step_exercise(name: str, order: str, seed: int) -> SteppedLaunch:
     return SteppedLaunch(kernel, *shape, recorder, findings, source)
 
 
-def _smallest_trial(exercise: KernelExercise) -> Trial:
+def _first_small_enough(exercise: KernelExercise) -> tuple[Trial, Launch, tuple[Dim3, Dim3]]:
     """The case to work by hand or, if its launch is too large to look at, the first of the small
-    sizes whose launch isn't.
+    sizes whose launch isn't, with this launch, its grid and its block.
 
     Raises LaunchError if all are too large.
     """
@@ -100,7 +101,7 @@ def _smallest_trial(exercise: KernelExercise) -> Trial:
         shape = dimensions(launch.grid, "grid"), dimensions(launch.block, "block")
         try:
             check_size(exercise.id, *shape)
-            return trial
+            return trial, launch, shape
         except LaunchError as error:
             refused = refused or error
     assert refused is not None, "an exercise has small sizes"
