@@ -143,7 +143,7 @@ class Barriers:
 
     def _tell_of_exits(self, state: BarrierState) -> None:
         batch = self.batch
-        alone = (state.asked == 0) & (state.arrived > 0) & (state.arrived >= batch.alive)
+        alone = (state.asked == 0) & (state.arrived > 0) & (state.arrived >= batch.live_threads)
         slots = np.flatnonzero(alone)
         for group, _, instruction in state.parked:
             here = slots[np.isin(slots, group.slots)]
@@ -151,7 +151,7 @@ class Barriers:
                 batch.launch.observers.barrier_let_go(batch, here, instruction)
 
     def _complete(self, state: BarrierState) -> list[Group]:
-        needed = np.where(state.asked > 0, state.asked, self.batch.alive)
+        needed = np.where(state.asked > 0, state.asked, self.batch.live_threads)
         done = (state.arrived > 0) & (state.arrived >= needed)
         if not done.any():
             return []

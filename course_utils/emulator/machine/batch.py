@@ -85,7 +85,7 @@ class Batch:
         }
         per_warp = np.full(self.lanes_per_block // WARP, WARP)
         per_warp[-1] -= self.lanes_per_block - self.threads
-        self.living = np.tile(per_warp, count)  # lanes of each warp
+        self.live_lanes = np.tile(per_warp, count)  # by warp
         self.slots = np.repeat(np.arange(count), self.lanes_per_block)  # the block of each lane
         self.exits = 0  # grows whenever lanes end
         self.issued = 0
@@ -104,7 +104,7 @@ class Batch:
         lanes = np.arange(count * self.lanes_per_block, dtype=np.int64)
         if self.threads % 32:
             lanes = lanes[lanes % self.lanes_per_block < self.threads]
-        self.alive = np.full(count, self.threads)
+        self.live_threads = np.full(count, self.threads)  # by block
         group = Group(self, lanes, launch.code, 0, list(launch.code.blank))
         self.on_access = None if launch.observers.access is nobody else launch.observers.access
         self.tensor_memory = TensorMemory(self) if launch.entry.tensor_memory else None
@@ -263,7 +263,7 @@ class Batch:
     @property
     def stuck(self) -> bool:
         """Whether lanes live and none of them can go on."""
-        return bool(self.living.any()) and all(g.stalled for g in self.groups)
+        return bool(self.live_lanes.any()) and all(g.stalled for g in self.groups)
 
     def advance(self, turns: int) -> bool:
         """Run up to ``turns`` basic blocks; True when every lane has ended."""
@@ -276,7 +276,7 @@ class Batch:
                 if group is not None:
                     self.groups.append(group)
                 group = self._pick()
-                while group is None and self.living.any() and self.engine.wake():
+                while group is None and self.live_lanes.any() and self.engine.wake():
                     group = self._pick()
                 if group is None:
                     break
@@ -333,7 +333,7 @@ class Batch:
                 group = None
         if group is not None:
             self._queue(group)
-        if not self.living.any():
+        if not self.live_lanes.any():
             self.engine.finish()
             observers.batch_ends(self)
             for region in self.locals:  # what still refers to the batch is collected much later
@@ -420,11 +420,11 @@ class Batch:
         mask = np.broadcast_to(block.member_mask(group), group.n)
         warps, here = lane_masks(group)
         row = np.searchsorted(warps, group.lanes >> 5)
-        if block.warpgroup and group.n == self.living.sum():
+        if block.warpgroup and group.n == self.live_lanes.sum():
             return group
-        masks = self.living_masks()
-        living = masks[group.lanes >> 5]
-        ready = (mask & living & ~here[row]) == 0  # nobody named in the mask is elsewhere
+        masks = self.live_masks()
+        live = masks[group.lanes >> 5]
+        ready = (mask & live & ~here[row]) == 0  # nobody named in the mask is elsewhere
         if block.warpgroup:
             masks[warps] &= ~here
             ready &= self._warpgroups_here(group, masks)
@@ -447,9 +447,9 @@ class Batch:
         missing = np.bincount(warpgroup, elsewhere != 0) > 0
         return ~missing[warpgroup[group.lanes >> 5]]
 
-    def living_masks(self) -> np.ndarray:
+    def live_masks(self) -> np.ndarray:
         """For each warp the mask of its lanes that have not ended; uint32."""
-        masks = np.zeros(len(self.living), np.uint32)
+        masks = np.zeros(len(self.live_lanes), np.uint32)
         for g in itertools.chain(self.groups, self.barriers.parked()):
             warps, bits = lane_masks(g)
             masks[warps] |= bits
@@ -457,14 +457,14 @@ class Batch:
 
     def finish(self, group: Group) -> None:
         """The lanes of a group have come to the end of the kernel."""
-        self.living -= np.bincount(group.lanes >> 5, minlength=len(self.living))
-        self.alive -= np.bincount(group.slots, minlength=self.block_count)
+        self.live_lanes -= np.bincount(group.lanes >> 5, minlength=len(self.live_lanes))
+        self.live_threads -= np.bincount(group.slots, minlength=self.block_count)
         self.exits += 1
         for other in self.groups:
             other.stalled = False
         self.barriers.recheck()
         blocks = group.blocks
-        self.launch.observers.blocks_end(self, blocks[self.alive[blocks] == 0])
+        self.launch.observers.blocks_end(self, blocks[self.live_threads[blocks] == 0])
         if self.tensor_memory is not None:
             self.tensor_memory.leave(group)
         if self.clusters is not None:

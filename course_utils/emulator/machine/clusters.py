@@ -74,7 +74,7 @@ class Clusters:
         first = group.slots // self.size * self.size
         batch, i = self.batch, site.instruction
         wrong = away & (homes >= first + self.size)
-        gone = away & ~wrong & (batch.alive[np.where(wrong, 0, homes)] == 0)
+        gone = away & ~wrong & (batch.live_threads[np.where(wrong, 0, homes)] == 0)
         bad = np.flatnonzero(wrong | gone)
         if not len(bad):
             batch.launch.observers.remote_access(site, group, homes)
@@ -107,7 +107,7 @@ class Clusters:
         self.complete()
 
     def wait(self, group: Group, instruction: ptx.Instruction) -> Group | None:
-        """Lanes go on once every living thread of their cluster has arrived."""
+        """Lanes go on once every live thread of their cluster has arrived."""
         never = np.flatnonzero(self.seen[group.lanes] < 0)
         if len(never):
             thread, block = self.batch.who(group.lanes[never[0]])
@@ -134,10 +134,10 @@ class Clusters:
         self.complete()
 
     def complete(self) -> None:
-        """End the phase of each cluster of which all living threads have arrived."""
+        """End the phase of each cluster of which all live threads have arrived."""
         count = len(self.phase)
         arrived = np.count_nonzero(self.arrived.reshape(count, -1), axis=1)
-        done = (arrived > 0) & (arrived == self.batch.alive.reshape(count, -1).sum(axis=1))
+        done = (arrived > 0) & (arrived == self.batch.live_threads.reshape(count, -1).sum(axis=1))
         if not done.any():
             return
         lanes = self.arrived.reshape(count, -1)

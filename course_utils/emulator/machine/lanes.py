@@ -157,10 +157,10 @@ class Group:
 
     @property
     def whole_warps(self) -> bool:
-        """True when no warp has a living lane elsewhere."""
+        """True when no warp has a live lane elsewhere."""
         if self._whole != self.batch.exits:
-            living = int(self.batch.living[self.warps].sum())
-            self._whole = self.batch.exits if living == self.n else -1
+            live = int(self.batch.live_lanes[self.warps].sum())
+            self._whole = self.batch.exits if live == self.n else -1
         return self._whole == self.batch.exits
 
     # --- registers ---

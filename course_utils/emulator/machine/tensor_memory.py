@@ -128,7 +128,7 @@ class TensorMemory:
                 "uses .cta_group::2, which needs a pair of blocks: launch clusters of an even "
                 "number of blocks.",
             )
-        if not self.batch.alive[block ^ 1]:
+        if not self.batch.live_threads[block ^ 1]:
             raise self.misuse(
                 i,
                 lane,
@@ -245,7 +245,7 @@ class TensorMemory:
     def leave(self, group: Group) -> None:
         """Lanes have ended. A block must have freed all its columns when its last lane ends."""
         for block in np.unique(group.slots).tolist():
-            if self.batch.alive[block] or not self.allocated[block]:
+            if self.batch.live_threads[block] or not self.allocated[block]:
                 continue
             start, allocation = next(iter(self.allocated[block].items()))
             lane = int(group.lanes[group.slots == block][0])

@@ -185,10 +185,10 @@ class SyncCheck(Observer):
     ) -> None:
         """``__syncthreads()`` is for every thread of a block; some may have left already."""
         batch = group.batch
-        if threads or instruction.opcode != "bar" or int(batch.alive.min()) == batch.threads:
+        if threads or instruction.opcode != "bar" or int(batch.live_threads.min()) == batch.threads:
             return
         slots = group.blocks
-        short = slots[batch.alive[slots] < batch.threads]
+        short = slots[batch.live_threads[slots] < batch.threads]
         if not len(short):
             return
         slot = int(short[0])
@@ -214,7 +214,7 @@ class SyncCheck(Observer):
     ) -> None:
         """Report that threads of a block have ended and can't reach a barrier. ``waiting``: a
         thread that waits there."""
-        gone = batch.threads - int(batch.alive[slot])
+        gone = batch.threads - int(batch.live_threads[slot])
         block = batch.block_index(batch.first + slot)
         text = (
             f"Barrier misuse: {gone} of the {batch.threads} threads of block {block} ended without "
@@ -246,9 +246,9 @@ class SyncCheck(Observer):
     def _whole_warps(self, batch: Batch, slot: int) -> bool:
         """Whether no warp of a block has lost some of its threads and not all."""
         warps = batch.lanes_per_block // 32
-        living = batch.living[slot * warps : (slot + 1) * warps]
+        live = batch.live_lanes[slot * warps : (slot + 1) * warps]
         full = np.minimum(32, batch.threads - 32 * np.arange(warps))
-        return bool(((living == 0) | (living == full)).all())
+        return bool(((live == 0) | (live == full)).all())
 
     # --- what a block leaves behind ---
 

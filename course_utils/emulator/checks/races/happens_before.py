@@ -79,7 +79,7 @@ class Order:
         self.shared_flags = Flags(flags.warps, flags.fences)
         self.before_fence = np.zeros((3, *clocks.known.shape), np.int64)  # by how far it reaches
         self.fenced_near, _, self.fenced = self.before_fence
-        warps = len(batch.living)
+        warps = len(batch.live_lanes)
         self.far = np.full(warps, None, object)
         self.pending: list[dict[Chain, int]] = [{} for _ in range(warps)]
         self.seen: list[dict[Chain, Seen]] = [{} for _ in range(warps // clocks.warps)]

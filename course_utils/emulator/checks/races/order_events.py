@@ -102,8 +102,8 @@ class OrderEvents(Observer):
         """The lanes of a group, and its warps' ended lanes: no thread waits for them."""
         if group.n == 32 * len(group.warps):
             return group.lanes
-        living = group.batch.living_masks()[group.warps]
-        ended = (living[:, None] >> np.arange(32, dtype=np.uint32) & 1) == 0
+        live = group.batch.live_masks()[group.warps]
+        ended = (live[:, None] >> np.arange(32, dtype=np.uint32) & 1) == 0
         rows, places = np.nonzero(ended)
         return np.union1d(group.lanes, group.warps[rows] * 32 + places)
 
