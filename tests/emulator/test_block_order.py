@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils.emulator import EmulatedModule, Options
-from course_utils.emulator.machine.block_order import places
+from course_utils.emulator.machine.block_order import block_ranks
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from course_utils.emulator.machine.block_order import places
     ],
 )
 def test_a_block_comes_after_those_that_lead_to_it(successors, expected):
-    assert places(successors) == expected
+    assert block_ranks(successors) == expected
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -31,7 +31,7 @@ def test_loops_stay_together_and_nothing_overtakes(seed):
     lot = random.Random(seed)
     n = lot.randrange(2, 40)
     successors = [lot.sample(range(n), lot.randrange(min(n, 3))) for _ in range(n)]
-    found = places(successors)
+    found = block_ranks(successors)
     assert sorted(found) == list(range(n))
     reach = [{b} for b in range(n)]  # by repeated relaxation: slow, and easily seen to be right
     for _ in range(n):
@@ -47,7 +47,7 @@ def test_loops_stay_together_and_nothing_overtakes(seed):
 
 def test_the_numbers_stay_where_the_text_is_already_in_order():
     depth = 3000  # deeper than Python's own stack
-    assert places([[b + 1, b + 2] for b in range(depth)] + [[], []]) == list(range(depth + 2))
+    assert block_ranks([[b + 1, b + 2] for b in range(depth)] + [[], []]) == list(range(depth + 2))
 
 
 UNLIKELY = """.version 8.0

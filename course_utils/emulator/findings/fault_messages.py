@@ -45,7 +45,7 @@ def access_fault(
 ) -> KernelFault:
     """Why one lane may not make an access of ``site.bytes`` bytes at a generic address."""
     i = site.instruction
-    thread, block = batch.who(group.lanes[position])
+    thread, block = batch.thread_and_block(group.lanes[position])
     verb = "updates" if site.is_atomic else "writes" if site.is_store else "reads"
     who = where(thread, block)
     at = at_line(i.location)
@@ -79,7 +79,7 @@ def access_fault(
         kind, cause = USE_AFTER_FREE, Cause.ARRAY_FREED
     else:
         lane = group.lanes[position]
-        own = (*batch.numbers(lane), *block)
+        own = (*batch.thread_in_grid(lane), *block)
         miss = explain(batch, site, group, address, region, at, own)
         return KernelFault(
             Finding(
@@ -104,7 +104,7 @@ def free_fault(
     batch: ReportedBatch, lane: int, instruction: ptx.Instruction, address: int
 ) -> KernelFault:
     """free() of an address that malloc() didn't return, or that was freed before."""
-    thread, block = batch.who(lane)
+    thread, block = batch.thread_and_block(lane)
     gone = batch.freed_at(address) is not None
     why = "has been freed already" if gone else "does not come from malloc"
     at = at_line(instruction.location)
@@ -133,7 +133,7 @@ def endless_loop(
         swapping = [one for one in unequal if one[2]]
         group, pair, swaps = [*passed, *swapping, waiting[0]][0]
     location = group.code.blocks[group.block].instructions[0].location
-    thread, block = batch.who(group.lanes[0])
+    thread, block = batch.thread_and_block(group.lanes[0])
     cause, array = Cause.STEP_BUDGET_EXCEEDED, None
     what = f"is still running after {min(batch.issued, batch.budget):,} instructions"
     why = f"Does the condition of that loop ever become false?{ONLY_SLOW}"
@@ -187,7 +187,7 @@ def emulator_error(
     """An error of the machine itself, or PTX that it can't read."""
     location = None if instruction is None else instruction.location
     what = "" if instruction is None else f"\n  {instruction.text}"
-    thread, block = (None, None) if group is None else group.batch.who(group.lanes[0])
+    thread, block = (None, None) if group is None else group.batch.thread_and_block(group.lanes[0])
     kind, cause = EMULATOR_ERROR, Cause.EMULATOR_ERROR
     text = f"{type(error).__name__}: {error}"
     blame = "This is a mistake of the emulator and no sign of one in the kernel:"

@@ -83,7 +83,7 @@ def bytes_at(
 
 def _aligned(group: Group, n: int, i: ptx.Instruction, what: str, value: int, to: int) -> None:
     if value % to:
-        thread, block = group.batch.who(group.lanes[n])
+        thread, block = group.batch.thread_and_block(group.lanes[n])
         text = (
             f"Misaligned copy: {where(thread, block)} starts a copy at {i.location} whose {what} "
             f"isn't a multiple of {to} bytes: {value & 0xFFFFFFFF:#x}."
@@ -96,7 +96,7 @@ def _aligned_box(group: Group, n: int, i: ptx.Instruction, first: int, size: int
     """Report a box whose rows do not begin at multiples of 16 bytes: an H200 stops a load of one
     with "illegal instruction"."""
     if first * size % 16:
-        thread, block = group.batch.who(group.lanes[n])
+        thread, block = group.batch.thread_and_block(group.lanes[n])
         text = (
             f"Misaligned copy: {where(thread, block)} starts a copy at {i.location} whose box "
             f"begins at {first} along the tensor's last axis: that must be a multiple of "
@@ -113,7 +113,7 @@ def _barrier_beside(group: Group, n: int, i: ptx.Instruction, key: int, home: in
     if told == home or ("cta_group::2" in i.modifiers and told == home ^ 1):
         return
     batch = group.batch
-    (thread, block), first = batch.who(group.lanes[n]), batch.first
+    (thread, block), first = batch.thread_and_block(group.lanes[n]), batch.first
     into, of = batch.block_index(first + home), batch.block_index(first + told)
     text = (
         f"Barrier misuse: at {i.location} {where(thread, block)} starts a copy into block {into} "
@@ -332,7 +332,7 @@ def _rounded_to_tf32(loaded: np.ndarray) -> np.ndarray:
 
 
 def _bad_map(group: Group, n: int, i: ptx.Instruction, text: str) -> NoReturn:
-    thread, block = group.batch.who(group.lanes[n])
+    thread, block = group.batch.thread_and_block(group.lanes[n])
     message = f"Bad tensor map: {where(thread, block)} uses one at {i.location}, but {text}."
     cause = Cause.TENSOR_MAP_INVALID
     raise KernelFault(Finding(BAD_TENSOR_MAP, message, i.location, thread, block, cause=cause))

@@ -51,7 +51,7 @@ def _leaving(b: Builder, i: ptx.Instruction, act: Ending) -> Ending:
 def _by_value(group: Group, values: np.ndarray) -> Iterator[tuple[int, Group]]:
     """(value, the lanes of the group that hold it), for each value that differs between lanes."""
     for value in np.unique(values):
-        yield int(value), group.batch.part(group, np.flatnonzero(values == value))
+        yield int(value), group.batch.split_off(group, np.flatnonzero(values == value))
 
 
 def _go(block: int) -> Callable[[Group], Group]:
@@ -236,7 +236,7 @@ def trap(b: Builder, i: ptx.Instruction) -> Step:
     """Ends the launch: raises KernelFault for the first lane that comes to it."""
 
     def act(group: Group) -> None:
-        thread, block = group.batch.who(group.lanes[0])
+        thread, block = group.batch.thread_and_block(group.lanes[0])
         grid = group.batch.launch.wants_whole_grid
         text = (
             f"The kernel stopped itself with a trap at {i.location} (thread {thread} of block "

@@ -140,7 +140,7 @@ def _wait_operands(
         keys, value = site.keys(group), group.full(get(group.R)).astype(np.int64)
         foreign = np.flatnonzero(keys >> KEY_SHIFT != group.slots)
         if len(foreign):
-            thread, block = group.batch.who(group.lanes[foreign[0]])
+            thread, block = group.batch.thread_and_block(group.lanes[foreign[0]])
             text = (
                 f"Barrier misuse: thread {thread} of block {block} waits at {i.location} for an "
                 "mbarrier of another block. A block can arrive there, but wait only for its own."
@@ -180,8 +180,8 @@ def _try(b: Builder, i: ptx.Instruction) -> Ending:
             return group
         on, late = None, group
         if passed.any():
-            on = batch.part(group, np.flatnonzero(passed))
-            late = batch.part(group, np.flatnonzero(~passed))
+            on = batch.split_off(group, np.flatnonzero(passed))
+            late = batch.split_off(group, np.flatnonzero(~passed))
             put(on.R, np.ones(1, bool))
             on.block = back
         late.block = back

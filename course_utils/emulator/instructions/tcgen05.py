@@ -118,7 +118,7 @@ def _alloc(b: Builder, i: ptx.Instruction) -> Ending | None:
         counts = group.full(count(group.R))
         for first, block in memory_of(group).whole_warps(group, i):
             lanes = np.flatnonzero(group.lanes >> 5 == group.lanes[first] >> 5)
-            part = group.batch.part(group, lanes)
+            part = group.batch.split_off(group, lanes)
             memory_of(group).request(
                 Request(part, i, block, int(counts[first]), is_pair(i), deliver)
             )

@@ -48,7 +48,7 @@ KIND_OF = {
 def fault(group: Group, n: int, i: ptx.Instruction, cause: Cause, text: str) -> KernelFault:
     """What the lane at position ``n`` may not do."""
     kind = KIND_OF[cause]
-    thread, block = group.batch.who(group.lanes[n])
+    thread, block = group.batch.thread_and_block(group.lanes[n])
     line = f" at {i.location}" if i.location else ""
     text = f"{kind.capitalize()}: {where(thread, block)} {text.replace(' @', line)}"
     return KernelFault(Finding(kind, text, i.location, thread, block, cause=cause))

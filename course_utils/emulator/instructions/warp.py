@@ -103,7 +103,7 @@ def whole_warps(group: Group, i: ptx.Instruction) -> WarpRows:
         return rows
     batch, warp = group.batch, int(group.warps[np.argmin(rows.here.sum(axis=1))])
     lanes = group.lanes[group.lanes >> 5 == warp]
-    thread, block = batch.who(lanes[0])
+    thread, block = batch.thread_and_block(lanes[0])
     number = warp % (batch.lanes_per_block // 32)
     lacking = number == batch.threads // 32
     advice = f" The block has {batch.threads} threads: launch a multiple of 32." if lacking else ""

@@ -139,7 +139,7 @@ class Reader:
 
 
 def _incomplete(group: Group, why: str, cause: Cause = Cause.WARPGROUP_INCOMPLETE) -> KernelFault:
-    thread, block = group.batch.who(group.lanes[0])
+    thread, block = group.batch.thread_and_block(group.lanes[0])
     instruction = group.code.blocks[group.block].instructions[0]
     text = f"wgmma at {instruction.location} needs all 128 threads of a warpgroup, but {why}."
     return KernelFault(Finding(BARRIER, text, instruction.location, thread, block, cause=cause))

@@ -43,7 +43,7 @@ class OutOfStep:
 
     def choose(self, willing: list[Group]) -> Group:
         """The group to run next: the side that runs goes on while it can."""
-        chosen = min(willing, key=lambda g: (self._side_of(g) != self._running, g.place))
+        chosen = min(willing, key=lambda g: (self._side_of(g) != self._running, g.sort_key))
         self._running = self._side_of(chosen)
         return chosen
 

@@ -410,7 +410,7 @@ class AsyncEngine:
     def _misuse(
         self, instruction: ptx.Instruction, lane: int, key: int, cause: Cause, text: str
     ) -> KernelFault:
-        thread, block = self.batch.who(lane)
+        thread, block = self.batch.thread_and_block(lane)
         text = text.format(self.name(int(key)))
         message = f"Barrier misuse: at {instruction.location} {where(thread, block)} {text}"
         return KernelFault(

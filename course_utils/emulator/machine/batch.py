@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 N = TypeVar("N", int, np.ndarray)
 
 BEFORE = 2**40  # bytes before a memory that an access is said to miss it by
-TURN = 64  # basic blocks that a group may run before others get theirs
+QUANTUM = 64  # basic blocks that a group may run before others get theirs
 ENDLESS_AFTER = 50_000  # instructions after which to look for loops that can't end
 BUDGET_LANES = 8192  # for so many lanes a batch has the launch's budget once
 
@@ -225,7 +225,7 @@ class Batch:
             c // gx // gy * cz + r // cx // cy,
         )
 
-    def who(self, lane: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    def thread_and_block(self, lane: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """(thread, block), each (x, y, z), of a lane."""
         slot, thread = divmod(int(lane), self.lanes_per_block)
         bx, by, _ = self.launch.block
@@ -238,9 +238,9 @@ class Batch:
         """The groups of lanes that wait for their turn."""
         return self.groups
 
-    def numbers(self, lane: int) -> tuple[int, int, int]:
+    def thread_in_grid(self, lane: int) -> tuple[int, int, int]:
         """The number of a lane's thread in the grid along x, y and z."""
-        pairs = zip(*self.who(lane), self.launch.block, strict=True)
+        pairs = zip(*self.thread_and_block(lane), self.launch.block, strict=True)
         x, y, z = (block * size + thread for thread, block, size in pairs)
         return x, y, z
 
@@ -248,11 +248,11 @@ class Batch:
 
     def add(self, group: Group) -> None:
         """Let a group run when its turn comes."""
-        group.credit = group.credit or TURN
+        group.quantum_left = group.quantum_left or QUANTUM
         self._queue(group)
 
     def _queue(self, group: Group) -> None:
-        group.settle()
+        group.update_sort_key()
         self.groups.append(group)
 
     def tick(self) -> int:
@@ -308,7 +308,7 @@ class Batch:
                 at = block.steps.index(act) if act in block.steps else 0
                 raise emulator_error(error, block.instructions[at], group) from error
             self.issued += len(block.instructions)
-            group.credit -= 1
+            group.quantum_left -= 1
             visit = launch.visits.get((code, block.number))
             if visit is None:
                 visit = launch.visits[code, block.number] = [0, 0]
@@ -355,30 +355,30 @@ class Batch:
 
     def _behind_all(self, group: Group) -> bool:
         """Whether a group that has just run is the one to run next, and merges with none."""
-        group.settle()
-        if group.credit <= 0 or self.out_of_step is not None:
+        group.update_sort_key()
+        if group.quantum_left <= 0 or self.out_of_step is not None:
             return False
-        place = group.place
-        return all(place < other.place for other in self.groups)
+        key = group.sort_key
+        return all(key < other.sort_key for other in self.groups)
 
     def _pick(self) -> Group | None:
-        """Take the group to run next out of the list, merged with those at the same place."""
+        """Take the group to run next out of the list, merged with those at the same block."""
         groups = self.groups
         if len(groups) == 1:
             return None if groups[0].stalled else groups.pop()
         ready = [g for g in groups if not g.stalled]
         if not ready:
             return None
-        willing = [g for g in ready if g.credit > 0]
+        willing = [g for g in ready if g.quantum_left > 0]
         if not willing:
             for g in ready:
-                g.credit, g.renewed = TURN, False
+                g.quantum_left, g.quantum_extended = QUANTUM, False
             willing = ready
         apart = self.out_of_step
-        chosen = apart.choose(willing) if apart else min(willing, key=attrgetter("place"))
-        place = chosen.place
+        chosen = apart.choose(willing) if apart else min(willing, key=attrgetter("sort_key"))
+        key = chosen.sort_key
         groups.remove(chosen)
-        alike = [g for g in groups if g.place == place]
+        alike = [g for g in groups if g.sort_key == key]
         if not alike:
             return chosen
         alike = [
@@ -399,15 +399,15 @@ class Batch:
         lanes that part while they spin would keep the others from theirs.
         """
         self.launch.observers.lanes_diverge(group, chosen)
-        if group.credit <= 0 and not group.renewed:
-            group.credit, group.renewed = TURN, True
+        if group.quantum_left <= 0 and not group.quantum_extended:
+            group.quantum_left, group.quantum_extended = QUANTUM, True
         parts = group.split(chosen, group.code.after(group.block))
         for part, go in zip(parts, (skipped, taken), strict=True):
             on = go(part)
             if on is not None:
                 self._queue(on)
 
-    def part(self, group: Group, index: np.ndarray) -> Group:
+    def split_off(self, group: Group, index: np.ndarray) -> Group:
         """Some lanes of a group at the end of its block: they carry what later blocks may read."""
         return group.subset(index, group.code.after(group.block))
 

@@ -16,15 +16,15 @@ from heapq import heappop, heappush
 Graph = dict[int, set[int]]  # block -> those that may follow it
 
 
-def places(successors: Sequence[Iterable[int]]) -> list[int]:
-    """The place of every block, (n,) of 0 to n - 1, where ``successors[b]`` may follow block b.
+def block_ranks(successors: Sequence[Iterable[int]]) -> list[int]:
+    """The rank of every block, (n,) of 0 to n - 1, where ``successors[b]`` may follow block b.
 
     Blocks that no rule sets apart keep the order of their numbers.
     """
-    place = [0] * len(successors)
+    rank = [0] * len(successors)
     for n, block in enumerate(_ordered({b: set(after) for b, after in enumerate(successors)})):
-        place[block] = n
-    return place
+        rank[block] = n
+    return rank
 
 
 def _ordered(graph: Graph) -> list[int]:

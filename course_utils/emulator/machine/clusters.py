@@ -80,7 +80,7 @@ class Clusters:
             batch.launch.observers.remote_access(site, group, homes)
             return
         at = bad[0]
-        who = where(*batch.who(group.lanes[at]))
+        who = where(*batch.thread_and_block(group.lanes[at]))
         if wrong[at]:
             rank = int(homes[at] - first[at])
             cause = Cause.RANK_NOT_IN_CLUSTER
@@ -94,7 +94,7 @@ class Clusters:
             )
         verb = "writes" if site.is_store or site.is_atomic else "reads"
         text = f"Out of bounds: {who} {verb} shared memory at {i.location} {why}."
-        thread, block = batch.who(group.lanes[at])
+        thread, block = batch.thread_and_block(group.lanes[at])
         raise KernelFault(Finding(OUT_OF_BOUNDS, text, i.location, thread, block, cause=cause))
 
     # --- the barrier ---
@@ -110,7 +110,7 @@ class Clusters:
         """Lanes go on once every live thread of their cluster has arrived."""
         never = np.flatnonzero(self.seen[group.lanes] < 0)
         if len(never):
-            thread, block = self.batch.who(group.lanes[never[0]])
+            thread, block = self.batch.thread_and_block(group.lanes[never[0]])
             text = (
                 f"Barrier misuse: {where(thread, block)} waits for the cluster at "
                 f"{instruction.location} without having arrived: barrier.cluster.arrive must "

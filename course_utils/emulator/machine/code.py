@@ -78,7 +78,7 @@ class Code:
     name: str
     order: int
     blocks: list[Block]
-    places: list[int]  # of each block in the order in which diverged lanes run
+    block_ranks: list[int]  # of each block in the order in which diverged lanes run
     blank: list[np.ndarray]
     live: list[tuple[int, ...]]
     specials: dict[str, int]  # special registers and local arrays -> slot, set when a frame begins

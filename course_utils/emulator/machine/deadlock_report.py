@@ -45,7 +45,7 @@ class _Head:
 
 def deadlock(batch: Batch) -> KernelFault:
     """Every lane waits: at a barrier that cannot complete, or for other lanes of its warp."""
-    stalled = sorted(batch.groups, key=attrgetter("place"))
+    stalled = sorted(batch.groups, key=attrgetter("sort_key"))
     parked = list(batch.barriers.parked())
     others = {number for group in stalled for number in group.warps.tolist()}
     # Lanes that wait for an mbarrier have not missed the barrier of their warp: they are the cause.
@@ -58,7 +58,7 @@ def deadlock(batch: Batch) -> KernelFault:
     lines = [head.text]
     lines += _waiting(batch, [*held, *stalled, *(g for g in parked if g not in held)])
     lines += [f"  {account}" for account in _accounts(batch.engine)]
-    thread, block = batch.who(head.group.lanes[0])
+    thread, block = batch.thread_and_block(head.group.lanes[0])
     there, other = head.absent or (None, None)
     return KernelFault(
         Finding(
@@ -68,7 +68,7 @@ def deadlock(batch: Batch) -> KernelFault:
             thread,
             block,
             other_location=there,
-            other_thread=None if other is None else batch.who(other)[0],
+            other_thread=None if other is None else batch.thread_and_block(other)[0],
             cause=head.cause,
             condition=head.condition,
         )
@@ -99,7 +99,7 @@ def _waiting(batch: Batch, groups: Iterable[Group]) -> list[str]:
             more = f"{len(warps) - 1} more warps"
             warps, threads = [(f"{warps[0][0]} and {more}", warps[0][1])], f"{threads} each"
         for warp, lane in warps:
-            first = where(*batch.who(lane))
+            first = where(*batch.thread_and_block(lane))
             lines.append(f"  {warp}: {threads} waiting{waiting}, first {first}")
     return lines
 

@@ -80,13 +80,13 @@ class Call:
 
     def finding(self, kind: str, cause: Cause, text: str, level: str = "error") -> Finding:
         """``text`` about the thread's call."""
-        thread, block = self.batch.who(self.lane)
+        thread, block = self.batch.thread_and_block(self.lane)
         at = self.instruction.location
         return Finding(kind, text, at, thread, block, level=level, cause=cause)
 
     def who(self) -> str:
         """The thread and the line, in words."""
-        thread, block = self.batch.who(self.lane)
+        thread, block = self.batch.thread_and_block(self.lane)
         at = f" at {self.instruction.location}" if self.instruction.location else ""
         return f"{where(thread, block)}{at}"
 

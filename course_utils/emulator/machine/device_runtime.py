@@ -63,7 +63,7 @@ def _prepare(call: Call, address: int, grid: Triple, block: Triple, shared: int)
     if wrong:
         call.refuse(name, shape, wrong, error)
         return 0
-    thread, parent_block = call.batch.who(call.lane)
+    thread, parent_block = call.batch.thread_and_block(call.lane)
     child = ChildLaunch(
         name,
         grid,

@@ -36,7 +36,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class SplitParent:
     """The group that one was split from at a branch, and what it got of it. Where all parts of a
     group meet again, a register that none of them has written to is the group's own."""
 
@@ -46,7 +46,7 @@ class Origin:
     depth: int  # of groups that were split from one another
 
 
-MOST_ORIGINS = 8  # kept: a loop that lanes leave one by one splits its group time and again
+MAX_SPLIT_DEPTH = 8  # remembered: a loop that lanes leave one by one splits its group often
 MANY = 1000  # lanes from which on `take` is a third quicker than an index in brackets
 
 
@@ -62,14 +62,14 @@ class Group:
         "R",
         "stack",
         "spreads",
-        "credit",
-        "renewed",
+        "quantum_left",
+        "quantum_extended",
         "stalled",
         "local_top",
-        "place",
-        "origin",
+        "sort_key",
+        "split_parent",
         "_whole",
-        "_run",
+        "_lane_index",
         "_slots",
         "_warps",
     )
@@ -81,14 +81,14 @@ class Group:
         self.code, self.block, self.R = code, block, registers
         self.stack: tuple[Frame, ...] = ()
         self.spreads: dict[Any, Any] = {}  # addresses already analysed, by register slot
-        self.credit = 0
-        self.renewed = False  # it has had another turn for parting: see `Batch.diverge`
+        self.quantum_left = 0
+        self.quantum_extended = False  # it has had another turn for parting: see `Batch.diverge`
         self.stalled = False
         self.local_top = 0
-        self.place: tuple[int, ...] = ()  # noted while the group waits for its turn: see `settle`
-        self.origin: Origin | None = None
+        self.sort_key: tuple[int, ...] = ()  # set while it waits for its turn
+        self.split_parent: SplitParent | None = None
         self._whole = -1
-        self._run: slice | np.ndarray | None = None
+        self._lane_index: slice | np.ndarray | None = None
         self._slots: np.ndarray | None = None
         self._warps: np.ndarray | None = None
 
@@ -107,10 +107,10 @@ class Group:
 
     # --- where the lanes are ---
 
-    def settle(self) -> None:
-        """Note the group's place. Groups at equal places can merge. Places sort in the order in
+    def update_sort_key(self) -> None:
+        """Set the sort key. Groups with equal keys can merge. Keys sort in the order in
         which groups should run: deeper calls first, then those that are behind."""
-        self.place = (-len(self.stack), self.code.order, self.code.places[self.block])
+        self.sort_key = (-len(self.stack), self.code.order, self.code.block_ranks[self.block])
 
     def same_callers(self, other: Group) -> bool:
         """Whether the calls of both groups, which are equally deep, return to the same places."""
@@ -123,23 +123,23 @@ class Group:
     def slots(self) -> np.ndarray:
         """The block (counted within the batch) of every lane; int64, length n."""
         if self._slots is None:
-            self._slots = self.batch.slots[self.run]
+            self._slots = self.batch.slots[self.lane_index]
         return self._slots
 
     @property
-    def run(self) -> slice | np.ndarray:
+    def lane_index(self) -> slice | np.ndarray:
         """Where the group's lanes are among all of its batch: a slice when there are no gaps."""
-        if self._run is None:
+        if self._lane_index is None:
             first, last = int(self.lanes[0]), int(self.lanes[-1])
             gaps = last - first != self.n - 1
-            self._run = self.lanes if gaps else slice(first, last + 1)
-        return self._run
+            self._lane_index = self.lanes if gaps else slice(first, last + 1)
+        return self._lane_index
 
     @property
     def warps(self) -> np.ndarray:
         """The warps (counted within the batch) that have a lane here; sorted."""
         if self._warps is None:
-            run = self.run
+            run = self.lane_index
             if isinstance(run, slice):
                 self._warps = np.arange(run.start >> 5, (run.stop - 1 >> 5) + 1)
                 return self._warps
@@ -190,28 +190,28 @@ class Group:
             )
             for f in self.stack
         )
-        group.credit, group.renewed = self.credit, self.renewed
+        group.quantum_left, group.quantum_extended = self.quantum_left, self.quantum_extended
         group.local_top = self.local_top
         return group
 
     def split(self, flags: np.ndarray, live: tuple[int, ...]) -> tuple[Group, Group]:
         """The lanes with a false flag, and those with a true one."""
-        depth = 1 if self.origin is None else self.origin.depth + 1
-        if depth > MOST_ORIGINS:
-            self.origin, depth = None, 1
+        depth = 1 if self.split_parent is None else self.split_parent.depth + 1
+        if depth > MAX_SPLIT_DEPTH:
+            self.split_parent, depth = None, 1
         no, yes = (self.subset(chosen.nonzero()[0], live) for chosen in (~flags, flags))
-        no.origin = Origin(self, tuple(no.R), no.stack, depth)
-        yes.origin = Origin(self, tuple(yes.R), yes.stack, depth)
+        no.split_parent = SplitParent(self, tuple(no.R), no.stack, depth)
+        yes.split_parent = SplitParent(self, tuple(yes.R), yes.stack, depth)
         return no, yes
 
-    def _reunited(self, others: list[Group]) -> Group | None:
+    def _reconverged(self, others: list[Group]) -> Group | None:
         """The group that ``self`` and ``others`` are all the parts of, with what they wrote."""
-        origin = self.origin
-        if origin is None or self.stack is not origin.stack:
+        parent = self.split_parent
+        if parent is None or self.stack is not parent.stack:
             return None
-        whole, count, before = origin.group, self.n, [origin.registers]
+        whole, count, before = parent.group, self.n, [parent.registers]
         for g in others:
-            theirs = g.origin
+            theirs = g.split_parent
             if theirs is None or theirs.group is not whole or g.stack is not theirs.stack:
                 return None
             before.append(theirs.registers)
@@ -220,8 +220,10 @@ class Group:
             return None
         groups = [self, *others]
         merged = Group(self.batch, whole.lanes, self.code, self.block, list(self.code.blank))
-        merged.stack, merged.spreads, merged.origin = whole.stack, whole.spreads, whole.origin
-        merged._run, merged._slots, merged._warps = whole._run, whole._slots, whole._warps
+        merged.stack, merged.spreads = whole.stack, whole.spreads
+        merged.split_parent = whole.split_parent
+        merged._lane_index = whole._lane_index
+        merged._slots, merged._warps = whole._slots, whole._warps
         live = self.code.live[self.block]
         parts = zip(groups, before, strict=True)
         written = {s for g, own in parts for s in live if g.R[s] is not own[s]}
@@ -235,9 +237,9 @@ class Group:
 
     def merge(self, others: list[Group]) -> Group:
         """One group of the lanes of all; every group stands at the same place."""
-        merged = self._reunited(others) or self._merged(others)
-        merged.credit = max(self.credit, *(g.credit for g in others))
-        merged.renewed = self.renewed or any(g.renewed for g in others)
+        merged = self._reconverged(others) or self._merged(others)
+        merged.quantum_left = max(self.quantum_left, *(g.quantum_left for g in others))
+        merged.quantum_extended = self.quantum_extended or any(g.quantum_extended for g in others)
         merged.local_top = self.local_top
         return merged
 

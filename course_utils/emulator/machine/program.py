@@ -23,7 +23,7 @@ from ..isa import ptx
 from ..isa.instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, flops_of, operation, traits_of
 from ..isa.ptx import Immediate, Instruction, Register, Special, Symbol
 from ..isa.symbols import function_name
-from .block_order import places
+from .block_order import block_ranks
 from .code import Block, Code, Decoded, Ending, Step, liveness
 from .contraction import contractions
 from .fusion import Computation, Movable, fused
@@ -223,7 +223,7 @@ class Builder:
             function.name,
             0,
             blocks,
-            places([block.successors for block in blocks]),
+            block_ranks([block.successors for block in blocks]),
             blank,
             [tuple(sorted(slots | kept)) for slots in live],
             self.specials,

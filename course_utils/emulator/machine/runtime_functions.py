@@ -121,7 +121,7 @@ def assertfail(group: Group, instruction: ptx.Instruction, arguments: list[np.nd
     lane = int(group.lanes[0])
     message, file = (read_string(group, lane, int(group.full(a)[0])) for a in arguments[:2])
     line = int(group.full(arguments[2])[0])
-    thread, block = group.batch.who(lane)
+    thread, block = group.batch.thread_and_block(lane)
     text = f"Assertion failed: {message} at {file}:{line}, {where(thread, block)}."
     cause = Cause.ASSERTION_FAILED
     raise KernelFault(Finding(ASSERTION, text, instruction.location, thread, block, cause=cause))

@@ -26,7 +26,7 @@ def special_register(name: str, group: Group) -> np.ndarray | None:
 
     def of_threads(values: np.ndarray) -> np.ndarray:
         """For each lane the one of ``values`` that belongs to its thread of a block."""
-        return np.tile(u32(values), batch.block_count)[group.run]
+        return np.tile(u32(values), batch.block_count)[group.lane_index]
 
     base, _, axis = name.partition(".")
     position = "xyz".find(axis) if axis else -1
@@ -60,7 +60,7 @@ def _block_index(group: Group, axis: int) -> np.ndarray:
         return u32(batch.block_index(batch.first)[axis])
     blocks = np.arange(batch.first, batch.first + batch.block_count)
     numbers = u32(batch.block_index(blocks)[axis])
-    return np.repeat(numbers, batch.lanes_per_block)[group.run]
+    return np.repeat(numbers, batch.lanes_per_block)[group.lane_index]
 
 
 def _reserved(group: Group, place: int) -> np.ndarray | int:

@@ -94,7 +94,7 @@ class TensorMemory:
 
     def misuse(self, i: Instruction, lane: int, cause: Cause, text: str) -> KernelFault:
         """What ``lane`` did wrong; ``text`` goes on from "at file:line thread … of block …"."""
-        thread, block = self.batch.who(lane)
+        thread, block = self.batch.thread_and_block(lane)
         message = f"Tensor memory misuse: at {i.location} {where(thread, block)} {text}"
         return KernelFault(Finding(TENSOR_MEMORY, message, i.location, thread, block, cause=cause))
 
@@ -296,7 +296,7 @@ class TensorMemory:
             if start <= columns.start and columns.stop <= start + allocation.columns:
                 return
         have = [f"{s} to {s + r.columns - 1}" for s, r in self.allocated[block].items()]
-        thread, own = self.batch.who(lane)
+        thread, own = self.batch.thread_and_block(lane)
         at = self.batch.block_index(self.batch.first + block)
         text = (
             f"Out of bounds: {where(thread, own)} {verb} columns {columns.start} to "

@@ -100,7 +100,7 @@ class FirstNan(Observer):
             return
         at = int(np.argmax(made))
         numbers = [f"{float(group.full(source)[at]):.7g}" for source in self._sources]
-        thread, block = group.batch.who(int(group.lanes[at]))
+        thread, block = group.batch.thread_and_block(int(group.lanes[at]))
         self.made = Made(FORMS[i.opcode].format(*numbers), i.location, thread, block)
 
 

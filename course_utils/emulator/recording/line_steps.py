@@ -79,7 +79,7 @@ class StepRecorder(Observer):
                 number = frame.block - 1  # that the call ended
                 call = frame.code.blocks[number].instructions[-1].place_in(self.file)
                 if call is not None and call.file == self.file:
-                    place, caller = call, (frame.code.order, frame.code.places[number])
+                    place, caller = call, (frame.code.order, frame.code.block_ranks[number])
             self._places[key] = place, caller
         return self._places[key]
 
@@ -89,7 +89,7 @@ class StepRecorder(Observer):
         place, caller = self._place(group, decoded)
         if place is None:
             return
-        at = caller or (group.code.order, group.code.places[group.block])
+        at = caller or (group.code.order, group.code.block_ranks[group.block])
         lanes = self._lanes(group)
         seen = id(decoded) in self._seen and caller is None
         step = LineStep(place.file, place.line, lanes)

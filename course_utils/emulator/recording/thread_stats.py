@@ -69,7 +69,7 @@ class ThreadStats(Observer):
 
     def _places(self, group: Group) -> slice | np.ndarray:
         """Where the lanes of a group are among all of the launch."""
-        run, first = group.run, group.batch.first * group.batch.lanes_per_block
+        run, first = group.lane_index, group.batch.first * group.batch.lanes_per_block
         if isinstance(run, slice):
             return slice(run.start + first, run.stop + first)
         return run + first if first else run

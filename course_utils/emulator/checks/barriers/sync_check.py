@@ -71,7 +71,7 @@ class SyncCheck(Observer):
         note: str = "",
     ) -> None:
         """``note``: the last lines of what is only a warning."""
-        thread, block = batch.who(lane)
+        thread, block = batch.thread_and_block(lane)
         location = instruction.location
         text = f"Barrier misuse: {where(thread, block)} {text}"
         finding = Finding(
@@ -192,7 +192,7 @@ class SyncCheck(Observer):
         if not len(short):
             return
         slot = int(short[0])
-        thread, _ = batch.who(group.lanes[0])
+        thread, _ = batch.thread_and_block(group.lanes[0])
         self._left_out(batch, slot, instruction, thread)
 
     def barrier_let_go(self, batch: Batch, slots: np.ndarray, instruction: ptx.Instruction) -> None:
@@ -256,7 +256,7 @@ class SyncCheck(Observer):
         how = "expected and never came" if barrier.tx > 0 else "copied and never expected"
         missing = f"{abs(barrier.tx)} bytes were {how}"
         i = barrier.instruction
-        _, block = batch.who(lane)
+        _, block = batch.thread_and_block(lane)
         text = (
             f"Barrier misuse: block {block} ended before {batch.engine.name(key)}, initialised at "
             f"{i.location}, had completed its phase: {missing} ({barrier.bytes_so_far()})."
@@ -302,7 +302,7 @@ class SyncCheck(Observer):
 
     def _left_in_flight(self, batch: Batch, transfer: Transfer) -> None:
         location = transfer.instruction.location
-        thread, block = batch.who(transfer.lanes[0])
+        thread, block = batch.thread_and_block(transfer.lanes[0])
         what = "" if transfer.queue == "async" else f" ({named(transfer)}{told(batch, transfer)})"
         text = (
             f"Copy in flight: thread {thread} of block {block} started an asynchronous copy at "

@@ -162,7 +162,8 @@ class ProxyCheck(Observer):
         if barrier is None:
             return
         here, there = transfer.instruction.location, barrier.instruction.location
-        (thread, block), (other, _) = batch.who(transfer.lanes[0]), batch.who(barrier.lane)
+        thread, block = batch.thread_and_block(transfer.lanes[0])
+        other, _ = batch.thread_and_block(barrier.lane)
         text = (
             f"Missing fence: {batch.engine.name(barrier.key)}, block {block}, may not yet be "
             f"visible to the async proxy:\n"
@@ -224,10 +225,10 @@ class ProxyCheck(Observer):
             return
         at = int(np.argmax(bad))
         store = self._instructions[int(entries[at]) >> LANE_BITS & (1 << NUMBER_BITS) - 1]
-        other, block = batch.who(writer[at])
+        other, block = batch.thread_and_block(writer[at])
         place = int(cells[at]) * CELL % region.stride
         here, there = instruction.location, store.location
-        thread = batch.who(lane)[0]
+        thread = batch.thread_and_block(lane)[0]
         text = (
             f"Missing fence: byte {place} of {region.name} in shared memory, block {block}, may "
             f"not yet be visible to the async proxy:\n"

@@ -43,7 +43,7 @@ def reaches_too_early(
 def not_started(site: ReportedAccess, group: Group, at: int, home: int) -> Finding:
     """What is said of the lane at position ``at``, which reaches into the block ``home``."""
     batch, location = group.batch, site.instruction.location
-    thread, block = batch.who(group.lanes[at])
+    thread, block = batch.thread_and_block(group.lanes[at])
     text = (
         f"Barrier misuse: {where(thread, block)} reaches into the shared memory of block "
         f"{batch.block_index(batch.first + home)} at {location} before it is certain that this "
@@ -55,7 +55,7 @@ def not_started(site: ReportedAccess, group: Group, at: int, home: int) -> Findi
 def pair_not_started(i: ptx.Instruction, group: Group, peer: int) -> Finding:
     """The finding for a warp that allocates columns in its block and in ``peer``."""
     batch = group.batch
-    thread, block = batch.who(group.lanes[0])
+    thread, block = batch.thread_and_block(group.lanes[0])
     text = (
         f"Tensor memory misuse: {where(thread, block)} allocates columns for a pair of blocks at "
         f"{i.location} before it is certain that block {batch.block_index(batch.first + peer)} has "
@@ -133,7 +133,7 @@ def left_too_early(
 ) -> Finding:
     """What is said of a block that ends while ``lane``, of another, may still be about to touch
     its variable ``name``. ``told``: a relaxed arrival that would have told the block, if any."""
-    thread, other = batch.who(lane)
+    thread, other = batch.thread_and_block(lane)
     advice = f",\n  {told}" if told else ". Call cluster.sync() before a block ends."
     text = (
         f"Data race: block {batch.block_index(batch.first + block)} may end, and its "

@@ -84,7 +84,7 @@ class FlagOrder:
     # --- the side that sets the flag ---
 
     def _setter(self, flag: Release) -> str:
-        thread, block = self.batch.who(flag.thread - self.clocks.first)
+        thread, block = self.batch.thread_and_block(flag.thread - self.clocks.first)
         at = flag.site.instruction.location
         return f"the flag that thread {thread} of block {block} sets at {at}"
 
@@ -154,7 +154,7 @@ class FlagOrder:
 
     def _after_flag(self, order: Ordering, seen: Seen) -> Told:
         """The piece missing between the flag and the later access."""
-        thread, block = self.batch.who(seen.lane)
+        thread, block = self.batch.thread_and_block(seen.lane)
         read, act, words = seen.site.instruction, ACT[self.verb], self.words
         fence = self._fence(read)
         after = f"nothing orders the {act} at {self.here.location} after\n  the flag that thread "
@@ -184,7 +184,7 @@ class FlagOrder:
         size = self.batch.lanes_per_block
         for lane, poll in self._waiting([p for p in found if p not in late]):
             if lane // size == reader // size and lane != reader:
-                thread, block = self.batch.who(lane)
+                thread, block = self.batch.thread_and_block(lane)
                 put = self.words.block_barrier
                 if not self._acquires(poll.read, read):
                     put = f"{self._fence(poll.read)} and then {put}"

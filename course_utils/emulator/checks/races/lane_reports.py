@@ -20,7 +20,7 @@ def lanes_left_out(access: CheckedAccess, release: Stretch, entry: int) -> str:
     batch, i = access.group.batch, release.instruction
     first = access.earlier(entry) & ~31
     places = np.flatnonzero(release.lanes)
-    thread = batch.who(first + int(places[0]))[0]
+    thread = batch.thread_and_block(first + int(places[0]))[0]
     by = f"thread {thread}" if len(places) == 1 else f"{len(places)} threads of the warp"
     where = f" at {i.location}" if i is not None and i.location else ""
     what = "fence" if i is not None and i.opcode in ("fence", "membar") else "arrival"

@@ -48,7 +48,7 @@ def narrow_wait(batch: Batch, barrier: MBarrier, lane: int, i: ptx.Instruction) 
 def _finding(
     batch: Batch, lane: int, i: ptx.Instruction, does: str, why: str, right: str
 ) -> Finding:
-    thread, block = batch.who(lane)
+    thread, block = batch.thread_and_block(lane)
     text = (
         f"Barrier misuse: {where(thread, block)} {does} at {i.location}\n"
         f"  with the scope .cta. That is its own block, {why}"

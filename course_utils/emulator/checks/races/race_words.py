@@ -44,7 +44,8 @@ def report_race(
     at = _widest(access, entries, bad)
     entry, cell = int(entries[at]), int(cells[at])
     lane, earlier = int(access.group.lanes[at]), access.earlier(entry)
-    (thread, block), (other, other_block) = batch.who(lane), batch.who(earlier)
+    thread, block = batch.thread_and_block(lane)
+    other, other_block = batch.thread_and_block(earlier)
     index, verb = access.index(cell), "write" if access.writes else "read"
     home = access.home(cell) if region.space == "shared" else None
     where = f" in shared memory, block {home}" if home else ""
@@ -101,7 +102,8 @@ def report_copy(access: CheckedAccess, entry: int, cell: int, at: int, times: in
     if access.races.findings.again(key, times):
         return
     earlier = access.earlier(entry)
-    (thread, block), (other, other_block) = batch.who(access.group.lanes[at]), batch.who(earlier)
+    thread, block = batch.thread_and_block(access.group.lanes[at])
+    other, other_block = batch.thread_and_block(earlier)
     index, name = access.index(cell), access.region.name
     where = access.region, cell, access.shadow.granule
     copy = copy_at(batch, started, earlier, *where)

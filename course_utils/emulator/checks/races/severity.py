@@ -78,7 +78,7 @@ class Paths:
     """Which instructions of a function lead to which."""
 
     def __init__(self, code: Code) -> None:
-        self._blocks, self._places = code.blocks, code.places
+        self._blocks, self._ranks = code.blocks, code.block_ranks
         self._at = {
             id(i): (block.number, n)
             for block in code.blocks
@@ -96,7 +96,7 @@ class Paths:
             return False
         blocks = self._at[id(a)][0], self._at[id(b)][0]
         if blocks not in self._known:
-            first, last = sorted(blocks, key=self._places.__getitem__)
+            first, last = sorted(blocks, key=self._ranks.__getitem__)
             self._known[blocks] = first == last or last in self._behind(first, onwards=True)
         return self._known[blocks]
 
@@ -111,7 +111,7 @@ class Paths:
             block = waiting.pop()
             after = set(self._blocks[block].successors) - seen
             if onwards:
-                after = {s for s in after if self._places[s] > self._places[block]}
+                after = {s for s in after if self._ranks[s] > self._ranks[block]}
             waiting += after
             seen |= after
         return seen
@@ -136,7 +136,7 @@ class Paths:
 
     def _place(self, i: Instruction) -> tuple[int, int]:
         block, n = self._at[id(i)]
-        return self._places[block], n
+        return self._ranks[block], n
 
 
 def passed_by(
@@ -155,7 +155,7 @@ def passed_by(
     barrier = batch.barriers.ahead_of(earlier)
     if barrier is None or paths(group.code).comes_after(here, barrier):
         return ""
-    other, thread = batch.who(earlier)[0], batch.who(lane)[0]
+    other, thread = batch.thread_and_block(earlier)[0], batch.thread_and_block(lane)[0]
     return (
         f"\n  Thread {other} arrives at the barrier at {barrier.location}, and thread {thread} has "
         f"skipped it: the barrier is in a divergent branch of the block."

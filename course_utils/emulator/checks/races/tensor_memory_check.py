@@ -297,8 +297,8 @@ class TensorUse:
     ) -> None:
         cause, lacks = missing
         here, there = site.instruction.location, other.instruction.location
-        thread, own = self.batch.who(lane)
-        other_thread, other_block = self.batch.who(other_lane)
+        thread, own = self.batch.thread_and_block(lane)
+        other_thread, other_block = self.batch.thread_and_block(other_lane)
         verb = "gives it back" if site.kind == "dealloc" else "writes it" if writes else "reads it"
         text = (
             f"Data race on column {column} of tensor memory, block "

@@ -105,7 +105,7 @@ class Reads:
         mark = int(marks[at])
         record = self.records[mark >> RECORD_SHIFT]
         reader = mark >> LANE_SHIFT & ((1 << RECORD_SHIFT - LANE_SHIFT) - 1)
-        thread, block = batch.who(lanes[at])
+        thread, block = batch.thread_and_block(lanes[at])
         here = instruction.location
         head = f"Uninitialised read: {where(thread, block)} {what}"
         if record.site is None or record.region is None:
@@ -117,7 +117,7 @@ class Reads:
             self.findings.add(("uninitialised", record.what, here, what.split()[0]), finding)
             return
         name, index = record.of(reader)
-        there, other = record.site.instruction.location, record.batch.who(reader)[0]
+        there, other = record.site.instruction.location, record.batch.thread_and_block(reader)[0]
         place = "" if record.region.space == "global" else f" in {record.region.space} memory"
         what_is_read = f"{name}[{index}]{place}"
         if name == LOCAL:
