@@ -7,6 +7,7 @@ ANSI colours, no address of an object, no output under an exercise.
 
 from __future__ import annotations
 
+import base64
 import copy
 import re
 from collections.abc import Callable
@@ -24,6 +25,8 @@ from .lessons import LESSON_FIELD
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 LANGUAGE_INFO = {"name": "python"}
 STAMP = "course"
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+COLOUR_TYPE_AT, IN_A_PALETTE = 25, 3  # of a PNG's bytes: the colour type in its first chunk
 FORMAT_COMMAND = "run `python -m course_utils run --format`"
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07")
@@ -201,9 +204,18 @@ def _data(data: NotebookNode) -> NotebookNode:
     }
     if "image/png" in kept:
         kept = {k: v for k, v in kept.items() if k == "image/png" or not k.startswith("image/")}
-        png = kept["image/png"]
-        kept["image/png"] = "".join("".join(png).split())
+        kept["image/png"] = _picture("".join("".join(kept["image/png"]).split()))
     return nbformat.from_dict(kept)
+
+
+def _picture(png: str) -> str:
+    """``png`` (base64) with a palette; pyplot's own figures come without one."""
+    from ..figures.style import with_palette
+
+    picture = base64.b64decode(png)
+    if not picture.startswith(PNG_SIGNATURE) or picture[COLOUR_TYPE_AT] == IN_A_PALETTE:
+        return png
+    return base64.b64encode(with_palette(picture)).decode()
 
 
 def _last_written(text: str) -> str:

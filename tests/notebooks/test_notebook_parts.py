@@ -1,10 +1,14 @@
 """The small parts of the notebook machinery, each by what it answers."""
 
+import base64
+import io
 import sys
 import time
 
 import pytest
+from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from PIL import Image
 
 from course_utils.notebooks import output_store, progress_bars, rules, run
 from course_utils.notebooks.canonical import _ids, _last_written, canonical, clean
@@ -28,6 +32,28 @@ def quiz(*folds):
 
 RIGHT = ("a", "Right: since it is the only one.")
 WRONG = ("b", "Wrong: since the other one is.")
+
+
+def test_a_picture_is_kept_in_a_palette_and_then_left_alone():
+    figure = Figure(figsize=(2, 2))
+    figure.subplots().plot([1, 3, 2])
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png")
+    cell = new_code_cell(
+        "f()",
+        outputs=[
+            new_output(
+                "display_data",
+                {"image/png": base64.b64encode(drawn.getvalue()).decode(), "text/plain": "f"},
+            )
+        ],
+    )
+    once = canonical(new_notebook(cells=[cell]))
+    (output,) = once.cells[0].outputs
+    kept = base64.b64decode(output.data["image/png"])
+    assert Image.open(io.BytesIO(kept)).mode == "P"
+    assert len(kept) < 0.6 * len(drawn.getvalue())
+    assert canonical(once) == once
 
 
 def test_a_quiz_has_two_choices_or_more_one_right_and_each_with_its_reason():
