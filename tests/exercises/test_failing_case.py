@@ -77,6 +77,32 @@ def test_numbers_past_the_largest_half_and_nan_are_changed_without_a_warning():
     assert needed_elements(lambda g: {"y": g["x"][:1]}, given, "x", "y", (0,)) == ([0],)
 
 
+@pytest.mark.parametrize("step", [1, 32, 3000])
+def test_whether_an_element_takes_more_than_one_needs_fewer(step):
+    given = {"x": np.arange(3000.0), "y": empty(1)}
+    evaluations = []
+
+    def reference(now):
+        evaluations.append(1)
+        return {"y": now["x"][100::step].sum()}
+
+    (found,) = needed_elements(reference, given, "x", "y", (0,), enough=2)
+    assert found[:2] == ([100] if step == 3000 else [100, 100 + step])
+    assert len(evaluations) < 60
+
+
+def test_an_integer_is_changed_in_one_way():
+    given = {"x": np.arange(6), "y": empty(1)}
+    evaluations = []
+
+    def reference(now):
+        evaluations.append(1)
+        return {"y": now["x"][:1]}
+
+    assert needed_elements(reference, given, "x", "y", (0,)) == ([0],)
+    assert len(evaluations) == 6  # as it is, all changed, and each part of x[:3] and x[3:]
+
+
 @pytest.mark.parametrize("step", [1, 2, 3])
 def test_a_long_row_needs_few_evaluations_of_the_reference(step):
     given = {"x": np.arange(3000.0), "y": empty(1)}

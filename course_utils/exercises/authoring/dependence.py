@@ -15,7 +15,12 @@ Reference = Callable[[Given], Mapping[str, Any]]
 
 
 def needed_elements(
-    reference: Reference, given: Given, name: str, output: str, index: Sequence[int]
+    reference: Reference,
+    given: Given,
+    name: str,
+    output: str,
+    index: Sequence[int],
+    enough: int | None = None,
 ) -> tuple[list[int], ...]:
     """The indices along each axis of the input ``name`` at which some element changes the element
     ``index`` of ``output``: of a matrix A in A B, the row and all columns.
@@ -23,15 +28,17 @@ def needed_elements(
     They are found by changing the input and evaluating ``reference``, for halves of a range, and
     for their halves. A range is needed as a whole if SAMPLED of its indices are. So is an axis that
     would take too many evaluations, and an array that the reference refuses to have changed. An
-    input that makes no difference gives no indices.
+    input that makes no difference gives no indices. With ``enough`` an axis that has as many gives
+    that many of them or more, and not all: the others cost most of the evaluations.
     """
     array = given[name]
+    steps = STEPS if array.dtype.kind not in "iub" else STEPS[:1]  # the others leave integers alone
     before = _element(reference, given, output, index)
     left = MOST_TRIES
 
     def matters(where: tuple[Any, ...]) -> bool:
         nonlocal left
-        for step in STEPS:
+        for step in steps:
             left -= 1
             try:
                 now = _element(
@@ -51,12 +58,17 @@ def needed_elements(
             return []
         if stop - start == 1:
             return [start]
-        if stop - start > SAMPLED and all(
-            matters((*where[:-1], slice(at, at + 1))) for at in _sample(start, stop)
+        if (
+            enough is None
+            and stop - start > SAMPLED
+            and all(matters((*where[:-1], slice(at, at + 1))) for at in _sample(start, stop))
         ):
             return list(range(start, stop))
         middle = (start + stop) // 2
-        return along(axis, start, middle) + along(axis, middle, stop)
+        found = along(axis, start, middle)
+        if enough is not None and len(found) >= enough:
+            return found
+        return found + along(axis, middle, stop)
 
     return tuple(along(axis, 0, extent) for axis, extent in enumerate(array.shape))
 
@@ -81,7 +93,7 @@ def _changed(array: np.ndarray, where: tuple[Any, ...], step: float) -> np.ndarr
     there = changed[where]
     rng = np.random.default_rng(there.size)
     if array.dtype.kind in "iu":
-        changed[where] = there + (1 if step == STEPS[0] else 0)
+        changed[where] = there + 1
     elif array.dtype.kind == "b":
         changed[where] = ~there
     else:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -81,7 +82,7 @@ def case_rows(
     window = _window(wrong.first.index, np.shape(out["expected"]))
     inputs = inputs_beside(exercise, given, name)
     values = {
-        label: _shown(label, value, _needed(exercise, given, wrong, label), window, out)
+        label: _shown(label, value, partial(_needed, exercise, given, wrong, label), window, out)
         for label, value in inputs.items()
     }
     values |= _counters(exercise, given, run, name)
@@ -124,7 +125,7 @@ def with_inputs(exercise: KernelExercise, trial: Trial, wrong: Verdict) -> Verdi
         if not array.ndim:
             found[label] = array[()]
             continue
-        box = _needed(exercise, given, wrong, label)
+        box = _needed(exercise, given, wrong, label, enough=2)
         there = {key: v for key, v in first.inputs.items() if key.startswith(f"{label}[")}
         if all(len(axis) == 1 for axis in box):
             at = tuple(axis[0] for axis in box)
@@ -135,26 +136,34 @@ def with_inputs(exercise: KernelExercise, trial: Trial, wrong: Verdict) -> Verdi
 
 
 def needed_inputs(
-    exercise: KernelExercise, given: Mapping[str, Any], wrong: Verdict, name: str
+    exercise: KernelExercise,
+    given: Mapping[str, Any],
+    wrong: Verdict,
+    name: str,
+    enough: int | None = None,
 ) -> tuple[list[int], ...]:
     """The indices of the input ``name`` that the first wrong element takes, along each axis of the
-    array as it is given."""
+    array as it is given; where there are ``enough``, perhaps not all."""
     assert wrong.first is not None, "only a wrong element takes inputs"
     index = wrong.first.index
     if wrong.name in exercise.by_columns:
         index = index[::-1]
-    return needed_elements(exercise.expected, given, name, wrong.name, index)
+    return needed_elements(exercise.expected, given, name, wrong.name, index, enough)
 
 
 def _needed(
-    exercise: KernelExercise, given: Mapping[str, Any], wrong: Verdict, label: str
+    exercise: KernelExercise,
+    given: Mapping[str, Any],
+    wrong: Verdict,
+    label: str,
+    enough: int | None = None,
 ) -> tuple[list[int], ...]:
     """The same for an input by its ``label``, along each axis of the array as it is shown; nothing
     for a number."""
     name = label if label in given else label.removeprefix("old ")
     if np.ndim(given[name]) == 0:
         return ()
-    box = needed_inputs(exercise, given, wrong, name)
+    box = needed_inputs(exercise, given, wrong, name, enough)
     return box[::-1] if name in exercise.by_columns else box
 
 
@@ -184,17 +193,18 @@ def _window(index: Sequence[int], shape: Sequence[int]) -> tuple[range, ...]:
 def _shown(
     label: str,
     value: Any,
-    box: tuple[list[int], ...],
+    needed: Callable[[], tuple[list[int], ...]],
     window: tuple[range, ...],
     out: Mapping[str, np.ndarray],
 ) -> Any:
     """The part of an input that is shown: of a large one its few numbers that differ, the elements
-    that ``box`` names, or those in the ``window`` of the result. None for nothing."""
+    that are ``needed``, or those in the ``window`` of the result. None for nothing."""
     array = np.asarray(value)
     if array.size <= MOST_NUMBERS:
         return value
     if few := FewNumbers.of(label, array):
         return few
+    box = needed()
     if not all(box):
         return None
     taken = prod(len(axis) for axis in box)
