@@ -10,8 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from course_utils.notebooks.canonical import canonical, dumps
 from course_utils.notebooks.stamp import stamp
-
-PNG = "iVBORw0KGgo="
+from tests.pictures import PNG
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from course_utils.notebooks.canonical import canonical, dumps, read
 from course_utils.notebooks.cells import find, numbered
 from course_utils.notebooks.run import write_back
 from course_utils.paths import shown
+from tests.pictures import PNG
 
 BOOKS = find([])
-PNG = "iVBORw0KGgo="
 SOURCE = "%%needs gpu\nmeasure()"
 KEY = stored_outputs.key(SOURCE)
 
