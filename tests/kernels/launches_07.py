@@ -18,6 +18,7 @@ from course_utils.benchmarks.cases.pytorch_extensions import (
     low_precision,
     top_k,
 )
+from course_utils.benchmarks.cases.pytorch_extensions import experts as moe
 from course_utils.benchmarks.cases.pytorch_extensions.normalisation import moments_of
 from course_utils.benchmarks.harness.case import KernelCall, Workload
 from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16
@@ -669,3 +670,131 @@ def rotated(name, heads, kv_heads, positions):
 
 class RopeWork(InPlace, attention.AttentionWork):
     """Work in place on bf16 numbers."""
+
+
+# --- 09: mixture of experts ---
+
+
+def ordered_choices(logits, top):
+    """The columns of the largest ``top`` of each row, of equal ones the lower first, and the
+    softmax over them."""
+    order = np.argsort(-logits, axis=1, kind="stable")[:, :top]
+    powers = np.exp(np.take_along_axis(logits, order, 1).astype(float) - logits.max(1)[:, None])
+    return order, powers / powers.sum(1, keepdims=True)
+
+
+@CHAPTER.launch("route_top_k", sizes=[(1, 1, 1), (9, 5, 5), (17, 64, 8), (3, 200, 2)])
+def routed(name, tokens, experts, top):
+    """Every third token has many equal logits, among them zeros of both signs."""
+    logits = 30 * draw((tokens, experts))
+    logits[::3] = np.float32([0.0, -0.0, -1.0])[np.arange(experts) % 3]
+    found = cp.empty((2, tokens, top), np.float32)
+    order, weights = ordered_choices(logits, top)
+    arguments = cp.asarray(logits), found[0].view(np.int32), found[1], tokens
+    launch = kernel(name, EXPERTS=experts, TOP=top), ceil_div(tokens, 8), 256, arguments
+    expected = np.stack([order.astype(float), weights])
+    return work(*launch, found, expected, RoutedWork, rtol=1e-5, atol=1e-7, same_bits=False)
+
+
+class RoutedWork(Workload):
+    """Work whose result is integers, and then as many floats."""
+
+    def numbers(self, result):
+        """All of them in float64."""
+        return cp.stack([result[0].view(np.int32).astype(float), result[1].astype(float)])
+
+
+ASSIGNED = [("one", 1), ("few", 70), ("first", 2100), ("last", 1025), ("skewed", 3000)]
+
+
+def assigned(how, n, experts):
+    """Experts of n assignments: all the first, all the last, or drawn so that some have none."""
+    if how in ("first", "last"):
+        return np.full(n, 0 if how == "first" else experts - 1, np.int32)
+    return (experts * np.random.default_rng(n).random(n) ** 3 // 2 * 2).astype(np.int32)
+
+
+def counted(chosen, experts):
+    """How many of each chunk each expert has."""
+    chunks = ceil_div(len(chosen), moe.CHUNK)
+    rows = np.arange(len(chosen)) // moe.CHUNK
+    return np.bincount(rows * experts + chosen, minlength=chunks * experts).reshape(chunks, experts)
+
+
+def before_chunks(counts):
+    return np.cumsum(counts, axis=0) - counts
+
+
+@CHAPTER.launch("count_experts", sizes=ASSIGNED)
+def expert_counts(name, how, n):
+    chosen, experts = assigned(how, n, 40), 40
+    expected = counted(chosen, experts)
+    found = cp.empty(expected.shape, np.int32)
+    arguments = cp.asarray(chosen), found, n
+    return work(kernel(name, EXPERTS=experts), len(expected), moe.CHUNK, arguments, found, expected)
+
+
+@CHAPTER.launch("scan_experts", sizes=[(*each, e) for each in ASSIGNED for e in (3, 256)][::2])
+def expert_offsets(name, how, n, experts):
+    """The counts of earlier chunks, offsets, the number of tiles and then the table: what is past
+    its end isn't written."""
+    counts = counted(assigned(how, n, experts), experts)
+    groups = moe.groups_of(counts.sum(0))
+    count, most = int(groups.tiles[0]), n // moe.ROWS + experts
+    start = np.zeros(counts.size + experts + 2 + 4 * most + 4, np.int32)
+    at = ceil_div(counts.size + experts + 2, 4) * 4  # an int4 is at a multiple of 16 bytes
+    start[: counts.size] = counts.ravel()
+    expected = start.copy()
+    expected[: counts.size] = before_chunks(counts).ravel()
+    expected[counts.size : counts.size + experts + 1] = cp.asnumpy(groups.offsets)
+    expected[counts.size + experts + 1] = count
+    expected[at : at + 4 * count] = cp.asnumpy(groups.table)[:count].ravel()
+    found = cp.empty(len(start), np.int32)
+    parts = (
+        found[: counts.size],
+        found[counts.size :],
+        found[at:],
+        found[counts.size + experts + 1 :],
+    )
+    launch = kernel(name, EXPERTS=experts), 1, 256, (*parts, len(counts))
+    return work(*launch, found, expected, InPlace, start=start)
+
+
+@CHAPTER.launch("place_tokens", sizes=ASSIGNED)
+def expert_places(name, how, n):
+    """As a stable sort by expert."""
+    chosen, experts = assigned(how, n, 40), 40
+    counts, found = counted(chosen, experts), cp.empty(n, np.int32)
+    expected = np.empty(n, np.int32)
+    expected[np.argsort(chosen, kind="stable")] = np.arange(n)
+    before = cp.asarray(before_chunks(counts).astype(np.int32))
+    arguments = cp.asarray(chosen), moe.groups_of(counts.sum(0)).offsets, before, found, n
+    return work(kernel(name, EXPERTS=experts), len(counts), moe.CHUNK, arguments, found, expected)
+
+
+@CHAPTER.launch("gather_rows", "combine_rows", sizes=[(1, 1, 8), (5, 3, 1040), (9, 2, 2200)])
+def rows_of_experts(name, tokens, top, width):
+    places = np.random.default_rng(width).permutation(tokens * top).astype(np.int32)
+    place = places.reshape(tokens, top)
+    if name == "gather_rows":
+        x, found = to_bf16(draw((tokens, width))), cp.empty((tokens * top, width), np.uint16)
+        expected = np.empty(found.shape, np.uint16)
+        expected[place] = x[:, None]
+        arguments = cp.asarray(x), cp.asarray(places), found, width
+        return work(kernel(name, TOP=top), tokens, 128, arguments, found, expected)
+    rows, weights = to_bf16(draw((tokens * top, width))), np.abs(draw((tokens, top), 1))
+    found = cp.empty((tokens, width), np.uint16)
+    expected = np.einsum("tj,tjc->tc", weights, from_bf16(rows)[place].astype(float))
+    arguments = cp.asarray(rows), cp.asarray(places), cp.asarray(weights), found, width
+    more = {"kind": attention.AttentionWork, "rtol": 2**-8, "atol": 1e-6}
+    return work(kernel(name, TOP=top), tokens, 128, arguments, found, expected, **more)
+
+
+HOSTILE_GROUPS = [(0, 1, 0), (129, 0, 15), (16, 17, 64, 65)]
+
+
+@CHAPTER.launch("grouped_loop", "grouped_table", sizes=[(each,) for each in HOSTILE_GROUPS[:2]])
+@CHAPTER.launch("grouped_hopper", "grouped_swiglu", sizes=[(each,) for each in HOSTILE_GROUPS])
+def grouped(name, sizes):
+    """Experts without rows, with one, and with rows around a box, half a tile and a tile."""
+    return moe.work_on(name, sizes, n=136, k=72)

@@ -60,7 +60,7 @@ class Rung:
         if not self.stays:
             return across, down
         tiles = ceil_div(down, self.cluster) * across
-        clusters = _multiprocessors() // self.cluster
+        clusters = multiprocessors() // self.cluster
         return ceil_div(tiles, ceil_div(tiles, clusters)) * self.cluster
 
 
@@ -77,7 +77,8 @@ RUNGS = {
 RUNGS |= dict.fromkeys(("gemm_fp8", "gemm_int8", "gemm_bias_gelu"), RUNGS["gemm_hopper"])
 
 
-def _multiprocessors() -> int:
+def multiprocessors() -> int:
+    """Blocks of a grid that stays: one for each of the GPU's, or a few on the emulator."""
     return sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS
 
 
@@ -159,7 +160,7 @@ def small_m_plan(m: int, n: int, k: int, **tried: int) -> dict[str, int]:
     rows half the shared memory is enough for a block, unless there are four slices.
     """
     rows = next((each for each in (8, 16, 32) if m <= each), 64)
-    sms, down = _multiprocessors(), ceil_div(m, rows)
+    sms, down = multiprocessors(), ceil_div(m, rows)
     tiles = ceil_div(n, 64) * down
     if tiles > sms:
         shape = {"BN": 128, "CLUSTER": 1, "DEPTH": 2, "BLOCKS": 1}
@@ -198,7 +199,7 @@ def small_m_call(a: Any, b: Any, c: Any, **tried: int) -> KernelCall:
     tiles, down = ceil_div(n, width), ceil_div(m, rows)
     rounds = 1
     if plan["CLUSTER"] == 1:
-        rounds = ceil_div(tiles * down, plan["BLOCKS"] * _multiprocessors())
+        rounds = ceil_div(tiles * down, plan["BLOCKS"] * multiprocessors())
     grid = ceil_div(tiles, rounds), plan["CLUSTER"], down
     kernel = course_kernel_for("sm_90a", CHAPTER, "gemm_small_m", **plan)
     return KernelCall(kernel, grid, 2 * width + 32, (*maps, c, m, n, k), small_m_bytes(plan))
