@@ -16,7 +16,7 @@ from course_utils.emulator.checks.proxies import proxy_check
 from course_utils.emulator.checks.races import race_check, tensor_memory_check
 from course_utils.emulator.checks.uninitialised import init_check
 from course_utils.emulator.launching.observer_set import CHECKS
-from course_utils.emulator.machine.observer import EVENTS, Observer, Observers, nobody
+from course_utils.emulator.machine.observer import EVENTS, Observer, Observers, ignore_event
 from course_utils.emulator.recording import (
     async_recorder,
     counters,
@@ -91,4 +91,4 @@ def test_an_event_reaches_all_who_want_it_and_nobody_else():
     observers = Observers([first, Observer(), second])
     observers.batch_starts("a batch")
     assert told == [(first, "a batch"), (second, "a batch")]
-    assert observers.batch_ends is nobody
+    assert observers.batch_ends is ignore_event

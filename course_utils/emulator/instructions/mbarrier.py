@@ -159,7 +159,7 @@ def _test(b: Builder, i: ptx.Instruction) -> Step:
         engine = group.batch.engine
         passed = engine.passed(*look(group), parity, group.lanes, i)
         if not passed.all():
-            engine.hurry()
+            engine.skip_ahead()
         put(group.R, passed)
 
     return act

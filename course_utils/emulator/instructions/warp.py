@@ -18,7 +18,7 @@ from ..isa.instruction_set import DTYPES, Traits, gathers, step
 from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.missing_lanes import call_of
-from ..machine.observer import nobody
+from ..machine.observer import ignore_event
 from ..machine.program import Builder
 
 
@@ -177,7 +177,7 @@ def shfl(b: Builder, i: ptx.Instruction) -> Step:
             taken = np.take_along_axis(values, source, axis=1)
         put(R, np.ascontiguousarray(rows.gather(taken)))
         missing = group.batch.launch.observers.values_missing
-        if missing is not nobody and not rows.here.all():
+        if missing is not ignore_event and not rows.here.all():
             asked = np.broadcast_to(source, values.shape)
             absent = ~np.take_along_axis(rows.here, asked, axis=1)
             missing(group, i, target, rows.gather(absent))

@@ -227,12 +227,12 @@ def _traits(modifiers: tuple[str, ...]) -> Traits:
 def _order(i: ptx.Instruction) -> Step:
     """fence, commit_group, wait_group: the machine has nothing to do, its observers may have."""
     if i.modifiers[0] == "commit_group":
-        return lambda group: group.batch.launch.observers.products_commit(group)
+        return lambda group: group.batch.launch.observers.wgmma_commits(group)
     if i.modifiers[0] == "fence":
         return lambda group: None
     if not isinstance(i.operands[0], ptx.Immediate):
         raise ptx.PtxError("it waits for all but a number of groups")
-    return lambda group: group.batch.launch.observers.products_wait(group, i)
+    return lambda group: group.batch.launch.observers.wgmma_waits(group, i)
 
 
 @step("wgmma", traits=_traits)

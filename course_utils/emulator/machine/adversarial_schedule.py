@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .lanes import Group
 
 
-class OutOfStep:
+class AdversarialSchedule:
     """The two sides of a batch, and which of them runs."""
 
     def __init__(self, batch: Batch):
@@ -59,9 +59,9 @@ class OutOfStep:
         return bool(self._side[group.lanes[0]])
 
 
-def out_of_step(batch: Batch) -> OutOfStep | None:
+def adversarial_schedule(batch: Batch) -> AdversarialSchedule | None:
     """How the batch is kept out of step; None where its launch runs in lockstep."""
-    return None if batch.launch.options.schedule == LOCKSTEP else OutOfStep(batch)
+    return None if batch.launch.options.schedule == LOCKSTEP else AdversarialSchedule(batch)
 
 
 def _sides(batch: Batch, random: np.random.Generator) -> np.ndarray:

@@ -43,7 +43,7 @@ class AsyncEngine:
     batch: Batch
     flying: dict[int, Transfer] = field(default_factory=dict)  # by number
     due: list[tuple[int, int]] = field(default_factory=list)  # a heap of (due, number)
-    hurried: int = 0  # instructions that seem to have passed while somebody polled in vain
+    skipped: int = 0  # instructions that seem to have passed during failed polls
     landed: list[Transfer] = field(default_factory=list)  # cp.async no thread knows the end of yet
     stored: list[Transfer] = field(default_factory=list)  # bulk copies to global memory, as well
     barriers: dict[int, MBarrier] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class AsyncEngine:
         self.observers.copy_starts(self.batch, transfer)
         self.flying[transfer.number] = transfer
         heapq.heappush(self.due, (transfer.due, transfer.number))
-        self._set_alarm()
+        self._schedule_service()
 
     def commit(self, queue: str, lanes: np.ndarray) -> None:
         """What ``lanes`` have started in ``queue`` since their last commit is a group."""
@@ -101,18 +101,18 @@ class AsyncEngine:
             committed = self.committed[queue][lanes]
             self.waited[queue].add(lanes, instruction, left, committed, self.started)
         if queue == "async":
-            self._notice(limit, instruction)
+            self._observe(limit, instruction)
         if queue == "bulk" and "read" not in instruction.modifiers:
-            self._written(limit, instruction)
+            self._make_visible(limit, instruction)
 
-    def _written(self, limit: np.ndarray, instruction: ptx.Instruction) -> None:
+    def _make_visible(self, limit: np.ndarray, instruction: ptx.Instruction) -> None:
         """Threads get to know that their bulk copies of groups before ``limit`` are written."""
         for transfer in list(self.stored):
             if (transfer.groups < limit[transfer.lanes]).all():  # one lane each
                 self.stored.remove(transfer)
-                self.observers.copy_written(self.batch, transfer, instruction)
+                self.observers.copy_visible(self.batch, transfer, instruction)
 
-    def _notice(self, limit: np.ndarray, instruction: ptx.Instruction) -> None:
+    def _observe(self, limit: np.ndarray, instruction: ptx.Instruction) -> None:
         """Threads get to know, each of its own copies alone, that those of groups before ``limit``
         (by lane) have landed: by waiting for them, or when an mbarrier is told."""
         for transfer in list(self.landed):
@@ -122,7 +122,7 @@ class AsyncEngine:
                 if not ready.all():
                     self.landed.append(transfer.rows(~ready))
                     transfer = transfer.rows(ready)
-                self.observers.copy_noticed(self.batch, transfer, instruction)
+                self.observers.copy_observed(self.batch, transfer, instruction)
 
     def _land(self, transfer: Transfer, ready: np.ndarray | None = None) -> None:
         if ready is None or ready.all():
@@ -131,10 +131,10 @@ class AsyncEngine:
             self.flying[transfer.number] = transfer.rows(~ready)
             transfer = transfer.rows(ready)
         transfer.move()
-        noticed = self.observers is not SILENT
-        if noticed and transfer.queue == "async" and transfer.target is not None:
+        watched = self.observers is not SILENT
+        if watched and transfer.queue == "async" and transfer.target is not None:
             self.landed.append(transfer)
-        if noticed and transfer.stores:
+        if watched and transfer.stores:
             self.stored.append(transfer)
         self.observers.copy_lands(self.batch, transfer)
         if transfer.complete is not None:
@@ -147,13 +147,13 @@ class AsyncEngine:
             if transfer.queue == "async":
                 limit = np.zeros(len(self.committed["async"]), np.int64)
                 limit[transfer.lanes] = transfer.groups + 1
-                self._notice(limit, transfer.instruction)
+                self._observe(limit, transfer.instruction)
             self.arrive(transfer.arrivals, transfer.lanes, transfer.instruction, transfer=transfer)
-        self._set_alarm()
+        self._schedule_service()
 
     @property
     def _now(self) -> int:
-        return self.batch.issued + self.hurried
+        return self.batch.issued + self.skipped
 
     def _next(self) -> Transfer | None:
         """The copy that is due first; of those due at once, the one started first."""
@@ -176,22 +176,22 @@ class AsyncEngine:
             table.setdefault(int(transfer.lanes[0]) // self.batch.lanes_per_block, transfer)
         return list({**later, **found}.values())
 
-    def _set_alarm(self) -> None:
+    def _schedule_service(self) -> None:
         budget, first = self.batch.budget, self._next()
-        self.batch.alarm = budget if first is None else min(budget, first.due - self.hurried)
+        self.batch.service_at = budget if first is None else min(budget, first.due - self.skipped)
 
-    def ring(self) -> None:
+    def service(self) -> None:
         """Land what is due."""
         while (first := self._next()) is not None and first.due <= self._now:
             self._land(first)
-        self._set_alarm()
+        self._schedule_service()
 
-    def hurry(self) -> None:
-        """Somebody polls in vain: let time pass."""
-        self.hurried += POLL
-        self._set_alarm()
+    def skip_ahead(self) -> None:
+        """A poll has failed: let time pass."""
+        self.skipped += POLL
+        self._schedule_service()
 
-    def wake(self) -> bool:
+    def force_progress(self) -> bool:
         """Nobody can go on: land the next copy, without a seed of each block, so that blocks go on
         side by side; or let waits time out. False: a deadlock."""
         first = self._next()
@@ -244,7 +244,7 @@ class AsyncEngine:
                     f"initialises {{}} for {count} arrivals: 1 to {(1 << 20) - 1} are possible.",
                 )
             barrier = self.barriers[key] = MBarrier(key, count, count, instruction, lane)
-            self.observers.mbarrier_made(self.batch, barrier)
+            self.observers.mbarrier_initialised(self.batch, barrier)
 
     def invalidate(self, keys: np.ndarray, lanes: np.ndarray, instruction: ptx.Instruction) -> None:
         """``mbarrier.inval``: end the use of the mbarriers ``keys``."""
@@ -305,7 +305,7 @@ class AsyncEngine:
                 before = barrier.pending - (np.cumsum(counts[part]) - counts[part])
                 states[part] = (barrier.phase << 32) + before
                 if expect is not None:
-                    barrier.announce(int(expect[part].sum()), instruction)
+                    barrier.expect(int(expect[part].sum()), instruction)
                 barrier.pending -= total
                 barrier.expected -= total if drop else 0
                 self._settle(barrier)
@@ -316,7 +316,7 @@ class AsyncEngine:
     ) -> None:
         """Expect ``sizes`` bytes more, int64 (n,), in the phases of ``keys``."""
         for key, lane, size in zip(keys.tolist(), lanes.tolist(), sizes.tolist(), strict=True):
-            self.find(key, lane, instruction).announce(size, instruction)
+            self.find(key, lane, instruction).expect(size, instruction)
 
     def complete_tx(self, key: int, size: int, lane: int, instruction: ptx.Instruction) -> None:
         """``size`` bytes that an mbarrier expects have arrived."""

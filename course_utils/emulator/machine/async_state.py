@@ -55,7 +55,7 @@ class Transfer:
     arrivals: np.ndarray | None = None
     complete: tuple[int, int] | None = None
     number: int = 0  # counts the transfers of a batch; parts of one keep it
-    due: int = 0  # when it lands by itself, in instructions issued and hurried over
+    due: int = 0  # when it lands by itself, in instructions issued and skipped over
 
     @property
     def stores(self) -> bool:
@@ -122,7 +122,7 @@ class MBarrier:
     """Arrivals and bytes that the current phase still waits for. Source: "mbarrier object".
 
     ``lane`` is who made it, by ``instruction``; ``account`` says of the phase where how many bytes
-    were announced and where copies started whose bytes have come.
+    were expected and where copies started whose bytes have come.
     """
 
     key: int
@@ -134,7 +134,7 @@ class MBarrier:
     phase: int = 0
     account: dict[tuple[str, Location | None], int] = field(default_factory=dict)
 
-    def announce(self, size: int, instruction: Instruction) -> None:
+    def expect(self, size: int, instruction: Instruction) -> None:
         """Expect ``size`` bytes more in this phase."""
         self.tx += size
         self._enter(size, "expected", instruction)

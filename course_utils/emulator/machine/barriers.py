@@ -16,7 +16,7 @@ import numpy as np
 from ..isa.instruction_set import traits_of
 from ..isa.ptx import Instruction
 from .lanes import Group
-from .observer import nobody
+from .observer import ignore_event
 
 if TYPE_CHECKING:
     from .batch import Batch
@@ -148,7 +148,7 @@ class Barriers:
         for group, _, instruction in state.parked:
             here = slots[np.isin(slots, group.slots)]
             if len(here):
-                batch.launch.observers.barrier_let_go(batch, here, instruction)
+                batch.launch.observers.barrier_released_by_exit(batch, here, instruction)
 
     def _complete(self, state: BarrierState) -> list[Group]:
         needed = np.where(state.asked > 0, state.asked, self.batch.live_threads)
@@ -156,7 +156,7 @@ class Barriers:
         if not done.any():
             return []
         completes = self.batch.launch.observers.barrier_completes
-        if completes is not nobody:
+        if completes is not ignore_event:
             joined = state.joined & done[:, None]
             completes(self.batch, joined, state.number, state.only & joined)
         if done.all():

@@ -36,16 +36,16 @@ from ..memory.address_space import (
     Regions,
 )
 from ..numerics.rounding import ceil_div, round_up
-from .adversarial_schedule import out_of_step
+from .adversarial_schedule import adversarial_schedule
 from .async_proxy import AsyncEngine
 from .barriers import Barriers
 from .block_memory import make_local, shared_memory, shared_size
 from .clusters import RANKS, Clusters
 from .deadlock_report import deadlock
-from .followed_steps import run_followed
 from .fusion import FEW_LANES, members
 from .lanes import Group, lane_masks
-from .observer import Observer, nobody
+from .observed_steps import run_observed
+from .observer import Observer, ignore_event
 from .repeated_state import RepeatedState
 from .special_registers import special_register
 from .tensor_memory import TensorMemory
@@ -90,12 +90,12 @@ class Batch:
         self.exits = 0  # grows whenever lanes end
         self.issued = 0
         self.groups: list[Group] = []
-        self.joining: list[Observer] = []  # who wants to follow the rest of the block that runs
+        self.subscribing: list[Observer] = []  # to the rest of the block that runs
         self.clock = 0
         self.budget = launch.budget * ceil_div(count * self.lanes_per_block, BUDGET_LANES)
         self.endless_after = ENDLESS_AFTER
         self.repeated = RepeatedState(self)
-        self.alarm = self.budget  # instructions after which to service the async engine
+        self.service_at = self.budget  # instructions after which to service the async engine
         self.clusters: Clusters | None = (
             Clusters(self, launch.cluster) if launch.clustered else None
         )
@@ -106,12 +106,13 @@ class Batch:
             lanes = lanes[lanes % self.lanes_per_block < self.threads]
         self.live_threads = np.full(count, self.threads)  # by block
         group = Group(self, lanes, launch.code, 0, list(launch.code.blank))
-        self.on_access = None if launch.observers.access is nobody else launch.observers.access
+        access = launch.observers.access
+        self.on_access = None if access is ignore_event else access
         self.tensor_memory = TensorMemory(self) if launch.entry.tensor_memory else None
         launch.observers.batch_starts(self)
         self.begin_frame(group)
-        self.out_of_step = out_of_step(self)
-        for part in [group] if self.out_of_step is None else self.out_of_step.split(group):
+        self.adversary = adversarial_schedule(self)
+        for part in [group] if self.adversary is None else self.adversary.split(group):
             self.add(part)
 
     # --- memory ---
@@ -276,30 +277,30 @@ class Batch:
                 if group is not None:
                     self.groups.append(group)
                 group = self._pick()
-                while group is None and self.live_lanes.any() and self.engine.wake():
+                while group is None and self.live_lanes.any() and self.engine.force_progress():
                     group = self._pick()
                 if group is None:
                     break
             code = group.code
             block = code.blocks[group.block]
             if block.gather is not None:
-                observers.warps_gather(group, block)
+                observers.warps_converge(group, block)
                 if block.warpgroup or not group.whole_warps:
                     group = self.gather(group, block)
                     if group is None:
                         continue
-            followers = observers.followers(group, block)
-            self.joining.clear()
+            watching = observers.instruction_observers(group, block)
+            self.subscribing.clear()
             act = None
             try:
-                if followers:
-                    run_followed(group, block, followers, range(len(block.steps)))
+                if watching:
+                    run_observed(group, block, watching, range(len(block.steps)))
                 else:
                     steps = block.fused if group.n <= FEW_LANES else block.steps
                     for act in steps:
                         act(group)
-                        if self.joining:
-                            run_followed(group, block, [], block.left_after(act, steps))
+                        if self.subscribing:
+                            run_observed(group, block, [], block.left_after(act, steps))
                             break
             except KernelFault:
                 raise
@@ -314,10 +315,10 @@ class Batch:
                 visit = launch.visits[code, block.number] = [0, 0]
             visit[0] += group.n
             visit[1] += len(group.warps)
-            if self.issued >= self.alarm:
+            if self.issued >= self.service_at:
                 if self.issued > self.budget:
                     raise endless_loop(self, group)
-                self.engine.ring()
+                self.engine.service()
             before = group
             try:
                 group = block.end(group)
@@ -327,8 +328,8 @@ class Batch:
                 raise emulator_error(error, block.instructions[-1], before) from error
             if group is not None and self.repeated.ends_here(group):
                 raise endless_loop(self, group, repeats=True)
-            if group is not None and self.out_of_step is not None:
-                for part in self.out_of_step.split(group):
+            if group is not None and self.adversary is not None:
+                for part in self.adversary.split(group):
                     self._queue(part)
                 group = None
         if group is not None:
@@ -356,7 +357,7 @@ class Batch:
     def _behind_all(self, group: Group) -> bool:
         """Whether a group that has just run is the one to run next, and merges with none."""
         group.update_sort_key()
-        if group.quantum_left <= 0 or self.out_of_step is not None:
+        if group.quantum_left <= 0 or self.adversary is not None:
             return False
         key = group.sort_key
         return all(key < other.sort_key for other in self.groups)
@@ -374,7 +375,7 @@ class Batch:
             for g in ready:
                 g.quantum_left, g.quantum_extended = QUANTUM, False
             willing = ready
-        apart = self.out_of_step
+        apart = self.adversary
         chosen = apart.choose(willing) if apart else min(willing, key=attrgetter("sort_key"))
         key = chosen.sort_key
         groups.remove(chosen)

@@ -50,9 +50,9 @@ class Observer:
 
     # --- instructions ---
 
-    def follows(self, group: Group, block: Block) -> bool:
+    def wants_instructions(self, group: Group, block: Block) -> bool:
         """Asked before a basic block runs: are the two events of each instruction wanted? An
-        observer that declines may still subscribe in the middle of it, by ``Batch.joining``, and
+        observer that declines may still subscribe in its middle, by ``Batch.subscribing``, and
         gets the events of the instructions after."""
         return False
 
@@ -120,10 +120,10 @@ class Observer:
         are ``inside`` of it; ``firsts`` the positions in the group of a lane that reads each tile.
         """
 
-    def products_commit(self, group: Group) -> None:
+    def wgmma_commits(self, group: Group) -> None:
         """``wgmma.commit_group``: what warps have started since the last one is a group."""
 
-    def products_wait(self, group: Group, wait: ptx.Instruction) -> None:
+    def wgmma_waits(self, group: Group, wait: ptx.Instruction) -> None:
         """``wgmma.wait_group``: all groups of warps but the last few, its operand, are done."""
 
     def remote_access(self, site: ReportedAccess, group: Group, homes: np.ndarray) -> None:
@@ -134,7 +134,7 @@ class Observer:
     def fence(self, group: Group, instruction: ptx.Instruction) -> None:
         """``fence`` or ``membar``, of any kind."""
 
-    def warps_gather(self, group: Group, block: Block) -> None:
+    def warps_converge(self, group: Group, block: Block) -> None:
         """Lanes come to an instruction of whole warps, the first of a block, with a member mask."""
 
     def warps_meet(self, group: Group) -> None:
@@ -157,7 +157,9 @@ class Observer:
         """The warps ``joined`` met at barrier ``number`` of their block. Those ``arrived`` among
         them did not wait there (``bar.arrive``)."""
 
-    def barrier_let_go(self, batch: Batch, slots: np.ndarray, instruction: ptx.Instruction) -> None:
+    def barrier_released_by_exit(
+        self, batch: Batch, slots: np.ndarray, instruction: ptx.Instruction
+    ) -> None:
         """In the blocks ``slots`` all threads have ended that had not come to ``instruction``, a
         barrier for all of a block: those who wait there go on."""
 
@@ -178,10 +180,10 @@ class Observer:
     def copy_lands(self, batch: Batch, transfer: Transfer) -> None:
         """It is done, for some of its lanes at least: ``transfer`` holds those alone."""
 
-    def copy_noticed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
+    def copy_observed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
         """Threads get to know of the end of their own ``cp.async``, by ``instruction``."""
 
-    def copy_written(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
+    def copy_visible(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
         """A thread gets to know, by ``instruction``, that its bulk copy to global memory is there,
         and not only that its source has been read."""
 
@@ -190,7 +192,7 @@ class Observer:
     ) -> None:
         """A bulk copy moves bytes from one memory to another."""
 
-    def mbarrier_made(self, batch: Batch, barrier: MBarrier) -> None:
+    def mbarrier_initialised(self, batch: Batch, barrier: MBarrier) -> None:
         """A lane has initialised an mbarrier."""
 
     def mbarrier_arrives(
@@ -250,13 +252,13 @@ class Observer:
         """A thread did what the manual does not allow, and which has a meaning all the same."""
 
 
-def nobody(*_: Any) -> None:
+def ignore_event(*_: Any) -> None:
     """What an event is that no observer wants."""
 
 
 def _of_all(handlers: list[Callable[..., None]]) -> Callable[..., None]:
     if len(handlers) < 2:
-        return handlers[0] if handlers else nobody
+        return handlers[0] if handlers else ignore_event
 
     def tell(*what: Any) -> None:
         for handler in handlers:
@@ -266,7 +268,9 @@ def _of_all(handlers: list[Callable[..., None]]) -> Callable[..., None]:
 
 
 EVENTS = tuple(
-    name for name, value in vars(Observer).items() if callable(value) and name != "follows"
+    name
+    for name, value in vars(Observer).items()
+    if callable(value) and name != "wants_instructions"
 )
 
 
@@ -289,13 +293,14 @@ class Observers:
         told = [(o, _overridden(type(o))) for o in observers]
         for event in EVENTS:
             setattr(self, event, _of_all([getattr(o, event) for o, own in told if event in own]))
-        self._followers = [o for o in observers if type(o).follows is not Observer.follows]
+        wants = Observer.wants_instructions
+        self._by_instruction = [o for o in observers if type(o).wants_instructions is not wants]
 
-    def followers(self, group: Group, block: Block) -> list[Observer]:
+    def instruction_observers(self, group: Group, block: Block) -> list[Observer]:
         """Those who want to be told of each instruction of a block."""
-        if not self._followers:
-            return self._followers
-        return [o for o in self._followers if o.follows(group, block)]
+        if not self._by_instruction:
+            return self._by_instruction
+        return [o for o in self._by_instruction if o.wants_instructions(group, block)]
 
     if TYPE_CHECKING:
 

@@ -28,7 +28,7 @@ from .code import Block, Code, Decoded, Ending, Step, liveness
 from .contraction import contractions
 from .fusion import Computation, Movable, fused
 from .lanes import Group, blend
-from .observer import nobody
+from .observer import ignore_event
 from .operands import (
     Get,
     Put,
@@ -356,7 +356,7 @@ class Builder:
         def guarded(group: Group) -> None:
             chosen = guard(group.R)
             masked = group.batch.launch.observers.instruction_masked
-            if masked is not nobody:
+            if masked is not ignore_event:
                 masked(instruction, group.n - np.count_nonzero(group.full(chosen)))
             count = np.count_nonzero(chosen)
             if count == chosen.size:

@@ -102,7 +102,7 @@ class AsyncRecorder(Observer):
 
     # --- mbarriers ---
 
-    def mbarrier_made(self, batch: Batch, barrier: MBarrier) -> None:
+    def mbarrier_initialised(self, batch: Batch, barrier: MBarrier) -> None:
         if batch is self._batch and barrier.key >> KEY_SHIFT == self._slot:
             self._phases[barrier.key] = batch.issued
 
@@ -114,7 +114,7 @@ class AsyncRecorder(Observer):
 
     # --- waits ---
 
-    def follows(self, group: Group, block: Block) -> bool:
+    def wants_instructions(self, group: Group, block: Block) -> bool:
         last = block.instructions[-1] if block.instructions else None
         return group.batch is self._batch and last is not None and last.opcode == "mbarrier"
 

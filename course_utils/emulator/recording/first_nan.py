@@ -63,7 +63,7 @@ class FirstNan(Observer):
     def launch_ends(self, counts: Counts, recorded: dict[str, Any]) -> None:
         recorded["made"] = self.made
 
-    def follows(self, group: Group, block: Block) -> bool:
+    def wants_instructions(self, group: Group, block: Block) -> bool:
         return self.made is None
 
     def instruction_starts(self, group: Group, decoded: Decoded) -> None:

@@ -53,7 +53,7 @@ class StepRecorder(Observer):
 
     # --- steps ---
 
-    def follows(self, group: Group, block: Block) -> bool:
+    def wants_instructions(self, group: Group, block: Block) -> bool:
         return self.complete
 
     def _lanes(self, group: Group) -> Lanes:
@@ -257,7 +257,7 @@ class StepRecorder(Observer):
 
     # --- mbarriers ---
 
-    def mbarrier_made(self, batch: Batch, barrier: MBarrier) -> None:
+    def mbarrier_initialised(self, batch: Batch, barrier: MBarrier) -> None:
         self._barriers.add(batch, barrier)
 
     def mbarrier_waits(

@@ -74,7 +74,7 @@ class ThreadStats(Observer):
             return slice(run.start + first, run.stop + first)
         return run + first if first else run
 
-    def follows(self, group: Group, block: Block) -> bool:
+    def wants_instructions(self, group: Group, block: Block) -> bool:
         """Called before each block of code; where copies begin or end in the middle of one, its
         arithmetic is counted instruction by instruction."""
         self.instructions[self._places(group)] += len(block.instructions)
@@ -132,7 +132,7 @@ class ThreadStats(Observer):
         if transfer.queue == "async" and transfer.target is not None:
             self._in_flight[self._at(batch, transfer.lanes)] += 1
 
-    def copy_noticed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
+    def copy_observed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
         self._in_flight[self._at(batch, transfer.lanes)] -= 1
 
     def launch_ends(self, counts: Counts, recorded: dict[str, Any]) -> None:

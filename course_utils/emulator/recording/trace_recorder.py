@@ -103,7 +103,7 @@ class TraceRecorder(Observer):
         low, high = np.searchsorted(group.lanes, (self._first, self._first + WARP))
         return int(low), int(high)
 
-    def follows(self, group: Group, block: Block) -> bool:
+    def wants_instructions(self, group: Group, block: Block) -> bool:
         low, high = self._span(group)
         return low < high
 

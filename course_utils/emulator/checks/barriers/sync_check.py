@@ -88,7 +88,7 @@ class SyncCheck(Observer):
 
     # --- warps ---
 
-    def warps_gather(self, group: Group, block: Block) -> None:
+    def warps_converge(self, group: Group, block: Block) -> None:
         """Does the member mask of a warp's instruction name each lane that executes it?"""
         mask = block.member_mask(group)
         if len(mask) == 1 and mask[0] == EVERYONE:
@@ -195,7 +195,9 @@ class SyncCheck(Observer):
         thread, _ = batch.thread_and_block(group.lanes[0])
         self._left_out(batch, slot, instruction, thread)
 
-    def barrier_let_go(self, batch: Batch, slots: np.ndarray, instruction: ptx.Instruction) -> None:
+    def barrier_released_by_exit(
+        self, batch: Batch, slots: np.ndarray, instruction: ptx.Instruction
+    ) -> None:
         """Some ended while others waited: the same mistake, seen from the other side.
 
         The PTX manual lets the barrier go ("exit"), but the guide of CUDA C++ asks that a condition

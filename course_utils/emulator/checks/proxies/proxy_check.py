@@ -97,7 +97,7 @@ class ProxyCheck(Observer):
     ) -> None:
         self._meet(batch, lanes // WARP)
 
-    def mbarrier_made(self, batch: Batch, barrier: MBarrier) -> None:
+    def mbarrier_initialised(self, batch: Batch, barrier: MBarrier) -> None:
         self._batches[batch].made[barrier.key] = barrier
 
     def _memory(self, batch: Batch, region: Region) -> np.ndarray:

@@ -214,10 +214,10 @@ class RaceCheck(OrderEvents):
         if transfer.queue != "async":
             self._touch_down(batch, transfer, "shared")
 
-    def copy_noticed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
+    def copy_observed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
         self._touch_down(batch, transfer, "shared", instruction)
 
-    def copy_written(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
+    def copy_visible(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
         self._touch_down(batch, transfer, "global", instruction)
 
     def past(self, batch: Batch, transfer: Transfer) -> np.ndarray:
@@ -321,10 +321,10 @@ class RaceCheck(OrderEvents):
         self._read_tiles(group, read, reader)
         self._batches[group.batch].tiles.starts(read)
 
-    def products_commit(self, group: Group) -> None:
+    def wgmma_commits(self, group: Group) -> None:
         self._batches[group.batch].tiles.commits(group.warps)
 
-    def products_wait(self, group: Group, wait: ptx.Instruction) -> None:
+    def wgmma_waits(self, group: Group, wait: ptx.Instruction) -> None:
         """Whoever has written since a tile was read first has overwritten it, whatever is known of
         that by now."""
         pending = ptx.integer(wait.operands[0])

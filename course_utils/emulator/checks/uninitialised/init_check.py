@@ -314,11 +314,11 @@ class InitCheck(Observer):
             return
         if found is None:
             if not all_marks:
-                batch.joining.append(self)
+                batch.subscribing.append(self)
             found = all_marks[key] = np.zeros(batch.block_count * batch.lanes_per_block, np.int64)
         found[lanes] = marks
 
-    def follows(self, group: Group, block: Block) -> bool:
+    def wants_instructions(self, group: Group, block: Block) -> bool:
         if self.marks(group.batch):
             self._forget(group, block)
             return True

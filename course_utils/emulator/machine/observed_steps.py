@@ -11,17 +11,17 @@ from .lanes import Group
 from .observer import Observer
 
 
-def run_followed(
-    group: Group, block: Block, followers: list[Observer], numbers: Iterable[int]
+def run_observed(
+    group: Group, block: Block, watching: list[Observer], numbers: Iterable[int]
 ) -> None:
     """Run the steps of a block with these ``numbers``, and tell those who want to know of each."""
-    joining = group.batch.joining
+    subscribing = group.batch.subscribing
     for number in numbers:
         act, decoded = block.steps[number], block.decoded[number]
-        if joining:
-            followers += [observer for observer in joining if observer not in followers]
-            joining.clear()
-        for observer in followers:
+        if subscribing:
+            watching += [observer for observer in subscribing if observer not in watching]
+            subscribing.clear()
+        for observer in watching:
             observer.instruction_starts(group, decoded)
         try:
             act(group)
@@ -29,9 +29,9 @@ def run_followed(
             raise
         except Exception as error:
             raise emulator_error(error, decoded.instruction, group) from error
-        for observer in followers:
+        for observer in watching:
             observer.instruction_ends(group, decoded)
     if len(block.decoded) > len(block.steps):  # the last ends the block
-        followers += [observer for observer in joining if observer not in followers]
-        for observer in followers:
+        watching += [observer for observer in subscribing if observer not in watching]
+        for observer in watching:
             observer.instruction_starts(group, block.decoded[-1])
