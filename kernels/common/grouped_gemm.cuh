@@ -9,10 +9,6 @@
 #include "bf16_box.cuh"
 #include "hopper_gemm.cuh"
 
-#ifndef SKIP
-#define SKIP 1 // a consumer without rows doesn't multiply
-#endif
-
 // A tile of the walk: its expert, its first row and column of C, and the end of the expert's rows.
 // BAND row tiles are visited together, column by column, whichever experts they have.
 struct GroupTile {
@@ -137,7 +133,7 @@ __device__ inline void grouped_gemm(const TensorMap *A, const TensorMap *B, cons
     };
     for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const GroupTile done(table, tile, row_tiles, across, kWidth);
-        if (SKIP && done.row + group_row >= done.end) { // the other group has all of the rows
+        if (done.row + group_row >= done.end) { // the other group has all of the rows
             for (int step = 0; step < steps; ++step, ring.advance()) {
                 mbarrier_wait(full + ring.stage * 8, ring.phase);
                 release(ring.stage);

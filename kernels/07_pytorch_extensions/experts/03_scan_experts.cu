@@ -1,5 +1,5 @@
-// Where everything goes, from counts (chunks x EXPERTS): counts becomes the number of the expert's
-// assignments in earlier chunks; offsets[e] is the first row of expert e in the permuted array, and
+// Where everything goes, from counts (chunks x EXPERTS): before (chunks x EXPERTS) is the number of
+// the expert's assignments in earlier chunks; offsets[e] is the first row of expert e in the permuted array, and
 // offsets[EXPERTS] their number; table lists the row tiles of all experts, at most ROWS rows each,
 // as (expert, first row, end of the expert's rows), and *tiles is how many there are.
 // The idea: scan_warps over experts twice, once over rows and once over tiles. An expert without
@@ -33,18 +33,17 @@ __device__ inline int block_scan(int value)
     return sum;
 }
 
-extern "C" __global__ void scan_experts(int *counts, int *offsets, int4 *table, int *tiles,
-                                        int chunks)
+extern "C" __global__ void scan_experts(const int *counts, int *before, int *offsets, int4 *table,
+                                        int *tiles, int chunks)
 {
     const int expert = threadIdx.x;
     int rows = 0;
     if (expert < EXPERTS) {
 #pragma unroll 8
         for (int chunk = 0; chunk < chunks; ++chunk) {
-            int *place = counts + (size_t)chunk * EXPERTS + expert;
-            const int count = *place;
-            *place = rows;
-            rows += count;
+            const size_t at = (size_t)chunk * EXPERTS + expert;
+            before[at] = rows;
+            rows += counts[at];
         }
     }
     const int end = block_scan(rows), begin = end - rows;

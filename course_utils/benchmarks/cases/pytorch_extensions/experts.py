@@ -28,6 +28,7 @@ from ...harness.case import (
     torch_on_gpu,
 )
 from ...harness.float_bits import from_bf16, to_bf16
+from ...harness.measure import graph_of
 from ..first_kernels.common import as_tensors
 from ..hopper import multiprocessors
 from ..matmul import SUM_ERROR, Bf16Work
@@ -105,13 +106,10 @@ def grouped_calls(name: str, a: Any, b: Any, c: Any, groups: Groups) -> tuple[Ke
         tensor_map(x, (box, 64), swizzle=128)
         for x, box in ((a, ROWS), (b.reshape(-1, k), ROWS), (c, 16))
     )
-    kernel = course_kernel_for("sm_90a", CHAPTER, name, **TRIED)
+    kernel = course_kernel_for("sm_90a", CHAPTER, name)
     width = 128 if name == "grouped_swiglu" else 256
     grid = min(multiprocessors(), most * ceil_div(n, width))
     return (KernelCall(kernel, grid, 384, (*maps, c, groups.table, groups.tiles, n, k), SHARED),)
-
-
-TRIED: dict[str, int] = {}  # defines in place of the kernel's own, for a search
 
 
 def grouped_product(a: Any, b: Any, sizes: Any) -> Any:
@@ -218,7 +216,8 @@ def layer_calls(
     n = tokens * top
     chunks, most = ceil_div(n, CHUNK), n // ROWS + experts
     chosen, weights = cp.empty((tokens, top), np.int32), cp.empty((tokens, top), np.float32)
-    counts, places = cp.empty((chunks, experts), np.int32), cp.empty(n, np.int32)
+    counts, before = (cp.empty((chunks, experts), np.int32) for _ in range(2))
+    places = cp.empty(n, np.int32)
     groups = Groups(
         cp.empty(experts + 1, np.int32), cp.zeros((most, 4), np.int32), cp.empty(1, np.int32)
     )
@@ -228,12 +227,12 @@ def layer_calls(
     count, place = (_kernel(f, EXPERTS=experts) for f in ("count_experts", "place_tokens"))
     scan = _kernel("scan_experts", EXPERTS=experts)
     gather, combine = (_kernel(f, TOP=top) for f in ("gather_rows", "combine_rows"))
-    scanned = counts, groups.offsets, groups.table, groups.tiles, chunks
+    scanned = counts, before, groups.offsets, groups.table, groups.tiles, chunks
     return (
         KernelCall(route, ceil_div(tokens, 8), 256, (logits, chosen, weights, tokens)),
         KernelCall(count, chunks, CHUNK, (chosen, counts, n)),
         KernelCall(scan, 1, 256, scanned),
-        KernelCall(place, chunks, CHUNK, (chosen, groups.offsets, counts, places, n)),
+        KernelCall(place, chunks, CHUNK, (chosen, groups.offsets, before, places, n)),
         KernelCall(gather, tokens, 128, (x, places, rows, width)),
         *grouped_calls("grouped_swiglu", rows, up, inner, groups),
         *grouped_calls("grouped_hopper", inner, down, results, groups),
@@ -272,6 +271,7 @@ def layer_work(n: Layer) -> Workload:
         atol=2**-6,
         libraries=_torch_layer(x, logits, up, down, top),
         same_bits=False,
+        as_a_graph=True,
     )
 
 
@@ -281,24 +281,35 @@ def _torch_layer(x: Any, logits: Any, up: Any, down: Any, top: int) -> dict[str,
         return {}
     rows, first, second = _bf16(torch, x, up, down)
     (scores,) = as_tensors(logits)
-    multiply, experts = grouped_mm(torch), len(up)
-    gate = _gate(torch)
+    multiply, each = grouped_mm(torch), torch.arange(len(up), device="cuda")
 
-    def layer(gate: Callable[[Any], Any]) -> Any:
+    def combine(results: Any, weights: Any) -> Any:
+        return (results * weights[..., None]).sum(1).bfloat16()
+
+    def layer(gate: Callable[[Any], Any], combine: Callable[[Any, Any], Any]) -> Any:
         best, chosen = scores.topk(top, dim=-1)
-        weights = best.softmax(-1)
         order = chosen.view(-1).argsort(stable=True)
-        ends = torch.bincount(chosen.view(-1), minlength=experts).cumsum(0, dtype=torch.int32)
+        ends = (chosen.view(-1, 1) == each).sum(0).cumsum(0, dtype=torch.int32)
         inner = gate(multiply(rows[order // top], first.transpose(1, 2), offs=ends))
         results = multiply(inner, second.transpose(1, 2), offs=ends)
         home = torch.empty_like(results)
         home[order] = results
-        return (home.view(-1, top, home.shape[1]) * weights[..., None]).sum(1).bfloat16()
+        return combine(home.view(-1, top, home.shape[1]), best.softmax(-1))
 
-    fused = torch.compile(gate, dynamic=False)
+    def graph(*parts: Callable[..., Any]) -> Callable[[], Any]:
+        found: list[Any] = []
+        run = graph_of(lambda: found.append(layer(*parts)))
+
+        def replayed() -> Any:
+            run()
+            return found[-1]
+
+        return _bits(torch, replayed)
+
+    fused = (torch.compile(part, dynamic=False) for part in (_gate(torch), combine))
     return {
-        "torch with grouped_mm": _bits(torch, lambda: layer(gate)),
-        "torch with grouped_mm, compiled gate": _bits(torch, lambda: layer(fused)),
+        "torch with grouped_mm, CUDA graph": graph(_gate(torch), combine),
+        "torch with grouped_mm, compiled parts, CUDA graph": graph(*fused),
     }
 
 
@@ -309,6 +320,7 @@ GROUPED_SIZES: tuple[Size, ...] = (
     (16384, 8, 4096, 4096, 1),
     (32768, 64, 2048, 2048, 0),
     (32768, 64, 2048, 2048, 1),
+    (512, 64, 2048, 2048, 0),
 )
 
 
@@ -339,7 +351,7 @@ def _layer_flops(n: Layer) -> int:
 CASES = (
     _grouped("grouped_loop", "grouped GEMM, bf16"),
     _grouped("grouped_table", "grouped GEMM, bf16"),
-    _grouped("grouped_hopper", "grouped GEMM, bf16", sustained=GROUPED_SIZES),
+    _grouped("grouped_hopper", "grouped GEMM, bf16", sustained=GROUPED_SIZES[:4]),
     _grouped("grouped_swiglu", "grouped GEMM with SwiGLU, bf16", halves=2),
     Case(
         "moe_layer",
