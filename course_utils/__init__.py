@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # for editors, which complete names and show their docstrings
     from .devices.selection import cp, device, size
     from .environment import doctor
     from .exercises import answer, hint, progress, reset, restore, solution
+    from .exercises.student.side_by_side import beside_ours
     from .exercises.student.step_answer import step
     from .figures.drawn_digits import centred, drawing_pad, read_drawing
     from .host_programs.cuda_cells import run_cuda
@@ -65,6 +66,7 @@ __all__ = [
     "answer",
     "autotune",
     "bench",
+    "beside_ours",
     "c_folder",
     "ceil_div",
     "centred",
@@ -136,6 +138,7 @@ _HOMES = {  # the modules that define the others
     "devices.selection": "cp device size",
     "environment": "doctor",
     "exercises": "answer hint progress reset restore solution",
+    "exercises.student.side_by_side": "beside_ours",
     "exercises.student.step_answer": "step",
     "figures.drawn_digits": "centred drawing_pad read_drawing",
     "host_programs.cuda_cells": "run_cuda",

@@ -31,7 +31,7 @@ def moved(monkeypatch):
         return Outcome(exercise.id, exercise.title, simple(kind, "as it is"))
 
     monkeypatch.setattr(student, "run_source", run)
-    monkeypatch.setattr(student, "_on_gpu", lambda: False)
+    monkeypatch.setattr(student, "on_gpu", lambda: False)
     monkeypatch.setattr(saved_answers, "_hints", {})
 
 

@@ -24,7 +24,7 @@ PASSED = Outcome(SAXPY.id, SAXPY.title, simple(kinds.PASS, "right"))
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """On the emulator, and without running the answer again and again: these are not about it."""
-    monkeypatch.setattr(student, "_on_gpu", lambda: False)
+    monkeypatch.setattr(student, "on_gpu", lambda: False)
     monkeypatch.setattr(saved_answers, "_hints", {})
 
     def run(exercise, cell, **options):

@@ -24,7 +24,7 @@ WRONG = SAXPY.solution.replace("a * x", "x")
 
 @pytest.fixture(autouse=True)
 def on_the_emulator(monkeypatch):
-    monkeypatch.setattr(student, "_on_gpu", lambda: False)
+    monkeypatch.setattr(student, "on_gpu", lambda: False)
 
 
 def test_a_beginner_s_path_from_empty_cell_to_pass():

@@ -40,7 +40,7 @@ def exercise(line: str, cell: str) -> Outcome:
     """
     with interruptible(f"{line.strip()} was not judged, and this try does not count."):
         chosen = find_named(line)
-        outcome = run_source(chosen, cell, first_line=CELL_LINE, gpu=_on_gpu())
+        outcome = run_source(chosen, cell, first_line=CELL_LINE, gpu=on_gpu())
     after = after_pass(chosen) if outcome.passed else None
     outcome = replace(outcome, note=saved_answers.record(chosen, outcome, cell), after=after)
     if os.environ.get("COURSE_STRICT") == "1" and not outcome.passed:
@@ -104,7 +104,8 @@ def _new_cell(text: str, message: str) -> Note:
     return Note(message)
 
 
-def _on_gpu() -> bool:
+def on_gpu() -> bool:
+    """Whether kernels of this process run on a GPU."""
     from ...devices.selection import ON_GPU
 
     return ON_GPU

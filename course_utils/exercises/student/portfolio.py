@@ -22,30 +22,13 @@ from ...launching.listings import coloured
 from ...notebooks.lessons import chapters, in_hours, lessons_by_name
 from ...text_tables import size_in_words
 from ...whole_files import read_json, write_whole
-from ..authoring import emulated_runs
-from ..authoring.method import LaunchStats
 from ..authoring.registry import find
 from ..authoring.spec import KernelExercise
-from ..judging.behaviour_checks import CountingFailed, counted, stats_of_solution
+from ..judging.behaviour_checks import CountingFailed
 from .saved_answers import DONE, Line, Progress, folder, passing_answer, progress
+from .side_by_side import COUNTED, Numbers, counts_beside_ours
 
 HEAD = Path(__file__).with_suffix(".html")
-COUNTED = {  # the numbers of a launch that are shown, by their label
-    "warp instructions": ("warp_instructions",),
-    "sectors of global memory": (
-        "global_load_sectors",
-        "global_store_sectors",
-        "global_atomic_sectors",
-    ),
-    "wavefronts of shared memory": (
-        "shared_load_wavefronts",
-        "shared_store_wavefronts",
-        "shared_atomic_wavefronts",
-    ),
-    "barriers": ("barriers",),
-}
-
-Counts = dict[str, int]
 
 
 def write(file: Path | None = None, said: Callable[[str], None] = lambda line: None) -> Path:
@@ -119,7 +102,7 @@ def _exercise(line: Line, known: dict[str, Any], said: Callable[[str], None]) ->
 
 def _counts(
     exercise: KernelExercise, source: str, known: dict[str, Any], said: Callable[[str], None]
-) -> tuple[Counts, Counts] | None:
+) -> tuple[Numbers, Numbers] | None:
     """The answer's counts and our solution's. None if the answer can't be counted today, as after a
     change of the exercise."""
     size = exercise.small[0]
@@ -127,27 +110,18 @@ def _counts(
     if key not in known:
         said(f"counting {exercise.id}")
         try:
-            module = emulated_runs.load_answer(exercise, source, f"{exercise.id}.cu")
-            found = counted(exercise, module, size), stats_of_solution(exercise, size)
-            known[key] = [_numbers(each) for each in found]
+            known[key] = list(counts_beside_ours(exercise, source, size))
         except (CompileError, CountingFailed, LessonError):
             known[key] = None
     both = known[key]
     return (both[0], both[1]) if both else None
 
 
-def _numbers(stats: LaunchStats) -> Counts:
-    return {
-        label: sum(getattr(stats.counts, name) for name in names)
-        for label, names in COUNTED.items()
-    }
-
-
 def _digest(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _table(exercise: KernelExercise, mine: Counts, ours: Counts) -> str:
+def _table(exercise: KernelExercise, mine: Numbers, ours: Numbers) -> str:
     size = size_in_words(exercise.small[0])
     rows = [f"<tr><th>counted at size {size}<th>mine<th>the course's<th></tr>"]
     for label in COUNTED:
