@@ -13,7 +13,12 @@ from course_utils.emulator import (
 )
 
 # Found only where a kernel has one.
-FOR_ATOMICS_ALONE = {Cause.EXPECTED_NOT_RENEWED, Cause.SCOPE_TOO_NARROW}
+FOR_ATOMICS_ALONE = {
+    Cause.EXPECTED_NOT_RENEWED,
+    Cause.LOCK_NOT_FENCED,
+    Cause.READ_BESIDE_ATOMIC,
+    Cause.SCOPE_TOO_NARROW,
+}
 
 
 def finding(cause):

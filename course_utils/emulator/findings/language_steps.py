@@ -68,6 +68,11 @@ TRITON: Steps = {
     Cause.NO_ORDER_IN_BLOCK: _TRITON_ORDER,
     Cause.NO_ORDER_IN_GRID: f"{_TRITON_APART} {_FROM_BEFORE}",
     Cause.UPDATE_NOT_ATOMIC: f"No barrier helps here. {_TRITON_ATOMIC}",
+    Cause.TEST_NOT_ATOMIC: "No barrier helps here. Let one atomic do both, the test and the store: "
+    "tl.atomic_cas returns the value that was there. For the largest or the smallest value that's "
+    "tl.atomic_max or tl.atomic_min.",
+    Cause.READ_BESIDE_ATOMIC: "Leave the load out, and use the value that the atomic returns, the "
+    "one from before its update: slot = tl.atomic_add(pointer, 1).",
     Cause.UPDATE_OF_ONE_INDEX: "Is each program meant to have its own elements? Then work out "
     "the offset for both: the two must differ. If they share the element on purpose, "
     f"{_TRITON_ATOMIC[0].lower()}{_TRITON_ATOMIC[1:]}",
@@ -129,6 +134,20 @@ NUMBA: Steps = {
     f"of the block reaches it. {_FIRST_READ}",
     Cause.NO_ORDER_IN_GRID: f"{_NUMBA_APART} {_FROM_BEFORE}",
     Cause.UPDATE_NOT_ATOMIC: f"No barrier helps here. {_NUMBA_ATOMIC}",
+    Cause.TEST_NOT_ATOMIC: "No barrier helps here. Let one atomic do both, the test and the store, "
+    "and ask what it returns: if cuda.atomic.cas(x, i, old, new) == old. For the largest or the "
+    "smallest value that's cuda.atomic.max or cuda.atomic.min.",
+    Cause.READ_BESIDE_ATOMIC: "Leave the read out, and use the value that the atomic returns, the "
+    "one from before its update: slot = cuda.atomic.add(count, 0, 1). cuda.atomic.max and "
+    "cuda.atomic.min compare by themselves.",
+    Cause.SAME_INDEX_COUNTED: "The index is made of values that were loaded or counted: work it "
+    "out for both threads. If it's a position, does each count the elements before its own? One "
+    "drawn from a counter is what the atomic returns: slot = cuda.atomic.add(count, 0, 1).",
+    Cause.LOCK_NOT_ATOMIC: "One atomic finds the lock free and takes it: while "
+    "cuda.atomic.cas(lock, 0, 0, 1) != 0. Then come cuda.threadfence(), the work, "
+    "cuda.threadfence(), and cuda.atomic.exch(lock, 0, 0).",
+    Cause.LOCK_NOT_FENCED: "Put cuda.threadfence() right after the loop that takes the lock, and "
+    "another right before cuda.atomic.exch frees it.",
     Cause.UPDATE_OF_ONE_INDEX: "Is each thread meant to have its own element? Then work out "
     "the index for both threads: the two must differ. If they share it on purpose, "
     f"{_NUMBA_ATOMIC[0].lower()}{_NUMBA_ATOMIC[1:]}",
@@ -196,6 +215,11 @@ WARP: Steps = {
     Cause.NO_ORDER_IN_BLOCK: f"{_WARP_APART} {_FROM_BEFORE}",
     Cause.NO_ORDER_IN_GRID: f"{_WARP_APART} {_FROM_BEFORE}",
     Cause.UPDATE_NOT_ATOMIC: _WARP_ATOMIC,
+    Cause.TEST_NOT_ATOMIC: "Let one atomic do both, the test and the store, and ask what it "
+    "returns: if wp.atomic_cas(x, i, old, new) == old. For the largest or the smallest value "
+    "that's wp.atomic_max or wp.atomic_min.",
+    Cause.READ_BESIDE_ATOMIC: "Leave the read out, and use the value that the atomic returns, the "
+    "one from before its update: slot = wp.atomic_add(count, 0, 1).",
     Cause.UPDATE_OF_ONE_INDEX: "Is each thread meant to have its own element? Then work out "
     "the index for both threads: the two must differ. If they share it on purpose, "
     f"{_WARP_ATOMIC[0].lower()}{_WARP_ATOMIC[1:]}",

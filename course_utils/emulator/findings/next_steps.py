@@ -128,6 +128,16 @@ CAUSE_STEPS: dict[Cause, str] = {
     "the launch give?",
     Cause.UPDATE_NOT_ATOMIC: "No barrier helps here. Let an atomic do the whole update, such as "
     "atomicAdd or atomicMax. Or give each thread its own result, and combine them by a reduction.",
+    Cause.TEST_NOT_ATOMIC: "No barrier helps here. Let one atomic do both, the test and the store, "
+    "and ask what it returns: if (atomicCAS(&x[i], old, new) == old). For the largest or the "
+    "smallest value that's atomicMax or atomicMin.",
+    Cause.READ_BESIDE_ATOMIC: "Leave the read out, and use the value that the atomic returns, the "
+    "one from before its update: slot = atomicAdd(count, 1). atomicMax and atomicMin compare by "
+    "themselves.",
+    Cause.LOCK_NOT_ATOMIC: "One atomic finds the lock free and takes it: while (atomicCAS(lock, "
+    "0, 1) != 0). Then come __threadfence(), the work, __threadfence(), and atomicExch(lock, 0).",
+    Cause.LOCK_NOT_FENCED: "Put __threadfence() right after the loop that takes the lock, and "
+    "another right before atomicExch frees it.",
     Cause.UPDATE_OF_ONE_INDEX: "Is each thread meant to have an element of its own? Then work out "
     "the index for both threads: the two must differ. If they share it on purpose, an atomic does "
     "the whole update (atomicAdd), or each has its own result and a reduction combines them.",
@@ -138,7 +148,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     "atomicAdd, atomicMax, or a loop around atomicCAS. If not, is the index missing, or should one "
     "thread alone write it?",
     Cause.SAME_INDEX_COUNTED: "The index is made of values that were loaded or counted: work it "
-    "out for both threads. If it's a position, does each count the elements before its own?",
+    "out for both threads. If it's a position, does each count the elements before its own? One "
+    "drawn from a counter is what the atomic returns: slot = atomicAdd(count, 1).",
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
     "tells them apart, such as threadIdx and blockIdx? If the value is the same for all, let one "
     "thread write it.",
@@ -328,6 +339,12 @@ WITHOUT_ATOMICS: dict[Cause | str, str] = {
     Cause.OWN_VALUES_WRITTEN_BY_ALL: "If the element combines the values of all threads, give each "
     "its own element, and combine the elements after a barrier, by a reduction. If not, is the "
     "index missing, or should one thread alone write it?",
+    Cause.SAME_INDEX_COUNTED: "The index is made of values that were loaded or counted: work it "
+    "out for both threads. If it's a position, does each count the elements before its own?",
+    Cause.LOCK_NOT_ATOMIC: "Leave the lock out: give each thread its own element, and combine the "
+    "elements after a barrier, by a reduction.",
+    Cause.TEST_NOT_ATOMIC: "No barrier helps here. Let one thread test and store for all, or give "
+    "each thread its own element, and combine the elements after a barrier.",
     Cause.UPDATE_NOT_ATOMIC: "No barrier helps here. Give each thread its own element, and combine "
     "the elements after a barrier, by a reduction or a scan.",
 }

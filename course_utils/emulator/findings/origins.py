@@ -117,6 +117,17 @@ def index_sources(code: ReportedCode, access: Instruction) -> tuple[bool, bool]:
     return any(map(_is_number, found)), any(map(sources.is_value, found))
 
 
+def of_thread_alone(code: ReportedCode, number: int, access: Instruction) -> bool:
+    """Whether the index of an access in basic block ``number`` is made of the thread's own numbers
+    and nothing else that differs, and no condition by size comes before it."""
+    place = next((o for o in access.operands if isinstance(o, Address)), None)
+    if place is None or len(code.blocks) > MOST_BLOCKS or access.guard is not None:
+        return False
+    found = _Sources(code).of([place.base])
+    own = (isinstance(s, str) and s.startswith((*OF_THREAD, "ctaid")) for s in found)
+    return bool(found) and all(own) and not _guards_before(code, number)
+
+
 def loads_of(code: ReportedCode, *operands: Operand) -> list[Instruction]:
     """The loads and atomics that values are computed from, in a loop too."""
     setters = _setters(code)
@@ -146,16 +157,10 @@ def branch_before(code: ReportedCode, instruction: Instruction) -> Location | No
         return None
     sources, after = _Sources(code), _reached(code, number, -1)
     found = []
-    for decider, block in enumerate(code.blocks):
-        guard, ways = block.instructions[-1].guard, set(block.successors)
-        if decider == number or guard is None or len(ways) != 2:
+    for decider, guard, missed in _deciders(code, number):
+        if not any(_is_number(s) or sources.is_value(s) for s in sources.of([guard])):
             continue
-        missed = [way for way in ways if number not in _reached(code, way, without=decider)]
-        if len(missed) != 1 or not any(
-            _is_number(s) or sources.is_value(s) for s in sources.of([guard])
-        ):
-            continue
-        comes_back = decider in _reached(code, missed[0], -1)
+        comes_back = decider in _reached(code, missed, -1)
         if decider in after or not comes_back:  # else it ends a loop before the instruction
             found.append((decider, guard))
     found = [(d, guard) for d, guard in found if sources.differ([guard])] or found
@@ -168,6 +173,27 @@ def branch_before(code: ReportedCode, instruction: Instruction) -> Location | No
     if whole is None or part is None or part.file != whole.file:
         return whole
     return max(whole, part, key=lambda at: at.line)  # compilers move comparisons up
+
+
+def _deciders(code: ReportedCode, number: int) -> Iterator[tuple[int, Register, int]]:
+    """The basic blocks whose branch decides whether a thread gets to basic block ``number``, each
+    with its predicate and with the way that doesn't lead there."""
+    for decider, block in enumerate(code.blocks):
+        guard, ways = block.instructions[-1].guard, set(block.successors)
+        if decider == number or guard is None or len(ways) != 2:
+            continue
+        missed = [way for way in ways if number not in _reached(code, way, without=decider)]
+        if len(missed) == 1:
+            yield decider, guard, missed[0]
+
+
+def predicates_of(code: ReportedCode, instruction: Instruction) -> list[Register]:
+    """The predicates that decide whether a thread executes an instruction of a function."""
+    own = [] if instruction.guard is None else [instruction.guard]
+    for number, block in enumerate(code.blocks):
+        if any(i is instruction for i in block.instructions) and len(code.blocks) <= MOST_BLOCKS:
+            return own + [guard for _, guard, _ in _deciders(code, number)]
+    return own
 
 
 def _is_number(source: Source) -> bool:

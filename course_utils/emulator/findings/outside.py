@@ -10,7 +10,7 @@ import numpy as np
 from ..isa.location import Location
 from .bases import base_of, has_product
 from .causes import Cause
-from .origins import condition_before, step_of
+from .origins import condition_before, of_thread_alone, step_of
 from .reported_state import (
     ReportedAccess,
     ReportedArray,
@@ -89,7 +89,7 @@ def explain(
     unit = (address - near.start) // site.bytes
     if site.space == "shared":
         cause = Cause.OUTSIDE_SHARED_ARRAY
-    elif not _is_own(unit, own):
+    elif not _is_own(unit, own) and not of_thread_alone(group.code, group.block, site.instruction):
         cause = Cause.OUTSIDE_ARRAY_COMPUTED
     if near.dynamic and index >= 0:
         cause = Cause.DYNAMIC_SHARED_TOO_SMALL

@@ -437,3 +437,20 @@ __syncthreads();
 atomicAdd(&bins[threadIdx.x % 4], 1);
 __syncthreads();
 if (threadIdx.x < 4) atomicAdd((int*)y + threadIdx.x, bins[threadIdx.x]);
+
+// # blocks that take turns at a volatile number, and count it up
+// grid: 4
+// block: 1
+volatile int* turn = (int*)y;
+while (turn[0] != blockIdx.x) { }
+__threadfence();
+x[0] += 1;
+__threadfence();
+turn[0] = turn[0] + 1;
+
+// # a volatile "found it" that all may set
+// args: zeros(1), numbers(64), 3
+// grid: 4
+volatile float* found = x;
+if (found[0] != 0) return;
+if (y[threadIdx.x] > 3) found[0] = 1;

@@ -77,10 +77,66 @@ int i = blockIdx.x * blockDim.x + threadIdx.x;
 «x→y»[i] = x[i + 1]; // !
 
 // # a largest value that several threads compare and store — data race
-// cause: UPDATE_NOT_ATOMIC
+// cause: TEST_NOT_ATOMIC
 // thread: any
 // args: zeros(1), numbers(64), 3
 «if (y[threadIdx.x] > x[0]) x[0] = y[threadIdx.x];→atomicMax((int*)x, __float_as_int(y[threadIdx.x]));» // !
+
+// # an element that several threads find new — data race
+// cause: TEST_NOT_ATOMIC
+// thread: any
+// args: zeros(8), numbers(64), 3
+// grid: 2
+int i = (int)y[threadIdx.x] % 8;
+if («x[i] == 0) x[i] = 1 + threadIdx.x→atomicCAS((int*)&x[i], 0, 1 + threadIdx.x) == 0) return»; // !
+
+// # a slot that is read from a counter before the counter goes on — data race
+// cause: READ_BESIDE_ATOMIC
+// thread: any
+// grid: 2
+int* count = (int*)y;
+int slot = «count[0]→atomicAdd(count, 1)»; // ?
+if (slot > 999) __trap();
+«atomicAdd(count, 1);→» // !
+
+// # a largest value that each thread looks at before its atomic — data race
+// cause: READ_BESIDE_ATOMIC
+// thread: any
+// args: zeros(1), numbers(64), 3
+int value = __float_as_int(y[threadIdx.x]);
+«if (value > *(int*)x)→» atomicMax((int*)x, value); // !
+
+// # a counter that is volatile and no atomic — data race
+// cause: UPDATE_NOT_ATOMIC
+// thread: any
+// grid: 4
+// block: 1
+volatile int* count = (int*)x;
+«count[0] = count[0] + 1→atomicAdd((int*)x, 1)»; // !
+
+// # a lock that a loop finds free — data race
+// cause: LOCK_NOT_ATOMIC
+// thread: any
+// grid: 4
+// block: 1
+volatile int* lock = (int*)y;
+«while (lock[0] != 0) { } // ?
+lock[0] = 1; // !→while (atomicCAS((int*)y, 0, 1) != 0) { }»
+__threadfence();
+x[0] += 1;
+__threadfence();
+atomicExch((int*)y, 0);
+
+// # a lock without fences — data race
+// cause: LOCK_NOT_FENCED
+// thread: any
+// grid: 4
+// block: 1
+while (atomicCAS((int*)y, 0, 1) != 0) { }
+«→__threadfence();»
+x[0] += 1; // !
+«→__threadfence();»
+atomicExch((int*)y, 0);
 
 // # bins to which several threads add — data race
 // cause: UPDATE_OF_ONE_INDEX

@@ -1,26 +1,32 @@
-"""Two threads that write one element: an update that gets lost, or an index that both compute."""
+"""Two threads that write one element: an update that gets lost, a test that both pass, or an index
+that both compute."""
 
 from __future__ import annotations
 
+from itertools import product
+
 from ...findings.causes import Cause
-from ...findings.origins import index_sources, loads_of
+from ...findings.origins import index_sources, loads_of, predicates_of
 from ...isa.location import Location
 from ...isa.ptx import Address, Instruction, Operand, OperandList
 from ...machine.code import Code
 from .severity import Paths
 
-LOADS, STORES = {"ld", "ldu"}, {"st"}
+LOADS, STORES, ATOMICS = {"ld", "ldu"}, {"st"}, {"atom", "red"}
 BARRIERS = {"bar", "barrier"}
 LOST = "Both read it, change it and write it back: one of the two changes can get lost."
+TESTED = "Both can test it before either one stores: then both go on as if they were the first."
+READ_ALONE = "The read is no part of the atomic at {atomic}: others change it between the two."
 SAME_INDEX = "Both compute the same index, and only one of the two values stays."
 IN_TURN = "This line stores to it for both, one after the other: should each have its own place?"
 ALL_WRITE = "Every thread that comes by writes this one element, and only one of the values stays."
 
 
-def lost_update(
+def updates(
     paths: Paths, there: Instruction, here: Instruction, stores_too: bool | None
-) -> bool:
-    """Whether each of two racing threads loads an element, changes it and stores it.
+) -> list[tuple[Instruction, Instruction]]:
+    """The loads and stores by which each of two racing threads may read an element and write it
+    back.
 
     ``here`` is the later thread's instruction, and ``there`` is one of the earlier thread's line.
     ``stores_too``: whether the earlier thread stores that element by ``here`` as well; None if
@@ -28,14 +34,46 @@ def lost_update(
     """
     if here.opcode in LOADS and there.opcode in STORES:
         stores = _alike(STORES, here, there.location)
-        return any(_place(s) == _place(here) and _leads(paths, here, s) for s in stores)
+        return [
+            (here, s) for s in stores if place_of(s) == place_of(here) and leads(paths, here, s)
+        ]
     if here.opcode not in STORES or there.opcode not in LOADS | STORES or stores_too is False:
-        return False
+        return []
     if stores_too is None and there.opcode in LOADS:
         loads = _alike(LOADS, here, there.location)
-        if any(_place(load) != _place(here) for load in loads):
-            return False
-    return any(_place(i) == _place(here) and _leads(paths, i, here) for i in _alike(LOADS, here))
+        if any(place_of(load) != place_of(here) for load in loads):
+            return []
+    loads = _alike(LOADS, here)
+    return [(i, here) for i in loads if place_of(i) == place_of(here) and leads(paths, i, here)]
+
+
+def changes(code: Code, load: Instruction, store: Instruction) -> bool:
+    """Whether a stored value is computed from the loaded one, or may be: a thread's own memory is
+    not followed."""
+    found = loads_of(code, *_stored(store))
+    return any(i is load or "local" in i.modifiers for i in found)
+
+
+def tests(code: Code, load: Instruction, store: Instruction) -> bool:
+    """Whether the loaded value decides if the thread gets to the store."""
+    return any(i is load for i in loads_of(code, *predicates_of(code, store)))
+
+
+def read_beside_atomic(
+    paths: Paths, there: Instruction, here: Instruction
+) -> tuple[Cause, str] | None:
+    """The cause of a race of an ordinary load with an atomic that the same thread executes after
+    it, and a sentence. None for others."""
+    if here.opcode in LOADS and there.opcode in ATOMICS:
+        loads, atomics = [here], _alike(ATOMICS, here, there.location)
+    elif here.opcode in ATOMICS and there.opcode in LOADS:
+        loads, atomics = _alike(LOADS, here, there.location), [here]
+    else:
+        return None
+    for load, atomic in product(loads, atomics):
+        if place_of(load) == place_of(atomic) and leads(paths, load, atomic):
+            return Cause.READ_BESIDE_ATOMIC, READ_ALONE.format(atomic=atomic.location)
+    return None
 
 
 def explained(
@@ -49,13 +87,17 @@ def explained(
     """The cause of a race that no barrier removes, and a sentence that says it; None for a race of
     two accesses that lack an order. ``together``: both threads execute one store at once, or two
     blocks do at any time, which is ``apart``."""
-    lost = lost_update(paths, *pair, stores_too) or _changes_what_atomic_read(code, *pair)
-    if not lost and not together:
-        return None
+    found = updates(paths, *pair, stores_too)
+    lost = any(changes(code, *p) for p in found) or _changes_what_atomic_read(code, *pair)
+    tested = not lost and any(tests(code, *p) for p in found)
+    if not lost and not tested and not together:
+        return read_beside_atomic(paths, *pair)
     by_number, by_value = index_sources(code, pair[1])
-    if lost:
-        own = by_number and not by_value
-        return (Cause.UPDATE_OF_ONE_INDEX if own else Cause.UPDATE_NOT_ATOMIC), LOST
+    if lost or tested:
+        cause = Cause.TEST_NOT_ATOMIC if tested else Cause.UPDATE_NOT_ATOMIC
+        if by_number and not by_value:
+            cause = Cause.UPDATE_OF_ONE_INDEX
+        return cause, TESTED if tested else LOST
     if not by_number and not by_value:
         own = _stores_own_value(code, pair[1], apart)
         return (Cause.OWN_VALUES_WRITTEN_BY_ALL if own else Cause.WRITTEN_BY_ALL), ALL_WRITE
@@ -67,7 +109,7 @@ def _changes_what_atomic_read(code: Code, there: Instruction, here: Instruction)
     """Whether a store races with an atomic on the same element, and the stored value was computed
     from the value that the atomic returned."""
     store, atomic = (here, there) if here.opcode in STORES else (there, here)
-    if store.opcode not in STORES or atomic.opcode != "atom" or _place(atomic) != _place(store):
+    if store.opcode not in STORES or atomic.opcode != "atom" or place_of(atomic) != place_of(store):
         return False
     return any(load is atomic for load in loads_of(code, *_stored(store)))
 
@@ -84,7 +126,7 @@ def _stores_own_value(code: Code, store: Instruction, apart: bool) -> bool:
     return any(
         any(index_sources(code, load))
         or (apart and "shared" in load.modifiers)
-        or (load.opcode == "atom" and _place(load) == _place(store))
+        or (load.opcode == "atom" and place_of(load) == place_of(store))
         for load in loads_of(code, *_stored(store))
     )
 
@@ -105,14 +147,14 @@ def _alike(
     return [other for other in found if location in (None, other.location)]
 
 
-def _place(i: Instruction) -> tuple[object, int] | None:
-    """The register and the offset of its address."""
+def place_of(i: Instruction) -> tuple[object, int] | None:
+    """The register and the offset of an instruction's address."""
     found = next((o for o in i.operands if isinstance(o, Address)), None)
     return (found.base, found.offset) if found else None
 
 
-def _leads(paths: Paths, load: Instruction, store: Instruction) -> bool:
-    """Whether the store comes after the load, with no barrier in between."""
+def leads(paths: Paths, load: Instruction, store: Instruction) -> bool:
+    """Whether a store comes after a load of its function, with no barrier in between."""
     instructions = load.scope.function.instructions
     first, last = (next(n for n, i in enumerate(instructions) if i is one) for one in (load, store))
     between = instructions[first:last]

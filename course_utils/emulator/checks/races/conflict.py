@@ -11,6 +11,7 @@ from .ordering import Ordering
 from .race_entries import CLOCK_SHIFT, THREAD, number_of
 from .race_shadow import meets
 from .race_words import report_copy, report_race
+from .volatile_updates import is_volatile
 
 MOST = 64  # accesses of one instruction for which it is asked whether a flag orders them
 
@@ -53,7 +54,8 @@ class AccessCheck(CheckedAccess):
         """Earlier accesses to the same cells, by other threads and with nothing in between."""
         entries = memory.take(cells)
         if self.strong:
-            entries = np.where(self._reach_each_other(entries), 0, entries)
+            apart = self._reach_each_other(entries) & ~self._updates(entries)
+            entries = np.where(apart, 0, entries)
         local = self.region.space == "shared"
         bad = self.clocks.unordered(self.group.lanes, entries, local)
         if len(bad) and self.site.is_store and not local and self.elements is not None:
@@ -96,6 +98,19 @@ class AccessCheck(CheckedAccess):
         size, span = self.group.batch.lanes_per_block, self.clocks.span
         apart = np.where(lanes // span == earlier // span, CLUSTER, GPU)
         return strong & (reaches >= np.where(lanes // size == earlier // size, BLOCK, apart))
+
+    def _updates(self, entries: np.ndarray) -> np.ndarray:
+        """Which entries are of a volatile access that is one update with this one."""
+        found = np.zeros(len(entries), bool)
+        i = self.site.instruction
+        if not is_volatile(i) or not (pairs := self.races.volatile_updates(self.group.code)):
+            return found
+        numbers = number_of(entries)
+        for number in np.unique(numbers).tolist():
+            other = self.races.numbers.site(number).instruction if number & 1 else i
+            if {(id(i), id(other)), (id(other), id(i))} & pairs:
+                found |= numbers == number
+        return found
 
     def _without_order(
         self, order: Ordering, bad: np.ndarray, entries: np.ndarray, cells: np.ndarray

@@ -13,10 +13,11 @@ from ...findings.languages import Language
 from ...isa.instruction_set import traits_of
 from ...isa.ptx import Instruction
 from .checked_access import CheckedAccess
+from .colliding_writes import place_of
 from .flags import Release, Seen
 from .ordering import Ordering
 from .race_entries import CLOCK_SHIFT, THREAD
-from .waiting_loops import Poll, polls
+from .waiting_loops import LOOP_WAITS_APART, Poll, polls
 
 ACT = {"write": "store", "read": "read"}
 CUDA_ATOMIC = "relaxed"  # of cuda::atomic_ref, whose orders make a fence unnecessary
@@ -89,10 +90,24 @@ class FlagOrder:
         return f"the flag that thread {thread} of block {block} sets at {at}"
 
     def _set_too_early(self, flag: Release) -> Told:
+        sets, code = flag.site.instruction, self.access.group.code
+        if {"cas", "exch"} & {*sets.modifiers} and any(p.read is sets for p in polls(code)):
+            return self._of_lock(sets)
         act, there = ACT[self.kind], self.there.location
         return Cause.FLAG_SET_TOO_EARLY, (
             f"and {self._setter(flag)}\n  comes before the {act} at {there} in the program. Set it "
             f"after the {act}."
+        )
+
+    def _of_lock(self, takes: Instruction) -> Told:
+        """What two accesses of threads lack that take a lock by an atomic: its fences, or an atomic
+        that frees it."""
+        if place_of(takes) in (place_of(self.there), place_of(self.here)):
+            return Cause.LOOP_WAITS_FOR_WRITE, LOOP_WAITS_APART.format(loop=takes.location)
+        fence = self._fence(takes)
+        return Cause.LOCK_NOT_FENCED, (
+            f"and the lock that both take at {takes.location} orders nothing without fences: one "
+            f"{fence}\n  after it is taken, and one before it is freed."
         )
 
     def _before_flag(self, order: Ordering, flag: Release) -> Told | None:

@@ -25,7 +25,8 @@ from .severity import (
     in_step,
 )
 from .tile_reads import until
-from .waiting_loops import LOOP_WAITS, LOOP_WAITS_APART
+from .volatile_updates import ORDERS_NOTHING, VOLATILE, is_volatile
+from .waiting_loops import LOCK, LOOP_WAITS, LOOP_WAITS_APART, takes_lock
 
 SCOPES = "block", "cluster"
 OF_FLAGS = (
@@ -35,6 +36,7 @@ OF_FLAGS = (
     Cause.FLAG_WAIT_NOT_SHARED,
     Cause.FLAG_SET_TOO_EARLY,
     Cause.FLAG_WAIT_TOO_LATE,
+    Cause.LOCK_NOT_FENCED,
 )
 IN_BLOCK = Cause.NO_ORDER_IN_WARP, Cause.NO_ORDER_IN_BLOCK
 MOST = 64  # pairs of threads for which it is asked whether only an acquire is missing
@@ -64,7 +66,8 @@ def cause_of(
         return Cause.ARRIVAL_OF_OTHER_LANE, f"\n  {lanes_left_out(access, release, entry)}"
     if relaxed := access.races.relaxed_between(batch, entry, lane):
         return Cause.ARRIVAL_RELAXED, f"\n  {relaxed}"
-    if narrow := _too_narrow(access, there, int(number_of(entry))):
+    volatile = is_volatile(there.instruction) and is_volatile(access.site.instruction)
+    if not volatile and (narrow := _too_narrow(access, there, int(number_of(entry)))):
         return Cause.SCOPE_TOO_NARROW, f"\n  {narrow}"
     if isinstance(there, CopySide) and there.waited is None:
         earlier = access.earlier(entry)
@@ -74,6 +77,12 @@ def cause_of(
             return Cause.COPIES_OVERLAP, TWO_BLOCKS
     before = there.instruction.location
     cause, missing = missing_order(access, there.instruction, entry, lane, kind, verb)
+    paths = access.races.paths(access.group.code)
+    pair = there.instruction, access.site.instruction
+    if store := takes_lock(access.group.code, paths, *pair):
+        return Cause.LOCK_NOT_ATOMIC, f"\n  {LOCK.format(loop=access.loop(), store=store.location)}"
+    if volatile and cause in OF_FLAGS and access.strong:
+        cause = Cause.NO_ORDER_IN_GRID  # the accesses are themselves what looks like a flag
     if cause in (Cause.NO_ORDER_IN_WARP, Cause.NO_ORDER_IN_BLOCK, Cause.NO_ORDER_IN_GRID):
         if access.site.instruction.opcode == "wgmma":
             return Cause.NO_ORDER_BEFORE_WGMMA, "\n  with no __syncthreads() in between."
@@ -81,8 +90,6 @@ def cause_of(
             waits = LOOP_WAITS_APART if cause is Cause.NO_ORDER_IN_GRID else LOOP_WAITS
             return Cause.LOOP_WAITS_FOR_WRITE, f"\n  {waits.format(loop=loop)}"
     if cause not in OF_FLAGS:
-        paths = access.races.paths(access.group.code)
-        pair = there.instruction, access.site.instruction
         stores_too = _stores_too(access, entry, cells, at)
         one_line = kind == verb == "write" and before == here
         blocks = cause == Cause.NO_ORDER_IN_GRID and one_line
@@ -97,6 +104,8 @@ def cause_of(
         if known is None and cause is Cause.NO_ORDER_IN_BLOCK:
             known = handed_over(access, there.instruction, entry, lane, kind, verb)
         cause, missing = known or (cause, missing)
+        if volatile:
+            missing += f"\n  {VOLATILE if known else ORDERS_NOTHING}"
     return cause, f"\n  {missing}"
 
 

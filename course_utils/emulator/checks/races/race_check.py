@@ -49,6 +49,7 @@ from .shared_names import NOTE, one_memory
 from .tensor_memory_check import TensorClocks
 from .tile_reads import LateReader, TileRead, TileReads
 from .vector_clocks import VectorClocks
+from .volatile_updates import volatile_updates
 
 
 class RaceCheck(OrderEvents):
@@ -78,6 +79,9 @@ class RaceCheck(OrderEvents):
         self.paths: Callable[[Code], Paths] = cache(
             Paths
         )  # of the functions in which races were found
+        self.volatile_updates: Callable[[Code], frozenset[tuple[int, int]]] = cache(
+            lambda code: volatile_updates(code, self.paths(code))
+        )
 
     def tiles(self, batch: Batch) -> TileReads:
         """The tiles that tensor cores of a batch read."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import permutations
 
 from ...findings.bases import base_of
 from ...findings.origins import in_loop, only_waits, setter
 from ...isa.instruction_set import traits_of
 from ...isa.location import Location
-from ...isa.ptx import Instruction, Register
+from ...isa.ptx import Immediate, Instruction, Operand, Register
 from ...machine.code import Code
+from .colliding_writes import leads, place_of
+from .severity import Paths
 
 LOOP_WAITS = "The loop at {loop} waits for such a write: a barrier in between would deadlock."
+LOCK = "The loop at {loop} finds it free, the store at {store} takes it: both threads can do so."
 LOOP_WAITS_APART = "The loop at {loop} waits for such a write: both accesses have to be atomics."
 
 
@@ -26,6 +30,23 @@ def waits_for(code: Code, access: Instruction) -> Location | None:
         if base_of(code, load) == wanted:
             return load.location
     return next((at for i, at in _hoisted(code) if base_of(code, i) == wanted), None)
+
+
+def takes_lock(code: Code, paths: Paths, *pair: Instruction) -> Instruction | None:
+    """The store of a ``pair`` by which a thread takes a lock that a loop has found free by a load,
+    the other of them: it stores one number at the place that is read. None for another pair."""
+    waits = (*_spinning(code), *(i for i, _ in _hoisted(code)))
+    for read, store in permutations(pair, 2):
+        takes = store.opcode == "st" and _is_number(code, store.operands[1])
+        if takes and any(i is read for i in waits) and place_of(read) == place_of(store):
+            return store if leads(paths, read, store) else None
+    return None
+
+
+def _is_number(code: Code, operand: Operand) -> bool:
+    """Whether an operand is a number, or a register that holds one."""
+    i = setter(code, operand) if isinstance(operand, Register) else None
+    return isinstance(operand if i is None or i.opcode != "mov" else i.operands[1], Immediate)
 
 
 @dataclass(frozen=True)
