@@ -203,6 +203,14 @@ def _teach_ipython() -> None:
 
     shell.register_magic_function(exercise, "cell", "exercise")
 
+    def report(line: str, cell: str) -> Any:
+        with finished_first(_STOPPED):
+            from .exercises.student.reports import report as keep
+
+        return keep(line, cell)
+
+    shell.register_magic_function(report, "cell", "report")
+
     def program(language: str) -> Any:
         def run(line: str, cell: str) -> Any:
             with finished_first(_STOPPED):

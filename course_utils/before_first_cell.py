@@ -39,7 +39,7 @@ def _watch_new_kernel() -> None:
 
     ipython = sys.modules.get("IPython")  # none where a terminal's Python reads PYTHONSTARTUP
     shell: Any = ipython and ipython.get_ipython()
-    magics = ("exercise", "needs", "c", "cpp", "cuda")  # the real ones take their places
+    magics = ("exercise", "report", "needs", "c", "cpp", "cuda")  # the real ones take their places
     if not hasattr(shell, "kernel") or shell.find_cell_magic(magics[0]) or not in_the_course():
         return
     for name in magics:

@@ -25,6 +25,7 @@ ROOMS = (
         "paths",
         "interrupts",
         "shell",
+        "palettes",
         "svg",
         "text_tables",
         "whole_files",

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from ..palettes import with_palette
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -80,23 +82,6 @@ def png(figure: Figure) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", metadata=PNG_METADATA)
     return with_palette(buffer.getvalue())
-
-
-def with_palette(picture: bytes) -> bytes:
-    """An opaque PNG in 256 colours, where that is smaller; any other as it is. It takes about a
-    third of the bytes, and a colour is off by less than one step of 255 on average."""
-    from PIL import Image
-
-    whole = Image.open(io.BytesIO(picture))
-    if whole.has_transparency_data:
-        alpha = whole.convert("RGBA").getchannel("A")
-        if alpha.getextrema() != (255, 255):
-            return picture
-    colours = whole.convert("RGB")
-    reduced = colours.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    buffer = io.BytesIO()
-    reduced.save(buffer, "PNG", optimize=True, dpi=whole.info.get("dpi"))
-    return min(picture, buffer.getvalue(), key=len)
 
 
 def blend(colour: str, amount: float) -> tuple[float, float, float]:

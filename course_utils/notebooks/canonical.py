@@ -18,6 +18,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from ..errors import LessonError
+from ..palettes import with_palette
 from ..paths import unreadable
 from .cells import Violation, is_exercise, is_hosted
 from .lessons import LESSON_FIELD
@@ -210,8 +211,6 @@ def _data(data: NotebookNode) -> NotebookNode:
 
 def _picture(png: str) -> str:
     """``png`` (base64) with a palette; pyplot's own figures come without one."""
-    from ..figures.style import with_palette
-
     picture = base64.b64decode(png)
     if not picture.startswith(PNG_SIGNATURE) or picture[COLOUR_TYPE_AT] == IN_A_PALETTE:
         return png

@@ -13,7 +13,8 @@ from PIL import Image
 
 from course_utils import figures
 from course_utils.figures.memory_accesses import bank_phases
-from course_utils.figures.style import STYLE_FILE, settings, with_palette
+from course_utils.figures.style import STYLE_FILE, settings
+from course_utils.palettes import with_palette
 from course_utils.layouts import Layout, Swizzle, SwizzledLayout
 from course_utils.observing.occupancy_calculator import Occupancy, Resources
 

@@ -25,6 +25,7 @@ from ...whole_files import read_json, write_whole
 from ..authoring.registry import find
 from ..authoring.spec import KernelExercise
 from ..judging.behaviour_checks import CountingFailed
+from .reports import as_html
 from .saved_answers import DONE, Line, Progress, folder, passing_answer, progress
 from .side_by_side import COUNTED, Numbers, counts_beside_ours
 
@@ -97,6 +98,7 @@ def _exercise(line: Line, known: dict[str, Any], said: Callable[[str], None]) ->
     parts.append(f"<pre>{chr(10).join(coloured(source, name))}</pre>")
     if isinstance(exercise, KernelExercise) and (both := _counts(exercise, source, known, said)):
         parts.append(_table(exercise, *both))
+    parts.append(as_html(exercise))
     return "\n".join(parts)
 
 
