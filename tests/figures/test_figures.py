@@ -14,9 +14,9 @@ from PIL import Image
 from course_utils import figures
 from course_utils.figures.memory_accesses import bank_phases
 from course_utils.figures.style import STYLE_FILE, settings
-from course_utils.palettes import with_palette
 from course_utils.layouts import Layout, Swizzle, SwizzledLayout
 from course_utils.observing.occupancy_calculator import Occupancy, Resources
+from course_utils.palettes import with_palette
 
 LANES = np.arange(32)
 SWIZZLED = np.arange(8) ^ np.arange(8)[:, None]  # [row, chunk]: the chunk's place
