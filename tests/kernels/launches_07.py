@@ -7,6 +7,7 @@ from itertools import pairwise
 from runpy import run_path
 from types import SimpleNamespace
 
+import linear_loss_07
 import numpy as np
 from launchers import Chapter, InPlace, draw, work
 
@@ -794,3 +795,8 @@ HOSTILE_GROUPS = [(0, 1, 0), (129, 0, 15), (16, 17, 64, 65)]
 def grouped(name, sizes):
     """Experts without rows, with one, and with rows around a box, half a tile and a tile."""
     return moe.work_on(name, sizes, n=72, k=72)
+
+
+# --- 10: the loss without logits ---
+
+linear_loss_07.describe(CHAPTER)
