@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from course_utils.exercises.authoring import kinds
@@ -180,4 +183,62 @@ CONV_LAYOUT = PythonExercise(
     reference=lambda weights: np.einsum("oirc->rcio", weights).copy(),
     exact=True,
     contract=DrawnCases(any_kernel),
+)
+
+# --- a test to write: functions that move a layer, three of them right ---
+
+Layer = tuple[np.ndarray, np.ndarray]
+
+
+def in_place(weight: np.ndarray, bias: np.ndarray) -> Layer:
+    moved = weight.T.copy()
+    weight[:] = 0
+    return moved, bias
+
+
+PORTS: dict[str, tuple[str, Callable[[np.ndarray, np.ndarray], Layer]]] = {
+    "makes a view": ("accepted", lambda w, b: (w.T, b)),
+    "reshapes": ("refused", lambda w, b: (w.reshape(w.shape[::-1]), b)),
+    "leaves squares as they are": (
+        "refused",
+        lambda w, b: (w if w.shape[0] == w.shape[1] else w.T, b),
+    ),
+    "reshapes what isn't square": (
+        "refused",
+        lambda w, b: (w.T if w.shape[0] == w.shape[1] else w.reshape(w.shape[::-1]), b),
+    ),
+    "makes copies": ("accepted", lambda w, b: (w.T.copy(), b.copy())),
+    "turns by 90 degrees": ("refused", lambda w, b: (np.rot90(w), b)),
+    "rounds to 16 bits": ("refused", lambda w, b: (w.T.astype(np.float16).astype(w.dtype), b)),
+    "leaves the bias behind": ("refused", lambda w, b: (w.T, 0 * b)),
+    "goes by einsum": ("accepted", lambda w, b: (np.einsum("oi->io", w), b)),
+    "empties what it got": ("refused", in_place),
+    "stops at 32 outputs": (
+        "refused",
+        lambda w, b: (np.where(np.arange(len(w)) < 32, w.T, 0), b),
+    ),
+    "drops very small numbers": ("refused", lambda w, b: (np.where(abs(w) < 1e-9, 0, w).T, b)),
+    "moves nothing": ("refused", lambda w, b: (w, b)),
+}
+
+
+def tried(function: Callable[[Any], Any], name: str) -> str | None:
+    """What a test says of one of the functions."""
+    move = PORTS[name][1]
+
+    def port(weight: np.ndarray, bias: np.ndarray) -> Layer:
+        with np.errstate(over="ignore"):  # of 16 bits
+            return move(weight, bias)
+
+    verdict = function(port)
+    return None if verdict is None else "accepted" if verdict else "refused"
+
+
+TEST_PORT = PythonExercise(
+    function="accepts",
+    cases=tuple((name,) for name in PORTS),
+    reference=lambda name: PORTS[name][0],
+    call=tried,
+    start="Which weight, and which comparison, would show what this function does?",
+    contract="The test is for these thirteen functions.",
 )

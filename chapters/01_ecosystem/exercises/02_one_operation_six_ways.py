@@ -12,6 +12,8 @@ from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import PythonExercise
 
+from .common import all_right, defended
+
 SOFTMAX = {
     "largest": ["x"],
     "shifted": ["x", "largest"],
@@ -232,35 +234,11 @@ CHOICES = {
     6: ("CUDA C++", "a"),
 }
 
-
-def defended(function: Callable[[], Any]) -> tuple[str, ...] | None:
-    """Each job, and whether the way and the fact are right."""
-    found = function()
-    if found is None:
-        return None
-    if type(found) is not dict or any(type(k) is not int for k in found):
-        raise LessonError('return a dictionary such as {1: ("Triton", "a")}')
-    said = []
-    for job, (way, fact) in CHOICES.items():
-        entry = found.get(job)
-        if type(entry) is not tuple or [type(x) for x in entry] != [str, str]:
-            said.append(f"{job}: no pair of a way and a fact yet")
-        elif entry == (way, fact):
-            said.append(f"{job}: right")
-        elif entry[0] == way:
-            said.append(f"{job}: the way is right, and another fact decides")
-        elif entry[1] == fact:
-            said.append(f"{job}: the fact is right, and leads to another way")
-        else:
-            said.append(f"{job}: not yet")
-    return tuple(said)
-
-
 CHOOSE_A_WAY = PythonExercise(
     function="choose",
     cases=((),),
-    reference=lambda: tuple(f"{job}: right" for job in CHOICES),
-    call=defended,
+    reference=lambda: all_right(CHOICES),
+    call=defended(CHOICES, '{1: ("Triton", "a")}'),
     start="Take one job at a time: which fact excludes the other ways?",
     contract="There are six jobs.",
 )

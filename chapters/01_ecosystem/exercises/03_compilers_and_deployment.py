@@ -12,6 +12,8 @@ from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import PythonExercise
 
+from .common import all_right, defended
+
 FOLDER = "01_ecosystem/exercises"
 
 # The last part of what XLA made of a softmax, and of a product with bias and relu, for a CPU.
@@ -294,6 +296,23 @@ def by_table(device: str, chip: str, model: str, source: str) -> str:
 
 RUNTIME = PythonExercise(
     cases=SITUATIONS, reference=by_table, contract="All 36 situations are tried."
+)
+
+DELIVERIES = {
+    1: ("PTX", "c"),
+    2: ("cubin", "f"),
+    3: ("fatbinary", "a"),
+    4: ("ONNX", "e"),
+    5: ("torch.export", "b"),
+    6: ("vLLM", "h"),
+}
+
+DELIVER = PythonExercise(
+    cases=((),),
+    reference=lambda: all_right(DELIVERIES),
+    call=defended(DELIVERIES, '{1: ("PTX", "a")}'),
+    start="Take one delivery at a time: who loads it, on which machine, and with which compiler?",
+    contract="There are six deliveries.",
 )
 
 
