@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 from ..svg import INK, document
 
-WIDTH, ROW, TOP, LEFT, RIGHT = 800, 22, 62, 268, 640
+WIDTH, ROW, TOP, LEFT, RIGHT = 800, 22, 62, 268, 570
 OURS, PALE, LIBRARY = "#0072B2", "#9CC6E0", "#BBBBBB"
 SOFT, LINE = "#555555", "#DDDDDD"
 HERE = "you are here"

@@ -9,7 +9,15 @@ from course_utils.notebooks.lessons import lessons
 from course_utils.notebooks.reading_paths import WEEKEND
 from course_utils.paths import CHAPTERS, README, ROOT
 from course_utils.records import ladders
-from course_utils.records.ladder_svg import HERE, LIBRARY, OURS, Axis, LadderBar, ladder_svg
+from course_utils.records.ladder_svg import (
+    HERE,
+    LIBRARY,
+    OURS,
+    WIDTH,
+    Axis,
+    LadderBar,
+    ladder_svg,
+)
 from course_utils.records.ladders import (
     MATMUL,
     NOTEBOOKS,
@@ -58,6 +66,14 @@ def test_chapter_09_opens_with_the_step_of_training():
         assert f"figures/{TRAINING.name})" in (folder / page).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_the_mark_of_a_notebook_fits_on_the_page(notebook):
+    drawn = ET.parse(matmul_file(notebook)).getroot()
+    (marked,) = (text for text in drawn.iter(f"{SVG}text") if text.find(f"{SVG}tspan") is not None)
+    written = "".join(marked.itertext())
+    assert float(marked.get("x")) + 7.4 * len(written) < WIDTH  # 12 px DejaVu Sans, the mark bold
+
+
 def test_a_bar_is_as_long_as_its_value_and_named_in_words():
     bars = [
         LadderBar("first", 1, "1 <s>", "06/01"),
@@ -66,7 +82,7 @@ def test_a_bar_is_as_long_as_its_value_and_named_in_words():
     ]
     drawn = ET.fromstring(ladder_svg("T & U", "below", bars, Axis(1, 100, (1,), True), "x"))
     rects = [r for r in drawn.iter(f"{SVG}rect") if r.get("x")]
-    assert [float(r.get("width")) for r in rects] == [0, 186, 372]
+    assert [float(r.get("width")) for r in rects] == [0, 151, 302]
     assert [r.get("fill") for r in rects][1:] == [LIBRARY, OURS]
     assert drawn.find(f"{SVG}desc").text == "below first: 1 <s>, lib: 10, b: c."
     assert [t.text for t in drawn.iter(f"{SVG}tspan")] == [f"◀ {HERE}"]
