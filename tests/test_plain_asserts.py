@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("name", ("launching.modules", "emulator.machine.batch", "paths"))
+@pytest.mark.parametrize("name", ("launching.modules", "emulator.machine.scheduler", "paths"))
 def test_a_module_of_the_course_is_loaded_as_python_loads_it(name):
     module = importlib.import_module(f"course_utils.{name}")
     assert type(module.__spec__.loader).__name__ == "SourceFileLoader"

@@ -22,7 +22,7 @@ from course_utils.emulator import (
     Options,
 )
 from course_utils.emulator.launching import emulated_launch
-from course_utils.emulator.machine import batch
+from course_utils.emulator.machine import scheduler
 
 F32 = np.float32
 
@@ -199,7 +199,7 @@ def test_a_loop_that_cannot_end_is_reported_long_before_the_budget(loop):
     ],
 )
 def test_a_loop_that_ends_is_not_taken_for_an_endless_one(loop, monkeypatch):
-    monkeypatch.setattr(batch, "ENDLESS_AFTER", 1)
+    monkeypatch.setattr(scheduler, "ENDLESS_AFTER", 1)
     run(loop, 1, 32, (np.zeros(4, F32), np.int32(5)))
 
 

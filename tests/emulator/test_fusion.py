@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils.emulator import ALL_CHECKS, GLOBAL, EmulatedModule, Options
-from course_utils.emulator.machine import batch as scheduling
-from course_utils.emulator.machine import fusion
+from course_utils.emulator.machine import fusion, scheduler
 from course_utils.emulator.machine import program as decoding
 
 REGISTERS = 12
@@ -60,7 +59,7 @@ def test_a_random_order_of_multiply_adds_gives_the_same_bits(seed, monkeypatch):
     checked = ran(text, checks=ALL_CHECKS)
     monkeypatch.setattr(fusion, "MOST_AT_ONCE", 100)
     a_few_at_once = ran(text)
-    monkeypatch.setattr(scheduling, "FEW_LANES", 0)
+    monkeypatch.setattr(scheduler, "FEW_LANES", 0)
     one_by_one = ran(text)
     monkeypatch.setattr(decoding, "fused", lambda steps, movable: steps)
     in_order = ran(text)

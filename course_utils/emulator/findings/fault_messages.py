@@ -73,7 +73,7 @@ def access_fault(
         )
         kind, name, index = NULL_POINTER, None, None
         cause = Cause.NULL_POINTER
-    elif region is None and (freed := batch.freed_at(address)) is not None:
+    elif region is None and (freed := batch.memory.freed_at(address)) is not None:
         index, name = (address - freed[0]) // site.width, freed[1]
         text = f"Use after free: {who} {verb} {name}[{index}]{at}, which was freed before."
         kind, cause = USE_AFTER_FREE, Cause.ARRAY_FREED
@@ -105,7 +105,7 @@ def free_fault(
 ) -> KernelFault:
     """free() of an address that malloc() didn't return, or that was freed before."""
     thread, block = batch.thread_and_block(lane)
-    gone = batch.freed_at(address) is not None
+    gone = batch.memory.freed_at(address) is not None
     why = "has been freed already" if gone else "does not come from malloc"
     at = at_line(instruction.location)
     text = f"Use after free: {where(thread, block)} frees an address{at} that {why}."
@@ -127,7 +127,7 @@ def endless_loop(
     that run have the values that they had before."""
     pair, swaps = None, False
     if not recursion:
-        waiting = [(g, awaited(g), keeps_expecting(g)) for g in (group, *batch.waiting())]
+        waiting = [(g, awaited(g), keeps_expecting(g)) for g in (group, *batch.scheduler.waiting())]
         unequal = [(g, pair, swaps) for g, pair, swaps in waiting if pair and pair[0] != pair[1]]
         passed = [one for one in unequal if not one[2] and one[1][0] > one[1][1]]
         swapping = [one for one in unequal if one[2]]
@@ -135,7 +135,8 @@ def endless_loop(
     location = group.code.blocks[group.block].instructions[0].location
     thread, block = batch.thread_and_block(group.lanes[0])
     cause, array = Cause.STEP_BUDGET_EXCEEDED, None
-    what = f"is still running after {min(batch.issued, batch.budget):,} instructions"
+    ran = min(batch.scheduler.issued, batch.scheduler.budget)
+    what = f"is still running after {ran:,} instructions"
     why = f"Does the condition of that loop ever become false?{ONLY_SLOW}"
     if recursion:
         cause, why = Cause.ENDLESS_RECURSION, "Does every path through it end?"

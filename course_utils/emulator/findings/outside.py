@@ -64,7 +64,7 @@ def explain(
     """The array that an access at a generic address misses, or what the address is. ``inside``: the
     array that it begins in. ``at``: its line in words. ``own``: the thread's numbers in the grid
     along x, y and z, and its block's."""
-    regions, width = batch.regions_of(address), site.width
+    regions, width = batch.memory.regions_of(address), site.width
     near = nearest(regions, address, inside)
     if inside is None and (wrapped := _wrapped(regions, site, address)) is not None:
         array, meant = wrapped
@@ -76,8 +76,8 @@ def explain(
     if meant_array is not None and _is_wrapped((address - meant_array.start) // width):
         near = meant_array
     elif inside is None:
-        meant_array = batch.argument(base_of(group.code, site.instruction))
-        if meant_array is not None and batch.regions_of(meant_array.start) is regions:
+        meant_array = batch.memory.argument(base_of(group.code, site.instruction))
+        if meant_array is not None and batch.memory.regions_of(meant_array.start) is regions:
             near = meant_array  # the line's own, however near the address is to another
     within = NEAR_ON_HOST if _of_host(address) else NEAR
     if near is None or min(abs(address - near.end), abs(near.start - address)) > within:
@@ -233,7 +233,7 @@ def _nowhere(batch: ReportedBatch, address: int, at: str) -> Miss:
 def _found_in_table(batch: ReportedBatch, address: int) -> tuple[ReportedArray, int, int] | None:
     """(array, index, value): the element of an argument, of 8 bytes, from which an address comes,
     and its value."""
-    for array in batch.arguments():
+    for array in batch.memory.arguments():
         words = array.storage[: min(array.size, SEARCHED) // 8 * 8].view(np.uint64)
         distance = np.uint64(address) - words
         close = np.flatnonzero(distance < IN_TABLE)

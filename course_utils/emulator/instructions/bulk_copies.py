@@ -67,7 +67,7 @@ def bytes_at(
                 homes = one.slots // batch.clusters.size * batch.clusters.size + rank
             batch.clusters.check(Piece(i, writes, "shared"), one, homes)
             home = int(homes[0])
-    region = batch.region_at(address)
+    region = batch.memory.region_at(address)
     if region is None or address + size > region.end or (writes and region.read_only):
         space = "shared" if address >> 48 == SHARED_WINDOW >> 48 else "global"
         if region is not None and not (writes and region.read_only):
@@ -266,7 +266,7 @@ def tensor_copy(b: Builder, i: ptx.Instruction) -> Step | None:
             offsets = box.shared_offsets(address)
             unit, size = box.unit.itemsize, box.bytes
             lowest = int(offsets.min())
-            tensor_region = group.batch.region_at(box.address)
+            tensor_region = group.batch.memory.region_at(box.address)
             if tensor_region is None:
                 _bad_map(
                     group, n, i, "its array no longer exists: keep it until the kernel has run"

@@ -34,7 +34,7 @@ def _choose(b: Builder, i: ptx.Instruction, taken: Ending, skipped: Ending) -> E
             return skipped(group)
         if count == len(chosen):
             return taken(group)
-        group.batch.diverge(group, chosen, taken, skipped)
+        group.batch.scheduler.diverge(group, chosen, taken, skipped)
         return None
 
     return end
@@ -51,7 +51,7 @@ def _leaving(b: Builder, i: ptx.Instruction, act: Ending) -> Ending:
 def _by_value(group: Group, values: np.ndarray) -> Iterator[tuple[int, Group]]:
     """(value, the lanes of the group that hold it), for each value that differs between lanes."""
     for value in np.unique(values):
-        yield int(value), group.batch.split_off(group, np.flatnonzero(values == value))
+        yield int(value), group.split_off(np.flatnonzero(values == value))
 
 
 def _go(block: int) -> Callable[[Group], Group]:
@@ -96,7 +96,7 @@ def brx(b: Builder, i: ptx.Instruction) -> Ending:
         group.batch.launch.observers.lanes_diverge(group, targets)
         for target, part in _by_value(group, targets):
             part.block = target
-            group.batch.add(part)
+            group.batch.scheduler.add(part)
         return None
 
     return end
@@ -199,7 +199,7 @@ def call(b: Builder, i: ptx.Instruction) -> Ending:
         frame = Frame(group.code, back, group.R, tuple(links), group.local_top)
         group.stack = (*group.stack, frame)
         group.R, group.code, group.block, group.spreads = registers, code, 0, {}
-        group.batch.begin_frame(group)
+        group.batch.frames.begin(group)
         pairs = [
             (slots[offset], slot)
             for formal, slots in zip(code.parameters, sent, strict=True)
@@ -216,7 +216,7 @@ def call(b: Builder, i: ptx.Instruction) -> Ending:
         if (addresses == addresses[0]).all():
             return enter(group, name_at(int(addresses[0]), i))
         for address, part in _by_value(group, addresses):
-            group.batch.add(enter(part, name_at(address, i)))
+            group.batch.scheduler.add(enter(part, name_at(address, i)))
         return None
 
     if i.guard is None:
@@ -316,7 +316,7 @@ def bar(b: Builder, i: ptx.Instruction) -> Ending | None:
             for _, part in _by_value(group, numbers):
                 resumed = end(part)
                 if resumed is not None:
-                    batch.add(resumed)
+                    batch.scheduler.add(resumed)
             return None
         vote = group.full(votes(R)) if votes is not None else None
         threads = int(count(R)[0]) if count is not None else None

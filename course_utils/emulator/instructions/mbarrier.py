@@ -41,9 +41,9 @@ class BarrierSite(Site):
         batch = group.batch
         addresses, homes = self.addresses(group)
         if (addresses != addresses[0]).any():
-            batch.check(self, group, addresses)
+            batch.memory.region_starts(self, group, addresses)
         else:
-            batch.check(self, group, addresses[:1])
+            batch.memory.region_starts(self, group, addresses[:1])
         homes = group.slots if homes is None else homes
         return homes << KEY_SHIFT | (addresses & np.uint64((1 << KEY_SHIFT) - 1)).astype(np.int64)
 
@@ -171,7 +171,7 @@ def _try(b: Builder, i: ptx.Instruction) -> Ending:
     back = b.next_block
 
     def end(group: Group) -> Group | None:
-        batch, engine = group.batch, group.batch.engine
+        engine = group.batch.engine
         keys, phases = look(group)
         passed = engine.passed(keys, phases, parity, group.lanes, i)
         if passed.all():
@@ -180,8 +180,8 @@ def _try(b: Builder, i: ptx.Instruction) -> Ending:
             return group
         on, late = None, group
         if passed.any():
-            on = batch.split_off(group, np.flatnonzero(passed))
-            late = batch.split_off(group, np.flatnonzero(~passed))
+            on = group.split_off(np.flatnonzero(passed))
+            late = group.split_off(np.flatnonzero(~passed))
             put(on.R, np.ones(1, bool))
             on.block = back
         late.block = back

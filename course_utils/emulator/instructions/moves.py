@@ -63,7 +63,7 @@ def _clock(b: Builder, target: ptx.Operand, name: str) -> Step:
     before = b.position - b.start  # instructions of this basic block that come first
 
     def act(group: Group) -> None:
-        ticks = group.batch.launch.issued + group.batch.issued + before
+        ticks = group.batch.launch.issued + group.batch.scheduler.issued + before
         put(group.R, np.array([ticks >> shift], np.uint64).astype(dtype))
 
     return act

@@ -112,13 +112,13 @@ def _alloc(b: Builder, i: ptx.Instruction) -> Ending | None:
         region, start, index = site.reached(first)
         region.view(U32)[start:][index] = address
         group.block = back
-        group.batch.add(group)
+        group.batch.scheduler.add(group)
 
     def end(group: Group) -> None:
         counts = group.full(count(group.R))
         for first, block in memory_of(group).whole_warps(group, i):
             lanes = np.flatnonzero(group.lanes >> 5 == group.lanes[first] >> 5)
-            part = group.batch.split_off(group, lanes)
+            part = group.split_off(lanes)
             memory_of(group).request(
                 Request(part, i, block, int(counts[first]), is_pair(i), deliver)
             )

@@ -247,7 +247,7 @@ class Tile:
         ] = []  # region, which chunks, their indices
         flat = addresses.reshape(-1)
         left = np.ones(len(flat), bool)
-        for region in group.batch.shared:
+        for region in group.batch.memory.shared:
             offset = flat - (region.start - SHARED_WINDOW)
             inside = (offset >= 0) & (offset <= region.size - 16)
             if inside.any():
@@ -263,7 +263,7 @@ class Tile:
                 group,
                 n,
                 address,
-                group.batch.region_at(address),
+                group.batch.memory.region_at(address),
             )
 
     def touched(self) -> list[tuple[Region, np.ndarray, np.ndarray]]:

@@ -118,7 +118,7 @@ class Reader:
         slots = group.slots[firsts].reshape(-1, *[1] * (addresses.ndim - 1))
         chunks = np.empty(addresses.shape, CHUNK)
         missing = np.ones(addresses.shape, bool)
-        for region in batch.shared:
+        for region in batch.memory.shared:
             offset = addresses - (region.start - SHARED_WINDOW)
             inside = (offset >= 0) & (offset <= region.size - 16)
             if not inside.any():
@@ -133,7 +133,7 @@ class Reader:
             tile = int(np.nonzero(missing)[0][0])
             address = SHARED_WINDOW + int(addresses[missing][0])
             raise access_fault(
-                batch, self, group, int(firsts[tile]), address, batch.region_at(address)
+                batch, self, group, int(firsts[tile]), address, batch.memory.region_at(address)
             )
         return chunks
 

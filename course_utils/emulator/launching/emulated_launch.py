@@ -209,7 +209,7 @@ class EmulatedLaunch:
 
     def _advance(self, batch: Batch) -> bool:
         """Give ``batch`` its turn; True where it has ended. Raises LaunchTooLong."""
-        ended = batch.advance(RESIDENT_TURN)
+        ended = batch.scheduler.advance(RESIDENT_TURN)
         if ended:
             self.ended += batch.block_count
         elapsed = time.monotonic() - self.began

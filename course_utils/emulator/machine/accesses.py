@@ -226,13 +226,13 @@ class Site:
         reaches none."""
         found = self.locate(group)
         if found is None:
-            group.batch.check(self, group, self.addresses(group)[0])
+            group.batch.memory.region_starts(self, group, self.addresses(group)[0])
             raise AssertionError(f"several regions, where one is meant: {self.instruction.text}")
         return found
 
     def _region(self, spread: Spread, low: int, group: Group) -> Region | None:
         """The region in which all addresses lie, ``low`` the lowest; None if any is at fault."""
-        region = spread.region = group.batch.region_at(low)
+        region = spread.region = group.batch.memory.region_at(low)
         if (
             region is None
             or low + spread.high - spread.low + self.bytes > region.end
@@ -245,7 +245,7 @@ class Site:
     def pieces(self, group: Group) -> Iterator[np.ndarray]:
         """Check lane by lane; yield (group of some lanes, positions) for each region met."""
         addresses, _ = self.addresses(group)
-        homes = group.batch.check(self, group, addresses)
+        homes = group.batch.memory.region_starts(self, group, addresses)
         for home in np.unique(homes):
             index = np.flatnonzero(homes == home)
             if len(index) == group.n:

@@ -153,7 +153,7 @@ class AsyncEngine:
 
     @property
     def _now(self) -> int:
-        return self.batch.issued + self.skipped
+        return self.batch.scheduler.issued + self.skipped
 
     def _next(self) -> Transfer | None:
         """The copy that is due first; of those due at once, the one started first."""
@@ -177,8 +177,10 @@ class AsyncEngine:
         return list({**later, **found}.values())
 
     def _schedule_service(self) -> None:
-        budget, first = self.batch.budget, self._next()
-        self.batch.service_at = budget if first is None else min(budget, first.due - self.skipped)
+        budget, first = self.batch.scheduler.budget, self._next()
+        self.batch.scheduler.service_at = (
+            budget if first is None else min(budget, first.due - self.skipped)
+        )
 
     def service(self) -> None:
         """Land what is due."""
@@ -205,7 +207,7 @@ class AsyncEngine:
         waits, self.waits = self.waits, []
         for wait in waits:
             wait.put(wait.group.R, np.zeros(1, bool))
-            self.batch.add(wait.group)
+            self.batch.scheduler.add(wait.group)
         return True
 
     def finish(self) -> None:
@@ -375,7 +377,7 @@ class AsyncEngine:
             live = group.code.live[group.block]
             part = group if ready.all() else group.subset(np.flatnonzero(ready), live)
             wait.put(part.R, np.ones(1, bool))
-            self.batch.add(part)
+            self.batch.scheduler.add(part)
         if not ready.all():
             if ready.any():
                 wait.group = group.subset(np.flatnonzero(~ready), live)
@@ -384,7 +386,7 @@ class AsyncEngine:
 
     def variable_of(self, key: int) -> Region:
         """The shared variable that holds an mbarrier. Raises ValueError where there is none."""
-        region = self.batch.region_at(address_of_key(key))
+        region = self.batch.memory.region_at(address_of_key(key))
         if region is None:
             raise ValueError(f"no shared variable at {address_of_key(key):#x}")
         return region

@@ -65,7 +65,7 @@ class Barriers:
     def ahead_of(self, lane: int) -> Instruction | None:
         """The barrier of the whole block at which a lane waits, or to which it comes with no branch
         before it; None where there is none, or the lane is in a function of the kernel's."""
-        coming = ((g, g.code.blocks[g.block].instructions[-1]) for g in self.batch.groups)
+        coming = ((g, g.code.blocks[g.block].instructions[-1]) for g in self.batch.scheduler.groups)
         for group, instruction in itertools.chain(coming, self._waiting()):
             if lane in group.lanes and not group.stack:
                 return instruction if _for_all(instruction) else None
@@ -123,14 +123,14 @@ class Barriers:
             ).astype(np.int64)
         if arrive_only:
             for other in self._complete(state):
-                batch.add(other)
+                batch.scheduler.add(other)
             return group
         state.parked.append((group, self._result(state, operation, put), instruction))
         resumed = self._complete(state)
         if len(resumed) == 1:
             return resumed[0]
         for other in resumed:
-            batch.add(other)
+            batch.scheduler.add(other)
         return None
 
     def recheck(self) -> None:
@@ -139,7 +139,7 @@ class Barriers:
             if state.parked:
                 self._tell_of_exits(state)
                 for group in self._complete(state):
-                    self.batch.add(group)
+                    self.batch.scheduler.add(group)
 
     def _tell_of_exits(self, state: BarrierState) -> None:
         batch = self.batch

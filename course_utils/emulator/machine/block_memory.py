@@ -63,15 +63,15 @@ def make_local(batch: Batch, place: int, size: int) -> bool:
     """Make a local array of ``size`` bytes at ``place`` for each lane, where it is not there yet;
     False: this machine has no memory left for it."""
     start = LOCAL_WINDOW + place
-    region = batch.locals.below(start)
+    region = batch.memory.locals.below(start)
     if region is not None and region.start == start and region.size == size:
         return True
     if region is not None and region.end > start:
-        batch.locals.remove(region)
+        batch.memory.locals.remove(region)
     stride = round_up(size, 16)
     needed = stride * batch.block_count * batch.lanes_per_block
-    if sum(r.storage.size for r in batch.locals) + needed > LOCAL_IN_FLIGHT:
+    if sum(r.storage.size for r in batch.memory.locals) + needed > LOCAL_IN_FLIGHT:
         return False
     storage = np.full(needed, 0xFF, np.uint8)
-    batch.locals.add(Region(LOCAL, "local", start, size, storage, "lane", stride))
+    batch.memory.locals.add(Region(LOCAL, "local", start, size, storage, "lane", stride))
     return True

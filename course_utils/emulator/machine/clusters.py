@@ -125,7 +125,7 @@ class Clusters:
         if len(resumed) == 1:
             return resumed[0]
         for other in resumed:
-            self.batch.add(other)
+            self.batch.scheduler.add(other)
         return None
 
     def leave(self, group: Group) -> None:
@@ -146,7 +146,7 @@ class Clusters:
         lanes[done] = False
         self.phase[done] += 1
         for group in self._resume():
-            self.batch.add(group)
+            self.batch.scheduler.add(group)
 
     def _resume(self) -> list[Group]:
         resumed, parked = [], []

@@ -45,7 +45,7 @@ class _Head:
 
 def deadlock(batch: Batch) -> KernelFault:
     """Every lane waits: at a barrier that cannot complete, or for other lanes of its warp."""
-    stalled = sorted(batch.groups, key=attrgetter("sort_key"))
+    stalled = sorted(batch.scheduler.groups, key=attrgetter("sort_key"))
     parked = list(batch.barriers.parked())
     others = {number for group in stalled for number in group.warps.tolist()}
     # Lanes that wait for an mbarrier have not missed the barrier of their warp: they are the cause.

@@ -70,7 +70,7 @@ class Call:
 
     def store(self, address: int, data: bytes) -> bool:
         """Put bytes into memory, as the runtime does. False where there is none."""
-        region = self.batch.region_at(address)
+        region = self.batch.memory.region_at(address)
         if region is None or address + len(data) > region.end:
             return False
         copy = {"all": 0, "block": self.lane // self.batch.lanes_per_block, "lane": self.lane}

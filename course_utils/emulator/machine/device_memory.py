@@ -10,7 +10,7 @@ from .device_call import Call
 def _global(call: Call, address: int, size: int) -> tuple[Region, int] | None:
     """The array of global memory at an address with ``size`` bytes from there on, and where it is
     in it."""
-    region = call.batch.region_at(address)
+    region = call.batch.memory.region_at(address)
     inside = region is not None and region.space == "global" and address + size <= region.end
     return (region, address - region.start) if inside and region is not None else None
 

@@ -123,7 +123,7 @@ def _check_addresses(call: Call, child: ChildLaunch) -> None:
         address = int(data[place : place + 8].view(np.uint64)[0])
         for window, memory in ((LOCAL_WINDOW, "local"), (SHARED_WINDOW, "shared")):
             inside = window <= address < window + WINDOW_SIZE
-            region = call.batch.region_at(address) if inside else None
+            region = call.batch.memory.region_at(address) if inside else None
             if region is not None:
                 text = (
                     f"Out of bounds: {call.who()} launches {readable_name(child.name)} with the "

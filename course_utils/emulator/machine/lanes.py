@@ -82,7 +82,9 @@ class Group:
         self.stack: tuple[Frame, ...] = ()
         self.spreads: dict[Any, Any] = {}  # addresses already analysed, by register slot
         self.quantum_left = 0
-        self.quantum_extended = False  # it has had another turn for parting: see `Batch.diverge`
+        self.quantum_extended = (
+            False  # it has had another turn for parting: see `Scheduler.diverge`
+        )
         self.stalled = False
         self.local_top = 0
         self.sort_key: tuple[int, ...] = ()  # set while it waits for its turn
@@ -193,6 +195,10 @@ class Group:
         group.quantum_left, group.quantum_extended = self.quantum_left, self.quantum_extended
         group.local_top = self.local_top
         return group
+
+    def split_off(self, index: np.ndarray) -> Group:
+        """Some lanes at the block's end, with the registers that later blocks may read."""
+        return self.subset(index, self.code.after(self.block))
 
     def split(self, flags: np.ndarray, live: tuple[int, ...]) -> tuple[Group, Group]:
         """The lanes with a false flag, and those with a true one."""

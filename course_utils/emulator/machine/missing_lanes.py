@@ -9,6 +9,7 @@ import numpy as np
 from ..findings.languages import WORDS, Language
 from ..isa.instruction_set import traits_of
 from ..isa.ptx import Instruction
+from .convergence import live_masks
 
 if TYPE_CHECKING:
     from .batch import Batch
@@ -43,7 +44,7 @@ def missing(batch: Batch, group: Group, warp: int) -> tuple[int, int]:
     at = int(np.flatnonzero(group.lanes >> 5 == warp)[0])
     mask = int(group.full(group.code.blocks[group.block].member_mask(group))[at])
     here = int(np.bitwise_or.reduce(1 << (group.lanes[group.lanes >> 5 == warp] & 31)))
-    return mask, mask & int(batch.live_masks()[warp]) & ~here
+    return mask, mask & int(live_masks(batch)[warp]) & ~here
 
 
 def lanes_in_words(bits: int) -> str:

@@ -15,7 +15,7 @@ def run_observed(
     group: Group, block: Block, watching: list[Observer], numbers: Iterable[int]
 ) -> None:
     """Run the steps of a block with these ``numbers``, and tell those who want to know of each."""
-    subscribing = group.batch.subscribing
+    subscribing = group.batch.scheduler.subscribing
     for number in numbers:
         act, decoded = block.steps[number], block.decoded[number]
         if subscribing:

@@ -52,7 +52,7 @@ class Observer:
 
     def wants_instructions(self, group: Group, block: Block) -> bool:
         """Asked before a basic block runs: are the two events of each instruction wanted? An
-        observer that declines may still subscribe in its middle, by ``Batch.subscribing``, and
+        observer that declines may still subscribe in its middle, by ``Scheduler.subscribing``, and
         gets the events of the instructions after."""
         return False
 

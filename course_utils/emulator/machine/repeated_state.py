@@ -61,9 +61,9 @@ class RepeatedState:
     def ends_here(self, group: Group) -> bool:
         """Whether nothing will ever change. ``group`` runs next, the others of the batch wait."""
         batch = self.batch
-        if batch.issued < self._due:
+        if batch.scheduler.issued < self._due:
             return False
-        if batch.issued >= self._until:
+        if batch.scheduler.issued >= self._until:
             self._remember(group)
             return False
         here = next((part for part in self._parts if part.is_here(group)), None)
@@ -80,12 +80,12 @@ class RepeatedState:
 
     def _remember(self, group: Group) -> None:
         batch = self.batch
-        waiting = [g for g in batch.groups if not g.stalled]
+        waiting = [g for g in batch.scheduler.groups if not g.stalled]
         self._parts = [_Part(g) for g in (group, *waiting)]
         self._visits = {place: lanes for place, (lanes, _) in batch.launch.visits.items()}
         self._left = MOST
-        self._until = batch.issued + max(FIRST, batch.issued // SHARE)
-        self._due = batch.issued
+        self._until = batch.scheduler.issued + max(FIRST, batch.scheduler.issued // SHARE)
+        self._due = batch.scheduler.issued
 
     def _only_went_round(self) -> bool:
         """Whether the lanes have changed no memory since, and no others can change the memory

@@ -32,7 +32,7 @@ _SPEC = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t|L)?([di
 
 def read_bytes(group: Group, lane: int, address: int, size: int) -> bytes:
     """``size`` bytes at a generic address, as one lane sees them; fewer at a region's end."""
-    region = group.batch.region_at(address)
+    region = group.batch.memory.region_at(address)
     if region is None:
         return b""
     copy = {"all": 0, "block": int(lane) // group.batch.lanes_per_block, "lane": int(lane)}
@@ -92,7 +92,7 @@ def vprintf(group: Group, instruction: ptx.Instruction, arguments: list[np.ndarr
     batch = group.batch
     launch = batch.launch
     formats, buffers = (group.full(a) for a in arguments)
-    moment = batch.tick()
+    moment = batch.scheduler.tick()
     limit = PRINT_LIMIT if launch.options.most_printed is None else launch.options.most_printed
     for n, lane in enumerate(group.lanes.tolist()):
         if launch.printed_size > limit:

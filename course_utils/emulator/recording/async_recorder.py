@@ -51,8 +51,8 @@ class AsyncRecorder(Observer):
         recorded["spans"] = waits_first
 
     def _note(self, batch: Batch, row: str, label: str, start: int) -> None:
-        if batch.issued > start:
-            self.spans.append((row, label, start, batch.issued))
+        if batch.scheduler.issued > start:
+            self.spans.append((row, label, start, batch.scheduler.issued))
 
     @staticmethod
     def _name(batch: Batch, key: int) -> str:
@@ -79,7 +79,7 @@ class AsyncRecorder(Observer):
         if transfer.queue == "tensor":
             self._tensor_work_starts(batch, transfer)
         elif self._told(batch, transfer):
-            self._copies[transfer.number] = batch.issued
+            self._copies[transfer.number] = batch.scheduler.issued
 
     def copy_lands(self, batch: Batch, transfer: Transfer) -> None:
         if transfer.number in self._committed:
@@ -95,7 +95,7 @@ class AsyncRecorder(Observer):
         if batch is not self._batch or lane // batch.lanes_per_block != self._slot:
             return
         if transfer.arrivals is None:
-            start, count = self._begun.get(lane, (batch.issued, 0))
+            start, count = self._begun.get(lane, (batch.scheduler.issued, 0))
             self._begun[lane] = start, count + 1
         elif lane in self._begun:
             self._committed[transfer.number] = self._begun.pop(lane)
@@ -104,13 +104,13 @@ class AsyncRecorder(Observer):
 
     def mbarrier_initialised(self, batch: Batch, barrier: MBarrier) -> None:
         if batch is self._batch and barrier.key >> KEY_SHIFT == self._slot:
-            self._phases[barrier.key] = batch.issued
+            self._phases[barrier.key] = batch.scheduler.issued
 
     def mbarrier_completes(self, batch: Batch, barrier: MBarrier) -> None:
         if batch is self._batch and barrier.key in self._phases:
             label = f"phase {barrier.phase - 1}"
             self._note(batch, self._name(batch, barrier.key), label, self._phases[barrier.key])
-            self._phases[barrier.key] = batch.issued
+            self._phases[barrier.key] = batch.scheduler.issued
 
     # --- waits ---
 
@@ -121,7 +121,7 @@ class AsyncRecorder(Observer):
     def instruction_starts(self, group: Group, decoded: Decoded) -> None:
         if decoded.instruction.opcode == "mbarrier" and "try_wait" in decoded.instruction.modifiers:
             for lane in group.lanes[group.slots == self._slot].tolist():
-                self._waits.setdefault(lane // WARP, group.batch.issued)
+                self._waits.setdefault(lane // WARP, group.batch.scheduler.issued)
 
     def mbarrier_passed(
         self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, instruction: ptx.Instruction

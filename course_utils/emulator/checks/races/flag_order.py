@@ -213,7 +213,7 @@ class FlagOrder:
 
     def _waiting(self, found: Sequence[Poll]) -> Iterator[tuple[int, Poll]]:
         """The lanes that are in a loop that waits for a flag, each with the loop."""
-        for group in (*self.batch.groups, self.access.group):
+        for group in (*self.batch.scheduler.groups, self.access.group):
             for poll in found:
                 if group.code is self.access.group.code and group.block in poll.blocks:
                     yield from ((lane, poll) for lane in group.lanes.tolist())

@@ -12,6 +12,7 @@ from ...isa.instruction_set import traits_of
 from ...machine.async_state import KEY_SHIFT, MBarrier, Transfer
 from ...machine.barriers import BarrierState
 from ...machine.batch import Batch
+from ...machine.convergence import live_masks
 from ...machine.lanes import Group
 from ...machine.observer import Observer
 from ..barriers.sync_check import EVERYONE
@@ -102,7 +103,7 @@ class OrderEvents(Observer):
         """The lanes of a group, and its warps' ended lanes: no thread waits for them."""
         if group.n == 32 * len(group.warps):
             return group.lanes
-        live = group.batch.live_masks()[group.warps]
+        live = live_masks(group.batch)[group.warps]
         ended = (live[:, None] >> np.arange(32, dtype=np.uint32) & 1) == 0
         rows, places = np.nonzero(ended)
         return np.union1d(group.lanes, group.warps[rows] * 32 + places)

@@ -314,7 +314,7 @@ class InitCheck(Observer):
             return
         if found is None:
             if not all_marks:
-                batch.subscribing.append(self)
+                batch.scheduler.subscribing.append(self)
             found = all_marks[key] = np.zeros(batch.block_count * batch.lanes_per_block, np.int64)
         found[lanes] = marks
 

@@ -102,7 +102,7 @@ class MatrixEcho:
         echo = echo_of(group, self.before, replaced)
         batch = group.batch
         marked = found is not None
-        regions = {*batch.shared, *self.reached}
+        regions = {*batch.memory.shared, *self.reached}
         with _ShadowsAsMemory(self.check, batch, regions, marked, bool(factors)):
             decoded.act(echo)
         return echo
@@ -110,7 +110,8 @@ class MatrixEcho:
     def _mark_of_memory(self, group: Group, i: ptx.Instruction) -> int:
         """A mark for memory that a matrix instruction read; which element is not known."""
         shadows = (
-            (r, self.check.shadow(group.batch, r)) for r in (*self.reached, *group.batch.shared)
+            (r, self.check.shadow(group.batch, r))
+            for r in (*self.reached, *group.batch.memory.shared)
         )
         region, shadow = next((r, s) for r, s in shadows if s is not None and s.bytes.any())
         site = CopySource(i, self.met)
