@@ -4,8 +4,8 @@
 __device__ void atomic_multiply(float* address, float value)
 {
     unsigned* word = reinterpret_cast<unsigned*>(address);  // atomicCAS compares bits
-    unsigned seen = __float_as_uint(1.0f);                  // a first guess of what stands there
-    // TODO: try to replace what you have seen by its product with value, until nobody came between
+    unsigned seen = __float_as_uint(1.0f);                  // a first guess of what is there
+    // TODO: try to replace what you have seen by its product with value, until no thread came between
     // STARTER
     //| *word = __float_as_uint(__uint_as_float(seen) * value);
     // SOLUTION
