@@ -10,8 +10,8 @@ constexpr int kPiece = 100;  // elements that a block takes at a time
 // Waits until all blocks of the grid have come here for the time-th time, from 1 on.
 __device__ void wait_for_grid(unsigned* arrived, unsigned time)
 {
-    // TODO: a barrier for the whole grid. What any thread of the grid stored before it, every thread
-    // can load behind it. It is used again and again, and arrived[0] is never set back
+    // TODO: a barrier for the whole grid. Anything that a thread of the grid stored before it, every
+    // thread can load after it. It is used again and again, and arrived[0] is never set back
     // SOLUTION
     __syncthreads();  // the block's threads have stored
     if (threadIdx.x == 0) {
@@ -21,7 +21,7 @@ __device__ void wait_for_grid(unsigned* arrived, unsigned time)
         }
         __threadfence();  // acquire
     }
-    __syncthreads();  // nobody goes on before thread 0 has seen all blocks
+    __syncthreads();  // no thread goes on before thread 0 has seen all blocks
     // END
 }
 
