@@ -10,7 +10,7 @@ extern "C" __global__ void one_way(const float *x, float *y, int rounds, int n)
     }
     float v = x[i];
     // TODO: a warp whose numbers differ in sign diverges. Let all its threads go through the same
-    // loop, in which each uses numbers of its own
+    // loop, each with its own numbers
     // STARTER
     //| if (v < 0.0f) {
     //|     for (int round = 0; round < rounds + 8; ++round) {
