@@ -1,5 +1,5 @@
 // The exclusive running maximum within each block: out[i] is the largest of the elements of the
-// block's 256 that stand before x[i], and -infinity for the first; for n floats without NaN.
+// block's 256 that come before x[i], and -infinity for the first; for n floats without NaN.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 #include "scan.cuh"

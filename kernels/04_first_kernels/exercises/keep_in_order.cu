@@ -1,6 +1,6 @@
 // The elements of x that are not zero, in their order, without gaps: out[0], out[1] and so on. A
 // kernel before this one has counted and scanned: first[b] is how many elements that are not zero
-// stand before block b's 256. What is left of `out` stays as it is. For n ints.
+// come before block b's 256. What is left of `out` stays as it is. For n ints.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 constexpr int kThreads = 256;

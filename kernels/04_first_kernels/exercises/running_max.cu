@@ -9,7 +9,7 @@ extern "C" __global__ void running_max(const float *x, float *out, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const int lane = threadIdx.x % kWarpSize;
-    float value = i < n ? x[i] : 0.0f; // nobody reads what stands behind the end
+    float value = i < n ? x[i] : 0.0f; // past the end: no lane needs it
 
     // TODO: five shuffles up, by 1, 2, 4, 8 and 16 lanes: which lanes take over what they got?
     // SOLUTION

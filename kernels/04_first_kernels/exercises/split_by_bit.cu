@@ -18,8 +18,8 @@ extern "C" __global__ void split_by_bit(const unsigned *keys, unsigned *out, int
     const unsigned key = i < n ? keys[i] : 0;
     const bool zero = i < n && !(key >> bit & 1);
 
-    // TODO: `to`, the key's place in the block. With the zeros that stand before it counted, a key
-    // with a 0 has its place; how many keys with a 1 stand before the others? They follow all zeros
+    // TODO: `to`, the key's place in the block. A key with a 0 has its place once the zeros before it are
+    // counted. How many keys with a 1 come before the others? They follow all zeros
     // STARTER
     //| int to = threadIdx.x;
     // SOLUTION
