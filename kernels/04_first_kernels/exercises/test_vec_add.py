@@ -3,8 +3,8 @@ import numpy as np
 
 # TODO: write is_right(launch) from its first line. launch(a, b, c, n) plays a launch of some
 # vec_add on float32 arrays of NumPy, each with n elements or more, and changes c. Return True if
-# that vec_add is right for every n from 1 to 100,000: c[i] = a[i] + b[i] for i < n, and nothing
-# else changes, in none of the three arrays. Return False if it isn't.
+# that vec_add is right for every n from 1 to 100,000: c[i] = a[i] + b[i] for i < n, and no other
+# element of the three arrays changes. Return False if it isn't.
 # SOLUTION
 def is_right(launch):
     """Whether this vec_add adds n elements and changes nothing else."""
