@@ -13,9 +13,13 @@ KERNELS = {name: e for name, e in EXERCISES.items() if isinstance(e, KernelExerc
 # A sentence of each says why.
 ALL_IN_THE_CASES = {
     "01.choose_a_way",
+    "01.deliver",
     "01.review_softmax",
     "01.runtime",
+    "01.test_port",
+    "02.read_symbols",
     "02.review_index",
+    "02.review_owner",
     "02.small_struct",
     "02.test_reverse",
     "04.accept_a_sum",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
-from course_utils.exercises.authoring.spec import HostExercise, KernelExercise
+from course_utils.exercises.authoring.spec import HostExercise, KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
 from course_utils.exercises.authoring.worked import Worked
 
@@ -338,4 +341,41 @@ BUFFER = HostExercise(
     contract=DrawnCases(
         lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 12)), 0, 60)))
     ),
+)
+
+# --- a review: the lines at which each mistake may be named ---
+
+MISTAKES = {
+    "copy": {1, 2, 3, 4, 5, 6, 7},
+    "side": {9, 15},
+    "owner": {11, 20},
+    "reference": {12},
+    "capture": {20},
+    "dangles": {25, 26, 27},
+}
+
+
+def reviewed(function: Callable[[], Any]) -> tuple[str, ...] | None:
+    """Each mistake, and whether a review names it; then the words that belong to no line."""
+    found = function()
+    if found is None:
+        return None
+    if not isinstance(found, dict) or not all(type(line) is int for line in found):
+        raise LessonError('return a dictionary, such as {3: "leak"}')
+    named = {word: {k for k, said in found.items() if said == word} for word in MISTAKES}
+    said = []
+    for word, lines in MISTAKES.items():
+        there = "right" if named[word] <= lines else "not there"
+        said.append(f"{word}: {there if named[word] else 'not yet'}")
+    others = sorted({str(word) for word in found.values()} - MISTAKES.keys())
+    return (*said, *(f"{word}: none" for word in others))
+
+
+REVIEW_OWNER = PythonExercise(
+    function="review",
+    cases=((),),
+    reference=lambda: tuple(f"{word}: right" for word in MISTAKES),
+    call=reviewed,
+    start="Take one object at a time: who owns it, where is it copied, and when does it end?",
+    contract="There is one program to review.",
 )

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from course_utils.errors import LessonError
 from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import HostExercise, PythonExercise
@@ -136,6 +140,32 @@ def drawn_fatbinary(rng: np.random.Generator) -> tuple[list[str], int]:
     chosen = rng.permutation(len(names))[: int(rng.integers(0, 7))]
     return [names[i] for i in chosen], int(rng.choice(GPUS))
 
+
+NAMES = {"twice": {"sum"}, "undefined": {"_Z3dotPKfS0_i", "norm"}, "C": {"dot", "norm"}}
+
+
+def as_read(function: Callable[[], Any]) -> tuple[str, ...] | None:
+    """Each question of the report, and whether its names are right."""
+    found = function()
+    if found is None:
+        return None
+    if not isinstance(found, dict) or not found.keys() <= NAMES.keys():
+        raise LessonError(
+            'return a dictionary, such as {"twice": ["dot"], "undefined": [], "C": []}'
+        )
+    return tuple(
+        f"{what}: {'right' if set(found.get(what, ())) == names else 'not yet'}"
+        for what, names in NAMES.items()
+    )
+
+
+READ_SYMBOLS = PythonExercise(
+    cases=((),),
+    reference=lambda: tuple(f"{what}: right" for what in NAMES),
+    call=as_read,
+    start="Write down every T and every U with its file, and cross out the pairs.",
+    contract="There is one report to read.",
+)
 
 LINKED = PythonExercise(
     cases=(
