@@ -479,31 +479,36 @@ POINTER_TABLES = KernelExercise(
 
 # --- A review ---
 
-MISTAKES = {
-    3: "beta",
-    8: "handle",
-    10: "status",
-    11: "extents",
-    12: "leading dimension",
-    14: "offset",
+MISTAKES = {  # the lines at which each may be named
+    "beta": {3},
+    "handle": {7, 8},
+    "status": {10},
+    "extents": {11},
+    "leading dimension": {12},
+    "offset": {14},
 }
 
 
-def reviewed(function: Callable[[], Any]) -> dict[str, int] | None:
-    """How many of the mistakes a review names, and how many that are none."""
+def reviewed(function: Callable[[], Any]) -> tuple[str, ...] | None:
+    """Each mistake, and whether a review names it; then the words that belong to no line."""
     found = function()
     if found is None:
         return None
     if not isinstance(found, dict):
         raise LessonError('return a dictionary, such as {5: "op"}')
-    right = sum(found.get(line) == word for line, word in MISTAKES.items())
-    return {"mistakes found": right, "false alarms": len(found) - right}
+    named = {word: {k for k, said in found.items() if said == word} for word in MISTAKES}
+    said = []
+    for word, lines in MISTAKES.items():
+        there = "right" if named[word] <= lines else "not there"
+        said.append(f"{word}: {there if named[word] else 'not yet'}")
+    others = sorted({str(word) for word in found.values()} - MISTAKES.keys())
+    return (*said, *(f"{word}: none" for word in others))
 
 
 REVIEW_GEMM = PythonExercise(
     function="review",
     cases=((),),
-    reference=lambda: {"mistakes found": len(MISTAKES), "false alarms": 0},
+    reference=lambda: tuple(f"{word}: right" for word in MISTAKES),
     call=reviewed,
     start="Write the thirteen arguments that the call should have, and compare them with lines 10 "
     "to 14. Then read the lines around it as the second layer meets them.",
