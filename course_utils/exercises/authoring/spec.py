@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ...compiling.signature import strip_comments
 from ...compiling.source_text import read_source
 from ...emulator import Counts
 from ...launching.tensor_maps import tensor_map
@@ -230,6 +231,11 @@ class KernelExercise(LaunchedExercise):
     def allows_atomics(self) -> bool:
         """Whether the task allows atomics: no verdict advises what a requirement forbids."""
         return not any(requirement.no_atomics for requirement in self.method)
+
+    @property
+    def starter_has_kernel(self) -> bool:
+        """Whether the learner begins with a kernel to change, not with an empty cell."""
+        return "__global__" in strip_comments(self.starter)
 
     def with_probe(self, source: str) -> str:
         """``source`` as it is compiled."""

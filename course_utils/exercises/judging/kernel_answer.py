@@ -40,6 +40,7 @@ from .comparison import compared, contradicts, with_sign
 from .entry_points import entry_problem
 from .failing_case import with_case
 from .first_cause import first_cause
+from .first_nan import with_first_nan
 from .later_launch import in_later_launch
 from .moved_access import where_used
 from .other_inputs import with_change_named
@@ -148,6 +149,7 @@ def _try_everything(
         return with_context(looked_into(wrong, run, trial), trial.label(exercise), run.printed)
 
     def shown(wrong: Verdict, trial: Trial) -> Verdict:
+        wrong = with_first_nan(exercise, module, source, trial, wrong)
         wrong = with_case(exercise, wrong, trial, attempt, fixed.right_by_hand)
         untouched = exercise.is_untouched(source)  # the mistake of a hunt stays to be found
         return wrong if untouched else with_change_named(exercise, wrong, trial, arrays_of)
@@ -268,8 +270,10 @@ def _try_target(
 _starters: dict[tuple[str, Target], float] = {}
 
 
-def _before(exercise: KernelExercise, target: Target) -> float:
-    """What the target measures for the starter; counted once a session."""
+def _before(exercise: KernelExercise, target: Target) -> float | None:
+    """What the target measures for the starter; counted once a session. None for an empty cell."""
+    if not exercise.starter_has_kernel:
+        return None
     key = exercise.starter, target
     if key not in _starters:
         starter = emulated_runs.load_answer(exercise, exercise.starter, f"{exercise.id}.cu")
