@@ -55,6 +55,8 @@ class Slip(Enum):
     ELSEWHERE = "each wrong element holds another's value"
     TERMS_MISSING = "the sum of some terms only"
     TREE_OF_BLOCK = "the terms that a tree over the block's threads keeps"
+    FIRST_LINES = "the first lines along an axis, each to its end"
+    OFF_DIAGONAL = "the tiles whose row and column are alike"
     GRID_TOO_SMALL = "as many elements as the launch has threads"
     BLOCK_INDEX_MISSING = "the elements of one block, of several"
     OTHER_PERIOD = "the numbers start again after another number of elements"
@@ -89,6 +91,7 @@ class Slip(Enum):
 
 
 _OF_THE_FORMULA = {
+    Slip.OFF_DIAGONAL,
     Slip.TREE_OF_BLOCK,
     Slip.GRID_TOO_SMALL,
     Slip.BLOCK_INDEX_MISSING,
@@ -227,6 +230,11 @@ SLIP_STEP: dict[Slip, str] = {
     "if (i + distance < n).",
     Slip.TREE_OF_BLOCK: "Launch a power of two of threads for each block. Or start the tree at the "
     "next power of two, and add only elements that exist: if (t + distance < blockDim.x).",
+    Slip.FIRST_LINES: "Which number does the index lack after the first ones: a row's, an image's, "
+    "a head's, blockIdx? Is a row's length right? If a loop hands something on from one to the "
+    "next, are its variables set in the right order, and by the right factor?",
+    Slip.OFF_DIAGONAL: "Row and column of a tile have changed places somewhere: compare the tile's "
+    "first row and first column where it is loaded with those where it is stored.",
     Slip.GRID_TOO_SMALL: "Round the grid up, (n + block - 1) / block along each axis. In a "
     "grid-stride loop, the stride is gridDim.x * blockDim.x.",
     Slip.BLOCK_INDEX_MISSING: "Give each block its own elements: blockIdx.x * blockDim.x + "

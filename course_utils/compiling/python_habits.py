@@ -167,6 +167,13 @@ HABITS = (
         "`^` is exclusive or, not a power: write `1 << k` for a power of 2, `x * x` for a square",
     ),
     Habit(
+        "fraction",
+        WRONG,
+        "/",
+        r"(?<![\w.\])*/])(?<![*/\])] )(?:1 ?/ ?(?:[2-9]|\d\d+)|2 ?/ ?[3-9]|3 ?/ ?[4-9])(?![\w.])",
+        "`1 / 8` of two integers is 0: write `1.0f / 8`, or 0.125f",
+    ),
+    Habit(
         "swap",
         WRONG,
         ",",

@@ -34,6 +34,7 @@ def edited(array, where, value):
 NAN = np.float32(np.nan)
 A, B = RNG.standard_normal((16, 32)), RNG.standard_normal((32, 24))
 SQUARE = RNG.standard_normal((2, 7, 7))
+TILES = RNG.standard_normal((64, 64))
 EDGE = np.zeros(60, bool)
 EDGE[[0, -1]] = True
 CASES = {
@@ -105,6 +106,20 @@ CASES = {
         kinds.FIRST_BLOCK,
         Slip.BLOCK_INDEX_MISSING,
         "start again after each 256",
+    ),
+    "from the third row on": (
+        np.vstack([MATRIX[:2], MATRIX[2:] ** 3 + 1]),
+        MATRIX,
+        kinds.FIRST_BLOCK,
+        Slip.FIRST_LINES,
+        "2 x 10",
+    ),
+    "tiles that changed places": (
+        TILES.reshape(2, 32, 2, 32).swapaxes(0, 2).reshape(64, 64)[:37, :36],
+        TILES[:37, :36],
+        kinds.WRONG,
+        Slip.OFF_DIAGONAL,
+        "32 x 32",
     ),
     "one value": (
         edited(VECTOR, slice(3, 30, 4), 8.5),
@@ -230,6 +245,12 @@ def test_wrong_elements_among_the_last_are_counted_where_others_are_right():
     wrong = edited(right, slice(37, None, 2), -3)
     verdict = judge(wrong, right)
     assert verdict.kind == kinds.EDGES and "2 of the last 3 elements" in verdict.message
+
+
+def test_a_row_before_the_last_is_no_edge():
+    verdict = judge(edited(MATRIX, (10, slice(3, 9)), 7), MATRIX)
+    assert verdict.kind == kinds.WRONG
+    assert judge(edited(MATRIX, (11, slice(3, 9)), 7), MATRIX).kind == kinds.EDGES
 
 
 def test_every_slip_has_a_step():

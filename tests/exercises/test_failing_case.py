@@ -27,6 +27,19 @@ def test_the_smallest_failing_size_is_named_beside_one_that_is_right():
     assert all("all 0" in line and "[32] = " in line for line in sparse)
 
 
+def test_sizes_that_go_together_have_a_smaller_case_too():
+    barrier = "__syncthreads(); // the channel and its taps are there"
+    verdict = verdict_on("06.own_convolution", barrier, f"{barrier}\n        sum = 0.0f;")
+    assert "wrong with N = 1, C = 2" in verdict.case.title
+    assert sum(line.startswith(("x  all 0", "w  all 0")) for line in verdict.case.lines) == 2
+
+
+def test_the_operation_that_makes_the_first_nan_is_named():
+    verdict = verdict_on("06.short_rows", "x[at] : kLowest", "x[at] : 0.0f")
+    assert verdict.kind == kinds.NOT_A_NUMBER
+    assert "computes 0 / 0" in verdict.message and "power / sum" in verdict.excerpt
+
+
 @pytest.mark.parametrize(
     ("id", "old", "new", "shown"),
     [

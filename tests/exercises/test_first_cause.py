@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,8 @@ ELSEWHERE = found(Cause.MEMORY_NOT_INITIALISED, array="list", index=0)
 ENDLESS = found(Cause.STEP_BUDGET_EXCEEDED, line=9, array=None)
 PHASE = found(Cause.MBARRIER_ARRIVALS_MISSING, line=9, array=None)
 OUTSIDE = found(Cause.OUTSIDE_ARRAY, line=9, array="x")
+OF_ROOM = replace(OUTSIDE, index_from=frozenset({"room"}))
+OF_LIST = replace(OUTSIDE, index_from=frozenset({"list"}))
 
 
 @pytest.mark.parametrize(
@@ -43,6 +47,8 @@ OUTSIDE = found(Cause.OUTSIDE_ARRAY, line=9, array="x")
         ((UNINITIALISED,), OUTSIDE, OUTSIDE),  # of another line, and so maybe of another value
         ((AT_THE_FAULT,), OUTSIDE, AT_THE_FAULT),
         ((RACE,), OUTSIDE, OUTSIDE),
+        ((SAME,), OF_ROOM, SAME),  # the index was read from an element that several wrote
+        ((SAME,), OF_LIST, OF_LIST),
         ((AT_THE_FAULT, RACE), OUTSIDE, RACE),  # another thread writes the element too late
         ((ELSEWHERE, RACE), None, ELSEWHERE),
         ((UNINITIALISED, RACE), None, RACE),

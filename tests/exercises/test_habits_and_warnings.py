@@ -25,6 +25,13 @@ def test_the_verdict_names_the_habit_and_what_the_compiler_warned_of():
     assert "warning #174-D: expression has no effect" in str(outcome)
 
 
+def test_a_fraction_of_two_integers_is_named():
+    outcome = run_source(SAXPY, SAXPY.solution.replace("x[i] + y", "x[i] + (1 / 8) * y"))
+    assert "In line 10, `1 / 8` of two integers is 0" in str(outcome)
+    outcome = run_source(SAXPY, SAXPY.solution.replace("x[i] + y", "x[i] * 1 / 8 + y"))
+    assert "two integers" not in str(outcome)
+
+
 def test_what_the_compiler_says_of_a_header_is_no_business_of_the_student():
     mine = "saxpy.cu(10): warning #174-D: expression has no effect"
     theirs = '/usr/include/cub/warp/warp_reduce.cuh(132): warning #1444-D: declared "deprecated"'

@@ -164,7 +164,16 @@ ATTENTION = KernelExercise(
     reference=attention_of_a_head,
     launch=lambda size: a_warp_each(size[0]),
     small=((5, 100), (4, 64), (3, 33), (1, 31), (1, 1)),
-    worked=Worked(whole=("V",), why_not="a query has 32 numbers, one for each lane"),
+    worked=Worked(  # the weights are 1 and 0 for query 0, and a half each for query 1
+        size=(2, 2),
+        values={
+            "Q": {(0, 0): 9},
+            "K": {(0, 0): 9},
+            "V": {(0, 0): 4, (0, 1): 2, (1, 0): 8, (1, 1): 6},
+            "scale": 1,
+        },
+        whole=("V",),
+    ),
     axes={"O": ("query", "column")},
     full=(4096, 4096),
     reduction=lambda size: 8 * WIDTH + size[1],  # the scores are rounded sums, and exponents

@@ -76,7 +76,16 @@ DECODE_ROW = KernelExercise(
     reference=decoded,
     launch=lambda size: Launch((size[0],), (128,)),
     small=((2, 100), (1, 33), (3, 3), (1, 1)),
-    worked=Worked(whole=("V",), why_not="a query has 32 numbers, one for each lane"),
+    worked=Worked(  # the weights are 1 and 0 for head 0, and a half each for head 1
+        size=(2, 2),
+        values={
+            "q": {(0, 0): 9},
+            "K": {(0, 0, 0): 9},
+            "V": {(0, 0, 0): 4, (0, 1, 0): 8, (1, 0, 0): 6, (1, 1, 1): 2},
+            "scale": 1,
+        },
+        whole=("V",),
+    ),
     axes={"o": ("head", "column")},
     full=(256, 8192),
     reduction=lambda size: 40_000 + size[1],  # exponents of a hundred are rounded

@@ -44,6 +44,7 @@ HYPOTHESES: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
     whole.imprecise,
     reach.reached,
     partial_sums.tree_of_block,
+    where_wrong.off_diagonal,
     where_wrong.edges,
     where_wrong.short_index,
     where_wrong.first_block,
@@ -62,7 +63,9 @@ def _first_that_holds(e: Evidence) -> Diagnosis:
     found = next(filter(None, (test(e) for test in HYPOTHESES)), None)
     if found is not None and not in_common.is_located(found.kind):
         return found
-    if found is not None and (found.slip is not None or e.unwritten[e.wrong].all()):
+    if found is not None and (
+        found.slip not in (None, Slip.FIRST_LINES) or e.unwritten[e.wrong].all()
+    ):
         return found
     if found is None and (exchanged := formulas.min_for_max(e)) is not None:
         return exchanged

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..evidence import ENOUGH, OR_UNFILLED, Diagnosis, Evidence
 from ..indices import element
 
 BLOCK_SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
+TILES = (8, 16, 32, 64, 128)
 SMALL_TAIL = 0.125  # of a size: as many elements at its end are an edge, whatever their number
 MOST_OF_A_TAIL = 0.25  # the share of it that is wrong at least. Fewer are mistakes here and there
 FEW = 6  # elements: of fewer than these, one may be called the edge, and of 2 or 3 none
@@ -34,6 +36,8 @@ def edges(e: Evidence) -> Diagnosis | None:
             best = (inner.size, *cut)
     if best is not None:
         cut = _shrunk(e, list(best[1:]))
+        if e.wrong.ndim > 1 and not all(map(partial(_last_is_wrong, e), range(len(cut)), cut)):
+            return None
         tail = e.wrong.size - _without_tails(e, cut).size
         is_edge = all(map(_is_edge, cut, e.actual.shape))
         return _of_tails(e, cut) if is_edge and e.wrong.sum() >= MOST_OF_A_TAIL * tail else None
@@ -43,6 +47,21 @@ def edges(e: Evidence) -> Diagnosis | None:
         if inner.size * 2 >= e.wrong.size and not inner.any():
             message = f"the inside of {e.name} is right, only the border is wrong."
             return Diagnosis(kinds.EDGES, message)
+    return None
+
+
+def off_diagonal(e: Evidence) -> Diagnosis | None:
+    """Right in the square tiles where row and column are alike, and in no other."""
+    if e.wrong.ndim < 2:
+        return None
+    rows, columns = (np.indices(e.wrong.shape)[axis] for axis in (-2, -1))
+    for side in TILES:
+        if side >= min(e.wrong.shape[-2:]):
+            return None
+        alike = rows // side == columns // side
+        if not e.wrong[alike].any() and e.wrong[~alike].mean() >= ENOUGH:
+            message = f"only tiles on the diagonal of {e.name}, {side} x {side}, are right."
+            return Diagnosis(kinds.WRONG, message, Slip.OFF_DIAGONAL)
     return None
 
 
@@ -81,12 +100,14 @@ def first_block(e: Evidence) -> Diagnosis | None:
     else:
         region += " elements"
     text = f"only the first {region} of {e.name} are right"
+    slip = Slip.FIRST_LINES if right.ndim > 1 and lengths[-1] == right.shape[-1] else None
     if e.unwritten[e.wrong].all():
+        slip = None
         reasons = "too few blocks, no blockIdx, a wrong stride, or a limit"
         if not e.stored_is_known:
             reasons += ". Or an input was filled no further"
         text += f", and the others {e.never_written(True)}: {reasons}"
-    return Diagnosis(kinds.FIRST_BLOCK, f"{text}.")
+    return Diagnosis(kinds.FIRST_BLOCK, f"{text}.", slip)
 
 
 def partly_written(e: Evidence) -> Diagnosis | None:
@@ -114,6 +135,11 @@ def tails_of(size: int) -> list[int]:
 def _is_edge(tail: int, size: int) -> bool:
     """Whether so many elements at the end are what a rounding mistake misses, or are few."""
     return tail in tails_of(size) or tail <= max(3, SMALL_TAIL * size)
+
+
+def _last_is_wrong(e: Evidence, axis: int, tail: int) -> bool:
+    """Whether the last line along an axis has a wrong element, if there is a ``tail``."""
+    return not tail or bool(np.take(e.wrong, -1, axis).any())
 
 
 def _without_tails(e: Evidence, cut: Sequence[int]) -> np.ndarray:

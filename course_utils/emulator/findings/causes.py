@@ -65,6 +65,7 @@ class Cause(Enum):
     FLAG_SET_TOO_EARLY = "a flag that is set before the accesses that it is for"
     FLAG_WAIT_TOO_LATE = "a wait for a flag after the accesses that it is for"
     FLAG_WAIT_TOO_SHORT = "a wait for a flag that is over before the access of the other branch"
+    MBARRIER_NOT_BETWEEN = "two branches that hand over by mbarriers, and none between accesses"
     TURN_NOT_PASSED = "warps that take turns by numbered barriers, and no turn between accesses"
     SCOPE_TOO_NARROW = "an atomic whose scope does not include the other thread"
     ARRIVAL_RELAXED = "an arrival that is relaxed, and so orders no accesses"

@@ -94,6 +94,7 @@ def access_fault(
                 cause=miss.cause,
                 meant=miss.meant,
                 condition=miss.condition,
+                index_from=miss.index_from,
             )
         )
     finding = Finding(kind, text, i.location, thread, block, name, index, cause=cause)

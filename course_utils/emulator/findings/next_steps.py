@@ -70,8 +70,9 @@ _FIRST_READ = "If one line does both, read into a variable first, then the barri
 CAUSE_STEPS: dict[Cause, str] = {
     Cause.OUTSIDE_ARRAY_GUARDED: "A condition limits this index already, of an if or a loop: "
     "compare its limit with the size of this very array, and the index tested with the one used.",
-    Cause.OUTSIDE_ARRAY_COMPUTED: "Work out the index by hand for the thread that the report "
-    "names. What is too large: a stride, an extent of another array, a loop's variable?",
+    Cause.OUTSIDE_ARRAY_COMPUTED: "Does that element exist? At an edge it may not: guard the "
+    "access, at both ends. If it does, work out the index by hand for the thread that the report "
+    "names: which is too large, a stride, an extent of another array, a loop's variable?",
     Cause.OUTSIDE_SHARED_ARRAY: "Compare the size with the declaration, and work out each index "
     "in [ ] for the thread that the report names: which of them reaches its extent?",
     Cause.VECTOR_MISALIGNED: "Make the offset and the row length multiples of 4 floats for a "
@@ -151,8 +152,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     "out for both threads. If it's a position, does each count the elements before its own? One "
     "drawn from a counter is what the atomic returns: slot = atomicAdd(count, 1).",
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
-    "tells them apart, such as threadIdx and blockIdx? If the value is the same for all, let one "
-    "thread write it.",
+    "tells them apart, such as threadIdx, blockIdx or an image's number, and is a row as long as "
+    "this array's rows? If the value is the same for all, let one thread write it.",
     Cause.SAME_ELEMENT_IN_TURN: "Work out the index for both threads: should each have its own "
     "place? A barrier can't help then. If both are meant to store there, one after the other, a "
     "barrier comes in between.",
@@ -173,6 +174,10 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.FLAG_WAIT_TOO_SHORT: "Which value does the flag have once that access is done? The wait "
     "has to last until then: compare both sides for the first rounds, such as < with <=. A barrier "
     "of the block doesn't help, since the two are in different branches.",
+    Cause.MBARRIER_NOT_BETWEEN: "The first thread arrives at a barrier after its access, and the "
+    "second waits there before its own. Is one of the two missing? Or does the barrier open too "
+    "early: does it count fewer arrivals than there are threads that arrive or wait, or is the "
+    "wait for a phase that is over?",
     Cause.TURN_NOT_PASSED: "Which warps does each barrier.arrive let go on, and is it their turn? "
     "Follow the numbers of the barriers from the first access to the second. A barrier of the "
     "block helps only where all its threads come by.",

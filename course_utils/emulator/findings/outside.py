@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..isa.location import Location
+from ..isa.ptx import Address
+from ..isa.symbols import readable_name
 from .bases import base_of, has_product
 from .causes import Cause
-from .origins import condition_before, of_thread_alone, step_of
+from .origins import condition_before, loads_of, of_thread_alone, step_of
 from .reported_state import (
     ReportedAccess,
     ReportedArray,
@@ -41,7 +43,8 @@ MAYBE_PASSED = " Has an int passed 2^31? Then one factor must be long long or si
 class Miss:
     """An access outside every array. ``text`` follows the thread and its verb. ``array``,
     ``index`` and ``past`` are as in a :class:`~.report.Finding`. ``meant``: the index before it
-    lost its upper bits. ``condition``: the line of a condition that let the access through."""
+    lost its upper bits. ``condition``: the line of a condition that let the access through.
+    ``index_from``: the arrays that a part of the index was read from."""
 
     text: str
     cause: Cause
@@ -50,6 +53,7 @@ class Miss:
     past: int = 0
     meant: int | None = None
     condition: Location | None = None
+    index_from: frozenset[str] = frozenset()
 
 
 def explain(
@@ -100,7 +104,19 @@ def explain(
         text += f" As an unsigned index, {index - RANGE} is {index}."
     elif -RANGE // 2 <= index < -RANGE // 4 and has_product(group.code, site.instruction):
         text += MAYBE_PASSED
-    return Miss(text, cause, near.name, index, past, condition=condition)
+    names = _read_for(batch, group, site)
+    return Miss(text, cause, near.name, index, past, condition=condition, index_from=names)
+
+
+def _read_for(batch: ReportedBatch, group: ReportedGroup, site: ReportedAccess) -> frozenset[str]:
+    """The names of the arrays that a part of an index was read from."""
+    place = next((o for o in site.instruction.operands if isinstance(o, Address)), None)
+    names = set()
+    for load in () if place is None else loads_of(group.code, place.base):
+        base = base_of(group.code, load)
+        array = batch.argument(base)
+        names.add(readable_name(base) if array is None else array.name)
+    return frozenset(names)
 
 
 def _is_own(index: int, own: Sequence[int]) -> bool:

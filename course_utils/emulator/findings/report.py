@@ -31,6 +31,7 @@ class Finding:
     often more the same was met at the same lines. ``meant``: the index before it lost its upper
     bits. ``condition``: the line of the condition that let an access out of bounds through, or that
     differs between threads of which only some reach a barrier.
+    ``index_from``: the arrays that a part of an index out of bounds was read from.
     ``symptom`` is ``message`` without reason and fix, "" if it has neither. ``language``: of the
     kernel.
     """
@@ -51,6 +52,7 @@ class Finding:
     meant: int | None = field(kw_only=True, default=None)
     condition: Location | None = field(kw_only=True, default=None)
     symptom: str = field(kw_only=True, default="")
+    index_from: frozenset[str] = field(kw_only=True, default=frozenset())
     language: Language = field(kw_only=True, default=Language.CUDA)
 
 

@@ -20,6 +20,8 @@ UNORDERED = (
     Cause.FLAG_SET_TOO_EARLY,
     Cause.FLAG_WAIT_TOO_LATE,
     Cause.FLAG_WAIT_TOO_SHORT,
+    Cause.LOCK_NOT_FENCED,
+    Cause.MBARRIER_NOT_BETWEEN,
     Cause.TURN_NOT_PASSED,
     Cause.LOOP_WAITS_FOR_WRITE,
 )
@@ -31,6 +33,9 @@ MBARRIERS = (  # a phase counts arrivals and bytes, whatever the data are
 SPOILED = (
     *UNORDERED,
     Cause.UPDATE_NOT_ATOMIC,
+    Cause.TEST_NOT_ATOMIC,
+    Cause.LOCK_NOT_ATOMIC,
+    Cause.READ_BESIDE_ATOMIC,
     Cause.UPDATE_OF_ONE_INDEX,
     Cause.WRITTEN_BY_ALL,
     Cause.OWN_VALUES_WRITTEN_BY_ALL,
@@ -44,10 +49,11 @@ def first_cause(run: emulated_runs.Run) -> Finding | None:
     """The fault, unless an earlier finding explains it. Without a fault, the first error, or else
     the first warning: a result may be right by luck.
 
+    An access out of bounds follows from an earlier race on an element that its index was read from.
     An endless loop or a deadlock follows from an earlier data race or uninitialised value, and any
-    fault from an uninitialised value that its own line computed with. An element that a
-    thread reads before another writes it is a race, and no uninitialised one. An output that a
-    later kernel reads and none has written is left out: `compared` reports it, more precisely.
+    fault from an uninitialised value that its own line computed with. An element that a thread
+    reads before another writes it is a race, and no uninitialised one. An output that a later
+    kernel reads and none has written is left out: `compared` reports it, more precisely.
     """
     found = [f for f in run.findings if f.kind != kinds.UNINITIALISED or _touched(run, f.array)]
     if run.fault is None:
@@ -63,6 +69,8 @@ def first_cause(run: emulated_runs.Run) -> Finding | None:
 
 def _explains(one: Finding, fault: Finding) -> bool:
     if one.kind == kinds.UNINITIALISED and one.location == fault.location:
+        return True
+    if one.level == ERROR and one.cause in SPOILED and one.array in fault.index_from:
         return True
     if one.level != ERROR or fault.kind not in HANGS or fault.cause in MBARRIERS:
         return False

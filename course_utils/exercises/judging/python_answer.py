@@ -283,6 +283,9 @@ def _wrong_type(got: Any, want: Any, shown: str) -> Verdict:
         names[1] = "list"
     if isinstance(got, list):
         names[0] = "list"
+    if want is None:
+        message = f"{shown} returned {show(got)}, expected None."
+        return simple(kinds.WRONG, message, hint=_next_step(shown))
     message = f"{shown} returned the {names[0]} {show(got)}, expected a value of type {names[1]}."
     hint = ""
     if names[0] in ITERATORS and isinstance(want, (list, tuple)):

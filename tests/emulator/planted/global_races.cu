@@ -114,6 +114,18 @@ int value = __float_as_int(y[threadIdx.x]);
 volatile int* count = (int*)x;
 «count[0] = count[0] + 1→atomicAdd((int*)x, 1)»; // !
 
+// # an element that is tested and stored as volatile — data race
+// cause: TEST_NOT_ATOMIC
+// thread: any
+// args: zeros(16), numbers(64), 3
+// grid: 2
+volatile float* seen = x;
+int i = (int)y[threadIdx.x] % 8;
+«if (seen[i] == 0) { // ?
+    seen[i] = 1 + threadIdx.x; // !→if (atomicCAS((int*)x + i, 0, 1) == 0) {»
+    atomicAdd(x + 8, 1);
+}
+
 // # a lock that a loop finds free — data race
 // cause: LOCK_NOT_ATOMIC
 // thread: any

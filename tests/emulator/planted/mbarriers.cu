@@ -19,6 +19,21 @@ arrive(&bar);
 wait(&bar, 0);
 y[threadIdx.x] = 1;
 
+// # a warp that doesn't wait for the other's mbarrier — data race
+// cause: MBARRIER_NOT_BETWEEN
+// thread: 32
+__shared__ u64 bar;
+__shared__ float s[32];
+if (threadIdx.x == 0) init(&bar, 32);
+__syncthreads();
+if (threadIdx.x < 32) {
+    s[threadIdx.x] = x[threadIdx.x]; // ?
+    arrive(&bar);
+} else {
+    «→wait(&bar, 0);»
+    y[threadIdx.x] = s[threadIdx.x - 32]; // !
+}
+
 // # an mbarrier for no arrivals — barrier misuse
 // cause: MBARRIER_COUNT_INVALID
 __shared__ u64 bar;

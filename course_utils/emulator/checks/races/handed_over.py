@@ -10,23 +10,28 @@ from .waiting_loops import polls
 
 BARRIERS = {"bar", "barrier"}
 STRONG = {"relaxed", "acquire", "acq_rel"}
+MBARRIER = "and no mbarrier in between that the first arrives at and the second waits for."
 TURN = "with no barrier in between that the first arrives at and the second waits for."
 
 
 def handed_over(
     access: CheckedAccess, there: Instruction, entry: int, lane: int, kind: str, verb: str
 ) -> tuple[Cause, str] | None:
-    """Why neither a turn nor a flag orders two accesses of a block, where its warps hand over by
-    numbered barriers, or one of the accesses comes after a wait for a flag in another branch than
-    the other. ``there`` is a ``kind`` ("read", "write"), and the access under way a ``verb``. None
-    for warps that do neither: they lack a barrier."""
+    """Why no turn, mbarrier or flag orders two accesses of a block, where its warps hand over by
+    numbered barriers or, in two branches, by mbarriers, or one of the accesses comes after a wait
+    for a flag in another branch than the other. ``there`` is a ``kind`` ("read", "write"), and the
+    access under way a ``verb``. None for warps that do neither: they lack a barrier."""
     code, here = access.group.code, access.site.instruction
     for block in code.blocks:
         for i in block.instructions:
             if i.opcode in BARRIERS and "arrive" in i.modifiers and "cluster" not in i.modifiers:
                 return Cause.TURN_NOT_PASSED, TURN
     order, paths = access.clocks.order, access.races.paths(code)
-    if order is None or paths.connected(there, here):
+    if paths.connected(there, here):
+        return None
+    if any(i.opcode == "mbarrier" for block in code.blocks for i in block.instructions):
+        return Cause.MBARRIER_NOT_BETWEEN, MBARRIER
+    if order is None:
         return None
     seen = order.link(lane, (entry & THREAD) >> 5, entry >> CLOCK_SHIFT)
     if seen is not None and seen[0].warp != (lane + access.clocks.first) >> 5:

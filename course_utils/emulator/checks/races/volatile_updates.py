@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from ...isa.ptx import Instruction
 from ...machine.code import Code
-from .colliding_writes import LOADS, STORES, changes, leads, place_of
+from .colliding_writes import ATOMICS, LOADS, STORES, changes, leads, place_of, tests
 from .severity import Paths
 from .waiting_loops import takes_lock, waits_for
 
 VOLATILE = "volatile makes each access reach memory, and doesn't make one step of the two."
-
-
 ORDERS_NOTHING = "volatile makes each access reach memory, and orders nothing."
 
 
@@ -30,8 +28,16 @@ def volatile_updates(code: Code, paths: Paths) -> frozenset[tuple[int, int]]:
         for load in (i for i in ours if i.opcode in LOADS and place_of(i) == place_of(store)):
             if takes_lock(code, paths, load, store) or (
                 leads(paths, load, store)
-                and changes(code, load, store)
+                and (changes(code, load, store) or _tests_and_acts(code, load, store))
                 and waits_for(code, load) is None
             ):
                 found.add((id(load), id(store)))
     return frozenset(found)
+
+
+def _tests_and_acts(code: Code, load: Instruction, store: Instruction) -> bool:
+    """Whether a thread that passes a test and stores writes something else as well, which one
+    thread alone is to do."""
+    around = next(b.instructions for b in code.blocks if any(i is store for i in b.instructions))
+    others = (i for i in around if i.opcode in STORES | ATOMICS and place_of(i) != place_of(store))
+    return any(others) and tests(code, load, store)
