@@ -99,7 +99,7 @@ class ReportedMemory(Protocol):
 
 
 class ReportedScheduler(Protocol):
-    """Who waits for a turn. ``budget``: instructions that a batch may issue. ``issued``: those that
+    """The groups that wait for a turn. ``budget``: instructions that a batch may issue. ``issued``: those that
     it has issued."""
 
     @property

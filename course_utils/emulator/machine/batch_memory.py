@@ -57,7 +57,7 @@ class BatchMemory:
         return region if region is not None and address < region.end else None
 
     def regions_of(self, address: int) -> Regions | None:
-        """The arrays of the memory that a generic address points into, or just before; None outside
+        """The arrays of the memory that a generic address points into, or just before. None outside
         all."""
         if address >= GLOBAL_WINDOW - BEFORE:
             return GLOBAL.regions
@@ -106,7 +106,7 @@ class BatchMemory:
         return starts
 
     def drop_views(self) -> None:
-        """Let go of the local arrays: what still refers to the batch is collected much later."""
+        """Free the local arrays now, while references to the batch are still to be collected."""
         for region in self.locals:
             region.views.clear()
             region.storage = region.storage[:0].copy()

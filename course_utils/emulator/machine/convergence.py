@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def converge(group: Group, block: Block) -> Group | None:
-    """Lanes whose partners named in the member mask are here go on; the others wait. The partners
+    """Lanes whose partners named in the member mask are here go on, and the others wait. The partners
     in a wgmma are the four warps of a warpgroup. Returns the lanes that go on.
 
     A partner that has ended is not waited for.
@@ -47,7 +47,7 @@ def converge(group: Group, block: Block) -> Group | None:
 
 
 def live_masks(batch: Batch) -> np.ndarray:
-    """For each warp of a batch the mask of its lanes that have not ended; uint32."""
+    """For each warp of a batch the mask of its lanes that have not ended, uint32."""
     masks = np.zeros(len(batch.live_lanes), np.uint32)
     for g in itertools.chain(batch.scheduler.groups, batch.barriers.parked()):
         warps, bits = lane_masks(g)

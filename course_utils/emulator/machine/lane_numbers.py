@@ -29,18 +29,18 @@ class LaneNumbers:
         self.slots = np.repeat(np.arange(count), self.lanes_per_block)  # the block of each lane
 
     def all_lanes(self) -> np.ndarray:
-        """The lanes that are threads, sorted; int64."""
+        """The lanes that are threads, sorted, int64."""
         lanes = np.arange(len(self.slots), dtype=np.int64)
         return lanes[lanes % self.lanes_per_block < self.threads] if self.threads % WARP else lanes
 
     def lanes_of_warps(self) -> np.ndarray:
-        """How many threads each warp of the batch has; int64."""
+        """How many threads each warp of the batch has, int64."""
         per_warp = np.full(self.lanes_per_block // WARP, WARP)
         per_warp[-1] -= self.lanes_per_block - self.threads
         return np.tile(per_warp, self.block_count)
 
     def block_index(self, number: N) -> tuple[N, N, N]:
-        """(x, y, z) of a block; blocks are numbered cluster by cluster. Arrays do as well."""
+        """(x, y, z) of a block. Blocks are numbered cluster by cluster. Arrays do as well."""
         gx, gy, _ = self.launch.grid
         if not self.launch.clustered:
             return number % gx, number // gx % gy, number // gx // gy

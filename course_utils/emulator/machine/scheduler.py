@@ -1,7 +1,7 @@
 """The scheduler: which group of a batch's lanes runs next, and for how long.
 
-The group that is furthest behind runs first, so that lanes that diverged at a branch reconverge
-after it, but no group may keep the others waiting for ever: each has a quantum of basic blocks, and
+The group that has come least far runs first, so that lanes that diverged at a branch reconverge
+after it, but no group may keep the others waiting endlessly: each has a quantum of basic blocks, and
 runs no further before the rest have had a turn.
 """
 
@@ -77,7 +77,7 @@ class Scheduler:
     # --- running ---
 
     def advance(self, turns: int) -> bool:
-        """Run up to ``turns`` basic blocks; True when every lane has ended. Raises KernelFault."""
+        """Run up to ``turns`` basic blocks. True when every lane has ended. Raises KernelFault."""
         batch = self.batch
         if self.issued >= self._endless_after:
             self._look_for_endless_loops()
@@ -181,7 +181,7 @@ class Scheduler:
         return all(key < other.sort_key for other in self.groups)
 
     def _next_group(self) -> Group | None:
-        """The group to run next. Where none can run the async engine makes progress; None where
+        """The group to run next. Where none can run the async engine makes progress. None where
         that helps no more."""
         group = self._pick()
         while group is None and self.batch.live_lanes.any():
@@ -224,7 +224,7 @@ class Scheduler:
         return chosen.merge(alike)
 
     def diverge(self, group: Group, chosen: np.ndarray, taken: Ending, skipped: Ending) -> None:
-        """Send the lanes of ``chosen`` one way and the others the other; both are queued.
+        """Send the lanes of ``chosen`` one way and the others the other. Both are queued.
 
         A quantum that ends here is extended once, so that the lanes may reconverge. If it were
         extended more often, lanes that diverge while they spin would keep all others from running.
