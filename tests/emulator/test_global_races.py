@@ -5,7 +5,7 @@ import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import ALL_CHECKS, DATA_RACE, Cause, EmulatedModule, Options
-from course_utils.emulator.checks.races.happens_before import Order
+from course_utils.emulator.checks.races.happens_before import HappensBefore
 from course_utils.emulator.launching import emulated_launch
 
 F32 = np.float32
@@ -236,8 +236,8 @@ def test_the_first_race_of_two_lines_counts_those_like_it():
 
 
 def test_what_another_warp_saw_of_a_flag_never_takes_from_what_this_one_saw():
-    order = object.__new__(Order)
+    order = object.__new__(HappensBefore)
     order.far, order._union = [None, None], (None, None, None)
     order.pending = [{"flag": 1, "other": 4}, {"flag": 3}]
-    order._share([0], [1])
+    order._pass_on([0], [1])
     assert order.pending == [{"flag": 1, "other": 4}, {"flag": 3, "other": 4}]

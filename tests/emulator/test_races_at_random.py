@@ -82,7 +82,7 @@ def reported(steps, array) -> bool:
 
 @pytest.mark.parametrize("array", ["s", "x"])
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("limit", ["ASIDE_READS", "ENOUGH_LOOKS", None])
+@pytest.mark.parametrize("limit", ["DEFERRED_READS", "ENOUGH_LOOKS", None])
 def test_block_barriers_alone_decide_what_is_a_race(seed, array, limit, monkeypatch):
     """Whether reads are put aside, or entered at once, or all of them with the first write."""
     if limit:

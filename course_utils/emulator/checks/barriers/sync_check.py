@@ -21,7 +21,7 @@ from ...machine.code import Block
 from ...machine.lanes import Group
 from ...machine.launch_state import LaunchState
 from ...machine.observer import Observer
-from ..races.copy_reports import named, told
+from ..races.copy_reports import completion_target, copy_name
 from ..races.severity import LEFT_BEHIND, TWO_LINES, whole_warps_left
 
 EVERYONE = 0xFFFFFFFF
@@ -305,7 +305,9 @@ class SyncCheck(Observer):
     def _left_in_flight(self, batch: Batch, transfer: Transfer) -> None:
         location = transfer.instruction.location
         thread, block = batch.thread_and_block(transfer.lanes[0])
-        what = "" if transfer.queue == "async" else f" ({named(transfer)}{told(batch, transfer)})"
+        what = ""
+        if transfer.queue != "async":
+            what = f" ({copy_name(transfer)}{completion_target(batch, transfer)})"
         text = (
             f"Copy in flight: thread {thread} of block {block} started an asynchronous copy at "
             f"{location}{what}, and its block ended without waiting for it."

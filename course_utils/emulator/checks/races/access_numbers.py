@@ -12,13 +12,13 @@ from .race_entries import MAX_SITES, SITE
 
 
 class AccessNumbers:
-    """The accesses of a launch by number. ``first_looks``: ids of loads that count as strong.
+    """The accesses of a launch by number. ``optimistic_loads``: ids of loads that count as strong.
 
     ``reaches``: int8, by number, how far the scope of a strong access reaches.
     """
 
-    def __init__(self, first_looks: frozenset[int]) -> None:
-        self._first_looks = first_looks
+    def __init__(self, optimistic_loads: frozenset[int]) -> None:
+        self._optimistic_loads = optimistic_loads
         self._numbers: dict[tuple[int, str], int] = {}
         self._kinds: dict[tuple[object, ...], int] = {}
         self._sites: dict[int, WatchedAccess] = {}
@@ -28,7 +28,7 @@ class AccessNumbers:
         """The number of an access, odd for a strong one."""
         number = self._numbers.get((id(site), region.space))
         if number is None:
-            strong = is_strong(site, region) or id(site.instruction) in self._first_looks
+            strong = is_strong(site, region) or id(site.instruction) in self._optimistic_loads
             i = site.instruction
             waited = site.waited.locations if isinstance(site, CopySide) and site.waited else None
             scope = reach(i.modifiers) if strong else GPU

@@ -24,7 +24,7 @@ REMEMBERED = 1024  # relaxed arrivals that are remembered for reports
 
 
 @dataclass(eq=False)
-class Relaxed:
+class RelaxedArrival:
     """A relaxed arrival. ``known``: what it would have told had it released, by warp of the row
     that begins with warp ``first`` of the launch; ``scope``: of the fence that it lacks;
     ``waited``: blocks of the batch that have waited for it."""
@@ -35,7 +35,7 @@ class Relaxed:
     instruction: ptx.Instruction
     waited: set[int] = field(default_factory=set)
 
-    def tells(self, warp: int, time: int, block: int) -> bool:
+    def would_order(self, warp: int, time: int, block: int) -> bool:
         """Whether a block would know an access by a warp of the launch, had this one released."""
         place = warp - self.first
         return block in self.waited and 0 <= place < len(self.known) and self.known[place] > time
@@ -51,27 +51,27 @@ class Relaxed:
 
 
 @dataclass(eq=False)
-class Meeting:
-    """One barrier. ``gathered``: the past that arrivals handed over so far, ``released``: until the
-    end of its last phase. ``visited``: whether another block has arrived in this phase,
-    ``from_afar`` in the last one."""
+class BarrierClock:
+    """One barrier. ``joined``: the past that arrivals handed over so far, ``released``: until the
+    end of its last phase. ``remote_arrival``: whether another block has arrived in this phase,
+    ``remote_release`` in the last one."""
 
-    gathered: np.ndarray | None = None
+    joined: np.ndarray | None = None
     released: np.ndarray | None = None
-    relaxed: list[Relaxed] = field(default_factory=list)  # arrivals of this phase
-    ended: list[Relaxed] = field(default_factory=list)  # and of the last one
-    visited: bool = False
-    from_afar: bool = False
+    relaxed: list[RelaxedArrival] = field(default_factory=list)  # arrivals of this phase
+    ended: list[RelaxedArrival] = field(default_factory=list)  # and of the last one
+    remote_arrival: bool = False
+    remote_release: bool = False
 
-    def gather(self, past: np.ndarray) -> None:
+    def join(self, past: np.ndarray) -> None:
         """An arrival that knows ``past``, by warp of the row."""
-        self.gathered = past if self.gathered is None else np.maximum(self.gathered, past)
+        self.joined = past if self.joined is None else np.maximum(self.joined, past)
 
     def complete(self) -> None:
-        """The phase ends: threads that wait know all that was gathered in it."""
-        self.released = self.gathered
+        """The phase ends: threads that wait know all that was joined in it."""
+        self.released = self.joined
         self.ended, self.relaxed = self.relaxed, []
-        self.from_afar, self.visited = self.visited, False
+        self.remote_release, self.remote_arrival = self.remote_arrival, False
 
 
 def arrives(i: ptx.Instruction) -> bool:
@@ -81,17 +81,17 @@ def arrives(i: ptx.Instruction) -> bool:
     return bool({"arrive", "arrive_drop", "bulk", "mbarrier"} & {*i.modifiers})
 
 
-class Meetings:
+class BarrierClocks:
     """The barriers of one batch. ``clocks.order``: its fences, None where a kernel has none."""
 
     def __init__(self, batch: Batch, clocks: VectorClocks) -> None:
         self.batch, self.clocks = batch, clocks
-        self._meetings: dict[object, Meeting] = {}
-        self._relaxed: deque[Relaxed] = deque(maxlen=REMEMBERED)
+        self._clocks: dict[object, BarrierClock] = {}
+        self._relaxed: deque[RelaxedArrival] = deque(maxlen=REMEMBERED)
 
-    def of(self, key: Hashable) -> Meeting:
+    def of(self, key: Hashable) -> BarrierClock:
         """The barrier ``key``, made when it is first asked for."""
-        return self._meetings.setdefault(key, Meeting())
+        return self._clocks.setdefault(key, BarrierClock())
 
     def arrive(
         self,
@@ -103,29 +103,31 @@ class Meetings:
     ) -> None:
         """Warps of one row, which know ``past``, arrive. ``home``: the block that waits, where it
         is a single one."""
-        meeting, clocks = self.of(key), self.clocks
+        barrier, clocks = self.of(key), self.clocks
         if "relaxed" in instruction.modifiers:
             at_home = warps * 32 // self.batch.lanes_per_block == home
             row, known = int(warps[0]) // clocks.warps, past[: clocks.warps].copy()
             first = (clocks.first >> 5) + row * clocks.warps
             scope = "cta" if at_home.all() else "cluster"
-            relaxed = Relaxed(known, first, scope, instruction)
-            meeting.relaxed.append(relaxed)
+            relaxed = RelaxedArrival(known, first, scope, instruction)
+            barrier.relaxed.append(relaxed)
             self._relaxed.append(relaxed)
-            past[: clocks.warps] = 0 if clocks.order is None else clocks.order.told(warps, at_home)
-        meeting.gather(past)
+            past[: clocks.warps] = (
+                0 if clocks.order is None else clocks.order.released_by_fences(warps, at_home)
+            )
+        barrier.join(past)
 
     def passed(self, key: Hashable, warps: np.ndarray) -> None:
         """Warps of one row have waited."""
-        meeting = self._meetings.get(key)
-        if meeting is None or meeting.released is None:
+        barrier = self._clocks.get(key)
+        if barrier is None or barrier.released is None:
             return
-        self.clocks.acquire(warps, meeting.released)
-        for relaxed in meeting.ended:
+        self.clocks.acquire(warps, barrier.released)
+        for relaxed in barrier.ended:
             relaxed.waited |= set((warps * 32 // self.batch.lanes_per_block).tolist())
 
-    def relaxed_between(self, warp: int, time: int, lane: int) -> Relaxed | None:
+    def relaxed_between(self, warp: int, time: int, lane: int) -> RelaxedArrival | None:
         """A relaxed arrival after which the block of ``lane`` would know an access by ``warp`` (of
         the launch) at ``time``, had it released."""
         block = lane // self.batch.lanes_per_block
-        return next((r for r in self._relaxed if r.tells(warp, time, block)), None)
+        return next((r for r in self._relaxed if r.would_order(warp, time, block)), None)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...memory.address_space import Region
-from .arrivals import Meetings
-from .cluster_lifetimes import Visits
+from .arrivals import BarrierClocks
+from .cluster_lifetimes import RemoteArrivals
 from .race_shadow import RaceShadow
 from .tile_reads import TileReads
 from .vector_clocks import VectorClocks
@@ -21,11 +21,11 @@ class BatchRaces:
     once; ``waited``: blocks of which a thread has waited for its cluster."""
 
     clocks: VectorClocks
-    meetings: Meetings
+    barrier_clocks: BarrierClocks
     waited: np.ndarray
     tiles: TileReads
     shadows: dict[Region, RaceShadow] = field(default_factory=dict)
     past: dict[int, np.ndarray] = field(default_factory=dict)
-    visits: Visits = field(default_factory=Visits)
+    remote_arrivals: RemoteArrivals = field(default_factory=RemoteArrivals)
     accesses: int = 0
     at_arrival: int = -1

@@ -19,7 +19,7 @@ from ...machine.async_state import KEY_SHIFT
 from ...machine.batch import Batch
 from ...machine.lanes import Group
 from ...memory.address_space import Region
-from .arrivals import Relaxed
+from .arrivals import RelaxedArrival
 from .race_entries import CLOCK_SHIFT, THREAD, pack
 from .race_shadow import RaceShadow
 from .vector_clocks import VectorClocks
@@ -82,7 +82,7 @@ def touched_late(
                 yield block, kind, int(entries[np.flatnonzero(late)[0]])
 
 
-class Visits:
+class RemoteArrivals:
     """By block, the last arrival of each warp of other blocks at its mbarriers: they have to be
     there still."""
 
@@ -99,10 +99,10 @@ class Visits:
     ) -> None:
         """Lanes arrive at the mbarrier ``key`` of another block."""
         name = batch.engine.variable_of(key).name
-        visits = self._of.setdefault(key >> KEY_SHIFT, {})
+        arrivals = self._of.setdefault(key >> KEY_SHIFT, {})
         entries = np.broadcast_to(pack(clocks.threads(lanes), clocks.now(lanes), 0), lanes.shape)
         for lane, entry in zip(lanes.tolist()[::-1], entries.tolist()[::-1], strict=True):
-            visits[lane >> 5] = entry, lane, instruction, name
+            arrivals[lane >> 5] = entry, lane, instruction, name
 
     def unknown(
         self, batch: Batch, clocks: VectorClocks, block: int
@@ -110,9 +110,9 @@ class Visits:
         """(entry, lane, instruction, mbarrier) of those that ``block``, which ends, does not know
         of."""
         known = _known(batch, clocks, block)
-        for warp, visit in self._of.get(block, {}).items():
-            if known[warp % clocks.warps] <= visit[0] >> CLOCK_SHIFT:
-                yield visit
+        for warp, arrival in self._of.get(block, {}).items():
+            if known[warp % clocks.warps] <= arrival[0] >> CLOCK_SHIFT:
+                yield arrival
 
 
 def _known(batch: Batch, clocks: VectorClocks, block: int) -> np.ndarray:
@@ -129,7 +129,7 @@ def left_too_early(
     kind: str,
     lane: int,
     i: ptx.Instruction,
-    told: Relaxed | None,
+    told: RelaxedArrival | None,
 ) -> Finding:
     """What is said of a block that ends while ``lane``, of another, may still be about to touch
     its variable ``name``. ``told``: a relaxed arrival that would have told the block, if any."""

@@ -9,7 +9,7 @@ from .checked_access import CheckedAccess, reach_of
 from .happens_before import BLOCK, CLUSTER, GPU
 from .ordering import Ordering
 from .race_entries import CLOCK_SHIFT, THREAD, number_of
-from .race_shadow import meets
+from .race_shadow import overlap
 from .race_words import report_copy, report_race
 from .volatile_updates import is_volatile
 
@@ -19,7 +19,7 @@ MOST = 64  # accesses of one instruction for which it is asked whether a flag or
 class AccessCheck(CheckedAccess):
     """An access that meets earlier ones of the same bytes, and is entered if it is a write."""
 
-    def make(self, piece: int, cells: np.ndarray | None = None) -> None:
+    def check_cells(self, piece: int, cells: np.ndarray | None = None) -> None:
         """Check one cell of each lane, the one that holds the ``piece``-th part of its access; a
         write is entered as well."""
         shadow, site = self.shadow, self.site
@@ -27,20 +27,20 @@ class AccessCheck(CheckedAccess):
             cells = shadow.cells(self.elements, site.width, piece)
         if cells is None:
             raise ValueError("neither cells nor elements")
-        if shadow.flying:
-            self.meet_copies(cells)
-        if meets(self.span, shadow.written):
-            self._meet("write", shadow.writer, cells, piece)
+        if shadow.bytes_in_flight:
+            self.compare_copies(cells)
+        if overlap(self.span, shadow.written):
+            self._compare("write", shadow.writer, cells, piece)
         if not self.writes:
             return
-        if meets(self.span, shadow.read_in):
-            self._meet("read", shadow.reader, cells, piece)
-            self._meet("read", shadow.other, cells, piece)
+        if overlap(self.span, shadow.read_in):
+            self._compare("read", shadow.reader, cells, piece)
+            self._compare("read", shadow.other, cells, piece)
         alone = shadow.enter_write(cells, self.entries, self.span)
         if not alone and site.is_store and not self.strong and self.elements is not None:
-            self._meet_itself(cells, piece)
+            self._compare_lanes(cells, piece)
         if not alone and self.strong and self.races.scopes:
-            self._meet_others(cells)
+            self._compare_scopes(cells)
 
     def overwritten(self, cells: np.ndarray, before: np.ndarray) -> None:
         """Report who has written cells, one of each lane, since ``before`` were their writers."""
@@ -50,7 +50,7 @@ class AccessCheck(CheckedAccess):
             alike = changed[number_of(entries[changed]) == number]
             report_race(self, "write", int(number), entries, cells, alike)
 
-    def _meet(self, kind: str, memory: np.ndarray, cells: np.ndarray, piece: int) -> None:
+    def _compare(self, kind: str, memory: np.ndarray, cells: np.ndarray, piece: int) -> None:
         """Earlier accesses to the same cells, by other threads and with nothing in between."""
         entries = memory.take(cells)
         if self.strong:
@@ -134,7 +134,7 @@ class AccessCheck(CheckedAccess):
                 return bad[bad >= kept[0]]
         return np.array(kept, np.intp)
 
-    def _meet_itself(self, cells: np.ndarray, piece: int) -> None:
+    def _compare_lanes(self, cells: np.ndarray, piece: int) -> None:
         """Two lanes of one store at one place, with different values."""
         order = np.argsort(cells, kind="stable")
         first, second = order[:-1], order[1:]
@@ -149,7 +149,7 @@ class AccessCheck(CheckedAccess):
             number = self.races.numbers.of(self.site, self.region)
             report_race(self, "write", number, entries, cells, second[clash], together=True)
 
-    def _meet_others(self, cells: np.ndarray) -> None:
+    def _compare_scopes(self, cells: np.ndarray) -> None:
         """Two lanes of one strong write at one place, of blocks that its scope does not include."""
         order = np.argsort(cells, kind="stable")
         first, second = order[:-1], order[1:]
@@ -174,11 +174,11 @@ class AccessCheck(CheckedAccess):
         first = piece * granule // width
         return range(first, first + max(1, granule // width))
 
-    def meet_copies(self, cells: np.ndarray) -> None:
+    def compare_copies(self, cells: np.ndarray) -> None:
         """Bytes that an asynchronous copy reads or writes at the same time."""
-        if self.shadow.flight is None:
+        if self.shadow.in_flight is None:
             return
-        entries = self.shadow.flight[cells]
+        entries = self.shadow.in_flight[cells]
         bad, numbers = entries > 0, number_of(entries)
         if not self.writes:
             bad &= numbers & 1 == 1

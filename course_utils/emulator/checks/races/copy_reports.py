@@ -33,7 +33,7 @@ def copy_at(
     return None
 
 
-def named(transfer: Transfer) -> str:
+def copy_name(transfer: Transfer) -> str:
     """The copy in words: its instruction, and its bytes."""
     i = transfer.instruction
     name = ".".join((i.opcode, *(m for m in i.modifiers if m in KIND)))
@@ -43,7 +43,7 @@ def named(transfer: Transfer) -> str:
     return f"{name}, {size} bytes"
 
 
-def landed(instruction: ptx.Instruction, kind: str) -> tuple[str, str]:
+def completed_copy(instruction: ptx.Instruction, kind: str) -> tuple[str, str]:
     """Words for a completed copy, and for the wait that accesses to its bytes need."""
     side = "into" if kind == "write" else "out of"
     return (
@@ -54,7 +54,7 @@ def landed(instruction: ptx.Instruction, kind: str) -> tuple[str, str]:
     )
 
 
-def told(batch: Batch, transfer: Transfer) -> str:
+def completion_target(batch: Batch, transfer: Transfer) -> str:
     """The mbarrier on which it completes, in words."""
     if transfer.complete is None:
         return ""

@@ -14,7 +14,7 @@ from ...isa.instruction_set import traits_of
 from ...isa.ptx import Instruction
 from .checked_access import CheckedAccess
 from .colliding_writes import place_of
-from .flags import Release, Seen
+from .flags import FlagRead, Release
 from .ordering import Ordering
 from .race_entries import CLOCK_SHIFT, THREAD
 from .waiting_loops import LOOP_WAITS_APART, Poll, polls
@@ -53,7 +53,7 @@ class FlagOrder:
     def told(self, order: Ordering, cause: Cause, missing: str) -> Told | None:
         """Why a flag doesn't order the two, None where there is no flag between them. ``cause`` and
         ``missing``: the report of two accesses without one."""
-        found = order.link(self.lane, self.other, self.time)
+        found = order.find_flag(self.lane, self.other, self.time)
         if found is None:
             return None if self.own else self._not_waited()
         flag, seen = found
@@ -167,7 +167,7 @@ class FlagOrder:
 
     # --- the side that waits for it ---
 
-    def _after_flag(self, order: Ordering, seen: Seen) -> Told:
+    def _after_flag(self, order: Ordering, seen: FlagRead) -> Told:
         """The piece missing between the flag and the later access."""
         thread, block = self.batch.thread_and_block(seen.lane)
         read, act, words = seen.site.instruction, ACT[self.verb], self.words

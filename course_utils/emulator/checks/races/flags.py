@@ -33,7 +33,7 @@ class Release:
 
 
 @dataclass(eq=False)
-class Chain:
+class ReleaseSequence:
     """What a flag hands over: all that set it, since an ordinary store last wrote over them."""
 
     warps: int  # of the launch
@@ -73,7 +73,7 @@ class Chain:
 
 
 @dataclass
-class Seen:
+class FlagRead:
     """A flag was read when ``count`` had set it."""
 
     count: int
@@ -82,45 +82,45 @@ class Seen:
 
 
 class Flags:
-    """The flags of a launch (or, in shared memory, of a batch): array -> place -> chain.
+    """The flags of a launch (or, in shared memory, of a batch): array -> place -> sequence.
     ``fences``: whether the kernel has any."""
 
     def __init__(self, warps: int, fences: bool) -> None:
         self.warps, self.fences = warps, fences
-        self._chains: dict[object, dict[int | None, Chain]] = {}
+        self._sequences: dict[object, dict[int | None, ReleaseSequence]] = {}
 
-    def find(self, region: Region, place: int | None) -> Chain | None:
-        """The chain of a place, or None where no thread has set a flag there."""
-        chains = self.chains(region)
-        return chains.get(None) or chains.get(place)
+    def find(self, region: Region, place: int | None) -> ReleaseSequence | None:
+        """The sequence of a place, or None where no thread has set a flag there."""
+        sequences = self.sequences(region)
+        return sequences.get(None) or sequences.get(place)
 
-    def chains(self, region: Region) -> dict[int | None, Chain]:
-        """The chains of an array by place, or the one of the whole array under None."""
-        return self._chains.get(region, {})
+    def sequences(self, region: Region) -> dict[int | None, ReleaseSequence]:
+        """The sequences of an array by place, or the one of the whole array under None."""
+        return self._sequences.get(region, {})
 
-    def of(self, region: Region, place: int | None, over: bool) -> Chain:
-        """The chain of a place (None: of the whole array); with ``over`` a new one, in place of
+    def of(self, region: Region, place: int | None, over: bool) -> ReleaseSequence:
+        """The sequence of a place (None: of the whole array); with ``over`` a new one, in place of
         what it held."""
-        chains = self._chains.setdefault(region, {})
-        if None not in chains and (place is None or len(chains) > MANY):
-            chains = self._chains[region] = {None: self._together(chains.values())}
-        if None in chains:
-            return chains[None]
-        if over or place not in chains:
-            chains[place] = Chain(self.warps)
-        return chains[place]
+        sequences = self._sequences.setdefault(region, {})
+        if None not in sequences and (place is None or len(sequences) > MANY):
+            sequences = self._sequences[region] = {None: self._together(sequences.values())}
+        if None in sequences:
+            return sequences[None]
+        if over or place not in sequences:
+            sequences[place] = ReleaseSequence(self.warps)
+        return sequences[place]
 
-    def _together(self, chains: Iterable[Chain]) -> Chain:
-        """One chain that hands over what several do."""
-        one = Chain(self.warps)
-        for chain in chains:
-            far = chain.gather(chain.count)
-            one.count += chain.count
-            for first, near in chain.near.items():
+    def _together(self, sequences: Iterable[ReleaseSequence]) -> ReleaseSequence:
+        """One sequence that hands over what several do."""
+        one = ReleaseSequence(self.warps)
+        for sequence in sequences:
+            far = sequence.gather(sequence.count)
+            one.count += sequence.count
+            for first, near in sequence.near.items():
                 one.near[first] = np.maximum(one.near.get(first, 0), near)
             if far is not None:
                 one.far = far if one.far is None else np.maximum(one.far, far)
         return one
 
     def __contains__(self, region: Region) -> bool:
-        return region in self._chains
+        return region in self._sequences

@@ -33,7 +33,7 @@ def handed_over(
         return Cause.MBARRIER_NOT_BETWEEN, MBARRIER
     if order is None:
         return None
-    seen = order.link(lane, (entry & THREAD) >> 5, entry >> CLOCK_SHIFT)
+    seen = order.find_flag(lane, (entry & THREAD) >> 5, entry >> CLOCK_SHIFT)
     if seen is not None and seen[0].warp != (lane + access.clocks.first) >> 5:
         return None  # what another warp has set since does speak for it, and lacks a piece
     waits = [p.read for p in polls(code) if p.read.opcode == "atom" or STRONG & {*p.read.modifiers}]

@@ -24,7 +24,7 @@ from ...machine.accesses import STRONG, WatchedAccess
 from ...machine.batch import Batch
 from ...machine.lanes import Group
 from ...memory.address_space import Region
-from .flags import Chain, Flags, Release, Seen
+from .flags import FlagRead, Flags, Release, ReleaseSequence
 from .vector_clocks import VectorClocks
 
 BLOCK, CLUSTER, GPU = range(3)  # how far a fence reaches
@@ -71,7 +71,7 @@ def reach(modifiers: Collection[str]) -> int:
     return BLOCK if "cta" in modifiers else CLUSTER if "cluster" in modifiers else GPU
 
 
-class Order:
+class HappensBefore:
     """What fences and flags have made known in a batch, beside its clocks."""
 
     def __init__(self, batch: Batch, clocks: VectorClocks, flags: Flags) -> None:
@@ -81,8 +81,10 @@ class Order:
         self.fenced_near, _, self.fenced = self.before_fence
         warps = len(batch.live_lanes)
         self.far = np.full(warps, None, object)
-        self.pending: list[dict[Chain, int]] = [{} for _ in range(warps)]
-        self.seen: list[dict[Chain, Seen]] = [{} for _ in range(warps // clocks.warps)]
+        self.pending: list[dict[ReleaseSequence, int]] = [{} for _ in range(warps)]
+        self.reads: list[dict[ReleaseSequence, FlagRead]] = [
+            {} for _ in range(warps // clocks.warps)
+        ]
         self.first = clocks.first >> 5
         self.used = False  # whether there has been a fence
         self.handed = False  # whether anything was read from a flag
@@ -95,22 +97,22 @@ class Order:
         """A fence of some lanes. It covers their own accesses, and all that they know of."""
         clocks, warps, reach_ = self.clocks, group.warps, reach(i.modifiers)
         self.used = True
-        own = clocks.move_on(group.lanes, warps, i)
+        own = clocks.advance(group.lanes, warps, i)
         if acquires and self.handed:
-            self._take(warps, reach_ == GPU)
+            self._acquire_pending(warps, reach_ == GPU)
         rows, places = clocks.place(warps)
         for table in self.before_fence[: reach_ + 1]:
             table[rows, places] = clocks.known[rows, places]
             table[rows, places, places] = own[warps]
 
-    def told(self, warps: np.ndarray, at_home: np.ndarray) -> np.ndarray:
+    def released_by_fences(self, warps: np.ndarray, at_home: np.ndarray) -> np.ndarray:
         """What relaxed arrivals tell, by warp of their row: ``at_home`` those where only their own
         block waits."""
         rows, places = self.clocks.place(warps)
         tables = self.before_fence[np.where(at_home, BLOCK, CLUSTER), rows, places]
         return tables.max(axis=0)
 
-    def _take(self, warps: np.ndarray, wide: bool) -> None:
+    def _acquire_pending(self, warps: np.ndarray, wide: bool) -> None:
         """Warps take the knowledge that they were handed."""
         known, size = self.clocks.known, self.clocks.warps
         for warp in warps.tolist():
@@ -118,18 +120,18 @@ class Order:
                 continue
             row, place = divmod(warp, size)
             first = self.first + row * size
-            for chain, count in self.pending[warp].items():
-                far = chain.gather(count)
-                near = chain.near.get(first)
+            for sequence, count in self.pending[warp].items():
+                far = sequence.gather(count)
+                near = sequence.near.get(first)
                 if near is not None:
                     np.maximum(known[row, place], near, out=known[row, place])
                 if wide and far is not None:
-                    self.far[warp] = self._both(self.far[warp], far)
+                    self.far[warp] = self._join(self.far[warp], far)
                     np.maximum(known[row, place], far[first : first + size], out=known[row, place])
             if wide:
                 self.pending[warp] = {}
 
-    def _both(self, a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
+    def _join(self, a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
         """What is known together; the last answer is kept, since many warps ask the same."""
         if a is None or a is b:
             return b
@@ -141,7 +143,7 @@ class Order:
 
     # --- what barriers pass on ---
 
-    def meet(self, joined: np.ndarray) -> None:
+    def sync(self, joined: np.ndarray) -> None:
         """Warps marked in ``joined`` (rows, warps) meet at a barrier."""
         if self.used:
             chosen = joined[:, :, None]
@@ -151,9 +153,9 @@ class Order:
         if self.handed:
             for row in np.flatnonzero(joined.any(axis=1)):
                 warps = (row * self.clocks.warps + np.flatnonzero(joined[row])).tolist()
-                self._share(warps, warps)
+                self._pass_on(warps, warps)
 
-    def inherit(self, warps: np.ndarray, past: np.ndarray) -> None:
+    def acquire(self, warps: np.ndarray, past: np.ndarray) -> None:
         """Warps get to know ``past``, by warp of their row: from those that are news to them."""
         if not (self.used or self.handed):
             return
@@ -167,21 +169,24 @@ class Order:
             for table in self.before_fence:
                 np.maximum(table[row, place], table[row, news].max(axis=0), out=table[row, place])
             if self.handed:
-                self._share((row * size + news).tolist(), [warp])
+                self._pass_on((row * size + news).tolist(), [warp])
 
-    def _share(self, givers: list[int], takers: list[int]) -> None:
+    def _pass_on(self, givers: list[int], takers: list[int]) -> None:
         far: np.ndarray | None = None
-        pending: dict[Chain, int] = {}
+        pending: dict[ReleaseSequence, int] = {}
         for warp in givers:
-            far = self._both(far, self.far[warp])
-            for chain, count in self.pending[warp].items():
-                pending[chain] = max(count, pending.get(chain, 0))
+            far = self._join(far, self.far[warp])
+            for sequence, count in self.pending[warp].items():
+                pending[sequence] = max(count, pending.get(sequence, 0))
         for warp in takers:
             if far is not None:
-                self.far[warp] = self._both(far, self.far[warp])
+                self.far[warp] = self._join(far, self.far[warp])
             if pending:
                 mine = self.pending[warp]
-                more = {chain: max(count, mine.get(chain, 0)) for chain, count in pending.items()}
+                more = {
+                    sequence: max(count, mine.get(sequence, 0))
+                    for sequence, count in pending.items()
+                }
                 self.pending[warp] = {**mine, **more}
 
     # --- flags ---
@@ -207,7 +212,7 @@ class Order:
             self._reach(site, group, region, elements * site.width, flags, writes)
         modifiers = {*site.instruction.modifiers}
         if self.handed and modifiers & {"acquire", "acq_rel"}:
-            self._take(group.warps, reach(modifiers) == GPU)
+            self._acquire_pending(group.warps, reach(modifiers) == GPU)
 
     def _reach(
         self,
@@ -240,28 +245,34 @@ class Order:
             where = places.tolist()
         reads = not site.is_store  # also an atomic: it may be how a thread polls
         own, level = self.clocks.own, self.clocks.level
-        chains = flags.chains(region)
-        whole = chains.get(None)
+        sequences = flags.sequences(region)
+        whole = sequences.get(None)
         for lane, place in zip(lanes.tolist(), where, strict=False):
             warp = lane >> 5
             if reads:
-                chain = whole or chains.get(place)  # as find(), but many may wait for a flag
-                if chain and chain.count and self.pending[warp].get(chain) != chain.count:
-                    self.pending[warp][chain] = chain.count
+                sequence = whole or sequences.get(place)  # as find(), but many may wait for a flag
+                if (
+                    sequence
+                    and sequence.count
+                    and self.pending[warp].get(sequence) != sequence.count
+                ):
+                    self.pending[warp][sequence] = sequence.count
                     self.handed = True
-                    seen = self.seen[warp // size]
-                    seen.pop(chain, None)
-                    seen[chain] = Seen(chain.count, site, lane)
-                    if len(seen) > FEW:
-                        del seen[next(iter(seen))]
+                    read = self.reads[warp // size]
+                    read.pop(sequence, None)
+                    read[sequence] = FlagRead(sequence.count, site, lane)
+                    if len(read) > FEW:
+                        del read[next(iter(read))]
             if writes:
-                chain = flags.of(region, place, over=site.is_store)
+                sequence = flags.of(region, place, over=site.is_store)
                 moment = level if own is None else int(own[warp]), self.changes
-                if chain.last.get(self.first + warp) != moment:  # else it has nothing new to tell
-                    chain.last[self.first + warp] = moment
-                    chain.add(self._release(chain.count, lane, site))
-                chains = flags.chains(region)
-                whole = chains.get(None)
+                if (
+                    sequence.last.get(self.first + warp) != moment
+                ):  # else it has nothing new to tell
+                    sequence.last[self.first + warp] = moment
+                    sequence.add(self._release(sequence.count, lane, site))
+                sequences = flags.sequences(region)
+                whole = sequences.get(None)
 
     def _release(self, number: int, lane: int, site: WatchedAccess) -> Release:
         clocks, warp = self.clocks, lane >> 5
@@ -306,8 +317,8 @@ class Order:
         the launch) did at ``time``, though no fence has come since."""
         warp = lane >> 5
         first = self.first + warp // self.clocks.warps * self.clocks.warps
-        for chain, count in self.pending[warp].items():
-            far, near = chain.gather(count), chain.near.get(first)
+        for sequence, count in self.pending[warp].items():
+            far, near = sequence.gather(count), sequence.near.get(first)
             if far is not None and far[other] > time:
                 return True
             if near is not None and 0 <= other - first < len(near) and near[other - first] > time:
@@ -326,24 +337,24 @@ class Order:
         """Whether a thread of the lane's block has read, at a place, what ``other`` (a warp of the
         launch) put there: then that access lies behind."""
         flags = self.flags if region.space == "global" else self.shared_flags
-        chain = flags.find(region, place)
-        if chain is None:
+        sequence = flags.find(region, place)
+        if sequence is None:
             return False
-        seen = self.seen[(lane >> 5) // self.clocks.warps].get(chain)
-        if seen is None:
+        read = self.reads[(lane >> 5) // self.clocks.warps].get(sequence)
+        if read is None:
             return False
-        return any(r.warp == other and r.number < seen.count for r in chain.kept)
+        return any(r.warp == other and r.number < read.count for r in sequence.kept)
 
-    def link(self, lane: int, other: int, time: int) -> tuple[Release, Seen] | None:
+    def find_flag(self, lane: int, other: int, time: int) -> tuple[Release, FlagRead] | None:
         """A flag that a thread of the lane's block has read and that a thread of the block of
         ``other`` (a warp of the launch) had set after ``time``."""
         size = self.clocks.warps
         first = self.first + (other - self.first) // size * size
-        for chain, seen in reversed(self.seen[(lane >> 5) // size].items()):
-            handed = [r for r in chain.kept if r.first == first and r.number < seen.count]
+        for sequence, read in reversed(self.reads[(lane >> 5) // size].items()):
+            handed = [r for r in sequence.kept if r.first == first and r.number < read.count]
             covering = [r for r in handed if r.fenced[other - first] > time]
             later = [r for r in handed if r.warp != other or r.time > time]
             same = [r for r in handed if r.warp == other and r.time == time]
             for release in (*covering[:1], *same[-1:], *later[:1]):
-                return release, seen
+                return release, read
         return None

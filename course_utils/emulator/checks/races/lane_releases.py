@@ -18,11 +18,11 @@ import numpy as np
 from ...isa import ptx
 from .race_entries import THREAD
 
-KEPT = 1 << 12  # stretches of a warp. Of older ones only the last lanes' part is lost
+KEPT = 1 << 12  # intervals of a warp. Of older ones only the last lanes' part is lost
 
 
 @dataclass
-class Stretch:
+class ReleaseInterval:
     """Releases of a warp by the same lanes, from the time ``first`` on. ``lanes``: bool, (32,);
     ``before``: up to when they cover the other lanes, int64, (32,). ``instruction``: the latest."""
 
@@ -38,10 +38,10 @@ class LaneReleases:
     how many that has."""
 
     warps: int
-    _stretches: dict[int, list[Stretch]] = field(default_factory=dict)
+    _intervals: dict[int, list[ReleaseInterval]] = field(default_factory=dict)
     _partial: np.ndarray | None = None  # the warps among them, bool
 
-    def some(
+    def add_partial(
         self,
         warp: int,
         time: int,
@@ -54,18 +54,18 @@ class LaneReleases:
         if self._partial is None:
             self._partial = np.zeros(self.warps, bool)
         self._partial[warp] = True
-        stretches = self._stretches.setdefault(warp, [])
+        intervals = self._intervals.setdefault(warp, [])
         before = np.maximum(known, self._cover(warp, time - 1))
-        if stretches:
-            last = stretches[-1]
+        if intervals:
+            last = intervals[-1]
             if (last.lanes == lanes).all() and (last.before >= before)[~lanes].all():
                 last.instruction = instruction
                 return
-        stretches.append(Stretch(time, lanes, before, instruction))
-        if len(stretches) > KEPT:
-            del stretches[: KEPT // 2]
+        intervals.append(ReleaseInterval(time, lanes, before, instruction))
+        if len(intervals) > KEPT:
+            del intervals[: KEPT // 2]
 
-    def whole(self, warps: np.ndarray, times: np.ndarray | int) -> None:
+    def add_whole(self, warps: np.ndarray, times: np.ndarray | int) -> None:
         """Releases by all lanes of warps, int64 (n,), or their ``__syncwarp()``. ``times``: those
         to which they move on."""
         if self._partial is None:
@@ -75,22 +75,24 @@ class LaneReleases:
             return
         times = np.broadcast_to(times, warps.shape)
         for warp, time in zip(warps[at].tolist(), times[at].tolist(), strict=True):
-            stretches = self._stretches[warp]
-            if not stretches[-1].lanes.all():
-                stretches.append(Stretch(time, np.ones(32, bool), np.zeros(32, np.int64), None))
+            intervals = self._intervals[warp]
+            if not intervals[-1].lanes.all():
+                intervals.append(
+                    ReleaseInterval(time, np.ones(32, bool), np.zeros(32, np.int64), None)
+                )
 
-    def _at(self, warp: int, known: int) -> Stretch | None:
-        """The stretch that holds the release with the time ``known``."""
-        stretches = self._stretches.get(warp, [])
-        at = bisect_right(stretches, known, key=lambda s: s.first)
-        return stretches[at - 1] if at else None
+    def _at(self, warp: int, known: int) -> ReleaseInterval | None:
+        """The interval that holds the release with the time ``known``."""
+        intervals = self._intervals.get(warp, [])
+        at = bisect_right(intervals, known, key=lambda s: s.first)
+        return intervals[at - 1] if at else None
 
     def _cover(self, warp: int, known: int) -> np.ndarray:
-        stretch = self._at(warp, known)
+        interval = self._at(warp, known)
         return (
             np.full(32, known)
-            if stretch is None
-            else np.where(stretch.lanes, known, stretch.before)
+            if interval is None
+            else np.where(interval.lanes, known, interval.before)
         )
 
     def covered(self, known: np.ndarray, threads: np.ndarray) -> np.ndarray:
@@ -108,7 +110,7 @@ class LaneReleases:
         known[chosen] = table[which, threads[chosen] & 31]
         return known
 
-    def left_out(self, known: int, entry_thread: int, time: int) -> Stretch | None:
+    def left_out(self, known: int, entry_thread: int, time: int) -> ReleaseInterval | None:
         """The release that is known, where it leaves out an access by a thread of the launch at
         ``time``."""
         warp, lane = (entry_thread & THREAD) >> 5, entry_thread & 31

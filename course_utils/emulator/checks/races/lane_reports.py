@@ -6,8 +6,8 @@ import numpy as np
 
 from ...machine.accesses import WatchedAccess
 from .checked_access import CheckedAccess
-from .lane_releases import Stretch
-from .severity import in_step
+from .lane_releases import ReleaseInterval
+from .severity import in_lockstep
 
 LANES_IN_STEP = (
     "Warning: lanes of a warp are mostly converged, so this often works. Neither the compiler nor\n"
@@ -15,7 +15,7 @@ LANES_IN_STEP = (
 )
 
 
-def lanes_left_out(access: CheckedAccess, release: Stretch, entry: int) -> str:
+def lanes_left_out(access: CheckedAccess, release: ReleaseInterval, entry: int) -> str:
     """Why a release that this access comes after doesn't order the earlier access ``entry``."""
     batch, i = access.group.batch, release.instruction
     first = access.earlier(entry) & ~31
@@ -42,6 +42,6 @@ def usually_done(
         if release is None:
             return False
         found[id(release.instruction)] = release.instruction
-    return in_step(there.instruction) and all(
+    return in_lockstep(there.instruction) and all(
         i is not None and paths.connected(there.instruction, i) for i in found.values()
     )

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from ...isa.ptx import Address, Instruction, Operand, Register
 
 
-def first_looks(
+def optimistic_loads(
     forms: Iterable[Instruction], instructions: Iterable[Instruction]
 ) -> frozenset[int]:
     """The ids of the loads among a kernel's ``instructions`` whose value becomes, through moves

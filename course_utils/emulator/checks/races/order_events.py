@@ -16,7 +16,7 @@ from ...machine.convergence import live_masks
 from ...machine.lanes import Group
 from ...machine.observer import Observer
 from ..barriers.sync_check import EVERYONE
-from .arrivals import Relaxed
+from .arrivals import RelaxedArrival
 from .batch_races import BatchRaces
 from .mbarrier_scopes import arrival_too_narrow, narrow_arrival, narrow_wait, wait_too_narrow
 from .race_entries import CLOCK_SHIFT, THREAD
@@ -49,32 +49,32 @@ class OrderEvents(Observer):
         homes = group.warps // (group.batch.lanes_per_block // 32)
         for block in np.unique(homes).tolist():
             warps = group.warps[homes == block]
-            races.meetings.of(("bar", number, block)).gather(races.clocks.released(warps))
+            races.barrier_clocks.of(("bar", number, block)).join(races.clocks.released(warps))
 
     def barrier_completes(
         self, batch: Batch, joined: np.ndarray, number: int, arrived: np.ndarray
     ) -> None:
         waited = joined & ~arrived
         self._meet(batch, waited)
-        meetings = self._batches[batch].meetings
+        barrier_clocks = self._batches[batch].barrier_clocks
         for block in np.flatnonzero(arrived.any(axis=1)).tolist():
-            meetings.of(("bar", number, block)).complete()
+            barrier_clocks.of(("bar", number, block)).complete()
             warps = block * joined.shape[1] + np.flatnonzero(waited[block])
             if len(warps):
-                meetings.passed(("bar", number, block), warps)
+                barrier_clocks.passed(("bar", number, block), warps)
 
     def _meet(self, batch: Batch, joined: np.ndarray) -> None:
         """Warps of each block meet at one of its barriers."""
         clocks = self.clocks(batch)
         size = clocks.span // batch.lanes_per_block
         if size == 1:
-            clocks.meet(joined)
+            clocks.sync(joined)
             return
         by_rank = joined.reshape(len(joined) // size, size, -1)
         for rank in np.flatnonzero(by_rank.any(axis=(0, 2))):
             only = np.zeros_like(by_rank)
             only[:, rank] = by_rank[:, rank]
-            clocks.meet(only.reshape(len(by_rank), -1))
+            clocks.sync(only.reshape(len(by_rank), -1))
 
     def cluster_arrives(self, group: Group, instruction: ptx.Instruction) -> None:
         state = self._batches[group.batch]
@@ -83,20 +83,20 @@ class OrderEvents(Observer):
         clocks = state.clocks
         clocks.release(self._with_ended(group), group.warps, instruction)
         for row, warps in self._rows(group):
-            state.meetings.arrive(row, warps, clocks.released(warps), instruction)
+            state.barrier_clocks.arrive(row, warps, clocks.released(warps), instruction)
 
     def cluster_barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
         for row in np.flatnonzero(joined.any(axis=1)).tolist():
-            self._batches[batch].meetings.of(row).complete()
+            self._batches[batch].barrier_clocks.of(row).complete()
 
     def cluster_passed(self, group: Group) -> None:
         state = self._batches[group.batch]
         state.waited[group.slots] = True
         if state.at_arrival == state.accesses and self._all(group):
-            state.clocks.meet(np.ones(state.clocks.known.shape[:2], bool))
+            state.clocks.sync(np.ones(state.clocks.known.shape[:2], bool))
             return
         for row, warps in self._rows(group):
-            state.meetings.passed(row, warps)
+            state.barrier_clocks.passed(row, warps)
 
     @staticmethod
     def _with_ended(group: Group) -> np.ndarray:
@@ -121,9 +121,9 @@ class OrderEvents(Observer):
     def warps_meet(self, group: Group) -> None:
         masks = group.full(group.code.blocks[group.block].member_mask(group)).astype(np.uint32)
         if (masks == EVERYONE).all():
-            self.clocks(group.batch).tick(group.warps)
+            self.clocks(group.batch).sync_warps(group.warps)
         else:  # some lanes wait for a part of their warp only
-            self.clocks(group.batch).lanes_meet(group.lanes, masks)
+            self.clocks(group.batch).sync_lanes(group.lanes, masks)
 
     def fence(self, group: Group, instruction: ptx.Instruction) -> None:
         order = self.clocks(group.batch).order
@@ -144,29 +144,29 @@ class OrderEvents(Observer):
         if transfer is None or transfer.queue == "async":
             home, warps = barrier.key >> KEY_SHIFT, np.unique(lanes >> 5)
             if lanes[0] // batch.lanes_per_block != home:
-                state.visits.add(batch, state.clocks, barrier.key, lanes, i)
-                state.meetings.of(barrier).visited = True
+                state.remote_arrivals.add(batch, state.clocks, barrier.key, lanes, i)
+                state.barrier_clocks.of(barrier).remote_arrival = True
                 if arrival_too_narrow(i):
                     finding = narrow_arrival(batch, barrier, int(lanes[0]), i)
                     self.findings.add(("scope", i.location), finding)
             state.clocks.release(lanes, warps, i)
-            state.meetings.arrive(barrier, warps, state.clocks.released(warps), i, home)
+            state.barrier_clocks.arrive(barrier, warps, state.clocks.released(warps), i, home)
         else:
-            state.meetings.of(barrier).gather(state.past[transfer.number])
+            state.barrier_clocks.of(barrier).join(state.past[transfer.number])
 
     def mbarrier_completes(self, batch: Batch, barrier: MBarrier) -> None:
-        self._batches[batch].meetings.of(barrier).complete()
+        self._batches[batch].barrier_clocks.of(barrier).complete()
 
     def mbarrier_passed(
         self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, instruction: ptx.Instruction
     ) -> None:
-        meetings = self._batches[batch].meetings
-        meetings.passed(barrier, np.unique(lanes >> 5))
-        if meetings.of(barrier).from_afar and wait_too_narrow(instruction):
+        barrier_clocks = self._batches[batch].barrier_clocks
+        barrier_clocks.passed(barrier, np.unique(lanes >> 5))
+        if barrier_clocks.of(barrier).remote_release and wait_too_narrow(instruction):
             finding = narrow_wait(batch, barrier, int(lanes[0]), instruction)
             self.findings.add(("scope", instruction.location), finding)
 
-    def relaxed_between(self, batch: Batch, entry: int, lane: int) -> Relaxed | None:
+    def relaxed_between(self, batch: Batch, entry: int, lane: int) -> RelaxedArrival | None:
         """A relaxed arrival, but for which a lane would know of an earlier access."""
         warp, time = (entry & THREAD) >> 5, entry >> CLOCK_SHIFT
-        return self._batches[batch].meetings.relaxed_between(warp, time, lane)
+        return self._batches[batch].barrier_clocks.relaxed_between(warp, time, lane)

@@ -21,8 +21,8 @@ from .severity import (
     ONE_STAYS,
     TOGETHER,
     WITH_SHUFFLE,
-    counts,
-    in_step,
+    in_lockstep,
+    is_block_counter,
 )
 from .tile_reads import until
 from .volatile_updates import ORDERS_NOTHING, VOLATILE, is_volatile
@@ -129,7 +129,7 @@ def note_of(
     if len(apart) < len(bad):
         a, b = there.instruction, access.site.instruction
         paths = access.races.paths(access.group.code)
-        if not (in_step(a) and in_step(b) and paths.connected(a, b)):
+        if not (in_lockstep(a) and in_lockstep(b) and paths.connected(a, b)):
             return ""
         if access.clocks.lane_known is not None:
             return ""  # lanes have met in parts of their warp
@@ -139,10 +139,10 @@ def note_of(
             return IN_LOOP
         if access.site.is_store and there.is_store and a.location == b.location:
             return ONE_STAYS
-        meeting = paths.meeting(a, b)
+        convergence = paths.convergence_between(a, b)
         barrier = access.group.batch.launch.options.words.warp_barrier
-        what = meeting and WITH_SHUFFLE.format(
-            what=TOGETHER[meeting.opcode], where=meeting.location, barrier=barrier
+        what = convergence and WITH_SHUFFLE.format(
+            what=TOGETHER[convergence.opcode], where=convergence.location, barrier=barrier
         )
         notes.append(what or IN_STEP.format(barrier=barrier))
     return notes[-1]
@@ -176,11 +176,11 @@ def _acquire_is_missing(access: CheckedAccess, entries: np.ndarray, at: int) -> 
     if order is None or same_block(access.group.batch, earlier, lane) or not order.flags.fences:
         return False
     other, time = (entry & THREAD) >> 5, entry >> CLOCK_SHIFT
-    found = order.link(lane, other, time)
+    found = order.find_flag(lane, other, time)
     if not found:
         return False
     flag, seen = found
-    return bool(flag.fenced[other - flag.first] > time) and counts(seen.site.instruction)
+    return bool(flag.fenced[other - flag.first] > time) and is_block_counter(seen.site.instruction)
 
 
 def _some(positions: np.ndarray) -> list[int]:

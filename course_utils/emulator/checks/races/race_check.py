@@ -26,7 +26,7 @@ from ...machine.lanes import Group
 from ...machine.launch_state import LaunchState
 from ...memory.address_space import Region
 from .access_numbers import AccessNumbers
-from .arrivals import Meetings, Relaxed, arrives
+from .arrivals import BarrierClocks, RelaxedArrival, arrives
 from .batch_races import BatchRaces
 from .cluster_lifetimes import (
     left_too_early,
@@ -38,12 +38,12 @@ from .cluster_lifetimes import (
 from .conflict import AccessCheck
 from .copy_sides import CopySide, fetched, side_of, sides
 from .flags import Flags
-from .happens_before import Order, fences, has_scopes, is_strong, makes_order
+from .happens_before import HappensBefore, fences, has_scopes, is_strong, makes_order
 from .lane_releases import LaneReleases
-from .optimistic_loads import first_looks
+from .optimistic_loads import optimistic_loads
 from .order_events import OrderEvents
 from .race_entries import THREAD, number_of, pack
-from .race_shadow import RaceShadow, cells_of, meets, span_of
+from .race_shadow import RaceShadow, cells_of, overlap, span_of
 from .severity import Paths
 from .shared_names import NOTE, one_memory
 from .tensor_memory_check import TensorClocks
@@ -72,7 +72,7 @@ class RaceCheck(OrderEvents):
             self._releases = LaneReleases(
                 math.prod(launch.grid) * -(-math.prod(launch.block) // 32)
             )
-        looks = first_looks(launch.entry.forms, launch.entry.instructions())
+        looks = optimistic_loads(launch.entry.forms, launch.entry.instructions())
         self.numbers = AccessNumbers(looks)
         self._flags: Flags | None = None
         self.scopes = has_scopes(launch.entry.forms)
@@ -91,13 +91,13 @@ class RaceCheck(OrderEvents):
         clocks = (TensorClocks if self.launch.entry.tensor_memory else VectorClocks)(batch)
         nobody = np.zeros(batch.block_count, bool)
         tiles = TileReads(batch.block_count * batch.lanes_per_block)
-        self._batches[batch] = BatchRaces(clocks, Meetings(batch, clocks), nobody, tiles)
+        self._batches[batch] = BatchRaces(clocks, BarrierClocks(batch, clocks), nobody, tiles)
         if self._makes_order:
             if self._flags is None:
                 blocks = math.prod(self.launch.grid)
                 warps = blocks * batch.lanes_per_block // 32
                 self._flags = Flags(warps, fences(self.launch.entry.forms))
-            clocks.order = Order(batch, clocks, self._flags)
+            clocks.order = HappensBefore(batch, clocks, self._flags)
         if self._releases is not None:
             clocks.releases = self._releases
             clocks.active = np.zeros(batch.block_count * batch.lanes_per_block, bool)
@@ -142,13 +142,13 @@ class RaceCheck(OrderEvents):
         low, length = first * site.width, spread.high - spread.low
         span = low, low + length + site.bytes
         reads = not (site.is_store or site.is_atomic)
-        if not reads or shadow.flying or meets(span, shadow.written):
+        if not reads or shadow.bytes_in_flight or overlap(span, shadow.written):
             access = AccessCheck(self, site, group, region, shadow, span, group.full(index + first))
             for piece in range(max(1, site.bytes // shadow.granule)):
-                access.make(piece)
+                access.check_cells(piece)
         if reads:
             read = first, self.numbers.of(site, region), site.width, site.bytes
-            shadow.put_aside(clocks, group.lanes, index, length, read)
+            shadow.defer_read(clocks, group.lanes, index, length, read)
         if flag is not None:
             flag.after(site, group, region, group.full(index + first))
 
@@ -188,11 +188,11 @@ class RaceCheck(OrderEvents):
                 span = span_of(region, shadow, cells)
                 group = Group.of_copy(batch, owners)
                 access = AccessCheck(self, site, group, region, shadow, span)
-                access.make(0, cells)
+                access.check_cells(0, cells)
                 if not writes:
                     shadow.enter_read(cells, access.entries, span)
             marks = pack(clocks.threads(owners), 1, self.numbers.of(site, region) | writes)
-            shadow.take_off(cells, marks)
+            shadow.copy_started(cells, marks)
         if transfer.queue != "async":  # cp.async is handed over by its thread, at its wait
             lanes = transfer.lanes[:1]
             clocks.release(lanes, lanes >> 5, transfer.instruction)
@@ -205,30 +205,30 @@ class RaceCheck(OrderEvents):
             return
         region, view, index = found
         shadow = self._global.get(region)
-        if shadow is None or not shadow.flying or not index.size:
+        if shadow is None or not shadow.bytes_in_flight or not index.size:
             return
         shadow.fit(view.itemsize, 4)
         cells = cells_of(view, index, shadow.granule)
         group = Group.of_copy(batch, np.repeat(transfer.lanes[:1], len(cells)))
         site = self._copy_site(transfer.instruction, False)
         span = span_of(region, shadow, cells)
-        AccessCheck(self, site, group, region, shadow, span).meet_copies(cells)
+        AccessCheck(self, site, group, region, shadow, span).compare_copies(cells)
 
     def copy_lands(self, batch: Batch, transfer: Transfer) -> None:
         if transfer.queue != "async":
-            self._touch_down(batch, transfer, "shared")
+            self._copy_landed(batch, transfer, "shared")
 
     def copy_observed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
-        self._touch_down(batch, transfer, "shared", instruction)
+        self._copy_landed(batch, transfer, "shared", instruction)
 
     def copy_visible(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
-        self._touch_down(batch, transfer, "global", instruction)
+        self._copy_landed(batch, transfer, "global", instruction)
 
     def past(self, batch: Batch, transfer: Transfer) -> np.ndarray:
         """What the end of a copy hands over: what its thread knew when it started it."""
         return self._batches[batch].past[transfer.number]
 
-    def _touch_down(
+    def _copy_landed(
         self, batch: Batch, transfer: Transfer, space: str, waited: ptx.Instruction | None = None
     ) -> None:
         """A copy has landed in ``space``. ``waited``: the instruction of its threads (of cp.async,
@@ -240,7 +240,7 @@ class RaceCheck(OrderEvents):
             if region.space != space or shadow is None:
                 continue
             cells = cells_of(view, index, shadow.granule)
-            shadow.touch_down(cells)
+            shadow.copy_landed(cells)
             if waited is not None:
                 owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
                 threads, now = clocks.threads(owners), clocks.now(owners)
@@ -270,7 +270,7 @@ class RaceCheck(OrderEvents):
                 i = self.numbers.site(int(number_of(entry))).instruction
                 self._left_too_early(batch, block, region.name, kind, lane, i, told)
         for block in blocks.tolist():
-            for entry, lane, i, name in state.visits.unknown(batch, state.clocks, block):
+            for entry, lane, i, name in state.remote_arrivals.unknown(batch, state.clocks, block):
                 told = self.relaxed_between(batch, entry, block * batch.lanes_per_block)
                 self._left_too_early(batch, block, name, "arrives at", lane, i, told)
 
@@ -282,7 +282,7 @@ class RaceCheck(OrderEvents):
         kind: str,
         lane: int,
         i: ptx.Instruction,
-        told: Relaxed | None,
+        told: RelaxedArrival | None,
     ) -> None:
         finding = left_too_early(batch, block, name, kind, int(lane), i, told)
         self.findings.add(("gone", i.location, kind), finding)

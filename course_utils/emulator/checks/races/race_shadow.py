@@ -4,7 +4,7 @@ A :class:`RaceShadow` keeps for each cell of an array the entries (:mod:`.race_e
 writer and its last reader, and of one more reader that is another thread than the last.
 
 Most accesses need no look at single cells. Between two barriers a tile is either written or read,
-and most arrays of a launch are only ever read: so reads are put aside as they come, and entered
+and most arrays of a launch are only ever read: so reads are deferred as they come, and entered
 cell by cell only when something is written where they were.
 """
 
@@ -17,16 +17,16 @@ from ...numerics.rounding import ceil_div
 from .race_entries import MAX_CLOCK, THREAD, pack
 from .vector_clocks import VectorClocks
 
-Read = tuple[int, int, int, int]  # see `_Aside`
+Read = tuple[int, int, int, int]  # see `_DeferredReads`
 
-ASIDE_LANES = 1 << 22  # addresses put aside (32 MB), and reads, before all are entered
-ASIDE_READS = 1 << 15
-ENOUGH_LOOKS = 1 << 12  # looks at what was put aside before all of it is entered
+DEFERRED_LANES = 1 << 22  # deferred addresses (32 MB), and reads, before all are entered
+DEFERRED_READS = 1 << 15
+ENOUGH_LOOKS = 1 << 12  # looks at the deferred reads before all of it is entered
 ENTERED_AT_ONCE = 1 << 16  # addresses
-EMPTY = (1 << 62, -1)  # a range of bytes that meets no other
+EMPTY = (1 << 62, -1)  # a range of bytes that overlaps no other
 
 
-def meets(a: tuple[int, int], b: tuple[int, int]) -> bool:
+def overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
     """Whether two ranges [from, to) have something in common."""
     return a[0] < b[1] and b[0] < a[1]
 
@@ -36,8 +36,8 @@ def hull(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
     return min(a[0], b[0]), max(a[1], b[1])
 
 
-class _Aside:
-    """Reads put aside: those of the same lanes at the same time whose addresses differ by where
+class _DeferredReads:
+    """Deferred reads: those of the same lanes at the same time whose addresses differ by where
     they begin only. ``reads``: (first element, to which ``index`` is added; instruction's number;
     bytes of an element; bytes of the access) of each, in order. ``length``: bytes from the lowest
     address to the highest."""
@@ -58,7 +58,7 @@ class _Aside:
         """Remove the reads that touch a range of bytes: first elements, by what else a read has."""
         chosen: dict[tuple[int, int, int], list[int]] = {}
         for read in list(self.reads):
-            if meets(self.range_of(read), span):
+            if overlap(self.range_of(read), span):
                 del self.reads[read]
                 chosen.setdefault(read[1:], []).append(read[0])
         return chosen
@@ -80,8 +80,8 @@ class RaceShadow:
         self.size, self.granule = size, granule
         cells = ceil_div(size, granule)
         self.writer, self.reader, self.other = np.zeros((3, cells), np.int64)
-        self.flight: np.ndarray | None = None  # copies in flight, odd numbers those that write
-        self.flying = 0  # bytes of them
+        self.in_flight: np.ndarray | None = None  # copies in flight, odd numbers those that write
+        self.bytes_in_flight = 0
         self.filled: np.ndarray | None = None  # whether a copy has landed in a cell
         self.forget()
 
@@ -89,8 +89,8 @@ class RaceShadow:
         """Everything so far is known to everybody: from now on it races with nothing."""
         self.level = 0
         self.written = self.read_in = EMPTY
-        self._aside: dict[tuple[int, ...], _Aside] = {}
-        self._aside_lanes = self._aside_reads = self._looks = 0
+        self._deferred: dict[tuple[int, ...], _DeferredReads] = {}
+        self._deferred_lanes = self._deferred_reads = self._looks = 0
 
     # --- cells ---
 
@@ -100,7 +100,7 @@ class RaceShadow:
         if granule >= self.granule:
             return
         times = self.granule // granule
-        for name in ("writer", "reader", "other", "flight", "filled"):
+        for name in ("writer", "reader", "other", "in_flight", "filled"):
             if getattr(self, name) is not None:
                 setattr(self, name, np.repeat(getattr(self, name), times))
         self.granule = granule
@@ -115,49 +115,49 @@ class RaceShadow:
 
     # --- reads ---
 
-    def put_aside(
+    def defer_read(
         self, clocks: VectorClocks, lanes: np.ndarray, index: np.ndarray, length: int, read: Read
     ) -> None:
-        """Remember a read by some lanes, now; see :class:`_Aside`."""
+        """Remember a read by some lanes, now; see :class:`_DeferredReads`."""
         key = (id(index), id(lanes), clocks.level, id(clocks.own))
-        aside = self._aside.get(key)
-        if aside is None:
-            aside = self._aside[key] = _Aside(index, lanes, clocks, length)
-            self._aside_lanes += len(index)
-        if read not in aside.reads:
-            aside.reads[read] = None
-            aside.range = hull(aside.range, aside.range_of(read))
-            self._aside_reads += 1
-            if self._aside_lanes > ASIDE_LANES or self._aside_reads > ASIDE_READS:
+        deferred = self._deferred.get(key)
+        if deferred is None:
+            deferred = self._deferred[key] = _DeferredReads(index, lanes, clocks, length)
+            self._deferred_lanes += len(index)
+        if read not in deferred.reads:
+            deferred.reads[read] = None
+            deferred.range = hull(deferred.range, deferred.range_of(read))
+            self._deferred_reads += 1
+            if self._deferred_lanes > DEFERRED_LANES or self._deferred_reads > DEFERRED_READS:
                 self.enter((0, self.size))
 
     def enter(self, span: tuple[int, int]) -> None:
-        """Enter the reads put aside that touch a range of bytes, or all when looking for those has
+        """Enter the deferred reads that touch a range of bytes, or all when looking for those has
         taken long enough."""
-        if not self._aside:
+        if not self._deferred:
             return
-        self._looks += len(self._aside)
+        self._looks += len(self._deferred)
         if self._looks > ENOUGH_LOOKS:
             self._looks, span = 0, (0, self.size)
-        for key, aside in list(self._aside.items()):
-            if not meets(aside.range, span):
+        for key, deferred in list(self._deferred.items()):
+            if not overlap(deferred.range, span):
                 continue
-            self._looks += len(aside.reads)
-            for (number, width, size), firsts in aside.take(span).items():
-                self._aside_reads -= len(firsts)
-                entries, lanes = aside.entries(number), len(aside.lanes)
+            self._looks += len(deferred.reads)
+            for (number, width, size), firsts in deferred.take(span).items():
+                self._deferred_reads -= len(firsts)
+                entries, lanes = deferred.entries(number), len(deferred.lanes)
                 ends = (min(firsts), number, width, size), (max(firsts), number, width, size)
-                touched = hull(*map(aside.range_of, ends))
+                touched = hull(*map(deferred.range_of, ends))
                 some = max(1, ENTERED_AT_ONCE // lanes)
                 for start in range(0, len(firsts), some):
                     at = np.array(firsts[start : start + some])[:, None]
-                    elements = np.broadcast_to(aside.index + at, (len(at), lanes)).ravel()
+                    elements = np.broadcast_to(deferred.index + at, (len(at), lanes)).ravel()
                     each = np.broadcast_to(entries, (len(at), lanes)).ravel()
                     for piece in range(max(1, size // self.granule)):
                         self.enter_read(self.cells(elements, width, piece), each, touched)
-            if not aside.reads:
-                del self._aside[key]
-                self._aside_lanes -= len(aside.index)
+            if not deferred.reads:
+                del self._deferred[key]
+                self._deferred_lanes -= len(deferred.index)
 
     def enter_read(self, cells: np.ndarray, entries: np.ndarray, span: tuple[int, int]) -> None:
         """Enter reads of cells, within the range of bytes ``span``."""
@@ -176,27 +176,27 @@ class RaceShadow:
         whether each lane has a cell of its own."""
         self.written = hull(self.written, span)
         self.writer[cells] = entries
-        if meets(span, self.read_in):
+        if overlap(span, self.read_in):
             self.reader[cells] = self.other[cells] = 0
         return self.writer.take(cells).tobytes() == entries.tobytes()
 
     # --- copies in flight ---
 
-    def take_off(self, cells: np.ndarray, marks: np.ndarray) -> None:
+    def copy_started(self, cells: np.ndarray, marks: np.ndarray) -> None:
         """A copy that touches cells is in flight; ``marks``: entries, odd where it writes."""
-        if self.flight is None:
-            self.flight = np.zeros(len(self.writer), np.int64)
-        self.flight[cells] = marks
-        self.flying += len(cells) * self.granule
+        if self.in_flight is None:
+            self.in_flight = np.zeros(len(self.writer), np.int64)
+        self.in_flight[cells] = marks
+        self.bytes_in_flight += len(cells) * self.granule
 
-    def touch_down(self, cells: np.ndarray) -> None:
+    def copy_landed(self, cells: np.ndarray) -> None:
         """A copy that touched cells has landed."""
-        if self.flight is not None:
-            self.flight[cells] = 0
+        if self.in_flight is not None:
+            self.in_flight[cells] = 0
         if self.filled is None:
             self.filled = np.zeros(len(self.writer), bool)
         self.filled[cells] = True
-        self.flying -= len(cells) * self.granule
+        self.bytes_in_flight -= len(cells) * self.granule
 
 
 def span_of(region: Region, shadow: RaceShadow, cells: np.ndarray) -> tuple[int, int]:

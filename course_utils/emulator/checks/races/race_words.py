@@ -8,11 +8,20 @@ from ...findings.causes import Cause
 from ...findings.report import DATA_RACE, ERROR, WARNING, Finding
 from .checked_access import CheckedAccess
 from .copy_groups import left_in_flight, overwrites
-from .copy_reports import NOT_READ, TWO_BLOCKS, copied_by, copy_at, landed, named, remedy, told
+from .copy_reports import (
+    NOT_READ,
+    TWO_BLOCKS,
+    completed_copy,
+    completion_target,
+    copied_by,
+    copy_at,
+    copy_name,
+    remedy,
+)
 from .copy_sides import CopySide
 from .race_causes import cause_of, note_of
 from .race_entries import THREAD, number_of
-from .severity import passed_by
+from .severity import bypassed_barrier
 from .tile_reads import until
 
 OVERWRITES = "\n  and is for the data of an earlier copy: this one overwrites it."
@@ -53,7 +62,7 @@ def report_race(
     if waited:
         did, rule = copied_by(there_site.instruction, waited)
     elif landed_copy:  # a copy that has landed, as this thread cannot know
-        did, rule = landed(there_site.instruction, kind)
+        did, rule = completed_copy(there_site.instruction, kind)
     cause, missing = cause_of(access, there_site, entries, cells, at, kind, verb, together)
     if cause not in (Cause.TILE_STILL_READ, Cause.COPIES_OVERLAP):
         missing += rule
@@ -67,10 +76,9 @@ def report_race(
         order, before, after = f"{kind} after {verb}", f"{after}{late}", before
         here, there, thread, block, other = there, here, other, other_block, thread
     text = f"Data race ({order}) on {region.name}[{index}]{where}:\n{before}\n{after}"
-    why = (
-        f"{missing}"
-        f"{passed_by(access.races.paths, access.group, access.site.instruction, earlier, lane)}"
-    )
+    instruction = access.site.instruction
+    bypassed = bypassed_barrier(access.races.paths, access.group, instruction, earlier, lane)
+    why = f"{missing}{bypassed}"
     note = note_of(access, there_site, entries, cells, bad)
     level = WARNING if note else ERROR
     times = len(bad) - 1
@@ -107,7 +115,7 @@ def report_copy(access: CheckedAccess, entry: int, cell: int, at: int, times: in
     index, name = access.index(cell), access.region.name
     where = access.region, cell, access.shadow.granule
     copy = copy_at(batch, started, earlier, *where)
-    what = f"\n    ({named(copy)}{told(batch, copy)})" if copy else ""
+    what = f"\n    ({copy_name(copy)}{completion_target(batch, copy)})" if copy else ""
     shared = access.region.space == "shared"
     place = f" in shared memory, block {access.home(cell)}" if shared else ""
     does, rule = ("writes it" if access.writes else "reads it"), ""

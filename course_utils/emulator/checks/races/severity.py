@@ -64,12 +64,12 @@ def whole_warps_left(options: Options) -> str:
     )
 
 
-def in_step(i: Instruction) -> bool:
+def in_lockstep(i: Instruction) -> bool:
     """Whether lanes do it themselves, all at once; wgmma and bulk copies go on beside them."""
     return i.opcode in ORDINARY and "bulk" not in i.modifiers
 
 
-def counts(i: Instruction) -> bool:
+def is_block_counter(i: Instruction) -> bool:
     """Whether it is an atomic by which blocks count themselves, and not one that takes a lock."""
     return i.opcode == "atom" and not {"cas", "exch"} & {*i.modifiers}
 
@@ -124,7 +124,7 @@ class Paths:
         (first, before), (last, after) = self._at[id(a)], self._at[id(b)]
         return last in self._behind(first, onwards=False) or (first == last and before < after)
 
-    def meeting(self, a: Instruction, b: Instruction) -> Instruction | None:
+    def convergence_between(self, a: Instruction, b: Instruction) -> Instruction | None:
         """A shuffle, or another instruction for which a warp gathers, in the text between ``a`` and
         a later ``b``; where ``b`` comes first, so that only a loop leads to it, one outside."""
         first, last = self._place(a), self._place(b)
@@ -139,7 +139,7 @@ class Paths:
         return self._ranks[block], n
 
 
-def passed_by(
+def bypassed_barrier(
     paths: Callable[[Code], Paths], group: Group, here: Instruction, earlier: int, lane: int
 ) -> str:
     """That the lane ``earlier`` comes to a barrier of its block which ``lane``, one of ``group`` at

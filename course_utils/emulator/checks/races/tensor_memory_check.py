@@ -59,16 +59,16 @@ class TensorClocks(VectorClocks):
         self.tensor = np.zeros((rows, warps, len(KINDS) * warps), np.int64)
         self.tensor[:, range(warps), range(warps)] = 1
 
-    def meet(self, joined: np.ndarray) -> None:
-        super().meet(joined)
+    def sync(self, joined: np.ndarray) -> None:
+        super().sync(joined)
         rows, warps = np.nonzero(joined)
         self.tensor[rows, warps, warps] += 1
         gathered = np.where(joined[:, :, None], self.tensor, 0).max(axis=1)
         self.tensor = np.where(joined[:, :, None], gathered[:, None, :], self.tensor)
 
-    def tick(self, warps: np.ndarray) -> None:
+    def sync_warps(self, warps: np.ndarray) -> None:
         self._issued_until_now(warps)
-        super().tick(warps)
+        super().sync_warps(warps)
 
     def release(self, lanes: np.ndarray, warps: np.ndarray, instruction: ptx.Instruction) -> None:
         self._issued_until_now(warps)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...isa import ptx
 from ...machine.batch import Batch
-from .lane_releases import LaneReleases, Stretch
+from .lane_releases import LaneReleases, ReleaseInterval
 from .ordering import Ordering
 from .race_entries import CLOCK_SHIFT, MAX_CLOCK, THREAD
 
@@ -53,39 +53,39 @@ class VectorClocks:
 
     # --- order ---
 
-    def meet(self, joined: np.ndarray) -> None:
+    def sync(self, joined: np.ndarray) -> None:
         """Each warp marked in ``joined`` (rows, warps) now knows the past of the others."""
         if self.order is not None:
-            self.order.meet(joined)
+            self.order.sync(joined)
         if joined.all():
             self.level = 1 + (self.level if self.own is None else int(self.own.max()))
             self.known.fill(self.level)
             self.own = None
             if self.releases is not None:
                 warps = np.arange(joined.size)
-                self._met(warps, self.level)
+                self._synced(warps, self.level)
             return
         known = self.known
-        self._tell_lanes(np.flatnonzero(joined.ravel()))
+        self._sync_whole_warps(np.flatnonzero(joined.ravel()))
         gathered = np.where(joined[:, :, None], known, 0).max(axis=1)
         known[:] = np.where(joined[:, :, None], gathered[:, None, :], known)
 
-    def tick(self, warps: np.ndarray) -> None:
+    def sync_warps(self, warps: np.ndarray) -> None:
         """All lanes of some warps meet. Time moves on for them: they don't know each other's next
         accesses."""
-        self._tell_lanes(warps)
+        self._sync_whole_warps(warps)
 
     def release(self, lanes: np.ndarray, warps: np.ndarray, instruction: ptx.Instruction) -> None:
         """``lanes`` of ``warps`` arrive somewhere: :meth:`released` is the past that they hand
         over."""
-        self.move_on(lanes, warps, instruction)
+        self.advance(lanes, warps, instruction)
 
-    def move_on(
+    def advance(
         self, lanes: np.ndarray, warps: np.ndarray, instruction: ptx.Instruction
     ) -> np.ndarray:
         """Time moves on for ``warps``, by a release or a fence of ``lanes`` of theirs. Returns
         ``own``."""
-        own = self.step(warps)
+        own = self.tick(warps)
         active = self.active
         if active is None or self.releases is None:
             return own
@@ -100,8 +100,8 @@ class VectorClocks:
                 mine[lanes[lanes >> 5 == warp] & 31] = True
                 known = self._lanes_known(warp, mine)
                 place = (self.first >> 5) + warp
-                self.releases.some(place, int(own[warp]), mine, known, instruction)
-        self.releases.whole(whole + (self.first >> 5), own[whole])
+                self.releases.add_partial(place, int(own[warp]), mine, known, instruction)
+        self.releases.add_whole(whole + (self.first >> 5), own[whole])
         return own
 
     def _lanes_known(self, warp: int, lanes: np.ndarray) -> np.ndarray:
@@ -121,11 +121,11 @@ class VectorClocks:
         past[self.place(warps)[1]] = self.level if self.own is None else self.own[warps]
         return past
 
-    def _met(self, warps: np.ndarray, times: np.ndarray | int) -> None:
+    def _synced(self, warps: np.ndarray, times: np.ndarray | int) -> None:
         """All lanes of warps know the others' accesses."""
         if self.active is not None and self.releases is not None:
             self.active.reshape(-1, 32)[warps] = False
-            self.releases.whole(warps + (self.first >> 5), times)
+            self.releases.add_whole(warps + (self.first >> 5), times)
 
     def past(self, warps: np.ndarray) -> np.ndarray:
         """The past that some warps know together, by warp of their row."""
@@ -135,25 +135,25 @@ class VectorClocks:
     def acquire(self, warps: np.ndarray, past: np.ndarray) -> None:
         """Some warps now know ``past`` as well, by warp of their row."""
         if self.order is not None:
-            self.order.inherit(warps, past)
+            self.order.acquire(warps, past)
         rows, places = self.place(warps)
         self.known[rows, places] = np.maximum(self.known[rows, places], past)
 
-    def step(self, warps: np.ndarray) -> np.ndarray:
+    def tick(self, warps: np.ndarray) -> np.ndarray:
         """Time moves on for some warps, and no warp gets to know anything. Returns ``own``."""
         count = self.known.shape[0] * self.warps
         own = self.own = np.full(count, self.level) if self.own is None else self.own.copy()
         own[warps] += 1
         return own
 
-    def lanes_meet(self, lanes: np.ndarray, masks: np.ndarray) -> None:
+    def sync_lanes(self, lanes: np.ndarray, masks: np.ndarray) -> None:
         """``lanes`` came to a barrier of their warps, each with the lanes that its mask names: they
         know of each other's past, and through each other of that of lanes they met before. The
         others of the warp get to know nothing."""
         if self.lane_known is None:
             self.lane_known = np.zeros((*self.known.shape[:1], self.warps, 32, 32), np.int64)
         warps = lanes >> 5
-        own = self.step(np.unique(warps))
+        own = self.tick(np.unique(warps))
         parties, party = np.unique(warps << 32 | masks.astype(np.int64), return_inverse=True)
         order = np.argsort(party, kind="stable")
         table = self.lane_known.reshape(-1, 32)
@@ -162,13 +162,13 @@ class VectorClocks:
         past[party, lanes & 31] = own[warps]
         table[lanes] = past[party]
 
-    def _tell_lanes(self, warps: np.ndarray) -> None:
+    def _sync_whole_warps(self, warps: np.ndarray) -> None:
         """The same, and the lanes of each know the others' accesses."""
-        own = self.step(warps)
+        own = self.tick(warps)
         rows, places = self.place(warps)
         self.known[rows, places, places] = own[warps]
         if self.releases is not None:
-            self._met(warps, own[warps])
+            self._synced(warps, own[warps])
 
     # --- questions ---
 
@@ -214,7 +214,7 @@ class VectorClocks:
             known[same] = np.maximum(known[same], met)
         return at[known <= entries >> CLOCK_SHIFT]
 
-    def left_out(self, lane: int, entry: int) -> Stretch | None:
+    def left_out(self, lane: int, entry: int) -> ReleaseInterval | None:
         """The release that a lane knows of, by lanes of the warp of an earlier access ``entry``,
         which leaves that access out because another lane of the warp made it."""
         if self.releases is None:
