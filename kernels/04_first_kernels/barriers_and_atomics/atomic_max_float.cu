@@ -1,8 +1,8 @@
 // The largest of n fp32 elements, none of them NaN: *highest = max x[i]. It is -infinity before the
 // launch.
 // The idea: there is no atomicMax for floats, and atomicCAS builds any atomic there is not. Compute
-// what should stand there, and store it only if what you computed from still stands there; if not,
-// take what does and try again.
+// the new value, and store it only if the word still holds the value that you computed from. If it
+// doesn't, take its new value and try again.
 // Limit: contention for one word. Most threads find a larger value there and leave after one try.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
@@ -15,7 +15,7 @@ __device__ void atomic_max(float *address, float value)
     while (value > __uint_as_float(seen)) {
         unsigned before = atomicCAS(word, seen, __float_as_uint(value));
         if (before == seen) {
-            return; // nobody came between: the value is stored
+            return; // no thread came between: the value is stored
         }
         seen = before;
     }

@@ -1,5 +1,5 @@
 // Every integer atomic once: each of n threads applies its x[i] to eleven words of `result`, and
-// ticket[i] is what one atomicAdd gave back, a number that no other thread gets.
+// ticket[i] is what one atomicAdd returned, a number that no other thread gets.
 // The idea: an atomic reads, computes and writes in one step, and returns what was there before.
 // Where the order decides (atomicExch: the last, atomicCAS: the first) any thread may be the one.
 // Limit: contention. All threads use the same few words, and their atomics are serialised.
@@ -23,6 +23,6 @@ extern "C" __global__ void integer_atomics(const unsigned *x, unsigned *result, 
         atomicInc(&result[kInc], kLast);
         atomicDec(&result[kDec], kLast);
         atomicExch(&result[kExch], x[i]);  // stores x[i], whatever was there
-        atomicCAS(&result[kCas], 0, x[i]); // stores x[i] only where 0 stands
+        atomicCAS(&result[kCas], 0, x[i]); // stores x[i] only over a 0
     }
 }

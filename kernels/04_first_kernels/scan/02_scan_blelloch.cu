@@ -1,6 +1,6 @@
 // The running sums of each block's 512 elements of n fp32, and the block's own sum in sums[b].
 // Another idea than scan_hillis_steele: a tree adds up, and a second walk through it, from the root
-// down, hands every node the sum of all that stands to its left. Two additions for each element.
+// down, hands every node the sum of all that is to its left. Two additions for each element.
 // Limit: twice as many steps, few threads at work in most of them, with strides that collide in
 // banks.
 // grid (ceil(n / 512)), block (256), dynamic shared 0
@@ -27,7 +27,7 @@ extern "C" __global__ void scan_blelloch(const float *x, float *out, float *sums
     __syncthreads(); // the root holds the sum of all
     if (t == 0) {
         sums[blockIdx.x] = tree[kTile - 1];
-        tree[kTile - 1] = 0.0f; // nothing stands to the left of all
+        tree[kTile - 1] = 0.0f; // nothing is to the left of all
     }
     for (int distance = kTile / 2; distance > 0; distance /= 2) { // down
         __syncthreads(); // the step before is done
@@ -35,10 +35,10 @@ extern "C" __global__ void scan_blelloch(const float *x, float *out, float *sums
         if (right < kTile) {
             const float left_sum = tree[right - distance];
             tree[right - distance] = tree[right]; // the left child begins where its parent does
-            tree[right] += left_sum;              // the right one after its brother
+            tree[right] += left_sum;              // the right one after the left one
         }
     }
-    __syncthreads(); // every leaf has what stands before it
+    __syncthreads(); // every leaf has the sum before it
     if (first + t < n) {
         out[first + t] = tree[t] + a; // inclusive
     }
