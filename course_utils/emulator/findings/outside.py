@@ -114,7 +114,7 @@ def _read_for(batch: ReportedBatch, group: ReportedGroup, site: ReportedAccess) 
     names = set()
     for load in () if place is None else loads_of(group.code, place.base):
         base = base_of(group.code, load)
-        array = batch.argument(base)
+        array = batch.memory.argument(base)
         names.add(readable_name(base) if array is None else array.name)
     return frozenset(names)
 
