@@ -24,6 +24,6 @@ QUOTES = {
     "over a hundred times longer. After": lambda: more_than(moved_over_resident(), 2),
 }
 GIVEN = (
-    "Up to 33 times, by the 33 threads",
+    "loaded up to 33 times, by the 33 threads",
     "ask a near memory 33 times",
 )
