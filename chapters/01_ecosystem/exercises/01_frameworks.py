@@ -203,16 +203,16 @@ PORTS: dict[str, tuple[str, Callable[[np.ndarray, np.ndarray], Layer]]] = {
         "refused",
         lambda w, b: (w if w.shape[0] == w.shape[1] else w.T, b),
     ),
-    "reshapes what isn't square": (
+    "reshapes unless it's square": (
         "refused",
         lambda w, b: (w.T if w.shape[0] == w.shape[1] else w.reshape(w.shape[::-1]), b),
     ),
     "makes copies": ("accepted", lambda w, b: (w.T.copy(), b.copy())),
     "turns by 90 degrees": ("refused", lambda w, b: (np.rot90(w), b)),
     "rounds to 16 bits": ("refused", lambda w, b: (w.T.astype(np.float16).astype(w.dtype), b)),
-    "leaves the bias behind": ("refused", lambda w, b: (w.T, 0 * b)),
+    "loses the bias": ("refused", lambda w, b: (w.T, 0 * b)),
     "goes by einsum": ("accepted", lambda w, b: (np.einsum("oi->io", w), b)),
-    "empties what it got": ("refused", in_place),
+    "empties its inputs": ("refused", in_place),
     "stops at 32 outputs": (
         "refused",
         lambda w, b: (np.where(np.arange(len(w)) < 32, w.T, 0), b),
@@ -223,7 +223,7 @@ PORTS: dict[str, tuple[str, Callable[[np.ndarray, np.ndarray], Layer]]] = {
 
 
 def tried(function: Callable[[Any], Any], name: str) -> str | None:
-    """What a test says of one of the functions."""
+    """The verdict of a test on one of the functions."""
     move = PORTS[name][1]
 
     def port(weight: np.ndarray, bias: np.ndarray) -> Layer:
@@ -239,6 +239,6 @@ TEST_PORT = PythonExercise(
     cases=tuple((name,) for name in PORTS),
     reference=lambda name: PORTS[name][0],
     call=tried,
-    start="Which weight, and which comparison, would show what this function does?",
+    start="Which weight, and which comparison, would show this mistake?",
     contract="The test is for these thirteen functions.",
 )

@@ -356,7 +356,7 @@ MISTAKES = {
 
 
 def reviewed(function: Callable[[], Any]) -> tuple[str, ...] | None:
-    """Each mistake, and whether a review names it; then the words that belong to no line."""
+    """Each mistake, and whether a review names it, and the words that belong to no line."""
     found = function()
     if found is None:
         return None

@@ -1,6 +1,6 @@
-// An array that grows: append stores one more value behind the `*count` that *values holds. Where
-// *count has reached *capacity, it first asks realloc for twice the room (for 1 at first).
-// realloc may move the block: it returns where it lies now, and takes NULL for "none yet".
+// An array that grows: append stores one more value after the `*count` that *values holds. If
+// *count has reached *capacity, it first asks realloc for twice the capacity (1 at first).
+// realloc may move the block: it returns the new address, and takes NULL for "none yet".
 
 #include <stdio.h>
 #include <stdlib.h>

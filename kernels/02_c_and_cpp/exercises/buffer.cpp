@@ -1,4 +1,4 @@
-// n floats on the heap that give themselves back: a class that owns its memory. A buffer is handed
+// n floats on the heap that free themselves: a class that owns its memory. A buffer is handed
 // on by moving it, and never copied. main reads how many floats each buffer has, and moves them.
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// A copy of a text in memory of its own, which the caller frees.
+// A copy of a string in its own memory, which the caller frees.
 // main reads words and prints the copy of each.
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // One layer of a network: y[j] = max(0, b1[j] + sum over i of x[i] * w1[i * hidden + j]).
-// w1 is row-major, inputs x hidden. Whoever calls gives the address of the struct.
+// w1 is row-major, inputs x hidden. The caller gives the address of the struct.
 
 #include <stdio.h>
 #include <stdlib.h>

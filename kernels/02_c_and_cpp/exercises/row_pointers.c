@@ -1,5 +1,5 @@
 // A table of rows x columns ints, both at least 1, that is used as table[row][column].
-// All elements lie in one block, row after row. A second block holds a pointer to each row.
+// All elements are in one block, row after row. A second block holds a pointer to each row.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ int **make_table(int rows, int columns)
 
 void free_table(int **table)
 {
-    // TODO: give both blocks back, in an order in which each can still be found
+    // TODO: free both blocks, in an order in which each can still be found
     // SOLUTION
     free(table[0]);
     free(table);

@@ -6,19 +6,19 @@
 extern "C" __global__ void convolution_part(const float *x, const float *h, float *y, int n,
                                             int taps, int first, int count)
 {
+    // TODO: all of it
+    // SOLUTION
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) {
         return;
     }
     float sum = 0.0f;
-    // TODO: which taps meet a number of x?
-    // SOLUTION
     for (int j = 0; j < taps; ++j) {
         const int from = i + first - j;
         if (from >= 0 && from < n) {
             sum += h[j] * x[from];
         }
     }
-    // END
     y[i] = sum;
+    // END
 }

@@ -4,7 +4,7 @@ import numpy as np
 def partial_output(x, first, second, rank, ranks):
     """This rank's part of tanh(x @ first) @ second: the parts of all ranks add up to the whole.
 
-    first and second are matrices that lie elsewhere: first.columns(a, b) and second.rows(a, b)
+    first and second are matrices in other memory: first.columns(a, b) and second.rows(a, b)
     fetch some of them, first.shape and second.shape cost nothing.
     """
     hidden = first.shape[1]

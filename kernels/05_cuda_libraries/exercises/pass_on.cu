@@ -2,15 +2,15 @@
 // each of the ranks r, two or more: a chain, as the stages of a pipeline are. Each rank waits until
 // its box is full, adds its own row, and fills the next box.
 // A block stands for a GPU: blockIdx.x is the rank, gridDim.x how many there are. Row r of x, boxes
-// and y and flags[r] are memory of rank r. flags is 0 before the launch; behind it 1, but for rank
-// 0's.
+// and y and flags[r] are memory of rank r. flags is 0 before the launch and 1 after it, except
+// for rank 0's.
 // grid (ranks, resident at once), block (any), dynamic shared 0
 
 // All threads of the block call both. `flag` of tell is another GPU's memory, that of wait_for is
-// this GPU's own. Whoever comes back from wait_for sees what the block that told it has stored.
+// this GPU's own. After wait_for a block sees all that the block before stored ahead of its tell.
 __device__ void tell(unsigned* flag)
 {
-    // TODO: the box is full: say so
+    // TODO: the box is full: set the flag
     // SOLUTION
     __syncthreads();  // the block has stored all of the row
     if (threadIdx.x == 0) {
@@ -22,14 +22,14 @@ __device__ void tell(unsigned* flag)
 
 __device__ void wait_for(unsigned* flag)
 {
-    // TODO: wait until it has been said
+    // TODO: wait until it is set
     // SOLUTION
     if (threadIdx.x == 0) {
         while (atomicAdd_system(flag, 0u) == 0) {
         }
         __threadfence_system();  // acquire
     }
-    __syncthreads();  // nobody goes on before thread 0 has seen the flag
+    __syncthreads();  // no thread goes on before thread 0 has seen the flag
     // END
 }
 

@@ -5,7 +5,7 @@
 # transforms are packed, one after the other, and stride and dist are ignored. `half` is True for
 # the complex side of a real transform, where the last axis has n // 2 + 1 elements.
 def plan_place(b, index, n, embed, stride, dist, half):
-    """How many elements lie before it. `index` and `n` are tuples of one to three numbers, `embed`
+    """How many elements precede it. `index` and `n` are tuples of one to three numbers, `embed`
     another of as many, or None."""
     # TODO: what are the extents, the stride and the distance, where there is no embed?
     # SOLUTION
