@@ -174,6 +174,8 @@ WHERE_TO_RUN = PythonExercise(
     ),
     reference=sooner,
     contract=DrawnCases(work_and_link),
+    start="Write down the milliseconds of both ways: how often does each number cross the link, "
+    "and how often does each processor run?",
 )
 
 

@@ -283,4 +283,6 @@ CHOOSE_BLOCK = PythonExercise(
     ),
     reference=best_block,
     contract=DrawnCases(gpus_and_least, 24),
+    start="Work out the share of every GPU, for the block that you returned and for the expected "
+    "one. Which GPU is the worst for each?",
 )

@@ -263,6 +263,8 @@ STORE_OR_RECOMPUTE = PythonExercise(
     ),
     reference=the_choice,
     contract=DrawnCases(any_choice),
+    start="Which of the two times differs? Follow a stored byte from pass to pass, and ask whether "
+    "memory waits for the arithmetic.",
 )
 
 

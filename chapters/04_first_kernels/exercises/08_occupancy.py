@@ -78,4 +78,6 @@ WARP_OR_BLOCK = PythonExercise(
     ),
     reference=first_loads,
     contract=DrawnCases(any_matrix, 60),
+    start="Work out for each kernel how many rows are busy at once, and how many threads of a "
+    "busy row have an element.",
 )
