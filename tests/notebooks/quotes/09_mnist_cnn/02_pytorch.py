@@ -44,13 +44,13 @@ def searched_1024() -> tuple[float, float]:
 COMPILED = "compiled step in a graph"
 SEARCHED = "max-autotune step in a graph"
 QUOTES = {
-    "takes 270 us instead of 1,669 us": lambda: graph_and_eager(64),
-    "3,147 us instead of 3,212 us": lambda: graph_and_eager(1024),
+    "takes 270 µs instead of 1,669 µs": lambda: graph_and_eager(64),
+    "3,147 µs instead of 3,212 µs": lambda: graph_and_eager(1024),
     "69 to 81 seconds": lambda: seconds_to_compile(COMPILED),
     "91 to 127 seconds": lambda: seconds_to_compile(SEARCHED),
     "by 8 to 15 % of the time without": saved_by_search,
-    "takes 1,064 us in NCHW and 1,081 us": searched_1024,
+    "takes 1,064 µs in NCHW and 1,081 µs": searched_1024,
 }
 FACTS = {
-    "images that takes 122.0 us": "five searches at once on the H200, 2026-11-23; no record",
+    "images that takes 122.0 µs": "five searches at once on the H200, 2026-11-23; no record",
 }
