@@ -274,8 +274,9 @@ SLIP_STEP: dict[Slip, str] = {
     "in mathematics reverses its filter. The one of neural networks, a cross-correlation, doesn't.",
     Slip.INPUT_SHIFTED: "Count from 0, and compare the index of that input with the formula: it's "
     "one off.",
-    Slip.INPUT_ORDER: "Write down which number each part of a word holds, and which one your code "
-    "takes from there: of several in a word, the first is in the lowest bits.",
+    Slip.INPUT_ORDER: "For the first wrong element, write down which number the formula takes and "
+    "which one your code takes. Of several numbers packed in a word, the first is in the lowest "
+    "bits.",
     Slip.INPUTS_SWAPPED: "Compare the role of each with the formula, and the order of the "
     "arguments.",
     Slip.FIRST_FOR_ALL: "Does the loop over that input go on after its first part? If it does, its "

@@ -1,5 +1,6 @@
 """Draw the golden files anew: ``python -m tests.golden``."""
 
-from .verdicts import FILE, render
+from . import answers, verdicts
 
-FILE.write_text(render(), encoding="utf-8")
+verdicts.FILE.write_text(verdicts.render(), encoding="utf-8")
+answers.FILE.write_text(answers.render(), encoding="utf-8")
