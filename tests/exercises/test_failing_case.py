@@ -34,6 +34,12 @@ def test_sizes_that_go_together_have_a_smaller_case_too():
     assert sum(line.startswith(("x  all 0", "w  all 0")) for line in verdict.case.lines) == 2
 
 
+def test_where_the_numbers_are_too_many_the_two_sizes_are_compared():
+    verdict = verdict_on("07.attention", "        o *= rescale;\n", "")
+    assert "Right with" in verdict.case.title and verdict.hint == kinds.BESIDE_RIGHT
+    assert any(line.startswith("Q") and kinds.TOO_MANY in line for line in verdict.case.lines)
+
+
 def test_the_operation_that_makes_the_first_nan_is_named():
     verdict = verdict_on("06.short_rows", "x[at] : kLowest", "x[at] : 0.0f")
     assert verdict.kind == kinds.NOT_A_NUMBER

@@ -11,7 +11,7 @@ from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging.runner import run_source
 
 STORED = "    __syncthreads();  // the block has stored all of the row\n"
-SEEN = "    __syncthreads();  // nobody goes on before thread 0 has seen the flag\n"
+SEEN = "    __syncthreads();  // no thread goes on before thread 0 has seen the flag\n"
 RELEASE = "        __threadfence_system();  // release\n"
 ACQUIRE = "        __threadfence_system();  // acquire\n"
 POLL = "        while (atomicAdd_system(flag, 0u) == 0) {\n        }\n"

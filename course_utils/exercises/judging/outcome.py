@@ -61,7 +61,9 @@ class Outcome:
     def of(cls, exercise: BaseExercise, verdict: Verdict) -> Outcome:
         """The outcome of a run of ``exercise`` that got this verdict."""
         if verdict.case is not None and verdict.hint == kinds.NEXT_STEP[kinds.WRONG]:
-            verdict = replace(verdict, hint=kinds.WITH_CASE)
+            right = verdict.case.title.startswith("Right with")
+            long = right and any(kinds.TOO_MANY in line for line in verdict.case.lines)
+            verdict = replace(verdict, hint=kinds.BESIDE_RIGHT if long else kinds.WITH_CASE)
         return cls(exercise.id, exercise.title, verdict)
 
     @property

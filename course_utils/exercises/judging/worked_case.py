@@ -14,7 +14,7 @@ from ...checking import raw_bytes
 from ...checking.indices import element
 from ...checking.rows import MOST_NUMBERS, ArrayPart, FewNumbers, Rows, labelled_rows, number
 from ...checking.verdict import Verdict
-from ..authoring import emulated_runs
+from ..authoring import emulated_runs, kinds
 from ..authoring.dependence import needed_elements
 from ..authoring.domain import Sizes
 from ..authoring.launches import Empty
@@ -28,6 +28,7 @@ UNWRITTEN_MARK = " (? was never written)"
 MOST_OF_PART = 40  # numbers of a part that is shown
 WINDOW = (2, 6)  # rows and columns of a result around its first wrong element
 MOST_COUNTERS = 4  # elements
+MOST_BESIDE = 12  # numbers of an input, where another has too many
 DUST = 5e-7  # of the largest number
 BEFORE = 2  # elements of them before it
 
@@ -41,7 +42,7 @@ class _TooMany:
     count: int
 
     def __repr__(self) -> str:
-        return f"{self.count} numbers of it count"
+        return f"{self.count:,} {kinds.TOO_MANY}"
 
 
 def worked_trial(exercise: KernelExercise) -> Trial | None:
@@ -91,8 +92,17 @@ def case_rows(
     begin = "Work it by hand"
     if any(isinstance(value, _TooMany) for value in shown.values()):
         begin = "A smaller case"
+        long = (k for k, v in shown.items() if k not in out and np.size(_numbers(v)) > MOST_BESIDE)
+        shown |= {label: _TooMany(np.size(_numbers(shown[label]))) for label in [*long]}
     title = _title(exercise, trial, wrong, bool(hidden.any()), right, begin)
     return labelled_rows(title, shown)
+
+
+def _numbers(value: Any) -> Any:
+    """The numbers of an input that are shown, nothing for those that are few or too many."""
+    if isinstance(value, (_TooMany, FewNumbers)):
+        return ()
+    return value.array if isinstance(value, ArrayPart) else value
 
 
 def _counters(
