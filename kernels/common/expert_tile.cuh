@@ -18,8 +18,8 @@ __device__ inline int place_of(int row, int chunk)
     return row * 128 + (chunk ^ row % 8) * 16;
 }
 
-// Stores rows `first_row` to `end` - 1 of C, at most BM, and columns `first_column` to N - 1, at most
-// BN. K and N are multiples of 8.
+// Stores rows `first_row` to `end` - 1 of C, at most BM, and columns `first_column` to N - 1, at
+// most BN. K and N are multiples of 8.
 __device__ inline void expert_tile(const __nv_bfloat16 *A, const __nv_bfloat16 *B, __nv_bfloat16 *C,
                                    int first_row, int end, int first_column, int N, int K)
 {

@@ -1,4 +1,4 @@
-// What the kernels that sort assignments by expert agree on.
+// The sizes that the kernels share which sort assignments by expert.
 
 #pragma once
 

@@ -1,7 +1,7 @@
-// C = A B^T group by group on wgmma: what grouped_hopper and grouped_swiglu share. As in hopper_gemm,
-// a thread of the producer warpgroup loads tiles into a ring of STAGES, on and on through all tiles
-// that the block has, and two consumer warpgroups multiply, 64 x BN results each. A row tile belongs
-// to one expert: the table says which, and where the expert's rows end.
+// C = A B^T group by group on wgmma, shared by grouped_hopper and grouped_swiglu. As in
+// hopper_gemm, a thread of the producer warpgroup loads tiles into a ring of STAGES, on and on
+// through all tiles that the block has, and two consumer warpgroups multiply, 64 x BN results each.
+// A row tile belongs to one expert: the table says which, and where the expert's rows end.
 
 #pragma once
 
@@ -32,7 +32,7 @@ __device__ inline float gated(float gate, float up)
 }
 
 // kGated: a tile has kWidth columns of the gate and the same of the other factor, and stores their
-// product; B has 2 N rows an expert.
+// product, and B has 2 N rows an expert.
 template <bool kGated>
 __device__ inline void grouped_gemm(const TensorMap *A, const TensorMap *B, const TensorMap *C,
                                     __nv_bfloat16 *rows_of_C, const int4 *table, int row_tiles,
@@ -107,7 +107,7 @@ __device__ inline void grouped_gemm(const TensorMap *A, const TensorMap *B, cons
             }
             return;
         }
-        __syncwarp(); // the box has the next expert's rows, too: leave those out
+        __syncwarp(); // the box has the next expert's rows as well: leave those out
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
             const int line = j * 4 + lane / 8, chunk = lane % 8;

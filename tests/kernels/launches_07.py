@@ -737,8 +737,8 @@ def expert_counts(name, how, n):
 
 @CHAPTER.launch("scan_experts", sizes=[(*each, e) for each in ASSIGNED for e in (3, 256)][::2])
 def expert_offsets(name, how, n, experts):
-    """The counts of earlier chunks, offsets, the number of tiles and then the table: what is past
-    its end isn't written."""
+    """The counts of earlier chunks, offsets, the number of tiles and then the table, past whose
+    end nothing is written."""
     counts = counted(assigned(how, n, experts), experts)
     groups = moe.groups_of(counts.sum(0))
     own, count, most = counts.size, int(groups.tiles[0]), n // moe.ROWS + experts

@@ -1,7 +1,8 @@
-// Where everything goes, from counts (chunks x EXPERTS): before (chunks x EXPERTS) is the number of
-// the expert's assignments in earlier chunks; offsets[e] is the first row of expert e in the permuted array, and
-// offsets[EXPERTS] their number; table lists the row tiles of all experts, at most ROWS rows each,
-// as (expert, first row, end of the expert's rows), and *tiles is how many there are.
+// From counts (chunks x EXPERTS): before (chunks x EXPERTS) is how many assignments the expert has
+// in earlier chunks. offsets[e] is the first row of expert e in the permuted array, and
+// offsets[EXPERTS] the number of rows. A line of the table is a row tile, at most ROWS rows of one
+// expert: the expert, the tile's first row, the end of the expert's rows. *tiles is how many lines
+// there are.
 // The idea: scan_warps over experts twice, once over rows and once over tiles. An expert without
 // rows has no tile.
 // Limit: a single block, and a thread reads its expert's counts one after the other.

@@ -1,6 +1,6 @@
 // Copies the row of each token to the TOP rows that its assignments have: permuted[places[t * TOP +
 // j]] = x[t]. Rows are `width` numbers of 16 bits, a multiple of 8. Any number of tokens.
-// The idea: a token's row is read once and written TOP times; 16 bytes a thread.
+// The idea: a token's row is read once and written TOP times, 16 bytes a thread.
 // Limit: memory. A GEMM that gathers its own rows would save the copy, but not with TMA's boxes.
 // grid (tokens), block (128), dynamic shared 0
 

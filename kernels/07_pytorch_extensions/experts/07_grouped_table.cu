@@ -1,6 +1,6 @@
 // C = A B^T group by group, bf16 and row-major: A (rows x K) has the tokens sorted by expert, B
-// (experts x N x K) the weights, C is rows x N; sums in fp32. N and K multiples of 8. table and
-// *tiles are those of scan_experts with ROWS 128.
+// (experts x N x K) the weights, C is rows x N, with sums in fp32. N and K multiples of 8. table
+// and *tiles come from scan_experts with ROWS 128.
 // Adds to grouped_loop the table: one launch, in which a block looks up whose tile it has. The host
 // doesn't know the counts, so the grid has the largest number of tiles there can be, and the blocks
 // left over return.

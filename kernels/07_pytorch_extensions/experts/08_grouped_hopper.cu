@@ -1,6 +1,6 @@
 // C = A B^T group by group, bf16 and row-major: A (rows x K) has the tokens sorted by expert, B
-// (experts x N x K) the weights, C is rows x N; sums in fp32. N and K multiples of 8. table and
-// *tiles are those of scan_experts with ROWS 128. A, B and C come as tensor maps as well, B as
+// (experts x N x K) the weights, C is rows x N, with sums in fp32. N and K multiples of 8. table
+// and *tiles come from scan_experts with ROWS 128. A, B and C come as tensor maps as well, B as
 // experts * N x K: boxes of 128 x 64, 128 x 64 and 16 x 64, swizzle 128 bytes.
 // Adds to grouped_table the machinery of gemm_hopper: TMA, wgmma, and a block for each
 // multiprocessor that takes tile after tile, whichever expert it belongs to.

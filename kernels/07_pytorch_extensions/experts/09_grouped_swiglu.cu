@@ -1,8 +1,8 @@
 // The first half of every expert: H = silu(A G^T) * (A U^T) group by group, bf16 and row-major. A
 // (rows x K) has the tokens sorted by expert, B (experts x 2 N x K) holds G and then U of each
-// expert, H is rows x N; sums and the gate in fp32. The rest is as in grouped_hopper.
-// Adds to grouped_hopper the gate: a tile of 256 columns has 128 of G and the same 128 of U, so that
-// a thread has both numbers of a result among its sums, and H alone is stored.
+// expert, H is rows x N, with sums and the gate in fp32. The rest is as in grouped_hopper.
+// Adds to grouped_hopper the gate: a tile of 256 columns has 128 of G and the same 128 of U, so
+// that a thread has both numbers of a result among its sums, and H alone is stored.
 // Limit: the exponentials pass between two tiles, when no product is under way.
 // grid (at most the multiprocessors), block (384), dynamic shared STAGES * 49152 + 32768
 

@@ -28,7 +28,6 @@ from ...harness.case import (
     torch_on_gpu,
 )
 from ...harness.float_bits import from_bf16, to_bf16
-from ...harness.measure import graph_of
 from ..first_kernels.common import as_tensors
 from ..hopper import multiprocessors
 from ..matmul import SUM_ERROR, Bf16Work
@@ -271,7 +270,6 @@ def layer_work(n: Layer) -> Workload:
         atol=2**-6,
         libraries=_torch_layer(x, logits, up, down, top),
         same_bits=False,
-        as_a_graph=True,
     )
 
 
@@ -296,20 +294,11 @@ def _torch_layer(x: Any, logits: Any, up: Any, down: Any, top: int) -> dict[str,
         home[order] = results
         return combine(home.view(-1, top, home.shape[1]), best.softmax(-1))
 
-    def graph(*parts: Callable[..., Any]) -> Callable[[], Any]:
-        found: list[Any] = []
-        run = graph_of(lambda: found.append(layer(*parts)))
-
-        def replayed() -> Any:
-            run()
-            return found[-1]
-
-        return _bits(torch, replayed)
-
-    fused = (torch.compile(part, dynamic=False) for part in (_gate(torch), combine))
+    # No CUDA graph: a captured grouped_mm may read freed memory (PyTorch's issue 169970).
+    fused = [torch.compile(part, dynamic=False) for part in (_gate(torch), combine)]
     return {
-        "torch with grouped_mm, CUDA graph": graph(_gate(torch), combine),
-        "torch with grouped_mm, compiled parts, CUDA graph": graph(*fused),
+        "torch with grouped_mm": _bits(torch, lambda: layer(_gate(torch), combine)),
+        "torch with grouped_mm, compiled parts": _bits(torch, lambda: layer(*fused)),
     }
 
 
@@ -338,6 +327,7 @@ def _grouped(name: str, what: str, *, sustained: tuple[Size, ...] = (), halves: 
         flops=lambda n: 2 * halves * n[0] * n[2] * n[3],
         gpu_sizes=GROUPED_SIZES,
         test_sizes=((5, 2, 8, 16, 0), (150, 3, 136, 72, 1), (40, 5, 24, 136, 1)),
+        ceiling="read",
         peak="bf16",
         sustained_sizes=sustained,
     )
@@ -351,7 +341,7 @@ def _layer_flops(n: Layer) -> int:
 CASES = (
     _grouped("grouped_loop", "grouped GEMM, bf16"),
     _grouped("grouped_table", "grouped GEMM, bf16"),
-    _grouped("grouped_hopper", "grouped GEMM, bf16", sustained=GROUPED_SIZES[:4]),
+    _grouped("grouped_hopper", "grouped GEMM, bf16", sustained=GROUPED_SIZES[0:4:3]),
     _grouped("grouped_swiglu", "grouped GEMM with SwiGLU, bf16", halves=2),
     Case(
         "moe_layer",
@@ -374,6 +364,7 @@ CASES = (
         flops=_layer_flops,
         gpu_sizes=((8192, 8, 2, 4096, 4096), (8192, 64, 4, 2048, 1024)),
         test_sizes=((1, 4, 2, 64, 64), (33, 40, 4, 72, 40)),
+        ceiling="read",
         peak="bf16",
     ),
 )
