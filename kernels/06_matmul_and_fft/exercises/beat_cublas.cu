@@ -100,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         cp_async_commit();
 #pragma unroll
         for (int k = 0; k < BK; ++k) {
-            if (k == BK - 1) {  // the next operands lie in the next tiles
+            if (k == BK - 1) {  // the next operands are in the next tiles
                 cp_async_wait<kStages - 2>();
                 __syncthreads();  // they are complete, and nobody needs these any more
                 free_stage = stage;

@@ -24,7 +24,7 @@ extern "C" __global__ void butterflies(const float2* x, float2* y, int n, int do
     // TODO: butterfly j takes x[j] and x[j + n / 2], frequency k = j % done of two transforms of
     //       `done` points. Multiply the second by root(k, 2 * done); the sum is frequency k of the
     //       new transform, the difference frequency k + done. Transform number j / done has 2 done
-    //       places in y, one after the other.
+    //       elements of y, one after the other.
     // SOLUTION
     const int k = j % done;
     const float2 a = x[j];

@@ -44,7 +44,7 @@ extern "C" __global__ void column_matmul(
         __syncthreads();  // nobody needs these tiles any more
     }
 
-    // TODO: store the TM results, those that lie inside C
+    // TODO: store the TM results, those that are inside C
     // SOLUTION
 #pragma unroll
     for (int i = 0; i < TM; ++i) {

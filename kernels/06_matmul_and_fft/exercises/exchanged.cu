@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(64) exchanged(const float2* x, floa
         const int before = done / 4;
         const int first = j / before * done + j % before;
         // TODO: put the four results into shared memory, and take the four points j + 64 r of this
-        //       stage from there. Two barriers: what stands there has been read; it is complete.
+        //       stage from there. Two barriers: old points have been read, new ones are there.
         // SOLUTION
         __syncthreads();  // what the stage before brought has been read
         for (int r = 0; r < 4; ++r) shared[first + r * before] = v[r];

@@ -12,7 +12,7 @@ extern "C" __global__ void fewer_wavefronts(const float *A, const float *B, floa
                                             int K)
 {
     // TODO: this is right, and its shared memory is slow. Count the wavefronts of its stores and
-    //       loads, and lay the tiles out so that fewer do
+    //       loads, and lay the tiles out so that there are fewer
     // STARTER
     //| __shared__ float tile_a[kTile][kDepth];
     //| __shared__ float tile_b[kDepth][kTile];

@@ -8,7 +8,7 @@
 
 extern "C" __global__ void fragment_place(int *marks, int row, int k, int column, int what)
 {
-    __shared__ __align__(16) __half tile_a[16][16], tile_b[8][16]; // B lies transposed
+    __shared__ __align__(16) __half tile_a[16][16], tile_b[8][16]; // B is transposed
     int lane = threadIdx.x;
     for (int i = lane; i < 16 * 16; i += 32) {
         tile_a[i / 16][i % 16] = i == row * 16 + k;

@@ -1,6 +1,6 @@
 // The matrix of an implicit GEMM, written out: x is N x C x H x W; the matrix has a row for each
 // (channel, row of the filter, column of the filter) and a column for each pixel of the result
-// (image, row, column). The filter is R x S, zeros lie `pad` deep around each image. Any size and
+// (image, row, column). The filter is R x S, `pad` zeros surround each image. Any size and
 // stride.
 // grid (ceil(N OH OW / 128), C R S), block 128, dynamic shared 0
 

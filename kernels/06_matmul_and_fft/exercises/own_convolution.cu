@@ -1,7 +1,8 @@
 // y = x * w with stride 1 and zeros around each image, all fp32: x is N x C x H x W, w is
 // F x C x 3 x 3, y is N x F x H x W, and
 //     y[n][f][h][v] = sum over c, r, s of x[n][c][h + r - 1][v + s - 1] w[f][c][r][s].
-// A block computes 16 x 16 pixels of one image and one filter, and gridDim.z is N F.
+// A block computes 16 x 16 pixels of one image and one filter, and gridDim.z is N F,
+// which is at most 65,535.
 // The kernel is called own_convolution, is extern "C", and has the parameters const float *x,
 // const float *w, float *y, int C, int F, int H, int W.
 // grid (ceil(W / 16), ceil(H / 16), N F), block (16, 16), dynamic shared 0

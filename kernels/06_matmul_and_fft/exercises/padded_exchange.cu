@@ -1,9 +1,9 @@
 // An exchange between two stages of radix 16, on its own, for rows of 512 complex numbers. Thread t
-// of 32 has x[t + 32 r] for r < 16, puts them down at 16 t + r, and takes up y[t + 32 r].
+// of 32 has x[t + 32 r] for r < 16, stores them at 16 t + r, and loads y[t + 32 r].
 // grid rows, block 32, dynamic shared 0
 
 // TODO: pad, so that the lanes of a warp meet in no bank, neither when they store nor when they
-//       load: where element i of 512 stands in shared memory, and for how many there is room.
+//       load: the index of element i of 512 in shared memory, and the capacity.
 // STARTER
 //| constexpr int kRoom = 512;
 //|

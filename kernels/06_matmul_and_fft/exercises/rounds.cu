@@ -1,4 +1,4 @@
-// Each block stands for a slot of a GPU. In every wave each of them takes the next tile,
+// Each block is a slot of a GPU. In every wave each of them takes the next tile,
 // and one that finds none left counts itself as idle.
 // grid (slots), block 32, dynamic shared 0
 

@@ -9,7 +9,7 @@ constexpr unsigned kWholeWarp = 0xffffffff;
 
 extern "C" __global__ void short_rows(const float *x, float *y, int rows, int columns)
 {
-    // TODO: this is right: the whole block takes one row after the other. A row has 32 numbers
+    // TODO: this is right: the whole block takes one row after the other, of at most 32 numbers
     // STARTER
     //| __shared__ float part[kThreads];
     //| const int thread = threadIdx.x;

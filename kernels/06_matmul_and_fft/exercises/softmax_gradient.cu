@@ -29,7 +29,7 @@ extern "C" __global__ void softmax_gradient(const float *y, const float *dy, flo
     long long start = (long long)blockIdx.x * columns;
     float outputs[kEach], gradients[kEach]; // the thread's part of the row of y and of dy
     // TODO: load the thread's part once, add up the products, and store dx. An index into these
-    // arrays must be known to the compiler: unroll the loops, or they lie in local memory
+    // arrays must be known to the compiler: unroll the loops, or they go to local memory
     // SOLUTION
     float sum = 0.0f;
 #pragma unroll

@@ -67,7 +67,7 @@ extern "C" __global__ void square_matmul(
         __syncthreads();  // nobody needs these tiles any more
     }
 
-    // TODO: store the thread's results, those that lie inside C
+    // TODO: store the thread's results, those that are inside C
     // SOLUTION
 #pragma unroll
     for (int i = 0; i < TM; ++i) {

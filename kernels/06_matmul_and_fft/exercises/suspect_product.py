@@ -27,7 +27,7 @@ def times_as_fast(gpu, ours, theirs):
     L2. The GPU has had a rest. When it computes, it comes to its limit of power within a second,
     and its clock wanders up and down.
     """
-    # TODO: mend this benchmark; the true ratio is to come out, within 2 %
+    # TODO: fix this benchmark; the true ratio is to come out, within 2 %
     # STARTER
     #| best = min(burst_ms(gpu, ours), burst_ms(gpu, ours))
     #| return burst_ms(gpu, theirs) / best

@@ -32,7 +32,7 @@ def to_beat(gpu, libraries, a, b):
     largest error is at most a hundred-thousandth of the largest number of the exact product. One of
     them is right at least.
     """
-    # TODO: mend this benchmark: name and time of the call that a kernel has to beat
+    # TODO: fix this benchmark: name and time of the call that a kernel has to beat
     # STARTER
     #| found = []
     #| for name in ("torch.mm", "torch.matmul"):

@@ -13,7 +13,7 @@ def scan_ms(gpu, scan):
     is the host's clock, in seconds. gpu.synchronize() waits until the GPU has done all that was
     launched, by whomever: it may have work already.
     """
-    # TODO: mend this benchmark; the true time is to come out, within 2 %
+    # TODO: fix this benchmark; the true time is to come out, within 2 %
     # STARTER
     #| start = gpu.time()
     #| for _ in range(100):

@@ -18,7 +18,7 @@ def sort_ms(gpu, sort, draw):
     sort(x, y) launches it: y shall be the numbers of x, sorted. draw() makes a random array, each
     time another. np.sort is right.
     """
-    # TODO: mend this benchmark: of the kernels that it is tried on some are right, and some cheat
+    # TODO: fix this benchmark: of the kernels that it is tried on some are right, and some cheat
     # STARTER
     #| x = np.zeros_like(draw())
     #| y = np.sort(x)

@@ -9,15 +9,15 @@ LIES = {"dirty cache", "one run"}
 
 
 def sum_ms(gpu, add_up):
-    """Milliseconds that the kernel `add_up` takes for a sum of 40 MB that lie in memory.
+    """Milliseconds that the kernel `add_up` takes for a sum of 40 MB in memory.
 
-    An event is a mark in the queue, behind what was launched before it; gpu.elapsed_ms(start, end)
+    An event is a mark in the queue, after all earlier launches; gpu.elapsed_ms(start, end)
     is the time from one to another, once the GPU has reached both. gpu.write_256_mb() and
     gpu.read_256_mb() do what they say, with arrays of their own; L2 has room for 50 MB.
     """
     add_up()
     gpu.synchronize()
-    # TODO: mend the rest of this benchmark; the true time is to come out, within 2 %
+    # TODO: fix the rest of this benchmark; the true time is to come out, within 2 %
     # STARTER
     #| gpu.write_256_mb()
     #| start = gpu.event()

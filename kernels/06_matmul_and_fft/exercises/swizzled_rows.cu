@@ -13,7 +13,7 @@ constexpr int kChunks = 8; // of a row
 // Which of the tile's positions, of 16 bytes each, holds chunk `chunk` of row `row`.
 __device__ inline int place_of(int row, int chunk)
 {
-    // TODO: give each chunk a position of its own, so that ldmatrix meets no bank conflict
+    // TODO: give each chunk its own position, so that ldmatrix meets no bank conflict
     // STARTER
     //| return row * kChunks + chunk;
     // SOLUTION

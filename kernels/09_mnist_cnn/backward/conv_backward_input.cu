@@ -1,4 +1,4 @@
-// dx = dy convolved with the filters turned by 180 degrees, in fp32: dy is N x F x H x W, w is
+// dx = dy convolved with the filters rotated by 180 degrees, in fp32: dy is N x F x H x W, w is
 // F x C x 3 x 3 and dx is N x C x H x W.
 // Takes any shape with fewer than 2^31 elements a tensor (indices are int) and at most 65535
 // channels.

@@ -1,7 +1,7 @@
 // The sums from which mean and variance of any 3 x 3 filter over an image follow, in fp32: S[t] is
-// the sum, over all places of the filter, of the pixel under its tap t; G[t][s] is the sum of the
-// products of the pixels under taps t and s. x is H x W with zeros around it, the filter's middle is
-// on each of its pixels, and tap 0 lies one row above and one column to the left of the middle.
+// the sum, over all positions of the filter, of the pixel under its tap t. G[t][s] is the sum of
+// the products of the pixels under taps t and s. x is H x W with zeros around it, the filter's middle
+// is on each of its pixels, and tap 0 is one row above and one column to the left of the middle.
 // Takes any shape with fewer than 2^31 pixels (indices are int). Block t makes S[t] and G[t].
 // grid (9), block 64, dynamic shared 0
 
@@ -15,7 +15,7 @@ extern "C" __global__ void patch_moments(const float *x, float *S, float *G, int
     int t = blockIdx.x;
     float sum = 0.0f;
     float products[kTaps] = {};
-    // TODO: share out the places of the filter among the threads of the block; add up in `sum` the
+    // TODO: share out the filter's positions among the threads of the block. Add up in `sum` the
     //       pixel under tap t, and in products[s] its product with the pixel under tap s
     // SOLUTION
     for (int place = threadIdx.x; place < H * W; place += kThreads) {

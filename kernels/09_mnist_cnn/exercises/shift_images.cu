@@ -6,7 +6,7 @@
 extern "C" __global__ void shift_images(const float *x, float *y, const int *down, const int *right,
                                         int N, int H, int W)
 {
-    // TODO: one thread for each pixel of y: which pixel of x comes to lie here?
+    // TODO: one thread for each pixel of y: which pixel of x is moved here?
     // SOLUTION
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < N * H * W) {
