@@ -1,5 +1,5 @@
 // The discrete Fourier transform of batch rows of n complex points: out[k] is the sum over j of
-// in[j] exp(-2 pi i j k / n). Any n up to 65535 * 256.
+// in[j] exp(-2 pi i j k / n). Any n below 2^24.
 // The definition, with a thread for each result: n products for each of n results.
 // Limit: arithmetic, 8 n^2 FLOPs and as many sines and cosines as products.
 // grid (batch, ceil(n / 256)), block (256), dynamic shared 0
