@@ -2,8 +2,8 @@
 // target), tokens x words in bf16, and zeros for a token whose target is `ignored`. X (tokens x
 // width) and W (words x width) are bf16. X, W and G come as tensor maps with boxes of 128 x 64, 256
 // x 64 and 16 x 64, swizzle 128 bytes. `weight` has one number, 1 / tokens that count for a mean.
-// Any number of tokens and words; width a multiple of 8, and so is the distance of G's rows.
-// Like gemm_hopper; what is stored is the gradient in place of the logit.
+// Any number of tokens and words. The width is a multiple of 8, and so is the distance of G's rows.
+// Like gemm_hopper, but a gradient is stored instead of the logit.
 // Limit: the tensor cores.
 // grid (at most the multiprocessors), block (384), dynamic shared STAGES * 49152 + 32768
 

@@ -1,10 +1,10 @@
 // dW = G^T X for row-major bf16 matrices, G (tokens x words), X (tokens x width), dW (words x
-// width); with ADD, dW += G^T X, and the sum of both is rounded to bf16. Sums in fp32. G, X and dW
-// come as tensor maps with boxes of 64 x 64, 64 x 64 and 16 x 64, swizzle 128 bytes; dW's is of bf16
-// numbers, not of their bits. Any number of tokens and words, width a multiple of 8, and so is the
-// distance of G's rows.
+// width). With ADD, dW += G^T X, and the sum of both is rounded to bf16. Sums in fp32. G, X and dW
+// come as tensor maps with boxes of 64 x 64, 64 x 64 and 16 x 64, swizzle 128 bytes. The map of dW is
+// of the type bf16, not of 16-bit integers. Any number of tokens and words. The width is a multiple
+// of 8, and so is the distance of G's rows.
 // Adds to token_gradients: the sum runs over tokens, along which both operands are rows. TMA adds
-// what a chunk of tokens gives to what earlier chunks gave.
+// this chunk's sum to the sum of earlier chunks.
 // Limit: the tensor cores, and the board's power.
 // grid (at most the multiprocessors), block (384), dynamic shared STAGES * 49152 + 32768
 

@@ -94,7 +94,7 @@ def loss_calls(x: Any, w: Any, target: Any, logsumexp: Any, loss: Any) -> Calls:
 def gradient_calls(g: Any, x: Any, w: Any, dx: Any, dw: Any, adds: bool) -> Calls:
     """dX = G W, and dW = G^T X or, if it ``adds``, dW += G^T X."""
     (tokens, words), width = g.shape, x.shape[1]
-    numbers = dw.view(ml_dtypes.bfloat16)  # what TMA adds has to have a type
+    numbers = dw.view(ml_dtypes.bfloat16)  # TMA adds numbers of a type
     return (
         product_call(
             "token_gradients", g, w, dx, shape=(tokens, width, words), across=(False, True)
@@ -154,7 +154,7 @@ def chunked_calls(x: Any, w: Any, target: Any, found: Found, chunk: int = CHUNK)
 
 
 def recomputed_calls(x: Any, w: Any, target: Any, found: Found, chunk: int = CHUNK) -> Calls:
-    """Losses first, without logits; then the gradients of logits that are made again for ``chunk``
+    """Losses first, without logits. Then the gradients of logits that are made again for ``chunk``
     tokens at a time. Any number of words."""
     weight, counting = _weight(target)
     (tokens, width), words = x.shape, len(w)
@@ -174,11 +174,11 @@ def recomputed_calls(x: Any, w: Any, target: Any, found: Found, chunk: int = CHU
     return tuple(calls)
 
 
-# --- inputs, and what is right ---
+# --- inputs and references ---
 
 
 def inputs_of(n: Size) -> tuple[Any, Any, Any]:
-    """X, W and targets, some of which are IGNORED; logits have a standard deviation of 1."""
+    """X, W and targets, some of which are IGNORED. Logits have a standard deviation of 1."""
     tokens, width, words = n
     x, w = to_bf16(normal((tokens, width))), to_bf16(width**-0.5 * normal((words, width), 1))
     target = np.random.default_rng(4).integers(0, words, tokens)
@@ -212,7 +212,7 @@ def exact(x: Any, w: Any, target: Any, gradients: bool = True) -> tuple[Any, Any
 
 @dataclass(frozen=True)
 class HeadWork(Workload):
-    """Work whose results are those of :class:`Found`, each number about 1 in size."""
+    """Work with the results of a :class:`Found`, each number brought to a size of about 1."""
 
     n: Size = (1, 8, 8)
     counted: int = 1
@@ -226,7 +226,7 @@ class HeadWork(Workload):
         )
 
     def scaled(self, loss: Any, dx: Any, dw: Any) -> Any:
-        """In one row: gradients of a sum, and those of tokens by the size of a row of W."""
+        """In one row: gradients of a sum, the tokens' divided by the size of W's numbers."""
         size = np.float32(self.counted * self.n[1] ** 0.5)
         parts = dx.ravel() * size, dw.ravel() * np.float32(self.counted), loss
         return cp.concatenate([part.astype(np.float32) for part in parts])
@@ -253,12 +253,13 @@ def work_on(
     )
 
 
-def _work(ways: Callable[..., Calls]) -> Callable[[Size], Workload]:
-    def make(n: Size) -> Workload:
-        arrays = inputs_of(n)
-        return work_on(ways, n, arrays, libraries=_training(*arrays, Found.of(n)))
+def _chunked_work(n: Size) -> Workload:
+    arrays = inputs_of(n)
+    return work_on(chunked_calls, n, arrays, libraries=_training(*arrays, Found.of(n)))
 
-    return make
+
+def _recomputed_work(n: Size) -> Workload:
+    return work_on(recomputed_calls, n, inputs_of(n))  # the libraries are measured once
 
 
 def _loss_work(n: Size) -> Workload:
@@ -291,7 +292,7 @@ def torch_loss(x: Any, w: Any, target: Any) -> Any:
 
 
 def on_cublas(x: Any, w: Any, target: Any, found: Found, chunk: int = CHUNK) -> Callable[[], None]:
-    """:func:`chunked_calls` with PyTorch's products, which are cuBLAS's, in place of ours."""
+    """:func:`chunked_calls` with PyTorch's products, which are cuBLAS's, instead of ours."""
     torch = torch_on_gpu()
     weight, counting = _weight(target)
     room = cp.empty((min(chunk, len(x)), len(w)), np.uint16)
@@ -382,7 +383,7 @@ CASES = (
     _case("logit_pairs", _loss_work, 1, "logit_pairs", "pairs_merged"),
     _case(
         "linear_loss_chunked",
-        _work(chunked_calls),
+        _chunked_work,
         3,
         *GRADIENTS,
         "gemm_hopper",
@@ -391,7 +392,7 @@ CASES = (
     ),
     _case(
         "linear_loss_recomputed",
-        _work(recomputed_calls),
+        _recomputed_work,
         3,
         "logit_gradients",
         "logit_pairs",
