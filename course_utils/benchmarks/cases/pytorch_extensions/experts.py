@@ -1,7 +1,7 @@
 """A mixture of experts: routing, sorting by expert, grouped GEMMs, beside PyTorch's grouped mm.
 
-The size of a grouped product is (rows, experts, N, K, whether the groups are skewed), that of a
-layer (tokens, experts, experts of a token, width, hidden width). bf16 arrays carry bits.
+The size of a grouped product is (rows, experts, N, K, skewed), where skewed is 0 or 1. The size of
+a layer is (tokens, experts, top, width, hidden). bf16 arrays carry bits.
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ def groups_of(sizes: Any) -> Groups:
 
 
 def grouped_calls(name: str, a: Any, b: Any, c: Any, groups: Groups) -> tuple[KernelCall, ...]:
-    """The kernel ``name`` on ``a`` (rows, K) sorted by expert, weights ``b`` (experts, N, K; for
-    grouped_swiglu 2 N) and the result ``c`` (rows, N). The arrays have to live as long as it is
-    used."""
+    """The kernel ``name`` on ``a`` (rows, K) sorted by expert, weights ``b`` (experts, N, K) and
+    the result ``c`` (rows, N). For grouped_swiglu the weights have 2 N rows. The arrays have to
+    live as long as it is used."""
     (rows, k), (experts, _, _), n = a.shape, b.shape, c.shape[1]
     if name == "grouped_loop":
         ends = np.cumsum(groups.sizes)
@@ -209,7 +209,7 @@ def layer_calls(
     x: Any, logits: Any, up: Any, down: Any, y: Any, top: int
 ) -> tuple[KernelCall, ...]:
     """The eight launches of a layer: ``x`` (tokens, width) and ``logits`` (tokens, experts) give
-    ``y`` (tokens, width); ``up`` is (experts, 2 hidden, width), ``down`` (experts, width, hidden).
+    ``y`` (tokens, width). ``up`` is (experts, 2 hidden, width), ``down`` (experts, width, hidden).
     No launch needs a number from the host that another one finds."""
     (tokens, width), (_, experts), hidden = x.shape, logits.shape, down.shape[2]
     n = tokens * top
