@@ -99,8 +99,8 @@ class ReportedMemory(Protocol):
 
 
 class ReportedScheduler(Protocol):
-    """The groups that wait for a turn. ``budget``: instructions that a batch may issue. ``issued``: those that
-    it has issued."""
+    """The groups that wait for a turn. ``budget``: instructions that a batch may issue.
+    ``issued``: those that it has issued."""
 
     @property
     def issued(self) -> int: ...

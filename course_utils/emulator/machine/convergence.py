@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def converge(group: Group, block: Block) -> Group | None:
-    """Lanes whose partners named in the member mask are here go on, and the others wait. The partners
-    in a wgmma are the four warps of a warpgroup. Returns the lanes that go on.
+    """Lanes whose partners named in the member mask are here go on, and the others wait. The
+    partners in a wgmma are the four warps of a warpgroup. Returns the lanes that go on.
 
     A partner that has ended is not waited for.
     """

@@ -1,8 +1,8 @@
 """The scheduler: which group of a batch's lanes runs next, and for how long.
 
 The group that has come least far runs first, so that lanes that diverged at a branch reconverge
-after it, but no group may keep the others waiting endlessly: each has a quantum of basic blocks, and
-runs no further before the rest have had a turn.
+after it, but no group may keep the others waiting endlessly: each has a quantum of basic blocks,
+and runs no further before the rest have had a turn.
 """
 
 from __future__ import annotations
