@@ -11,7 +11,7 @@ from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.vectors import BLOCK, one_thread_each, spare_blocks
 
 
-def doubled(given) -> dict:
+def doubled(given: dict) -> dict:
     """Twice x, which may be past the largest float."""
     return {"y": 2 * given["x"]}
 

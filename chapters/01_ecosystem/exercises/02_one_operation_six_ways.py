@@ -39,7 +39,7 @@ def any_program(rng: np.random.Generator) -> tuple:
         picked = rng.choice(len(known), int(rng.integers(1, 4)))
         operations[names[k + 2]] = [known[i] for i in picked]
     # From few, so that many arrays have one size.
-    sizes = {name: int(rng.choice([4, 40, 400, rng.integers(1, 1000)])) for name in names}
+    sizes = {name: int(rng.choice([4, 40, 400, int(rng.integers(1, 1000))])) for name in names}
     kernels: list[list[str]] = [[]]
     for name in operations:
         if kernels[-1] and rng.random() < 0.5:
@@ -122,7 +122,8 @@ STABLE_SOFTMAX = PythonExercise(
 
 def chain(text: str) -> tuple[list[tuple[str, str]]]:
     """Operations from a line such as "exp:map sum:reduce"."""
-    return ([tuple(word.split(":")) for word in text.split()],)
+    pairs = (word.partition(":") for word in text.split())
+    return ([(name, kind) for name, _, kind in pairs],)
 
 
 def any_chain(rng: np.random.Generator) -> tuple[list[tuple[str, str]]]:

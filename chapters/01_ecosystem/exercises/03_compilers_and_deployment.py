@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -86,7 +87,8 @@ FREE = ("parameter", "constant", "bitcast")
 
 def any_module(rng: np.random.Generator) -> tuple[str]:
     """A module of up to eight instructions on earlier results, with another computation before."""
-    lines, names = [], []
+    lines: list[str] = []
+    names: list[str] = []
     for k in range(int(rng.integers(2, 9))):
         dtype = str(rng.choice(list(BYTES)))
         shape = ",".join(str(n) for n in rng.integers(1, 50, int(rng.integers(0, 7))))
@@ -190,7 +192,7 @@ class Traced(NDArrayOperatorsMixin):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def __getitem__(self, index: object) -> Traced:
+    def __getitem__(self, index: Any) -> Traced:
         return Traced(self._numbers[known(index)])
 
     def __getattr__(self, name: str) -> object:
@@ -208,7 +210,7 @@ class Traced(NDArrayOperatorsMixin):
         with np.errstate(all="ignore"):
             return Traced(getattr(ufunc, method)(*known(given), **known(named)))
 
-    def __array_function__(self, function: object, _: object, given: tuple, named: dict) -> object:
+    def __array_function__(self, function: Any, _: object, given: tuple, named: dict) -> object:
         found = function(*known(given), **known(named))
         return found if function in (np.shape, np.ndim, np.size) else Traced(found)
 
@@ -216,7 +218,7 @@ class Traced(NDArrayOperatorsMixin):
         return f"a traced array of shape {self.shape}" if self.recording else repr(self._numbers)
 
 
-def known(value: object) -> object:
+def known(value: Any) -> Any:
     """``value`` with the numbers of the traced arrays in it, which no answer gets to see."""
     if isinstance(value, Traced):
         return value._numbers
@@ -237,7 +239,7 @@ def numbers_of(function: Callable, x: Traced) -> object:
     return known(found)
 
 
-def traced(*values: float) -> tuple[Traced]:
+def traced(*values: float | list[float]) -> tuple[Traced]:
     return (Traced(np.array(values, dtype=np.float32)),)
 
 
@@ -336,12 +338,14 @@ def any_offers(rng: np.random.Generator) -> tuple[list[tuple], float]:
 
 
 def least_cost(rows: list[tuple], hours: float) -> tuple[str, float]:
-    best = None
+    best: tuple[str, float] | None = None
     for name, price, speed, setup, least in rows:
         minutes = -int(-round(60 * setup + 60 * hours / speed, 6) // 1)
         cost = max(least * price, price * minutes / 60)
         if best is None or cost < best[1] * (1 - 1e-12):
             best = name, cost
+    if best is None:
+        raise ValueError("no GPU to choose from")
     return best
 
 

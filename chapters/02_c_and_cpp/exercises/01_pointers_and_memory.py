@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -28,7 +29,7 @@ def last_positive(case: str) -> str:
     return str(max((i for i, x in enumerate(values) if x > 0), default=len(values)))
 
 
-def matrix(rows: int, columns: int, values: list[float], of: float = 4) -> str:
+def matrix(rows: int, columns: int, values: Sequence[float], of: float = 4) -> str:
     """A shape, and a matrix of quarters, or of other parts, which floats hold exactly."""
     return f"{rows} {columns}\n{' '.join(str(x / of) for x in values)}\n"
 

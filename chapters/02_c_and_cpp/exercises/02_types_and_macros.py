@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from string import ascii_letters as LETTERS
 from typing import Any
 
@@ -33,7 +33,9 @@ def drawn_floats(rng: np.random.Generator) -> str:
     return " ".join([*(f"{np.float32(x):.9g}" for x in values), *(f"#{b:08x}" for b in bits)])
 
 
-def network(inputs: int, hidden: int, values: list[float], of: float = 4, of_x: float = 4) -> str:
+def network(
+    inputs: int, hidden: int, values: Sequence[float], of: float = 4, of_x: float = 4
+) -> str:
     """Sizes, and a network: weights and inputs in quarters or in other parts, and biases in parts
     of both, so that floats hold every sum exactly."""
     weights = inputs * hidden

@@ -34,7 +34,7 @@ MATHS = {
     "divide.o": ({"divide"}, {"panic"}),
 }
 
-FATBINARIES = (
+FATBINARIES: tuple[list[str], ...] = (
     ["sm_80", "sm_86", "sm_90", "compute_90"],
     ["sm_90a", "compute_80"],
     ["compute_70"],

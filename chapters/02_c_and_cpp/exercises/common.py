@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 LARGEST = 2**31 - 1  # of the ints
@@ -9,7 +12,7 @@ LARGEST_EXACT = 2**24  # up to here a float holds every whole number
 PARTS = 4, 1024, 2.0**-100, 2.0**100  # what numbers are parts of: ordinary ones, large, small
 
 
-def listed(numbers: object) -> str:
+def listed(numbers: Iterable[Any]) -> str:
     """How many numbers there are, and then the numbers: what most programs here read."""
     values = list(numbers)
     return f"{len(values)}\n{' '.join(map(str, values))}\n"
@@ -25,7 +28,7 @@ def whole(rng: np.random.Generator, n: int, low: int = -50, high: int = 50) -> l
     return [int(x) for x in rng.integers(low, high + 1, n)]
 
 
-def shown(values: object) -> list[str]:
+def shown(values: Iterable[Any]) -> list[str]:
     """What a driver prints of many values: the first 50, and one number that all others change."""
     numbers = list(values)
     first = [str(x) if isinstance(x, int) else f"{x:.9g}" for x in numbers[:50]]

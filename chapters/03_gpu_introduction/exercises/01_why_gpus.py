@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
@@ -155,7 +157,9 @@ def work_and_link(rng: np.random.Generator) -> tuple[float, float, float, float,
     return megabytes_in, megabytes_out, link, gpu_ms * float(rng.uniform(0.5, 60)), gpu_ms, times
 
 
-def sooner(megabytes_in, megabytes_out, link, cpu_ms, gpu_ms, times) -> tuple[str, float]:
+def sooner(
+    megabytes_in: Any, megabytes_out: Any, link: Any, cpu_ms: Any, gpu_ms: Any, times: Any
+) -> tuple[str, float]:
     """Where the work is done sooner, and in how many milliseconds."""
     on_cpu = times * cpu_ms
     on_gpu = (megabytes_in + megabytes_out) / link + times * gpu_ms

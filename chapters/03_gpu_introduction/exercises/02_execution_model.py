@@ -30,7 +30,7 @@ ODD_BLOCK = 80  # threads: two warps and a half
 MANY_BLOCKS = 21_847  # the last one's warps have numbers that 16 bits cannot hold
 
 
-def warps_and_lanes(given) -> dict:
+def warps_and_lanes(given: dict) -> dict:
     """What each thread should store, in blocks of 80 threads."""
     block, thread = np.divmod(np.arange(given["warp"].shape[0], dtype=np.int32), ODD_BLOCK)
     warp, lane = np.divmod(thread, 32)
@@ -96,7 +96,7 @@ def grid_and_gpu(rng: np.random.Generator) -> tuple[int, int, int]:
     multiprocessors, each = int(rng.integers(1, 200)), int(rng.integers(1, 33))
     slots = multiprocessors * each
     full_waves = int(rng.integers(0, 10 ** rng.integers(1, 7)))
-    over = int(rng.choice([-1, 0, 1, rng.integers(slots)]))
+    over = int(rng.choice([-1, 0, 1, int(rng.integers(slots))]))
     return min(max(full_waves * slots + over, 1), 2**31 - 1), multiprocessors, each
 
 
@@ -164,7 +164,7 @@ def positive(rng: np.random.Generator, n: int) -> dict:
     return {"x": floats(rng, n) ** 2 + np.float32(0.5), "y": empty(n), "n": np.int32(n)}
 
 
-def both_ways(given) -> dict:
+def both_ways(given: dict) -> dict:
     """Sixteen steps of one function for even elements, of another for odd ones, in float64."""
     y = given["x"].astype(np.float64)
     for _ in range(STEPS):
@@ -197,7 +197,7 @@ BRANCH_BY_WARP = KernelExercise(
     method=(
         Requirement(
             "threads of the last block that touch memory, where it has 32 elements",
-            lambda stats: np.count_nonzero(stats.launches[0].threads.touched[-BLOCK:]),
+            lambda stats: int(np.count_nonzero(stats.threads[0].touched[-BLOCK:])),
             at_least=32,
             at_most=32,
             advice="Each block owns 256 elements in a row, the last one those that are left: "

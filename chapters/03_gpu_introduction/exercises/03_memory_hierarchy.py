@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
+from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
@@ -13,7 +16,7 @@ from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExe
 from course_utils.exercises.authoring.worked import Worked
 
 
-def loads_from(space: str):
+def loads_from(space: str) -> Any:
     """A count of the elements that all threads together load from ``space``."""
     return lambda counts: sum(
         number for name, number in counts.opcodes.items() if name.startswith(f"ld.{space}")
@@ -23,14 +26,14 @@ def loads_from(space: str):
 LAUNCH = (777, 7, 128)  # elements, blocks and threads of each, in the page's report
 
 
-def stored_to(space: str):
+def stored_to(space: str) -> Any:
     """A count of the elements that all threads together store to ``space``."""
     return lambda counts: sum(
         number for name, number in counts.opcodes.items() if name.startswith(f"st.{space}")
     )
 
 
-def blocks_of(counts) -> int:
+def blocks_of(counts: Counts) -> int:
     """Each block stores one number beside its elements."""
     return stored_to("global")(counts) - loads_from("global")(counts)
 
@@ -144,7 +147,7 @@ SOFTEN = NumberExercise(
 def mostly(kind: int) -> domain.InputClass:
     """One kind is so frequent that a counter of a byte overflows."""
 
-    def change(given, rng: np.random.Generator) -> dict:
+    def change(given: dict, rng: np.random.Generator) -> dict:
         values = given["values"]
         return {"values": np.where(rng.random(values.shape) < 0.1, values, kind)}
 
@@ -229,7 +232,7 @@ COUNT_KINDS = KernelExercise(
 )
 
 
-def last_four(given) -> dict:
+def last_four(given: dict) -> dict:
     """Sums of four values, the latest being each step's."""
     x = given["x"].astype(np.float64)
     padded = np.concatenate([np.zeros((3, x.shape[1])), x])

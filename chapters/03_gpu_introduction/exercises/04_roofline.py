@@ -118,7 +118,7 @@ def layer_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def layer_outputs(given) -> dict:
+def layer_outputs(given: dict) -> dict:
     """relu(x + bias) + r, where relu is 0 for NaN too."""
     shifted = given["x"] + given["bias"]
     return {"y": np.where(shifted > 0, shifted, np.float32(0)) + given["r"]}

@@ -26,7 +26,7 @@ from course_utils.exercises.authoring.vectors import (
 from course_utils.exercises.isolation.closed_book import run_in_clean_frame
 
 
-def axpy(given) -> dict:
+def axpy(given: dict) -> dict:
     """a x + y, with NaN where 0 meets infinity."""
     return {"y": given["a"] * given["x"] + given["y"]}
 
@@ -82,7 +82,7 @@ def too_few_blocks(n: int) -> Launch:
 
 def between(low: float, high: float) -> domain.InputClass:
     """These two ends, with numbers on both sides of each, infinite ones among them."""
-    most = np.finfo(np.float32).max
+    most = float(np.finfo(np.float32).max)
     numbers = [-np.inf, np.inf, -most, most, -1e31, 1e31, -2000, 2000, 0]
 
     def change(given: dict, rng: np.random.Generator) -> dict:

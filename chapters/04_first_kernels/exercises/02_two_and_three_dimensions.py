@@ -150,7 +150,7 @@ def matrices(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
     }
 
 
-def products(given) -> dict:
+def products(given: dict) -> dict:
     """A B in float64, with NaN where 0 meets infinity."""
     return {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64)}
 

@@ -64,7 +64,7 @@ def elements_and_threads(rng: np.random.Generator) -> tuple[int, int]:
     be counted one by one."""
     threads = int(rng.integers(1, 1025))
     blocks = int(rng.integers(0, 10 ** rng.integers(1, 7)))
-    over = int(rng.choice([-1, 0, 1, rng.integers(threads)]))
+    over = int(rng.choice([-1, 0, 1, int(rng.integers(threads))]))
     return max(blocks * threads + over, 0), threads
 
 

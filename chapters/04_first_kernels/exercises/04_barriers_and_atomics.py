@@ -84,7 +84,7 @@ def rows_and_room(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def scaled(given) -> dict:
+def scaled(given: dict) -> dict:
     """The exact means and quotients, as far as float64 goes."""
     x = given["x"].astype(np.float64)
     mean = x.mean(axis=1)
@@ -130,7 +130,7 @@ def with_spare_blocks(size: tuple[int, int]) -> tuple[tuple[Launch, Launch], ...
 
 def loads_of_the_second(stats: LaunchStats) -> float:
     """Bytes that divide_by_mean reads from global memory for each element of y."""
-    return stats.launches[1].threads.loaded.sum() / (128 * 32)
+    return stats.threads[1].loaded.sum() / (128 * 32)
 
 
 SCALE_ROWS = KernelExercise(
@@ -330,7 +330,7 @@ SWAP_NEIGHBOURS = KernelExercise(
 )
 
 
-def product_of_all(given) -> dict:
+def product_of_all(given: dict) -> dict:
     """The exact product, with NaN where 0 meets infinity."""
     return {"product": given["product"] * np.prod(given["x"].astype(np.float64), keepdims=True)}
 

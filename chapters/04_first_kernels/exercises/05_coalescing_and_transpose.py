@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ def moved_per_byte_wanted(counts: Counts) -> float:
     return 32 * (sectors + counts.global_atomic_sectors) / max(asked, 1)
 
 
-def brightened(given) -> dict:
+def brightened(given: dict) -> dict:
     """gain x, with NaN where 0 meets infinity."""
     return {"y": given["gain"] * given["x"]}
 
@@ -250,7 +251,8 @@ class RowKernel:
     shared bytes of each."""
 
     def __init__(self, optin: int):
-        self._optin, self._most, self.launches = optin, ROOM, []
+        self._optin, self._most = optin, ROOM
+        self.launches: list[Any] = []
 
     @property
     def max_dynamic_shared_size_bytes(self) -> int:
@@ -288,7 +290,9 @@ class RowKernel:
             x[row * columns : (row + 1) * columns] = part[::-1]
 
 
-def launch_and_look(function, gpu: RowGPU, rows: int, columns: int) -> dict[str, int]:
+def launch_and_look(
+    function: Callable[..., Any], gpu: RowGPU, rows: int, columns: int
+) -> dict[str, int]:
     """What the function returns, and some of the numbers that the rows hold then."""
     return _looked_at(function(gpu, rows, columns), gpu.x, rows, columns)
 

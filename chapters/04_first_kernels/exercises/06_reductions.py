@@ -365,7 +365,7 @@ def of_one_sign(given: dict, rng: np.random.Generator) -> dict:
     return {"x": np.abs(given["x"]), "y": -1000 * np.abs(given["y"]) - 1}
 
 
-def dot_product(given) -> dict:
+def dot_product(given: dict) -> dict:
     """The exact sum of the products, with NaN where 0 meets infinity."""
     return {"result": np.dot(given["x"].astype(np.float64), given["y"].astype(np.float64))[None]}
 

@@ -16,7 +16,7 @@ from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_eac
 from course_utils.exercises.authoring.worked import Worked
 
 
-def after_rounds(given) -> dict:
+def after_rounds(given: dict) -> dict:
     """The two series of 04.one_way, in float64."""
     x, rounds = given["x"].astype(np.float64), int(given["rounds"])
     first, second = x, x
@@ -150,7 +150,7 @@ def gradient_inputs(rng: np.random.Generator, n: int) -> dict:
     }
 
 
-def silu_gradient(given) -> dict:
+def silu_gradient(given: dict) -> dict:
     dy, x = given["dy"].astype(np.float64), given["x"].astype(np.float64)
     s = np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))  # overflows for no x
     return {"dx": dy * s * (1 + x * (1 - s))}
@@ -268,7 +268,7 @@ STORE_OR_RECOMPUTE = PythonExercise(
 )
 
 
-def closed(given) -> dict:
+def closed(given: dict) -> dict:
     """The largest of three neighbours, then the smallest of three of those, in a ring."""
     x = given["x"]
     m = np.maximum(np.maximum(np.roll(x, 1), x), np.roll(x, -1))
@@ -300,7 +300,7 @@ def few_negative(rng: np.random.Generator, n: int) -> dict:
     return {"x": x, "y": empty(n), "n": np.int32(n)}
 
 
-def long_way(given) -> dict:
+def long_way(given: dict) -> dict:
     """After 32 rounds of v = sqrt(v v + 1), v v has grown by 32; or it has overflowed in the
     first."""
     x = given["x"].astype(np.float64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
@@ -77,14 +79,14 @@ class Memory(np.ndarray):
         self.read: set[int] = set()
         self.slices = self.reads = 0
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         values = self.view(np.ndarray)
         self.slices += isinstance(index, slice)
         self.reads += 1
         self.read.update(np.arange(values.size)[index].reshape(-1).tolist())
         return values[index]
 
-    def take(self, indices, *arguments, **options):
+    def take(self, indices: Any, *arguments: Any, **options: Any) -> Any:
         values = self.view(np.ndarray)
         self.reads += 1
         read = np.arange(values.size).take(indices, *arguments, **options)

@@ -306,7 +306,8 @@ def every_outcome(first: list, second: list) -> list[tuple]:
     for mask in range(1 << steps):
         if mask.bit_count() != len(second):
             continue
-        threads, memory, loaded = (iter(first), iter(second)), {}, ([], [])
+        threads, memory = (iter(first), iter(second)), {}
+        loaded: tuple[list, list] = ([], [])
         for step in range(steps):
             who = mask >> step & 1
             kind, name, *value = next(threads[who])
@@ -326,7 +327,7 @@ LOADS = [("load", "x"), ("store", "y", 1)], [("load", "y"), ("store", "x", 1)]
 def played(first: list, second: list, turns: str) -> tuple[int, ...]:
     """As the task says, step by step."""
     memory: dict[str, int] = {}
-    threads = {"0": (list(first), []), "1": (list(second), [])}
+    threads: dict[str, tuple[list, list]] = {"0": (list(first), []), "1": (list(second), [])}
     for turn in turns:
         left, loaded = threads[turn]
         step = left.pop(0)

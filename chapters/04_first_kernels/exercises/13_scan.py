@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from course_utils.exercises.authoring import domain, method
@@ -152,7 +155,7 @@ def packed(given: Given) -> dict:
     return {"out": out}
 
 
-def elements(label: str, change) -> InputClass:
+def elements(label: str, change: Callable[..., Any]) -> InputClass:
     def changed(given: Given, rng: np.random.Generator) -> Given:
         x = change(given["x"], rng).astype(np.int32)
         return {"x": x, "first": firsts(x)}

@@ -148,7 +148,7 @@ DOUBLING_MAX = KernelExercise(
         ),
         Requirement(
             "threads with atomics on global memory, for each block",
-            lambda stats: np.count_nonzero(stats.launches[0].threads.atomics) / 4,
+            lambda stats: np.count_nonzero(stats.threads[0].atomics) / 4,
             at_most=2,  # one that waits may be another than the one that counts
             advice="One thread of a block counts it in and waits; the others meet it at barriers.",
             size=250,

@@ -127,7 +127,7 @@ WEIGHTED_COLUMNS = LanguageExercise(
     reference=lambda case: case.args["x"] * case.args["w"],
     contract=DrawnCases(
         lambda rng: to_weigh(
-            *(int(size) for size in rng.integers(1, 100, 2)), int(rng.integers(1 << 30))
+            int(rng.integers(1, 100)), int(rng.integers(1, 100)), seed=int(rng.integers(1 << 30))
         )
     ),
     counted=few_sectors,

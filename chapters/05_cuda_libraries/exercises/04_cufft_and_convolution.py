@@ -101,7 +101,7 @@ def part(given: Given) -> dict:
 
 ONLY_THE_TAPS = Requirement(
     "instructions of all threads, over those of the course's solution",
-    lambda stats: stats.counts.thread_instructions / stats.of_ours().counts.thread_instructions,
+    lambda stats: stats.counts.thread_instructions / stats.ours.counts.thread_instructions,
     at_most=6.0,
     advice="A result has as many products as the filter has taps: go through these, and not "
     "through all numbers of x.",

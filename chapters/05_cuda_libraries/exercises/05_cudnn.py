@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def place_by_numpy(C: int, H: int, W: int, v: int, n: int, c: int, h: int, w: in
 
 def any_element(rng: np.random.Generator) -> tuple[int, ...]:
     C, H, W = (int(x) for x in rng.integers(1, (70, 14, 14)))
-    v = int(rng.choice((rng.integers(1, 14), 32, 64, C)))
+    v = int(rng.choice((int(rng.integers(1, 14)), 32, 64, C)))
     return C, H, W, v, *(int(rng.integers(0, most)) for most in (50, C, H, W))
 
 
@@ -54,7 +55,9 @@ VECTOR_PLACE = PythonExercise(
 # --- The extents of a result ---
 
 
-def shape_by_places(x_shape, w_shape, pad, stride, dilation, groups):
+def shape_by_places(
+    x_shape: Any, w_shape: Any, pad: Any, stride: Any, dilation: Any, groups: Any
+) -> Any:
     """The places at which a filter can start, counted."""
     (N, C, *image), (K, channels, *taps) = x_shape, w_shape
     if channels * groups != C or K % groups != 0:
@@ -219,7 +222,7 @@ CONV = [(("x", "w"), "c"), (("c", "bias"), "b"), (("b",), "y")]
 BYTES = {"x": 400, "w": 36, "c": 800, "bias": 8, "b": 800, "y": 800, "z": 800}
 
 
-def bytes_by_kernel(operations, bytes_of, wanted):
+def bytes_by_kernel(operations: Any, bytes_of: Any, wanted: Any) -> Any:
     """Each kernel's reads and writes listed, then added up."""
     apart, in_one = [], set()
     made: set[str] = set()
@@ -277,7 +280,7 @@ TIMED = [
 ]
 
 
-def best_engine(engines, workspace_bytes, refused):
+def best_engine(engines: Any, workspace_bytes: Any, refused: Any) -> Any:
     best = None
     for place, (ms, needed, notes) in enumerate(engines):
         if ms is None or needed > workspace_bytes or any(note in refused for note in notes):

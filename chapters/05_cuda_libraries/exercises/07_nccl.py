@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
@@ -37,7 +40,9 @@ def some_buffers(rng: np.random.Generator) -> tuple[Wire, list[np.ndarray]]:
     return Wire(ranks), list(rng.integers(-50, 50, (ranks, ranks * piece)).astype(float))
 
 
-def pieces_one_after_the_other(function, wire: Wire, buffers: list[np.ndarray]) -> np.ndarray:
+def pieces_one_after_the_other(
+    function: Callable[..., Any], wire: Wire, buffers: list[np.ndarray]
+) -> np.ndarray:
     """What the ranks have, as a row for each. Where that is right, a second run over a wire with
     noise shows whose sum is made of it: in each piece there are ranks - 1 messages."""
 
@@ -196,7 +201,7 @@ def received(experts: list[list[int]], rank: int, per_rank: int) -> list[tuple[i
     ]
 
 
-def pairs_of(answer) -> str | None:
+def pairs_of(answer: Any) -> str | None:
     """A list of pairs in words, so that verdicts show it in its order."""
     if answer is None:
         return None
@@ -238,7 +243,9 @@ def some_layer(rng: np.random.Generator) -> tuple[np.ndarray, FarMatrix, FarMatr
     return made[0], FarMatrix(made[1]), FarMatrix(made[2]), int(rng.integers(1, 7))
 
 
-def parts_added(function, x, first: FarMatrix, second: FarMatrix, ranks: int) -> np.ndarray:
+def parts_added(
+    function: Callable[..., Any], x: np.ndarray, first: FarMatrix, second: FarMatrix, ranks: int
+) -> np.ndarray:
     """The sum over all ranks, and what each of them fetched."""
     total, shares = 0.0, []
     for rank in range(ranks):
@@ -249,7 +256,7 @@ def parts_added(function, x, first: FarMatrix, second: FarMatrix, ranks: int) ->
     return np.asarray(total)
 
 
-def fair_share(x, first: FarMatrix, second: FarMatrix, ranks: int) -> str:
+def fair_share(x: np.ndarray, first: FarMatrix, second: FarMatrix, ranks: int) -> str:
     hidden = first.shape[1]
     unit = first.shape[0] + second.shape[1]
     least, most = hidden // ranks * unit, ceil_div(hidden, ranks) * unit
@@ -348,7 +355,7 @@ OVERLAPPED_MS = PythonExercise(
 # --- who waits for whom ---
 
 
-def all_arrive(function, ranks: int) -> str:
+def all_arrive(function: Callable[..., Any], ranks: int) -> str:
     """Whether the messages of all ranks arrive, and how fast; what is wrong in words."""
     programs = []
     for rank in range(ranks):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +80,7 @@ THREE_PARTS = PythonExercise(
 # --- The order of the products ---
 
 
-def sizes_in_order(pairs) -> tuple | None:
+def sizes_in_order(pairs: Any) -> tuple | None:
     """The sizes of the pairs as they come, and the pairs: those of one size in any order."""
     if pairs is None:
         return None
@@ -86,7 +88,7 @@ def sizes_in_order(pairs) -> tuple | None:
     return tuple(sum(pair) for pair in pairs), tuple(sorted(pairs))
 
 
-def ordered_by_size(parts: int, bits: int) -> tuple:
+def ordered_by_size(parts: int, bits: int) -> tuple | None:
     pairs = []
     for size in range(2 * parts - 2, -1, -1):
         if 8 * size < bits:
@@ -181,7 +183,7 @@ def sliced(given: Given) -> dict:
     return {"slices": np.array(found, np.int8)}
 
 
-def changed(label: str, change) -> InputClass:
+def changed(label: str, change: Callable[..., Any]) -> InputClass:
     """Other numbers in the place of x, with the exponents that they need."""
     return InputClass(label, lambda given, rng: with_exponents(change(given["x"], rng)))
 
@@ -257,10 +259,12 @@ ROW_SCALES = PythonExercise(
 )
 
 
-def scaled_first(a, a_scales, b, b_scales) -> np.ndarray:
+def scaled_first(
+    a: np.ndarray, a_scales: np.ndarray, b: np.ndarray, b_scales: np.ndarray
+) -> np.ndarray:
     """The codes times their scales, element by element, and then one product."""
 
-    def whole(codes, scales):
+    def whole(codes: np.ndarray, scales: np.ndarray) -> Any:
         height, width = (n // m for n, m in zip(codes.shape, scales.shape, strict=True))
         return codes * np.kron(scales, np.ones((height, width)))
 
@@ -272,16 +276,16 @@ def any_blocks(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     M, N, h, w, blocks = (int(n) for n in rng.choice((1, 2, 3, 5), 5))
     w = int(rng.choice((w, 16, 128)))
 
-    def codes(rows):
+    def codes(rows: int) -> np.ndarray:
         return rng.integers(-12, 13, (rows, w * blocks)) / 2
 
-    def scales(rows):
+    def scales(rows: int) -> np.ndarray:
         return 2.0 ** rng.integers(-4, 5, (rows, blocks))
 
     return codes(M), scales(M), codes(N * h), scales(N)
 
 
-def arrays(*matrices) -> tuple[np.ndarray, ...]:
+def arrays(*matrices: list[list[float]]) -> tuple[np.ndarray, ...]:
     return tuple(np.array(rows, float) for rows in matrices)
 
 
@@ -305,20 +309,20 @@ FP16 = "fp16", 6e-5, 2.0, 6e-8
 SIX, NINE = ("bf16 x 6", 1e-7, 13.0, 8e-34), ("bf16 x 9", 1e-7, 20.0, 8e-34)
 
 
-def ruled_out(way, tolerance, smallest) -> str:
+def ruled_out(way: Any, tolerance: Any, smallest: Any) -> str:
     if way[1] > tolerance:
         return "too inexact"
     return "underflows" if way[3] > smallest else ""
 
 
-def defended(ways, tolerance, smallest) -> tuple[str, str, str]:
+def defended(ways: Any, tolerance: Any, smallest: Any) -> tuple[str, str, str]:
     reasons = {way[0]: ruled_out(way, tolerance, smallest) for way in ways}
     left = sorted((way[2], place) for place, way in enumerate(ways) if not reasons[way[0]])
     name = ways[left[0][1]][0] if left else ""
     return told(name, {way: why or "slower" for way, why in reasons.items() if way != name})
 
 
-def told(name, why) -> tuple[str, str, str]:
+def told(name: Any, why: Any) -> tuple[str, str, str]:
     """The choice and its reasons, in one order."""
     names = sorted(map(str, why))
     return str(name), "; ".join(names), "; ".join(f"{way}: {why[way]}" for way in names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -34,7 +35,7 @@ def lines_of_b(order: str, K: int, N: int, line: int) -> int:
 
 def reads_of_b(rng: np.random.Generator) -> tuple[str, int, int, int]:
     """An order, and a B with whole lines in each row."""
-    K, line = int(rng.choice([1, 2, rng.integers(3, 60)])), int(rng.choice([1, 2, 8, 16, 32]))
+    K, line = int(rng.choice([1, 2, int(rng.integers(3, 60))])), int(rng.choice([1, 2, 8, 16, 32]))
     return str(rng.choice(["jk", "kj"])), K, line * int(rng.integers(1, 8)), line
 
 
@@ -71,7 +72,7 @@ def runs(limit: str, *shapes: str) -> tuple[str, ...]:
     return tuple(f"{limit} {mnk} {crc32(f'{limit} {mnk}'.encode()) % 10000}" for mnk in shapes)
 
 
-def is_right(limit: str):
+def is_right(limit: str) -> Any:
     """What the main function of a C exercise prints for a right product."""
     return lambda case: f"C is right\n{limit}: within the limit in run {case.split()[-1]}\n"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
+from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
@@ -22,7 +23,7 @@ ONCE_FOR_EACH_TILE = (
 )
 
 
-def shared_loads_per_fma(counts) -> float:
+def shared_loads_per_fma(counts: Counts) -> float:
     """Loads of single threads from shared memory, over multiply-adds."""
     return counts.shared_load_requests * 32 / max(counts.flops / 2, 1)
 
@@ -54,7 +55,7 @@ EVEN_HANDED = tuple(
 )
 
 
-def four_products(given) -> dict:
+def four_products(given: dict) -> dict:
     """X A in float64, with NaN where 0 meets infinity."""
     return {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)}
 
@@ -209,7 +210,7 @@ SQUARE_MATMUL = KernelExercise(
 )
 
 
-def wavefronts_per_fma(counts) -> float:
+def wavefronts_per_fma(counts: Counts) -> float:
     """Wavefronts of shared memory, over multiply-adds of whole warps."""
     wavefronts = counts.shared_load_wavefronts + counts.shared_store_wavefronts
     return wavefronts / max(counts.flops / 64, 1)

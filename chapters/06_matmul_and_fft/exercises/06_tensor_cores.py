@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
+from course_utils.emulator import Counts
 from course_utils.exercises.authoring import method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
-from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
 
 from .common import (
@@ -49,7 +50,7 @@ WMMA_PRODUCT = KernelExercise(
 )
 
 
-def marks_made(counts) -> float:
+def marks_made(counts: Counts) -> float:
     """How many places of the array were marked."""
     return counts.global_store_bytes / 4
 
@@ -191,7 +192,7 @@ PREDICT_PITCHES = NumberExercise(
 )
 
 
-def shared_bytes(stats) -> int:
+def shared_bytes(stats: LaunchStats) -> int:
     """Static shared memory of the kernel."""
     function = stats.launches[0].instructions[0].instruction.scope.function
     return sum(variable.size for variable in function.variables if variable.space == "shared")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
+from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
@@ -175,13 +176,13 @@ DP4A_PRODUCT = KernelExercise(
 )
 
 
-def codes(given) -> dict:
+def codes(given: dict) -> dict:
     """Rounded to even, and cut off at 127 on both sides."""
     x = given["x"].astype(np.float64) / float(given["scale"])
     return {"code": np.clip(np.rint(x), -127, 127).astype(np.int8)}
 
 
-def requests(counts) -> float:
+def requests(counts: Counts) -> float:
     """Loads and stores of warps to global memory, over each 128 of 4096 numbers."""
     return (counts.global_load_requests + counts.global_store_requests) / (4096 / 128)
 

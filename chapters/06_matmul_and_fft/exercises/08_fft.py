@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
+from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
@@ -38,7 +39,7 @@ def rows_of(rng: np.random.Generator, rows: int, n: int) -> dict:
     return {"x": floats(rng, 2 * rows * n), "y": empty(2 * rows * n)}
 
 
-def transformed(given, n: int) -> dict:
+def transformed(given: dict, n: int) -> dict:
     """The discrete Fourier transform of each row of n."""
     rows = complex_of(given["x"].reshape(-1, n, 2))
     return {"y": pairs_of(np.fft.fft(rows)).reshape(-1)}
@@ -76,7 +77,7 @@ DFT_ROWS = KernelExercise(
 )
 
 
-def one_stage(given) -> dict:
+def one_stage(given: dict) -> dict:
     """Stockham's stage: transforms of ``done`` points become transforms of 2 done."""
     n, done = int(given["n"]), int(given["done"])
     x = complex_of(given["x"].reshape(-1, n, 2))
@@ -138,7 +139,7 @@ EXCHANGED = KernelExercise(
 )
 
 
-def store_wavefronts(counts) -> float:
+def store_wavefronts(counts: Counts) -> float:
     """Of the one store to shared memory."""
     return counts.shared_store_wavefronts
 
@@ -187,12 +188,12 @@ PREDICT_STRIDES = NumberExercise(
 )
 
 
-def wavefronts(counts) -> float:
+def wavefronts(counts: Counts) -> float:
     """Of the exchange at one row, over those of 32 words each."""
     return (counts.shared_store_wavefronts + counts.shared_load_wavefronts) / (2 * 512 * 8 / 128)
 
 
-def exchanged_points(given) -> dict:
+def exchanged_points(given: dict) -> dict:
     """Thread t of 32 puts x[t + 32 r] down at 16 t + r."""
     return {"y": given["x"].reshape(-1, 16, 32, 2).swapaxes(1, 2).reshape(-1)}
 
@@ -261,7 +262,7 @@ THREE_PARTS = PythonExercise(
 )
 
 
-def before_bluestein(given) -> dict:
+def before_bluestein(given: dict) -> dict:
     """The row and the filter of Bluestein's convolution, of m points each."""
     n, m = int(given["n"]), int(given["m"])
     x, j = complex_of(given["x"].reshape(-1, 2)), np.arange(n)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils import ceil_div
+from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
@@ -78,7 +79,7 @@ ZERO_IN_FILTER = InputClass("w[1, 1] = 0, a pixel infinite", zero_in_filter)
 PIXEL_BELOW_ALL = InputClass("a pixel -inf", pixel_below_all)
 
 
-def loads_per_store(counts) -> float:
+def loads_per_store(counts: Counts) -> float:
     """Loads of single threads from global memory, over their stores."""
     return counts.global_load_bytes / counts.global_store_bytes
 
@@ -151,9 +152,7 @@ HALO_TILE = KernelExercise(
         method.balanced_work(),
         Requirement(
             "reads of x, over the pixels of all tiles",
-            lambda stats: (
-                sum(one.threads.loaded_from.get("x", 0) for one in stats.launches) / (4 * 70**2)
-            ),
+            lambda stats: stats.loaded_from("x") / (4 * 70**2),
             at_most=1.25,  # 1.06 where a tile's pixels outside of the image are read, too
             advice="A thread reads one or two pixels for the tile, each once, and takes all nine "
             "of a product from there.",
@@ -179,7 +178,7 @@ def channels_with_zeros(rng: np.random.Generator, size: tuple[int, int, int]) ->
     }
 
 
-def at_zero(given, rng: np.random.Generator) -> dict:
+def at_zero(given: dict, rng: np.random.Generator) -> dict:
     """A tap of the first channel is 0, and a pixel in the middle infinite."""
     x, w = given["x"].copy(), given["w"].copy()
     w[0, 1, 1] = 0
@@ -187,7 +186,7 @@ def at_zero(given, rng: np.random.Generator) -> dict:
     return {"x": x, "w": w}
 
 
-def loads_per_fma(counts) -> float:
+def loads_per_fma(counts: Counts) -> float:
     """Loads of single threads from global memory, over multiply-adds."""
     return counts.global_load_requests * 32 / max(counts.flops / 2, 1)
 
@@ -261,10 +260,11 @@ def images(rng: np.random.Generator, size: Size) -> dict:
     } | {name: np.int32(n) for name, n in numbers}
 
 
-def columns_of(given) -> dict:
+def columns_of(given: dict) -> dict:
     """The matrix, by slices of the padded images."""
     rows, columns, stride, pad = (int(given[name]) for name in ("R", "S", "stride", "pad"))
-    size = tuple(int(given[name]) for name in ("N", "C", "H", "W")) + (rows, columns, stride, pad)
+    n, c, h, w = (int(given[name]) for name in ("N", "C", "H", "W"))
+    size = n, c, h, w, rows, columns, stride, pad
     high, wide = sides(size)
     padded = np.pad(given["x"], ((0, 0), (0, 0), (pad, pad), (pad, pad)))
     parts = [
@@ -351,7 +351,7 @@ def line(rng: np.random.Generator, n: int) -> dict:
     return {"x": floats(rng, n + 2), "u": np.array(u, np.float32), "y": empty(n), "n": np.int32(n)}
 
 
-def filtered(given) -> dict:
+def filtered(given: dict) -> dict:
     """By the filter that `u` stands for."""
     x, u = given["x"].astype(np.float64), given["u"].astype(np.float64)
     n = int(given["n"])
@@ -394,7 +394,7 @@ def some_images(rng: np.random.Generator, size: tuple[int, int, int, int, int]) 
     }
 
 
-def every_filter(given) -> dict:
+def every_filter(given: dict) -> dict:
     """All filters on all images, in float64."""
     padded = np.pad(given["x"], ((0, 0), (0, 0), (1, 1), (1, 1)))
     return {"y": np.array([[convolved(x, w) for w in given["w"]] for x in padded])}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from course_utils import ceil_div
+from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
@@ -39,7 +40,7 @@ def zero_at_infinity(given: Given, axis: int) -> Given:
     return {"A": a, "x": x}
 
 
-def sectors_a_load(counts) -> float:
+def sectors_a_load(counts: Counts) -> float:
     """Sectors that a load of a warp touches."""
     return counts.global_load_sectors / max(counts.global_load_requests, 1)
 
@@ -349,7 +350,7 @@ def outputs_and_gradients(rng: np.random.Generator, size: tuple[int, int]) -> di
     }
 
 
-def gradient(given) -> dict:
+def gradient(given: dict) -> dict:
     """dx in float64."""
     y, dy = (given[name].astype(np.float64) for name in ("y", "dy"))
     return {"dx": y * (dy - (y * dy).sum(axis=1, keepdims=True))}

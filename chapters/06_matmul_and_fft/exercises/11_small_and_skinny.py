@@ -8,7 +8,7 @@ from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
-from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
 
@@ -168,9 +168,9 @@ SECOND_PASS = KernelExercise(
 )
 
 
-def _read(stats, array: str) -> int:
+def _read(stats: LaunchStats, array: str) -> int:
     """Bytes that all threads read from an array."""
-    return sum(launch.threads.loaded_from.get(array, 0) for launch in stats.launches)
+    return stats.loaded_from(array)
 
 
 def band_order(number: int, tiles_m: int, tiles_n: int, band: int) -> tuple[int, int]:

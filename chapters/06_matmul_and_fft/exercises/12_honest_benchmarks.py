@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
-from course_utils.benchmarks.harness.simulated_gpu import DIRTY, WARM
+from course_utils.benchmarks.harness.simulated_gpu import DIRTY, WARM, SimulatedGPU
 from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import PythonExercise
 
@@ -26,7 +27,9 @@ def limits(rng: np.random.Generator) -> tuple:
     return flops, moved, ms, FLOPS, BANDWIDTH, cache
 
 
-def broken_limit(flops, moved, ms, peak_flops, bandwidth, cache) -> str:
+def broken_limit(
+    flops: float, moved: float, ms: float, peak_flops: float, bandwidth: float, cache: float
+) -> str:
     if flops > peak_flops * ms / 1e3:
         return "arithmetic"
     if moved <= bandwidth * ms / 1e3:
@@ -59,7 +62,7 @@ OTHERS_WORK = "others'"
 def scan_of(ms: float, compile_ms: float = 180.0, before_ms: float = 0.0, seed: int = 0) -> Suspect:
     """A kernel of ``ms``, its input in L2, on a GPU that has ``before_ms`` of work of others."""
 
-    def given(gpu):
+    def given(gpu: SimulatedGPU) -> Any:
         if before_ms:
             gpu.kernel(before_ms, OTHERS_WORK)()
         from_memory = 1.25
@@ -71,7 +74,8 @@ def scan_of(ms: float, compile_ms: float = 180.0, before_ms: float = 0.0, seed: 
 
 def any_scan(rng: np.random.Generator) -> tuple:
     ms = float(np.round(rng.choice([0.4, 1, 3, 9]) * rng.uniform(1, 2), 3))
-    return (scan_of(ms, *map(float, rng.choice([[40, 0], [300, 0], [0, 80], [90, 700]]))),)
+    compiling, before = rng.choice([[40, 0], [300, 0], [0, 80], [90, 700]])
+    return (scan_of(ms, float(compiling), float(before)),)
 
 
 def about_scan(case: Suspect) -> str:
@@ -126,7 +130,7 @@ def sum_of(
 ) -> Suspect:
     """A kernel of ``ms`` that takes other times where L2 has its input, or dirty lines."""
 
-    def given(gpu):
+    def given(gpu: SimulatedGPU) -> Any:
         kernel = gpu.kernel(ms, compile_ms=50.0, from_cache=from_cache, beside_writes=beside_writes)
         return (kernel,)
 
@@ -186,7 +190,8 @@ class Sorter:
     honest."""
 
     def __init__(self, trick: str) -> None:
-        self.trick, self.calls, self.last = trick, 0, None
+        self.trick, self.calls = trick, 0
+        self.last: np.ndarray | None = None
 
     def __call__(self, x: np.ndarray, y: np.ndarray) -> float:
         """Sort, or pretend; returns the part of its time that it takes."""
@@ -237,7 +242,7 @@ SLOW_WHEN_FRESH = "remembers what it sorted last"  # right: its time is that of 
 def sort_of(ms: float, trick: str = "", seed: int = 0) -> Suspect:
     """A kernel that sorts in ``ms``, or cheats."""
 
-    def given(gpu):
+    def given(gpu: SimulatedGPU) -> Any:
         rng = np.random.default_rng(seed)
         kernel = gpu.kernel(ms, computes=Sorter(trick))
         return kernel, lambda: rng.standard_normal(64, dtype=np.float32)
@@ -293,7 +298,7 @@ KNOWN = ("torch.mm", "torch.matmul")
 OTHERS = ("cuBLAS", "cuBLASLt", "cuBLASLt, second of its list", "CUTLASS", "cuBLAS, TF32 allowed")
 
 
-def written_by(flaw: str, rounding: float = 0.0):
+def written_by(flaw: str, rounding: float = 0.0) -> Any:
     """What a library call with a ``flaw`` writes; a right result is off by up to ``rounding`` of
     the largest number."""
 
@@ -335,7 +340,7 @@ def rivals_of(best: str, ms: float, flaws: dict[str, str], seed: int = 0) -> Sus
     """Library calls of which ``best`` is the fastest that is right; those with ``flaws`` are
     faster."""
 
-    def given(gpu):
+    def given(gpu: SimulatedGPU) -> Any:
         rng = np.random.default_rng(seed)
         a, b = (rng.standard_normal((24, 24), dtype=np.float32) for _ in range(2))
         # Sixteen of the products of a sum are large and cancel: fp32 loses what the others add.
@@ -399,7 +404,7 @@ def product_of(
 ) -> Suspect:
     """Two kernels by their times after a rest, and by what these are multiplied with in the end."""
 
-    def given(gpu):
+    def given(gpu: SimulatedGPU) -> Any:
         return (
             gpu.kernel(ours, "ours", at_limit=of_ours),
             gpu.kernel(theirs, "theirs", at_limit=of_theirs),
@@ -414,7 +419,8 @@ def product_of(
 def any_product(rng: np.random.Generator) -> tuple:
     ours = float(rng.uniform(8, 20))
     theirs = ours * float(rng.uniform(0.9, 1.1))
-    at_limit = map(float, rng.choice([[1.15, 1], [1, 1.3], [1.3, 1], [1.1, 1.1], [1, 1]]))
+    limits = rng.choice([[1.15, 1.0], [1.0, 1.3], [1.3, 1.0], [1.1, 1.1], [1.0, 1.0]])
+    at_limit = float(limits[0]), float(limits[1])
     return (product_of(ours, theirs, *at_limit, seed=int(rng.integers(1000))),)
 
 

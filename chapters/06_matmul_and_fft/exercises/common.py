@@ -28,7 +28,7 @@ def _arguments(a: np.ndarray, b: np.ndarray, size: tuple[int, int, int]) -> dict
     return {"A": a, "B": b, "C": empty((m, n))} | sizes
 
 
-def product(given) -> dict:
+def product(given: dict) -> dict:
     """The exact product, as far as float64 goes."""
     return {"C": exact(given["A"], given["B"])}
 
@@ -58,7 +58,7 @@ def two_by_two(m: int, n: int, k: int) -> Worked:
     return Worked(size=(m, n, k), values={"A": a, "B": b})
 
 
-def product_of_rows(given) -> dict:
+def product_of_rows(given: dict) -> dict:
     """C = A B^T in float64: the columns of B^T are the rows of B."""
     return {"C": exact(given["A"], given["B"].T)}
 

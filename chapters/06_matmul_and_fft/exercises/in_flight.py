@@ -38,7 +38,7 @@ def prefetched(stats: LaunchStats) -> float:
     Copies by ``cp.async`` that are in flight during the FMAs are as good.
     """
     launch = stats.launches[0]
-    if launch.threads.overlapped > launch.threads.flops / 2:
+    if stats.threads[0].overlapped > stats.threads[0].flops / 2:
         return 1.0
     threads = {id(i.instruction): i.threads for i in launch.instructions}
     text = launch.instructions[0].instruction.scope.function.instructions
@@ -70,7 +70,7 @@ def steps_in_flight(steps: int) -> Callable[[LaunchStats], float]:
     """How many steps' ``cp.async`` are in flight at a FLOP, where K has so many ``steps``."""
 
     def measure(stats: LaunchStats) -> float:
-        done = stats.launches[0].threads
+        done = stats.threads[0]
         copies = stats.opcodes("cp.async.ca.", "cp.async.cg.") / len(done.instructions) / steps
         return done.awaited / max(done.flops, 1) / max(copies, 1)
 

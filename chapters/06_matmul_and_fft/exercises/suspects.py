@@ -45,7 +45,7 @@ class Suspect:
     spikes: float = 0.0
     wander: float = 0.0
     notes: Mapping[str, str] = field(default_factory=dict)
-    gpu: SimulatedGPU | None = None
+    gpu: SimulatedGPU = None  # type: ignore[assignment]  # set by the trial
     value: Any = None
     named: Any = None
 

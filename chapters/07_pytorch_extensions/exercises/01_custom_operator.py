@@ -83,9 +83,9 @@ def outside(tensor: Any) -> list[Any]:
     contiguous = contiguous_strides(shape, strides)
     # What a dimension of one element says of its stride does not matter.
     pairs = zip(shape, strides, contiguous, strict=True)
-    strides = [right if size == 1 else found for size, found, right in pairs]
-    strides = strides if tensor.numel() else []
-    return [str(tensor.dtype), list(tensor.shape), strides, tensor.device.type]
+    effective = [right if size == 1 else found for size, found, right in pairs]
+    effective = effective if tensor.numel() else []
+    return [str(tensor.dtype), list(tensor.shape), effective, tensor.device.type]
 
 
 def any_view(
@@ -103,8 +103,10 @@ def any_view(
 # --- refuse or copy ---
 
 TAKEN = ("float32", "float64")
-REFUSED = ("float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint32", "bool")
-REFUSED += ("complex64", "complex128")
+REFUSED = (
+    *("float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint32", "bool"),
+    *("complex64", "complex128"),
+)
 NAMED = "names what x has"
 
 
@@ -231,7 +233,9 @@ CONTIGUOUS_OR_REFUSED = PythonExercise(
 
 # --- a kernel that handles strides ---
 
-STRIDES = {  # of a view of rows x columns, by a number that stands for how it came about
+STRIDES: dict[
+    int, Callable[[int, int], tuple[int, int]]
+] = {  # of a view of rows x columns, by a number that stands for how it came about
     0: lambda rows, columns: (columns, 1),  # contiguous
     1: lambda rows, columns: (1, rows),  # transposed
     2: lambda rows, columns: (2 * columns + 3, 2),  # every other column of wider rows
@@ -417,7 +421,7 @@ def derivatives(
     """First, second and third derivatives that come of ``gradients`` as an operator's backward."""
     import torch
 
-    class Polynomial(torch.autograd.Function):
+    class Polynomial(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, x: Any, c: Any) -> Any:
             ctx.save_for_backward(x, c)
@@ -611,8 +615,10 @@ def view_of(given: Rows) -> np.ndarray:
     return np.ascontiguousarray(found[given.view])
 
 
-ROW_VIEWS = ("as it is", "transposed", "every other column", "without its first row", "one column")
-ROW_VIEWS += ("one row, expanded", "no rows", "a row of a transpose")
+ROW_VIEWS = (
+    *("as it is", "transposed", "every other column", "without its first row", "one column"),
+    *("one row, expanded", "no rows", "a row of a transpose"),
+)
 
 
 def any_rows(rng: np.random.Generator) -> tuple[Rows]:

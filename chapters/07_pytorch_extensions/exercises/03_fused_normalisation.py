@@ -142,7 +142,7 @@ def normalised(
     wide: type = np.float64,
 ) -> np.ndarray:
     """A right layer normalisation, computed in ``wide``, or one with another ``variance``."""
-    values = x.astype(wide)
+    values: np.ndarray = x.astype(wide)
     mean = values.mean(axis=1, keepdims=True, dtype=wide)
     found = ((values - mean) ** 2).mean(axis=1, keepdims=True, dtype=wide)
     if variance is not None:
@@ -161,7 +161,7 @@ def _divided_by_less_one(x: np.ndarray) -> np.ndarray:
     return ((x - x.mean(axis=1, keepdims=True)) ** 2).sum(axis=1) / max(x.shape[1] - 1, 1)
 
 
-def _eps_outside(x, weight, bias, eps):
+def _eps_outside(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> Any:
     values = x.astype(np.float64)
     spread = values.std(axis=1, keepdims=True) + eps
     return ((values - values.mean(axis=1, keepdims=True)) / spread * weight + bias).astype(
@@ -169,12 +169,12 @@ def _eps_outside(x, weight, bias, eps):
     )
 
 
-def _in_place(x, weight, bias, eps):
+def _in_place(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> Any:
     x[...] = normalised(x, weight, bias, eps)
     return x.copy()
 
 
-def _whole_warps(x, weight, bias, eps):
+def _whole_warps(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> Any:
     """Columns after the last multiple of 32 stay as they were in memory: 0 here."""
     y = normalised(x, weight, bias, eps)
     if x.shape[1] >= 32:
@@ -185,13 +185,13 @@ def _whole_warps(x, weight, bias, eps):
 _KEPT: dict[tuple[int, ...], np.ndarray] = {}
 
 
-def _as_kept(x, weight, bias, eps):
+def _as_kept(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> Any:
     y = _KEPT.setdefault(x.shape, np.empty_like(x))
     y[...] = normalised(x, weight, bias, eps)
     return y
 
 
-def _most_columns(x, weight, bias, eps):
+def _most_columns(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> Any:
     """Statistics of the first 2048 columns."""
     values, part = x.astype(np.float64), x[:, :2048].astype(np.float64)
     root = np.sqrt(part.var(axis=1, keepdims=True) + eps)
@@ -200,13 +200,13 @@ def _most_columns(x, weight, bias, eps):
     return y.astype(np.float32)
 
 
-def _first_rows(x, weight, bias, eps):
+def _first_rows(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> Any:
     y = normalised(x, weight, bias, eps)
     y[32:] = 0
     return y
 
 
-def _nan_for_equal(x, weight, bias, eps):
+def _nan_for_equal(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> Any:
     y = normalised(x, weight, bias, eps)
     y[x.max(axis=1) == x.min(axis=1)] = np.nan
     return y

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
@@ -15,13 +18,11 @@ from course_utils.exercises.authoring.worked import Worked
 WIDTH = 32  # of every row of queries, keys, values and outputs here
 
 
-def bytes_from(array: str, least, size, at_most: float, advice: str) -> Requirement:
+def bytes_from(array: str, least: Any, size: Any, at_most: float, advice: str) -> Requirement:
     """How often what an array holds is read, on average; ``least`` bytes hold it once."""
     return Requirement(
         f"bytes read from {array}, over those that are needed",
-        lambda stats: (
-            sum(launch.threads.loaded_from.get(array, 0) for launch in stats.launches) / least
-        ),
+        lambda stats: stats.loaded_from(array) / least,
         at_most=at_most,
         advice=advice,
         size=size,
@@ -54,15 +55,15 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def weighted_values(given) -> dict:
+def weighted_values(given: dict) -> dict:
     """O = softmax(S) V in float64."""
     return {"O": softmax(given["S"]) @ given["V"].astype(np.float64)}
 
 
-def hidden(label: str, where) -> InputClass:
+def hidden(label: str, where: Callable[..., Any]) -> InputClass:
     """Some scores are -inf: where ``where(column, n)`` says, but for one in each row."""
 
-    def change(given, rng) -> dict:
+    def change(given: dict, rng: np.random.Generator) -> dict:
         scores = given["S"].copy()
         rows, n = scores.shape
         kept = np.where(where(np.arange(n), n), -np.inf, scores)
@@ -135,7 +136,7 @@ def one_head(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def attention_of_a_head(given) -> dict:
+def attention_of_a_head(given: dict) -> dict:
     """O = softmax(scale Q K^T) V in float64."""
     q, k, v = (given[name].astype(np.float64) for name in "QKV")
     return {"O": softmax(q @ k.T * float(given["scale"])) @ v}
@@ -144,7 +145,7 @@ def attention_of_a_head(given) -> dict:
 def far_apart(label: str, sign: int) -> InputClass:
     """Scores of up to some hundreds, exact in fp32: sums of products of small integers, halved."""
 
-    def change(given, rng) -> dict:
+    def change(given: dict, rng: np.random.Generator) -> dict:
         q, k = (rng.integers(1, 9, given[name].shape) for name in "QK")
         q[:, ::4] *= -1
         return {"Q": q, "K": k, "scale": np.float32(0.5 * sign)}
@@ -152,7 +153,7 @@ def far_apart(label: str, sign: int) -> InputClass:
     return InputClass(label, change)
 
 
-def rising_keys(given, rng) -> dict:
+def rising_keys(given: dict, rng: np.random.Generator) -> dict:
     """Every later key has a larger score, in steps of 0.5: each tile brings a new largest."""
     q, k = np.zeros(given["Q"].shape), np.zeros(given["K"].shape)
     q[:, 5], k[:, 5] = 1, np.arange(len(k))
@@ -224,7 +225,7 @@ def tokens(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def running_means(given) -> dict:
+def running_means(given: dict) -> dict:
     """The mean of the values up to each query's own, in float64."""
     values = given["V"].astype(np.float64)
     means_ = np.cumsum(values, axis=0) / np.arange(1, len(values) + 1)[:, None]
@@ -283,7 +284,7 @@ def one_token(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def scores_of_groups(given) -> dict:
+def scores_of_groups(given: dict) -> dict:
     """Each query's products with the keys of its group's head, times scale, in float64."""
     heads = np.arange(len(given["Q"])) // int(given["group"])
     keys = given["K"].astype(np.float64)[:, heads]
@@ -335,7 +336,7 @@ def packed(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     return {**arrays, "starts": starts, "o": empty(total)}
 
 
-def attention_of_each(given) -> dict:
+def attention_of_each(given: dict) -> dict:
     """Each sequence's attention in float64."""
     q, k, v = (given[name].astype(np.float64) for name in "qkv")
     o = np.zeros(len(q))
@@ -347,7 +348,7 @@ def attention_of_each(given) -> dict:
     return {"o": o}
 
 
-def large_products(given, rng) -> dict:
+def large_products(given: dict, rng: np.random.Generator) -> dict:
     """Products q k of either sign, from 42 to 60."""
     return {
         name: rng.uniform(6.5, 7.7, given[name].shape) * rng.choice((-1, 1), given[name].shape)
@@ -413,7 +414,7 @@ def parts_of(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def merged(given) -> dict:
+def merged(given: dict) -> dict:
     """The whole attention in float64."""
     lse = given["part_lse"].astype(np.float64)
     largest = lse.max(axis=0)
@@ -425,10 +426,10 @@ def merged(given) -> dict:
     return {"O": o, "lse": np.where(none, -np.inf, largest + np.log(total))}
 
 
-def _without_keys(label: str, which) -> InputClass:
+def _without_keys(label: str, which: Callable[..., Any]) -> InputClass:
     """Parts without keys, where ``which(part, row, rng)`` says; their outputs are no numbers."""
 
-    def change(given, rng) -> dict:
+    def change(given: dict, rng: np.random.Generator) -> dict:
         lse, outputs = given["part_lse"].copy(), given["parts"].copy()
         part, row = np.indices(lse.shape)
         empty_ = which(part, row, rng)
@@ -439,7 +440,7 @@ def _without_keys(label: str, which) -> InputClass:
 
 
 def _lse_around(label: str, middle: float, spread: float) -> InputClass:
-    def change(given, rng) -> dict:
+    def change(given: dict, rng: np.random.Generator) -> dict:
         lse = given["part_lse"]
         found = middle + spread * rng.standard_normal(lse.shape)
         return {"part_lse": np.where(np.isneginf(lse), lse, found)}
@@ -447,7 +448,7 @@ def _lse_around(label: str, middle: float, spread: float) -> InputClass:
     return InputClass(label, change)
 
 
-def _nan_that_counts(given, rng) -> dict:
+def _nan_that_counts(given: dict, rng: np.random.Generator) -> dict:
     """One number of the heaviest part of a row, if the row has any keys, is NaN."""
     outputs, lse = given["parts"].copy(), given["part_lse"]
     row = (lse.shape[1] - 1) // 2
@@ -456,7 +457,7 @@ def _nan_that_counts(given, rng) -> dict:
     return {"parts": outputs}
 
 
-def _nan_that_hardly_counts(given, rng) -> dict:
+def _nan_that_hardly_counts(given: dict, rng: np.random.Generator) -> dict:
     """One number of a row's part whose weight is 0 as a float, and has keys, is NaN."""
     outputs, lse = given["parts"].copy(), given["part_lse"].copy()
     row = (lse.shape[1] - 1) // 2
@@ -539,7 +540,7 @@ def tile_of_scores(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def gradient_of_scores(given) -> dict:
+def gradient_of_scores(given: dict) -> dict:
     """dS in float64."""
     s, lse, dp, o, do = (given[name].astype(np.float64) for name in ("S", "lse", "dP", "O", "dO"))
     scale = float(given["scale"])
@@ -547,7 +548,7 @@ def gradient_of_scores(given) -> dict:
     return {"dS": weights * (dp - (o * do).sum(axis=1, keepdims=True)) * scale}
 
 
-def masked_products(given, rng) -> dict:
+def masked_products(given: dict, rng: np.random.Generator) -> dict:
     """Every third score is -inf, and its weight 0, however large its gradient."""
     masked = np.arange(given["S"].shape[1]) % 3 == 1
     return {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
@@ -76,7 +79,7 @@ def differ_in_a_byte(keys: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def full_range(keys: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """0 and the largest key among others."""
-    ends = rng.choice(np.uint32([0, 0xFFFFFFFF]), keys.shape)
+    ends = rng.choice(np.array([0, 0xFFFFFFFF], np.uint32), keys.shape)
     return np.where(rng.random(keys.shape) < 0.6, ends, keys)
 
 
@@ -182,7 +185,7 @@ def first_of_largest(given: Given) -> dict:
     return {"indices": given["first"] + np.sort(places, axis=1).astype(np.int32)}
 
 
-def of_kind(label: str, change) -> InputClass:
+def of_kind(label: str, change: Callable[..., Any]) -> InputClass:
     """Other elements, with the limits that belong to them."""
 
     def other(given: Given, rng: np.random.Generator) -> Given:
@@ -192,7 +195,7 @@ def of_kind(label: str, change) -> InputClass:
     return InputClass(label, other)
 
 
-def with_k(label: str, k_of) -> InputClass:
+def with_k(label: str, k_of: Callable[..., Any]) -> InputClass:
     """Another k, and what follows from it; ``k_of`` makes it of n."""
 
     def other(given: Given, rng: np.random.Generator) -> Given:
@@ -276,7 +279,7 @@ def merged_lists(given: Given) -> dict:
     return {"out": both[first], "from": 1 + (first >= k).astype(np.int32)}
 
 
-def lists(label: str, change) -> InputClass:
+def lists(label: str, change: Callable[..., Any]) -> InputClass:
     """Both lists anew, each sorted."""
 
     def other(given: Given, rng: np.random.Generator) -> Given:
@@ -459,7 +462,7 @@ def sizes_of_nuclei(given: Given) -> dict:
     return {"size": 1 + (running < given["goal"][:, None]).sum(axis=1).astype(np.int32)}
 
 
-def weights_of(label: str, change) -> InputClass:
+def weights_of(label: str, change: Callable[..., Any]) -> InputClass:
     """Other weights, sorted, and goals that belong to them."""
 
     def other(given: Given, rng: np.random.Generator) -> Given:
@@ -492,10 +495,7 @@ def first_enough(given: Given, rng: np.random.Generator) -> Given:
 
 
 def read_beyond_need(stats: LaunchStats) -> float:
-    read, needed = (
-        sum(launch.threads.loaded_from["weights"] for launch in done.launches)
-        for done in (stats, stats.of_ours() if stats.of_ours else stats)
-    )
+    read, needed = (done.loaded_from("weights") for done in (stats, stats.ours))
     return read / needed
 
 
@@ -572,7 +572,9 @@ def with_bits(label: str, *values: int, part: float = 0.3) -> InputClass:
         bits = given["bits"]
         return {
             "bits": np.where(
-                rng.random(bits.shape) < part, rng.choice(np.uint32(values), bits.shape), bits
+                rng.random(bits.shape) < part,
+                rng.choice(np.array(values, np.uint32), bits.shape),
+                bits,
             )
         }
 
@@ -580,7 +582,7 @@ def with_bits(label: str, *values: int, part: float = 0.3) -> InputClass:
 
 
 def equal_scores(given: Given, rng: np.random.Generator) -> Given:
-    bits = rng.choice(np.uint32([1 << 31, 5]), given["bits"].shape, p=(0.8, 0.2))
+    bits = rng.choice(np.array([1 << 31, 5], np.uint32), given["bits"].shape, p=(0.8, 0.2))
     return {"bits": bits, "logits": np.zeros_like(given["logits"])}
 
 

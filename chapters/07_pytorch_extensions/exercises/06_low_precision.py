@@ -158,7 +158,7 @@ def of_every_size(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def beside_halfway(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The last bit of an fp32 number decides."""
     middles = halfway(x, rng).astype(np.float32)
-    return np.nextafter(middles, rng.choice(np.float32([-np.inf, np.inf]), x.shape))
+    return np.nextafter(middles, rng.choice(np.array([-np.inf, np.inf], np.float32), x.shape))
 
 
 def just_below_a_power(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -222,7 +222,7 @@ def mxfp4_of(given: Given) -> dict:
     }
 
 
-def of_blocks(change) -> domain.ArrayChange:
+def of_blocks(change: Callable[..., Any]) -> Callable[..., np.ndarray]:
     """``change(x, rng)`` of x with a row for each block."""
     return lambda x, rng: change(x.reshape(-1, 32), rng).reshape(x.shape)
 
@@ -230,7 +230,9 @@ def of_blocks(change) -> domain.ArrayChange:
 def beside_six(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Blocks whose largest number is 6 times any power of two, or one bit more or less."""
     six = (6 * 2.0 ** rng.integers(-100, 100, (len(x), 1))).astype(np.float32)
-    towards = rng.permuted(np.resize(np.float32([-np.inf, np.nan, np.inf]), len(x)))[:, None]
+    towards = rng.permuted(np.resize(np.array([-np.inf, np.nan, np.inf], np.float32), len(x)))[
+        :, None
+    ]
     six = np.where(np.isnan(towards), six, np.nextafter(six, towards))
     return np.where(np.arange(32) == rng.integers(32), -six, six * np.tanh(x))
 
@@ -464,7 +466,7 @@ TWO_OF_FOUR = KernelExercise(
                     (
                         "the largest float or infinite",
                         lambda x, rng: (
-                            rng.choice([np.inf, np.finfo(np.float32).max], x.shape)
+                            rng.choice([np.inf, float(np.finfo(np.float32).max)], x.shape)
                             * rng.choice([-1, 1], x.shape)
                         ),
                     ),
@@ -607,7 +609,7 @@ def owners(given: Given) -> dict:
     return {"owner": (given["first"] + owner).astype(np.int32), "left": left.astype(np.int32)}
 
 
-def cut(label: str, inner) -> InputClass:
+def cut(label: str, inner: Callable[..., Any]) -> InputClass:
     """Other beginnings: ``inner(count, tokens, rng)``."""
 
     def other(given: Given, rng: np.random.Generator) -> Given:

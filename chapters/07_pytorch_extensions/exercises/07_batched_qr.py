@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
@@ -55,7 +57,7 @@ def no_tail(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return tails
 
 
-def tail_times(factor: float):
+def tail_times(factor: float) -> Any:
     def change(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         smaller = x.copy()
         smaller[:, 1:] *= np.float32(factor)
@@ -64,7 +66,7 @@ def tail_times(factor: float):
     return change
 
 
-def first_times(factor: float):
+def first_times(factor: float) -> Any:
     def change(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         other = x.copy()
         other[:, 0] *= np.float32(factor)
@@ -478,7 +480,7 @@ def q_of_x(given: Given) -> dict:
 
 def others_above(qr: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """NaN in the place of R."""
-    return np.where(np.tri(*qr.shape[1:], k=-1, dtype=bool), qr, np.float32(np.nan))
+    return np.where(np.tri(qr.shape[1], qr.shape[2], -1, bool), qr, np.float32(np.nan))
 
 
 Q_TIMES = KernelExercise(
@@ -539,7 +541,7 @@ def zero_columns(a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def little_below(a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Numbers below the diagonal that are small, but not zero."""
-    return np.where(np.tri(*a.shape[1:], k=-1, dtype=bool), 1e-9 * a, a)
+    return np.where(np.tri(a.shape[1], a.shape[2], -1, bool), 1e-9 * a, a)
 
 
 def first_number_zero(a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -548,7 +550,7 @@ def first_number_zero(a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return other
 
 
-def by_the_lesson(cp, values):
+def by_the_lesson(cp: Any, values: Any) -> Any:
     """The ladder's last rung on the same matrices."""
     from course_utils.benchmarks.cases.pytorch_extensions import batched_qr
 

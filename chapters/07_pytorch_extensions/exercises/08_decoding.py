@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
@@ -16,13 +18,11 @@ WIDTH = 32  # of a row of keys and of values
 PAGE = 16
 
 
-def bytes_of(array: str, needed: int, size, advice: str) -> Requirement:
+def bytes_of(array: str, needed: int, size: Any, advice: str) -> Requirement:
     """How often an array's elements are read, on average. ``needed`` bytes hold them once."""
     return Requirement(
         f"bytes read from {array}, over those that are needed",
-        lambda stats: (
-            sum(launch.threads.loaded_from.get(array, 0) for launch in stats.launches) / needed
-        ),
+        lambda stats: stats.loaded_from(array) / needed,
         at_most=1.0,
         advice=advice,
         size=size,
@@ -45,7 +45,7 @@ def caches(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def decoded(given) -> dict:
+def decoded(given: dict) -> dict:
     """softmax(scale K q) V of each head, in float64."""
     q, keys, values = (given[name].astype(np.float64) for name in ("q", "K", "V"))
     scores = float(given["scale"]) * np.einsum("hnc,hc->hn", keys, q)
@@ -65,7 +65,7 @@ def scores_apart(label: str, sign: int) -> InputClass:
     )
 
 
-def of_both_signs(given, rng):
+def of_both_signs(given: dict, rng: np.random.Generator) -> dict:
     """Scores hundreds apart: a key's numbers are all about 8, or all about -8."""
     signs = rng.choice([-1.0, 1.0], given["K"].shape[:2])[..., None].astype(np.float32)
     return {"q": np.full_like(given["q"], 2.0), "K": signs * (8 + np.abs(given["K"]))}
@@ -117,7 +117,7 @@ DECODE_ROW = KernelExercise(
 # --- pages ---
 
 
-def step_of(free, lengths, page: int) -> tuple:
+def step_of(free: Any, lengths: Any, page: int) -> tuple:
     """The arguments of a step in which page numbers count up through the sequences' tables."""
     tables, number = [], 0
     for length in lengths:
@@ -132,14 +132,14 @@ def any_step(rng: np.random.Generator) -> tuple:
     page = int(rng.choice([1, 2, 4, 16]))
     count = int(rng.integers(1, 9))
     lengths = [
-        int(page * rng.integers(0, 4) + rng.choice([0, 0, rng.integers(0, page)]))
+        int(page * rng.integers(0, 4) + rng.choice([0, 0, int(rng.integers(0, page))]))
         for _ in range(count)
     ]
     free = rng.permutation(int(rng.integers(0, count + 1))).tolist()
     return step_of(free, lengths, page)
 
 
-def after_step(free, tables, lengths, page):
+def after_step(free: Any, tables: Any, lengths: Any, page: Any) -> Any:
     """(free, tables, lengths) after one more token of each sequence that has room."""
     free, tables, lengths = list(free), [list(table) for table in tables], list(lengths)
     for s in range(len(lengths)):
@@ -178,7 +178,7 @@ def paged(rng: np.random.Generator, n: int) -> dict:
     }
 
 
-def read_out(given) -> dict:
+def read_out(given: dict) -> dict:
     """The sequence's rows, in their order."""
     rows = given["pages"][given["table"]].reshape(-1, WIDTH)
     return {"y": rows[: int(given["n"])]}
@@ -219,7 +219,7 @@ def rows_at_positions(rng: np.random.Generator, rows: int) -> dict:
     }
 
 
-def rotated(given) -> dict:
+def rotated(given: dict) -> dict:
     """The pairs (i, i + 32) of each row, rotated."""
     first, second = np.split(given["x"].astype(np.float64), 2, axis=1)
     cosine, sine = (

@@ -12,7 +12,7 @@ def most_read(label: str, *, at_most: int, advice: str, size: Any) -> Requiremen
     they are most: a search by halving reads few."""
     return Requirement(
         label,
-        lambda stats: max(int(launch.threads.loaded.max()) for launch in stats.launches),
+        lambda stats: max(int(threads.loaded.max()) for threads in stats.threads),
         at_most=at_most,
         advice=advice,
         size=size,

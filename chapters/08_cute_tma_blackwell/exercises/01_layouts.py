@@ -27,7 +27,7 @@ def shape_of(rng: np.random.Generator, depth: int) -> int | tuple:
     return tuple(shape_of(rng, depth - 1) for _ in range(int(rng.integers(1, 4))))
 
 
-def like(shape: int | tuple, number) -> int | tuple:
+def like(shape: int | tuple, number: Any) -> int | tuple:
     """A tuple nested as ``shape``, each number made by ``number(extent)``."""
     if isinstance(shape, int):
         return number(shape)
@@ -54,7 +54,8 @@ def any_coordinate(rng: np.random.Generator) -> tuple:
 
 def by_odometer(coordinate: int | tuple, shape: int | tuple, stride: int | tuple) -> int:
     """The offset, with one number first written as the digits of an odometer."""
-    extents, steps = [], []
+    extents: list[int] = []
+    steps: list[int] = []
 
     def flat(part: int | tuple, into: list) -> None:
         if isinstance(part, int):
@@ -67,7 +68,7 @@ def by_odometer(coordinate: int | tuple, shape: int | tuple, stride: int | tuple
         return sum(map(by_odometer, coordinate, shape, stride))  # type: ignore[arg-type]
     flat(shape, extents)
     flat(stride, steps)
-    return int(np.dot(np.unravel_index(coordinate, extents, order="F"), steps))
+    return int(np.dot(np.unravel_index(coordinate, tuple(extents), order="F"), steps))
 
 
 def without_layouts(function: Callable, *arguments: int | tuple) -> Any:

@@ -25,13 +25,14 @@ from .common import by_cute, bytes_a_copy
 def any_order(rng: np.random.Generator, shape: tuple[int, int]) -> tuple[int, int]:
     """The strides of ``shape`` without gaps, one number or the other fastest; that of a mode of one
     element may be 0."""
-    stride = (1, shape[0]) if rng.random() < 0.5 else (shape[1], 1)
+    down, across = (1, shape[0]) if rng.random() < 0.5 else (shape[1], 1)
     bare = rng.random() < 0.5
-    return tuple(0 if bare and n == 1 else step for n, step in zip(shape, stride, strict=True))
+    return 0 if bare and shape[0] == 1 else down, 0 if bare and shape[1] == 1 else across
 
 
 def any_copy(rng: np.random.Generator) -> tuple:
-    threads, values = (tuple(int(n) for n in rng.choice((1, 2, 3, 8, 19), 2)) for _ in range(2))
+    sizes = [rng.choice((1, 2, 3, 8, 19), 2).tolist() for _ in range(2)]
+    threads, values = ((rows, columns) for rows, columns in sizes)
     thread = int(rng.integers(0, threads[0] * threads[1]))
     return threads, any_order(rng, threads), values, any_order(rng, values), thread
 
@@ -101,7 +102,8 @@ def traffic_of(
         raise LessonError(
             "four tuples are asked for: thread shape and stride, value shape and stride."
         )
-    workers, held = as_layout(*found[:2], "threads"), as_layout(*found[2:], "values")
+    workers = as_layout(found[0], found[1], "threads")
+    held = as_layout(found[2], found[3], "values")
     sides = [part.size * piece.size for part, piece in zip(workers, held, strict=True)]
     elements = right_inverse(raked_product(workers, held)).offsets()
     rows, columns = elements % sides[0], elements // sides[0]

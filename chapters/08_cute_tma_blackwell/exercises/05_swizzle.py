@@ -9,6 +9,7 @@ from unittest.mock import patch
 import numpy as np
 
 from course_utils import layouts
+from course_utils.emulator import Counts
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
@@ -74,7 +75,7 @@ SWIZZLED_OFFSET = PythonExercise(
 # --- How many wavefronts? ---
 
 
-def loaded(counts) -> float:
+def loaded(counts: Counts) -> float:
     return counts.shared_load_wavefronts
 
 
@@ -147,7 +148,8 @@ def by_trial(row_bytes: int, element_bytes: int) -> tuple[int, int, int]:
     tile = np.arange(8)[:, None] * row_bytes + np.arange(0, row_bytes, 16)
     for bits in range(4):
         for shift in range(max(bits, 1), 12):
-            banks = layouts.Swizzle(bits, base, shift)(tile // element_bytes) * element_bytes // 16
+            swizzled = np.asarray(layouts.Swizzle(bits, base, shift)(tile // element_bytes))
+            banks = swizzled * element_bytes // 16
             if all(len(set((column % 8).tolist())) == 8 for column in banks.T):
                 return bits, base, shift
     raise AssertionError("no swizzle fits")
@@ -181,7 +183,7 @@ def tile_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def per_request(counts) -> float:
+def per_request(counts: Counts) -> float:
     requests = counts.shared_load_requests + counts.shared_store_requests
     wavefronts = counts.shared_load_wavefronts + counts.shared_store_wavefronts
     return wavefronts / max(requests, 1)

@@ -17,6 +17,7 @@ from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
 from course_utils.layouts import Layout
+from course_utils.layouts.int_tuples import flatten
 
 BOX = {"box": (8, 32)}
 
@@ -54,7 +55,7 @@ def any_map(rng: np.random.Generator) -> tuple:
 def listed(shape: tuple, pitch: int, element_bytes: int, box: tuple, swizzle: int) -> tuple:
     """By what NumPy makes of such a tensor."""
     padded = Layout(shape[-2::-1], tuple(int(n) for n in np.cumprod((1, *shape[-2:0:-1]))))
-    strides = tuple(pitch * step for step in padded.stride)
+    strides = tuple(pitch * step for step in flatten(padded.stride))
     row = box[-1] * element_bytes
     wrong = [stride % 16 for stride in strides] + [row % 16, swizzle and row > swizzle]
     wrong += [not 0 < side < 257 for side in box]

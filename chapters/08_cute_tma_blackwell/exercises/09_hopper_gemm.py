@@ -282,13 +282,14 @@ def limit_of(report: dict[str, dict[str, int]]) -> str:
     much = (
         report[role]["waiting"] / report[role]["clocks"] > 0.25 for role in ("producer", "consumer")
     )
-    return names[tuple(map(int, much))]
+    producer_waits, consumer_waits = map(int, much)
+    return names[producer_waits, consumer_waits]
 
 
 def any_ring(rng: np.random.Generator) -> tuple[dict]:
     clocks = 4 * int(rng.integers(50, 30_000))
-    waits = (int(clocks * share) for share in rng.choice((0, 0.02, 0.25, 0.3, 0.8), 2))
-    return (of_ring(*waits, clocks, int(rng.integers(1, 200))),)
+    producer, consumer = (int(clocks * share) for share in rng.choice((0, 0.02, 0.25, 0.3, 0.8), 2))
+    return (of_ring(producer, consumer, clocks, int(rng.integers(1, 200))),)
 
 
 READ_THE_WAITS = PythonExercise(
@@ -342,9 +343,7 @@ STUCK_TILES = KernelExercise(
         by_tensor_cores_alone(0, (70, 72, 104)),
         Requirement(
             "threads that touch memory, in two blocks",
-            lambda stats: sum(
-                np.count_nonzero(launch.threads.touched) for launch in stats.launches
-            ),
+            lambda stats: sum(int(np.count_nonzero(threads.touched)) for threads in stats.threads),
             at_least=2 * 128,
             advice="Each block takes its part of the tiles, and in each all four warps store.",
             size=(70, 72, 104),

@@ -187,7 +187,7 @@ LEAST, MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 
 def pairs(rng: np.random.Generator, n: int) -> dict:
     a = rng.integers(-1000, 1000, n, dtype=np.int32)
-    b = rng.integers(1, 40, n, dtype=np.int32) * rng.choice(np.int32([-1, 1]), n)
+    b = rng.integers(1, 40, n, dtype=np.int32) * rng.choice(np.array([-1, 1], np.int32), n)
     return {
         "a": a,
         "b": b,

@@ -18,7 +18,7 @@ from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import one_thread_each
 from course_utils.exercises.authoring.worked import Worked
 
-TYPES = {8: np.dtype(np.uint8), 13: np.dtype(">f4")}
+TYPES: dict[int, np.dtype] = {8: np.dtype(np.uint8), 13: np.dtype(">f4")}
 
 
 def file_of(kind: int, *shape: int, elements: bytes = b"", magic: bytes = b"\0\0") -> bytes:
@@ -119,7 +119,7 @@ def bytes_to_add(rng: np.random.Generator, n: int) -> dict:
     }
 
 
-def sums_of(given) -> dict:
+def sums_of(given: dict) -> dict:
     x = given["x"].astype(np.uint64)
     return {"sums": np.array([x.sum(), (x * x).sum()], np.uint64)}
 
@@ -182,7 +182,7 @@ def images_and_order(rng: np.random.Generator, size: tuple[int, int, int]) -> di
     }
 
 
-def batch_of(given) -> dict:
+def batch_of(given: dict) -> dict:
     chosen = given["images"][given["order"]].astype(np.float64)
     mean, deviation = (float(given[name]) for name in ("mean", "deviation"))
     return {"batch": (chosen / 255 - mean) / deviation}
@@ -257,7 +257,7 @@ def images_and_shifts(rng: np.random.Generator, size: tuple[int, int, int]) -> d
     return images | found | sizes
 
 
-def shifted(given) -> dict:
+def shifted(given: dict) -> dict:
     x, y = given["x"], np.zeros_like(given["x"])
     _, h, w = x.shape
     for k, (down, right) in enumerate(
@@ -275,7 +275,7 @@ def shifted(given) -> dict:
 def shifts(label: str, *choices: int, along: str = "") -> InputClass:
     """Steps of these lengths, in both directions or ``along`` one, "down" or "right", alone."""
 
-    def change(given, rng: np.random.Generator) -> dict:
+    def change(given: dict, rng: np.random.Generator) -> dict:
         found = steps(rng, len(given["down"]), choices)
         return {name: n if along in ("", name) else 0 * n for name, n in found.items()}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -151,7 +152,16 @@ def by_the_book(training: Training) -> list[float]:
     return training.run(_by_the_book, most=max(training.images, training.tests))
 
 
-def _by_the_book(model, optimiser, images, labels, tests, answers, orders, batch) -> list[float]:
+def _by_the_book(
+    model: Any,
+    optimiser: Any,
+    images: Any,
+    labels: Any,
+    tests: Any,
+    answers: Any,
+    orders: Any,
+    batch: Any,
+) -> list[float]:
     found = []
     for order in orders:
         model.training = True

@@ -77,7 +77,7 @@ def batch(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def moments(given) -> dict:
+def moments(given: dict) -> dict:
     """Mean and variance over the batch, and the running ones, in float64."""
     x, momentum = given["x"].astype(np.float64), np.float64(given["momentum"])
     mean, variance = x.mean((0, 2)), x.var((0, 2))
@@ -165,7 +165,7 @@ def dense_layer(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def of_rows(given) -> dict:
+def of_rows(given: dict) -> dict:
     x, w = given["x"].astype(np.float64), given["w"].astype(np.float64)
     return {"y": x @ w.T + given["b"]}
 
@@ -208,7 +208,7 @@ LINEAR_FORWARD = KernelExercise(
 )
 
 
-def losses(given) -> dict:
+def losses(given: dict) -> dict:
     z = given["z"].astype(np.float64)
     largest = z.max(axis=1)
     chosen = z[np.arange(len(z)), given["label"]]
@@ -253,7 +253,7 @@ def strided_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
     }
 
 
-def at_every_second(given) -> dict:
+def at_every_second(given: dict) -> dict:
     around = np.pad(given["x"].astype(np.float64), ((0, 0), (0, 0), (2, 2), (2, 2)))
     w, (rows, columns) = given["w"].astype(np.float64), given["x"].shape[2:]
     y = np.zeros((len(around), len(w), (rows + 1) // 2, (columns + 1) // 2))

@@ -29,7 +29,7 @@ IMAGES = domain.shapes(
 ).with_outlier(N=65, C=33, H=1031, W=1031, F=67)
 
 
-def of_logits(given) -> dict:
+def of_logits(given: dict) -> dict:
     z, label = given["z"], given["label"]
     return {"dz": (probabilities(z) - np.eye(z.shape[1])[label]) / len(z)}
 
@@ -65,7 +65,7 @@ def dense_layer(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def of_weights(given) -> dict:
+def of_weights(given: dict) -> dict:
     dy = given["dy"].astype(np.float64)
     return {"dw": dy.T @ given["x"].astype(np.float64), "db": dy.sum(0)}
 
@@ -111,7 +111,7 @@ def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def to_the_largest(given) -> dict:
+def to_the_largest(given: dict) -> dict:
     four = squares(given["x"])
     m, rows, columns, _ = four.shape
     chosen = np.eye(4, dtype=bool)[np.where(np.isnan(four), np.inf, four).argmax(-1)]
@@ -162,7 +162,7 @@ def batch(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def through_the_norm(given) -> dict:
+def through_the_norm(given: dict) -> dict:
     names = "x", "mean", "rstd", "gamma", "dgamma", "dbeta", "dy"
     x, mean, rstd, gamma, dgamma, dbeta, dy = (given[name].astype(np.float64) for name in names)
     of_channel = (None, slice(None), None)
@@ -179,7 +179,7 @@ TWO_CHANNELS = {  # means of 1 and 2, standard deviations of 2 and 4
 }
 
 
-def sums_of_gradients(given) -> dict:
+def sums_of_gradients(given: dict) -> dict:
     """dgamma and dbeta of the batch."""
     dy = given["dy"].astype(np.float64)
     normalised = (given["x"] - given["mean"][:, None]) * given["rstd"][:, None]
@@ -220,7 +220,7 @@ def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
     }
 
 
-def of_pixels(given) -> dict:
+def of_pixels(given: dict) -> dict:
     w = given["w"].astype(np.float64)[:, :, ::-1, ::-1]
     parts = (np.einsum("nfhw,fc->nchw", dy, w[:, :, r, s]) for r, s, dy in taps(given["dy"]))
     return {"dx": sum(parts)}
@@ -262,7 +262,7 @@ def image_pair(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
     }
 
 
-def of_filters(given) -> dict:
+def of_filters(given: dict) -> dict:
     dy = given["dy"].astype(np.float64)
     found = [np.einsum("nchw,nfhw->fc", x, dy) for _, _, x in taps(given["x"])]
     return {"dw": np.stack(found, axis=-1).reshape(*found[0].shape, 3, 3)}

@@ -76,7 +76,7 @@ def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def to_the_largest(given) -> dict:
+def to_the_largest(given: dict) -> dict:
     chosen = np.eye(4, dtype=bool)[squares(given["x"]).argmax(-1)]
     m, rows, columns, _ = chosen.shape
     dx = np.where(chosen, given["dy"][..., None], 0.0).reshape(m, rows, columns, 2, 2)
@@ -116,7 +116,7 @@ POOL_IN_PAIRS = KernelExercise(
 )
 
 
-def of_patches(given) -> dict:
+def of_patches(given: dict) -> dict:
     under = np.stack([pixels.ravel() for _, _, pixels in taps(given["x"][None, None])])
     return {"S": under.sum(1), "G": under @ under.T}
 

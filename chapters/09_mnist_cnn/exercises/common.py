@@ -83,7 +83,7 @@ def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
     }
 
 
-def convolved(given) -> dict:
+def convolved(given: dict) -> dict:
     """The 3 x 3 convolution of x with w, in float64."""
     w = given["w"].astype(np.float64)
     parts = (np.einsum("nchw,fc->nfhw", x, w[:, :, r, s]) for r, s, x in taps(given["x"]))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import gcd, prod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class Sizes:
     extents: tuple[tuple[int, ...], ...]
     alone: Mapping[str, int] = field(default_factory=dict)
 
-    def with_outlier(self, **alone: int) -> Sizes:
+    def with_outlier(self, **alone: int) -> Self:
         """The same sizes, and each of these extents where the others are small: past any list that
         somebody may have made long enough for the sizes drawn, at little cost."""
         for name, n in alone.items():

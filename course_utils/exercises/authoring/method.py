@@ -43,9 +43,18 @@ class LaunchStats:
         """The work of every thread, launch by launch."""
         return [launch.threads for launch in self.launches if launch.threads is not None]
 
+    @property
+    def ours(self) -> LaunchStats:
+        """The counts of the course's own solution, or these where there is none to run."""
+        return self.of_ours() if self.of_ours else self
+
     def opcodes(self, *starts: str) -> int:
         """How often threads ran instructions whose PTX name begins with one of ``starts``."""
         return sum(n for name, n in self.counts.opcodes.items() if name.startswith(starts))
+
+    def loaded_from(self, array: str) -> int:
+        """Bytes that all threads loaded from the array called ``array``."""
+        return sum(int(each.loaded_from.get(array, 0)) for each in self.threads)
 
     def busiest_over_mean(self, of: str = "touched") -> float:
         """What the busiest thread did, over what a thread did on average; the worst launch."""
@@ -166,7 +175,7 @@ def no_redundant_work(times: float = 4.0, size: Any = None) -> Requirement:
 
     return Requirement(
         "bytes of memory that all threads touch, over those of the course's solution",
-        lambda stats: touched(stats) / touched(stats.of_ours() if stats.of_ours else stats),
+        lambda stats: touched(stats) / touched(stats.ours),
         at_most=times,
         advice="Threads do again what others have done already: let each do its own part only.",
         size=size,

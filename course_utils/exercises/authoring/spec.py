@@ -205,7 +205,7 @@ class KernelExercise(LaunchedExercise):
     axis is the column: verdicts speak of (row, column) all the same.
     """
 
-    reference: Callable[[Mapping[str, Any]], dict[str, np.ndarray]]
+    reference: Callable[[dict[str, Any]], dict[str, np.ndarray]]
     small: tuple[Any, ...]
     full: Any
     reduction: Callable[[Any], int] = field(default=lambda size: 1)
@@ -225,7 +225,7 @@ class KernelExercise(LaunchedExercise):
         """What the reference makes of ``given``. That it overflows or meets NaN is no news: inputs
         are promised for that."""
         with np.errstate(all="ignore"):
-            return self.reference(given)
+            return self.reference(dict(given))
 
     @property
     def allows_atomics(self) -> bool:

@@ -48,7 +48,7 @@ class Worked:
     size: Any = None
     values: Mapping[str, Any] = field(default_factory=dict)
     whole: tuple[str, ...] = ()
-    derived: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    derived: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None
     hidden: tuple[str, ...] = ()
     why_not: str = ""
 
