@@ -205,7 +205,7 @@ def pairs_of(answer: Any) -> str | None:
     """A list of pairs in words, so that verdicts show it in its order."""
     if answer is None:
         return None
-    return " ".join(f"{int(sender)}:{int(index)}" for sender, index in answer)
+    return str([(int(sender), int(index)) for sender, index in answer])
 
 
 def any_tokens(rng: np.random.Generator) -> tuple[list[list[int]], int, int]:
