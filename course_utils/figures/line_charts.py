@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Curve = Sequence[tuple[float, float]]
 DASHES = ("-", "--", "-.", ":")
 MANY_DECADES = 3.5  # from here on labels at 1, 2 and 5 would touch
+CROWDED = 1.35  # a curve that ends less than this factor above a level runs through its label
 MOST_MARKS = 40  # in a series; more are drawn as points alone
 
 
@@ -66,14 +67,17 @@ def curves(
     heights = np.array([*(y for pairs in data.values() for y in pairs[:, 1]), *levels.values()])
     axes.set_ylim(heights.min() / 1.6, heights.max() * 2.2)
     axes.set_xlim(left / 1.3, right * 1.3)
+    ends = [pairs[pairs[:, 0].argmax(), 1] for pairs in data.values()]
     for name, level in levels.items():
+        is_crowded = any(level < end < CROWDED * level for end in ends)
         axes.axhline(level, color=GREY, linestyle=":", linewidth=1)
         axes.annotate(
             f"{name}: {number_label(level)}",
             (right, level),
-            xytext=(0, 3),
+            xytext=(0, -4 if is_crowded else 3),
             textcoords="offset points",
             ha="right",
+            va="top" if is_crowded else "baseline",
             fontsize=9,
             color="#333333",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},

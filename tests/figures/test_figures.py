@@ -666,6 +666,16 @@ def test_a_number_has_a_mark_on_the_line_of_its_format_unless_it_is_infinite():
     assert [label.get_text() for label in axes.get_yticklabels()] == ["E2M1", "half"]
 
 
+def test_a_levels_name_keeps_out_of_a_curve_that_ends_just_above_it():
+    crowded, free = (
+        figures.curves({"a": [(1, 9), (8, end)]}, across="n", up="ms", levels={"true": 1}).axes[0]
+        for end in (1.2, 3)
+    )
+    (below,), (above,) = crowded.texts, free.texts
+    assert (below.get_va(), above.get_va()) == ("top", "baseline")
+    assert below.xyann[1] < 0 < above.xyann[1]
+
+
 def test_guides_of_curves_are_thin_lines_without_marks():
     pairs = [(16, 1e-4), (64, 2e-4)]
     figure = figures.curves({"fp32": pairs}, across="K", up="error", guides={"sqrt(K)": pairs})
