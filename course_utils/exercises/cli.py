@@ -1,5 +1,5 @@
-"""``python -m course_utils exercises``, ``progress``, ``portfolio``, ``grade`` and
-``exam``."""
+"""``python -m course_utils exercises``, ``progress``, ``portfolio``, and for
+a class ``grade``, ``exam``, ``slides`` and ``outcomes``."""
 
 from __future__ import annotations
 
@@ -98,6 +98,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "which", nargs="*", metavar="NOTEBOOK", help="notebooks or chapters (default: all)"
     )
     exam.set_defaults(func=_exam)
+    slides = subparsers.add_parser("slides")
+    slides.add_argument("which", nargs="+", metavar="NOTEBOOK", help="notebooks or chapters")
+    slides.set_defaults(func=_slides)
+    outcomes = subparsers.add_parser("outcomes")
+    outcomes.add_argument(
+        "which", nargs="*", metavar="NOTEBOOK", help="notebooks or chapters (default: all)"
+    )
+    outcomes.set_defaults(func=_outcomes)
 
 
 def _exercises(args: argparse.Namespace) -> int:
@@ -236,6 +244,22 @@ def _exam(args: argparse.Namespace) -> int:
     if not found:
         raise LessonError(f"{' '.join(args.which)}: no quiz question there.")
     print(to_gift(found), end="")
+    return 0
+
+
+def _slides(args: argparse.Namespace) -> int:
+    from ..notebooks.cells import asked_for
+    from ..notebooks.slides import page
+
+    print(page(asked_for(args.which)), end="")
+    return 0
+
+
+def _outcomes(args: argparse.Namespace) -> int:
+    from ..notebooks.cells import asked_for
+    from .authoring.outcomes import matrix
+
+    print(matrix(asked_for(args.which)), end="")
     return 0
 
 

@@ -1,0 +1,124 @@
+"""A slide deck from a chapter's own headings, questions and pictures, as one HTML page.
+
+The page needs no network: pictures are inside it. A browser prints it to PDF, a slide on each page.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..errors import LessonError
+from .canonical import read_file
+from .quizzes import QUIZ
+
+HEAD = Path(__file__).with_suffix(".html")
+PREDICT = "**Predict"
+_PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
+_LINK = re.compile(r"(?<!!)\[((?:[^\]\[]|\[[^\]]*\])*)\]\([^)]*\)")  # leads nowhere on a slide
+_FOLD = re.compile(r"<details>.*?</details>", re.S)
+_TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".gif": "image/gif"}
+
+
+def deck(path: Path) -> str:
+    """The slides of one notebook, as HTML sections.
+
+    A section of the notebook becomes a slide with its question and its first picture, and each
+    "Predict" and each quiz question one of its own. Raises LessonError if the notebook can't be
+    read or a picture is missing.
+    """
+    return "\n".join(f"<section>\n{slide}\n</section>" for slide in _slides(path))
+
+
+def page(paths: list[Path]) -> str:
+    """The decks of several notebooks as one page."""
+    if not paths:
+        raise LessonError("Name a chapter or a notebook: slides 04_first_kernels")
+    return "\n".join(
+        [HEAD.read_text(encoding="utf-8"), *map(deck, paths), "</main>", "</html>", ""]
+    )
+
+
+def _slides(path: Path) -> Iterator[str]:
+    cells = read_file(path).cells
+    first, *others = cells
+    yield _as_html(first.source.partition("\n\nIt takes about")[0], path)
+    section: str | None = None  # the slide that still waits for a picture
+    for cell in others:
+        if cell.cell_type == "code":
+            if section is not None and (picture := _drawn(cell.outputs)):
+                yield section + picture
+                section = None
+            continue
+        text = _FOLD.sub("", cell.source).strip()
+        for part in re.split(r"\n(?=## )", text):
+            if part.startswith(QUIZ):
+                yield _question(cell.source, path)
+            elif part.startswith("## What you can now do"):
+                if section is not None:
+                    yield section
+                    section = None
+            elif part.startswith("## "):
+                if section is not None:
+                    yield section
+                section = _as_html(_opening(part), path)
+            if section is not None and "<img" not in section and (found := _PICTURE.search(part)):
+                yield section + _as_html(found[0], path)
+                section = None
+            for question in (p for p in part.split("\n\n") if p.startswith(PREDICT)):
+                if section is not None:
+                    yield section
+                    section = None
+                yield f"<div class=predict>{_as_html(question, path)}</div>"
+    if section is not None:
+        yield section
+
+
+def _opening(part: str) -> str:
+    """A section's heading and its first paragraph, up to its question if it asks one."""
+    heading, _, rest = part.partition("\n")
+    paragraph = next((p for p in rest.strip().split("\n\n") if not _PICTURE.match(p)), "")
+    asked = re.search(r"\A.*?\?(?=\s|\Z)", paragraph, re.S)
+    return f"{heading}\n\n{asked[0] if asked else paragraph}"
+
+
+def _question(source: str, path: Path) -> str:
+    """A quiz question with its choices, and no answers."""
+    choices = re.findall(r"<summary>(.*?)</summary>", source, re.S)
+    items = "".join(f"<li>{choice}</li>" for choice in choices)
+    return f"{_as_html(source.split('<details>')[0], path)}<ol type=a>{items}</ol>"
+
+
+def _drawn(outputs: list[Any]) -> str:
+    """The first picture of a cell's outputs."""
+    for output in outputs:
+        if png := output.get("data", {}).get("image/png"):
+            return f'<img alt="" src="data:image/png;base64,{png}">'
+    return ""
+
+
+def _as_html(markdown: str, path: Path) -> str:
+    from nbconvert.filters.markdown_mistune import markdown2html_mistune
+
+    pictures: list[str] = []
+
+    def inside(found: re.Match[str]) -> str:
+        pictures.append(_inlined(path.parent / found[2], found[1]))
+        return f"PICTURE{len(pictures) - 1}PICTURE"
+
+    text = _LINK.sub(r"\1", _PICTURE.sub(inside, markdown))
+    rendered: str = markdown2html_mistune(text)
+    rendered = re.sub(r'<a class="anchor-link".*?</a>', "", rendered)
+    return re.sub(r"PICTURE(\d+)PICTURE", lambda found: pictures[int(found[1])], rendered)
+
+
+def _inlined(file: Path, alternative: str) -> str:
+    kind = _TYPES.get(file.suffix)
+    if kind is None or not file.is_file():
+        raise LessonError(f"{file.name} is no picture that a slide can hold.")
+    data = base64.b64encode(file.read_bytes()).decode()
+    return f'<img alt="{html.escape(alternative)}" src="data:{kind};base64,{data}">'
