@@ -28,7 +28,7 @@ def blurred(text: str) -> str:
     picture = np.pad(np.array(pixels, np.int64).reshape(height, width), 1)
     there = np.pad(np.ones((height, width), np.int64), 1)
     around = [(slice(r, r + height), slice(c, c + width)) for r in range(3) for c in range(3)]
-    means = sum(picture[at] for at in around) // sum(there[at] for at in around)
+    means = np.sum([picture[at] for at in around], 0) // np.sum([there[at] for at in around], 0)
     rows = [" ".join(map(str, row)) for row in means.tolist()]
     return "\n".join(["P2", f"{width} {height}", str(largest), *rows, ""])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
@@ -26,7 +28,7 @@ def logits_of(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def routed(given) -> dict:
+def routed(given: dict) -> dict:
     """The k largest, of equal ones the lower column first, and the softmax over them."""
     logits = given["logits"].astype(np.float64)
     order = np.argsort(-logits, axis=1, kind="stable")[:, : int(given["k"])]
@@ -38,7 +40,7 @@ def routed(given) -> dict:
     }
 
 
-def hundreds_apart(given, rng):
+def hundreds_apart(given: dict, rng: np.random.Generator) -> dict:
     return {"logits": 300 * given["logits"]}
 
 
@@ -98,7 +100,7 @@ def starts(chosen: np.ndarray, experts: int) -> np.ndarray:
 def all_to(which: str, name: str) -> InputClass:
     """All assignments to the first expert or to the last one that there is."""
 
-    def change(given, rng):
+    def change(given: dict, rng: np.random.Generator) -> dict:
         experts = int(given["experts"]) if "experts" in given else len(given["offsets"]) - 1
         chosen = np.full_like(given["chosen"], experts - 1 if which == "last" else 0)
         begin = given["offsets"][0] if name else 0
@@ -149,7 +151,7 @@ def to_place(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def placed(given) -> dict:
+def placed(given: dict) -> dict:
     places = np.empty(len(given["chosen"]), np.int32)
     places[np.argsort(given["chosen"], kind="stable")] = np.arange(len(places))
     places += given["offsets"][0]
@@ -189,7 +191,7 @@ def any_counts(rng: np.random.Generator) -> tuple:
     return counts, rows
 
 
-def tiles_of(counts, rows):
+def tiles_of(counts: np.ndarray, rows: int) -> Any:
     """(expert, first row, end) of each tile."""
     ends = np.cumsum(counts, dtype=int).tolist()
     return [
@@ -228,7 +230,7 @@ def grouped_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def grouped_product(given) -> dict:
+def grouped_product(given: dict) -> dict:
     a, b = given["A"].astype(np.float64), given["B"].astype(np.float64)
     counts = np.diff(given["offsets"])
     owner = np.repeat(np.arange(len(counts)), counts)
@@ -262,14 +264,14 @@ def gate_and_number(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def gated(given) -> dict:
+def gated(given: dict) -> dict:
     width = int(given["width"])
     gate, number = np.split(given["both"].astype(np.float64), [width], axis=1)
     with np.errstate(over="ignore"):
         return {"h": gate / (1 + np.exp(-gate)) * number}
 
 
-def far_from_zero(given, rng):
+def far_from_zero(given: dict, rng: np.random.Generator) -> dict:
     return {"both": 1000 * given["both"]}
 
 
@@ -309,13 +311,13 @@ def results_of_experts(rng: np.random.Generator, size: tuple[int, int, int]) -> 
     }
 
 
-def combined(given) -> dict:
+def combined(given: dict) -> dict:
     rows, places = given["rows"].astype(np.float64), given["places"]
     weights = np.where(places >= 0, given["weights"].astype(np.float64), 0)
     return {"y": np.einsum("tj,tjc->tc", weights, rows[places])}
 
 
-def some_dropped(given, rng):
+def some_dropped(given: dict, rng: np.random.Generator) -> dict:
     dropped = rng.random(given["places"].shape) < 0.4
     dropped[0] = True  # a token without any result
     return {"places": np.where(dropped, -1, given["places"])}
@@ -356,7 +358,7 @@ def any_assignments(rng: np.random.Generator) -> tuple:
     return chosen, experts, int(rng.integers(0, 6))
 
 
-def within_capacity(chosen, experts, capacity):
+def within_capacity(chosen: list[int], experts: int, capacity: int) -> Any:
     places = []
     for i, expert in enumerate(chosen):
         before = chosen[:i].count(expert)
@@ -389,7 +391,7 @@ def any_exchange(rng: np.random.Generator) -> tuple:
     return chosen, ranks, experts
 
 
-def rows_sent(chosen, ranks, experts):
+def rows_sent(chosen: Any, ranks: int, experts: int) -> Any:
     own = experts // ranks
     return [
         [sum(any(e // own == target for e in token) for token in tokens) for target in range(ranks)]

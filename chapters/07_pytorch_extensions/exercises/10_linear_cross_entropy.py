@@ -488,8 +488,9 @@ def head_case(seed: int, tokens: int, width: int, words: int, rows: int, scale: 
 
 
 def any_head(rng: np.random.Generator) -> tuple:
-    sizes = (int(rng.integers(1, most)) for most in (20, 6, 12, 8))
-    return head_case(int(rng.integers(1 << 30)), *sizes, scale=float(rng.choice([1, 300])))
+    seed = int(rng.integers(1 << 30))
+    tokens, width, words, rows = (int(rng.integers(1, most)) for most in (20, 6, 12, 8))
+    return head_case(seed, tokens, width, words, rows, scale=float(rng.choice([1, 300])))
 
 
 FITS = "fits in memory"
@@ -500,7 +501,14 @@ def head(x: np.ndarray, w: np.ndarray, target: np.ndarray, ignored: int, rows: i
     return loss, gradient @ w, gradient.T @ x, FITS
 
 
-def measured_head(function: Callable[..., Any], x, w, target, ignored: int, rows: int) -> Any:
+def measured_head(
+    function: Callable[..., Any],
+    x: np.ndarray,
+    w: np.ndarray,
+    target: np.ndarray,
+    ignored: int,
+    rows: int,
+) -> Any:
     """The answer's tuple, and whether its logits took at most the memory of 2.5 chunks."""
     tracemalloc.start()
     try:
