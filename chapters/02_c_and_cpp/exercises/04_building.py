@@ -153,6 +153,8 @@ def as_read(function: Callable[[], Any]) -> tuple[str, ...] | None:
         raise LessonError(
             'return a dictionary, such as {"twice": ["dot"], "undefined": [], "C": []}'
         )
+    if not all(isinstance(names, (list, tuple, set)) for names in found.values()):
+        raise LessonError('give each name in a list, such as ["dot"]')
     return tuple(
         f"{what}: {'right' if set(found.get(what, ())) == names else 'not yet'}"
         for what, names in NAMES.items()
@@ -163,7 +165,7 @@ READ_SYMBOLS = PythonExercise(
     cases=((),),
     reference=lambda: tuple(f"{what}: right" for what in NAMES),
     call=as_read,
-    start="Write down every T and every U with its file, and cross out the pairs.",
+    start="Write down every T and every U with its file, as nm has it, and cross out the pairs.",
     contract="There is one report to read.",
 )
 
