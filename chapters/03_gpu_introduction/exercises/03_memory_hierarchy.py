@@ -260,7 +260,7 @@ MOVING_SUM = KernelExercise(
         sizes=domain.shapes(
             steps=(1, 2, 3, 4, 5, 16, 131), threads=(1, 31, 33, 127, 129, 257)
         ).with_outlier(threads=65_543),
-        values=(domain.data("x", *domain.ORDINARY),),
+        values=(domain.data("x", *domain.ORDINARY, *domain.STRANGE),),
     ),
     method=(
         Requirement(

@@ -433,6 +433,11 @@ def before_the_launch(value: float) -> domain.InputClass:
     )
 
 
+def lowest_after_minus_infinity(given: domain.Given, rng: np.random.Generator) -> domain.Given:
+    lowest = np.finfo(np.float32).min
+    return {"x": np.full_like(given["x"], lowest), "result": np.full(1, -np.inf)}
+
+
 HIGHEST = KernelExercise(
     inputs=lambda rng, n: {
         "x": floats(rng, n),
@@ -460,6 +465,7 @@ HIGHEST = KernelExercise(
             (
                 domain.AS_GIVEN,
                 *(before_the_launch(value) for value in (-np.inf, -1e30, 2.5, np.inf)),
+                domain.InputClass("-inf before, and the lowest float", lowest_after_minus_infinity),
             ),
         ),
     ),

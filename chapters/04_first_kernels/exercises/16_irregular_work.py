@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -68,9 +69,17 @@ OTHER_ROWS = (
 def products(given: Mapping[str, Any]) -> np.ndarray:
     """A x in float64."""
     terms = given["values"].astype(np.float64) * given["x"].astype(np.float64)[given["columns"]]
-    upto = np.append(0.0, np.cumsum(terms))
-    sums: np.ndarray = upto[given["offsets"][1:]] - upto[given["offsets"][:-1]]
-    return sums
+    rows = pairwise(given["offsets"].tolist())
+    return np.array([terms[begin:end].sum() for begin, end in rows])
+
+
+def zero_meets_infinity(given: Given, rng: np.random.Generator) -> Given:
+    """Where one element is infinite, x is 0: its row has no number. The only row keeps its own."""
+    values, x = given["values"].copy(), given["x"].copy()
+    if given["rows"] > 1 and len(values):
+        values[len(values) // 2] = np.inf
+        x[given["columns"][len(values) // 2]] = 0
+    return {"values": values, "x": x}
 
 
 # --- products ---
@@ -107,7 +116,10 @@ ROW_LANES = KernelExercise(
         sizes=domain.lengths("rows", most=2500),
         values=(
             (LONG_MIDDLE, *OTHER_ROWS[2:]),
-            domain.data("values", domain.ZEROS, domain.POSITIVE),
+            (
+                *domain.data("values", domain.ZEROS, domain.POSITIVE),
+                InputClass("x = 0 where an element is infinite", zero_meets_infinity),
+            ),
         ),
     ),
     method=(
@@ -229,6 +241,7 @@ CROSSING = PythonExercise(
         (Ends(EIGHT_ROWS), 0),
         (Ends(EIGHT_ROWS), 24),
         (Ends((0, 0, 0)), 2),
+        (Ends((0, 3)), 0),
         (Ends((5,)), 5),
         (Ends((5,)), 6),
         (Ends(range(7, 70_001, 7)), 41_234),

@@ -147,6 +147,7 @@ SLICES_NEEDED = PythonExercise(
         ([0.5, -0.1],),
         ([1.0 + 2.0**-52],),
         ([3.0],),
+        ([1024 - 2.0**-43, 2.0**-45],),  # the first logarithm is rounded up to 10
         ([1e300, 1.0],),
         ([5e-324],),
         ([],),

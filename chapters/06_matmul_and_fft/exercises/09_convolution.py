@@ -400,6 +400,15 @@ def every_filter(given: dict) -> dict:
     return {"y": np.array([[convolved(x, w) for w in given["w"]] for x in padded])}
 
 
+def with_first(x: np.ndarray, value: float) -> np.ndarray:
+    changed = x.copy()
+    changed.reshape(-1)[0] = value
+    return changed
+
+
+# A place outside an image has no pixel: not 0 times one in its corner.
+CORNER_INFINITE = "infinite in a corner", lambda x, rng: with_first(x, np.inf)
+
 OWN_CONVOLUTION = KernelExercise(
     inputs=some_images,
     reference=every_filter,
@@ -418,7 +427,7 @@ OWN_CONVOLUTION = KernelExercise(
             *((1, 1, 70, 4, 4), (33, 1, 2, 3, 5), (1, 1, 1, 257, 260)),
         ),
         values=(
-            domain.data("x", *ORDINARY, domain.LARGE, domain.FAINT),
+            domain.data("x", *ORDINARY, domain.LARGE, domain.FAINT, CORNER_INFINITE),
             domain.data("w", *ORDINARY),
         ),
     ),

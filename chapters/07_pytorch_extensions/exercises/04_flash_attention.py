@@ -160,6 +160,12 @@ def rising_keys(given: dict, rng: np.random.Generator) -> dict:
     return {"Q": q, "K": k, "scale": np.float32(0.5)}
 
 
+def equal_and_low(given, rng) -> dict:
+    """Equal scores, below any number that stands for minus infinity."""
+    q, k = np.full_like(given["Q"], 1e17), np.full_like(given["K"], -1e17)
+    return {"Q": q, "K": k, "scale": np.float32(1)}
+
+
 ATTENTION = KernelExercise(
     inputs=one_head,
     reference=attention_of_a_head,
@@ -188,6 +194,7 @@ ATTENTION = KernelExercise(
                 far_apart("scores of hundreds", 1),
                 far_apart("scores of minus hundreds", -1),
                 InputClass("each score larger than the last", rising_keys),
+                InputClass("scores of about -1e35", equal_and_low),
                 *domain.data("Q", domain.EQUAL)[1:],
             ),
             domain.data("V", domain.POSITIVE, domain.MIDDLING),

@@ -71,6 +71,12 @@ def of_both_signs(given: dict, rng: np.random.Generator) -> dict:
     return {"q": np.full_like(given["q"], 2.0), "K": signs * (8 + np.abs(given["K"]))}
 
 
+def equal_and_low(given, rng):
+    """Equal scores, below any number that stands for minus infinity."""
+    q, keys = np.full_like(given["q"], 1e17), np.full_like(given["K"], -1e17)
+    return {"q": q, "K": keys, "scale": np.float32(1)}
+
+
 DECODE_ROW = KernelExercise(
     inputs=caches,
     reference=decoded,
@@ -99,6 +105,8 @@ DECODE_ROW = KernelExercise(
                 scores_apart("scores of hundreds", 1),
                 scores_apart("scores of minus hundreds", -1),
                 InputClass("scores of both signs", of_both_signs),
+                InputClass("scores of about -1e35", equal_and_low),
+                InputClass("a negative scale", lambda given, rng: {"scale": -given["scale"]}),
             ),
             domain.data("V", domain.POSITIVE, domain.MIDDLING),
         ),
@@ -167,9 +175,10 @@ TAKE_PAGES = PythonExercise(
 
 
 def paged(rng: np.random.Generator, n: int) -> dict:
-    """pages (two more than are needed x 16 x 32), the table of the sequence, room for y."""
+    """pages (more than are needed x 16 x 32), the table of the sequence, room for y. The longest
+    sequence has pages whose rows have numbers too large for a short."""
     of_one = ceil_div(n, PAGE)
-    pages = of_one + 2
+    pages = of_one + (2 if n < 2000 else 2**15 // PAGE)
     return {
         "pages": floats(rng, (pages, PAGE, WIDTH)),
         "table": rng.permutation(pages)[:of_one].astype(np.int32),
@@ -206,8 +215,9 @@ PAGE_EDGE = KernelExercise(
 
 
 def rows_at_positions(rng: np.random.Generator, rows: int) -> dict:
-    """x (rows x 64), the rows' positions, cosines and sines (rows + 3 x 32), room for y."""
-    length = rows + 3
+    """x (rows x 64), the rows' positions, cosines and sines (more rows x 32), room for y. Of many
+    rows some have positions too large for a short."""
+    length = rows + (3 if rows < 1000 else 2**15)
     angles = np.outer(np.arange(length), 100.0 ** (-np.arange(WIDTH) / WIDTH))
     return {
         "x": floats(rng, (rows, 2 * WIDTH)),
