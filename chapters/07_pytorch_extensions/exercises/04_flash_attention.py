@@ -160,7 +160,7 @@ def rising_keys(given: dict, rng: np.random.Generator) -> dict:
     return {"Q": q, "K": k, "scale": np.float32(0.5)}
 
 
-def equal_and_low(given, rng) -> dict:
+def equal_and_low(given: dict, rng: np.random.Generator) -> dict:
     """Equal scores, below any number that stands for minus infinity."""
     q, k = np.full_like(given["Q"], 1e17), np.full_like(given["K"], -1e17)
     return {"Q": q, "K": k, "scale": np.float32(1)}

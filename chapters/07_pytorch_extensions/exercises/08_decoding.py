@@ -71,7 +71,7 @@ def of_both_signs(given: dict, rng: np.random.Generator) -> dict:
     return {"q": np.full_like(given["q"], 2.0), "K": signs * (8 + np.abs(given["K"]))}
 
 
-def equal_and_low(given, rng):
+def equal_and_low(given: dict, rng: np.random.Generator) -> dict:
     """Equal scores, below any number that stands for minus infinity."""
     q, keys = np.full_like(given["q"], 1e17), np.full_like(given["K"], -1e17)
     return {"q": q, "K": keys, "scale": np.float32(1)}
