@@ -19,7 +19,7 @@ from ..devices.selection import EMULATOR, ON_GPU, cp, device
 from ..errors import LessonError
 from ..paths import shown
 from ..records import kernel_records, ladders, record_pages
-from ..records.measured_files import REFERENCE, file_of, measurements
+from ..records.measured_files import REFERENCE, file_of
 from ..text_tables import Column, Columns, size_in_words
 from .cases import CASES
 from .harness.case import Case, Size
@@ -178,8 +178,7 @@ def _write(producer: Producer) -> bool:
 def oldest_first(sizes: list[tuple[Case, Size]]) -> list[tuple[Case, Size]]:
     """The cases' ``sizes`` by the age of their records on this GPU, first those without one."""
     gpu = own_gpu() or REFERENCE
-    known = file_of(kernel_records.NAME, gpu).is_file()
-    records = measurements(kernel_records.NAME, gpu)["records"] if known else []
+    records = kernel_records.records_of(gpu)
     measured = {(each["kernel"], json.dumps(each["size"])): each["measured"] for each in records}
     return sorted(sizes, key=lambda pair: measured.get((pair[0].name, json.dumps(pair[1])), ""))
 

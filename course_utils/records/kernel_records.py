@@ -13,6 +13,16 @@ NAME = "kernels"
 CEILINGS = "copy_bytes_per_second", "read_bytes_per_second"
 
 
+def records_of(device: str) -> list[dict[str, Any]]:
+    """The records of a GPU, one for each kernel and size; none where it has no file."""
+    records: list[dict[str, Any]] = _content(device)["records"]
+    return records
+
+
+def _content(device: str) -> dict[str, Any]:
+    return measurements(NAME, device) if file_of(NAME, device).is_file() else {"records": []}
+
+
 def merged(
     old: list[dict[str, Any]], new: list[dict[str, Any]], order: Iterable[str]
 ) -> list[dict[str, Any]]:
@@ -38,7 +48,7 @@ def write_merged(content: dict[str, Any], order: Iterable[str]) -> Path:
     its own roofline is of its own run.
     """
     device = content["device"]
-    old = measurements(NAME, device) if file_of(NAME, device).is_file() else {"records": []}
+    old = _content(device)
     most = {name: max(content[name], old.get(name, 0)) for name in CEILINGS if name in content}
     records = merged(old["records"], content["records"], order)
     return write(NAME, content | most | {"records": records})
@@ -84,13 +94,11 @@ def _found(
     """The record of each kernel at ``size``, and the first GPU for which all were measured."""
     wanted = list(size) if isinstance(size, tuple) else size
     for candidate in candidates(device):
-        file = file_of(NAME, candidate)
-        records = measurements(NAME, candidate)["records"] if file.is_file() else []
-        found = {r["kernel"]: r for r in records if r["size"] == wanted}
+        found = {r["kernel"]: r for r in records_of(candidate) if r["size"] == wanted}
         missing = [name for name in kernels if name not in found]
         if not missing:
             return {name: found[name] for name in kernels}, candidate
     raise LessonError(
-        f"{', '.join(missing)} at size {size} is not in {file.name}: "
+        f"{', '.join(missing)} at size {size} is not in {file_of(NAME, candidate).name}: "
         "`python -m course_utils bench --only NAME` measures it on a GPU."
     )

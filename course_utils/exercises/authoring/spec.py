@@ -266,9 +266,10 @@ class PythonExercise(BaseExercise):
     called with the arguments. ``word`` is how many bits the answer has, where it is a word of
     fields: it is shown in hexadecimal then, with the bits that are wrong.
 
-    ``shows(*arguments)`` gives the inputs of a case by name, where the function isn't called with
-    the arguments themselves. ``axes`` names the axes of an array that is returned. ``start`` says
-    where to begin with a case that can't be worked by hand.
+    ``prepare()`` compiles what ``call`` needs, once and before any of the answer's code: an answer
+    may start no compiler. ``shows(*arguments)`` gives the inputs of a case by name, where the
+    function isn't called with the arguments themselves. ``axes`` names the axes of an array that is
+    returned. ``start`` says where to begin with a case that can't be worked by hand.
     """
 
     function: str = ""
@@ -281,6 +282,7 @@ class PythonExercise(BaseExercise):
     exact: bool = False
     rtol: float = RTOL
     call: Callable[..., Any] | None = None
+    prepare: Callable[[], Any] | None = None
     shows: Callable[..., Mapping[str, Any]] | None = None
     axes: tuple[str, ...] = ()
     start: str = ""

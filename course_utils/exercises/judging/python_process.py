@@ -122,6 +122,8 @@ def answers(
     fails: with the arguments as it left them, and what the exercise's method says of those."""
     namespace = _module()
     cases = all_cases(exercise) if cases is None else cases  # before the student's code runs
+    if exercise.prepare is not None:
+        exercise.prepare()
     calls: list[dict[str, Any]] = []
 
     def answer(problem: dict[str, Any] | None = None) -> dict[str, Any]:
