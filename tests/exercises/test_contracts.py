@@ -30,6 +30,7 @@ ALL_IN_THE_CASES = {
     "04.tell_them_apart",
     "05.read_list",
     "05.review_gemm",
+    "07.review_pairs",
     "07.review_quantiser",
     "08.review_the_loader",
 }

@@ -55,6 +55,209 @@ CHUNK_PLAN = PythonExercise(
 )
 
 
+# --- in Python ---
+
+
+def chunk_case(seed: int, tokens: int, words: int, rows: int, idle: Any) -> tuple:
+    """Logits, targets that don't count at ``idle``, the ignored number, and ``rows``."""
+    rng = np.random.default_rng(seed)
+    target = rng.integers(0, words, tokens)
+    target[idle] = IGNORED
+    return 3 * rng.standard_normal((tokens, words)), target, IGNORED, rows
+
+
+def any_chunks(rng: np.random.Generator) -> tuple:
+    tokens, words, rows = (
+        int(rng.integers(1, 20)),
+        int(rng.integers(1, 12)),
+        int(rng.integers(1, 8)),
+    )
+    case = chunk_case(int(rng.integers(1 << 30)), tokens, words, rows, rng.random(tokens) < 0.4)
+    return (case[0] + rng.choice([0, 500, -500]), *case[1:])
+
+
+def mean_and_gradient(logits: np.ndarray, target: np.ndarray, ignored: int, rows: int) -> tuple:
+    counts = target != ignored
+    each = losses(logits, target, ignored)
+    moved = np.exp(logits - logits.max(axis=1, keepdims=True))
+    gradient = moved / moved.sum(axis=1, keepdims=True)
+    gradient -= np.arange(logits.shape[1]) == target[:, None]
+    gradient *= counts[:, None] / max(1, counts.sum())
+    return (each.sum() / counts.sum() if counts.any() else np.nan), gradient
+
+
+MEAN_OF_CHUNKS = PythonExercise(
+    function="mean_of_chunks",
+    bug=kinds.WRONG,
+    cases=(
+        (np.array([[1.0, 0], [2, 2], [0, 3]]), np.array([0, 1, 0]), IGNORED, 2),
+        chunk_case(2, 4, 3, 2, [False, False, True, False]),
+        chunk_case(3, 4, 2, 2, [True, True, False, False]),
+        chunk_case(4, 3, 2, 2, [True] * 3),
+        chunk_case(5, 1, 1, 4, [False]),
+    ),
+    reference=mean_and_gradient,
+    rtol=1e-5,
+    contract=DrawnCases(any_chunks, tried="up to 19 tokens, 11 words and 7 tokens of a chunk"),
+)
+
+
+def head_case(seed: int, tokens: int, width: int, words: int, rows: int, scale: float = 1) -> tuple:
+    rng = np.random.default_rng(seed)
+    target = rng.integers(0, words, tokens)
+    target[1::3] = IGNORED
+    x, w = rng.standard_normal((tokens, width)), scale * rng.standard_normal((words, width))
+    return x, w, target, IGNORED, rows
+
+
+def any_head(rng: np.random.Generator) -> tuple:
+    seed = int(rng.integers(1 << 30))
+    tokens, width, words, rows = (int(rng.integers(1, most)) for most in (20, 6, 12, 8))
+    return head_case(seed, tokens, width, words, rows, scale=float(rng.choice([1, 300])))
+
+
+FITS = "fits in memory"
+
+
+def head(x: np.ndarray, w: np.ndarray, target: np.ndarray, ignored: int, rows: int) -> tuple:
+    loss, gradient = mean_and_gradient(x @ w.T, target, ignored, rows)
+    return loss, gradient @ w, gradient.T @ x, FITS
+
+
+def measured_head(
+    function: Callable[..., Any],
+    x: np.ndarray,
+    w: np.ndarray,
+    target: np.ndarray,
+    ignored: int,
+    rows: int,
+) -> Any:
+    """The answer's tuple, and whether its logits took at most the memory of 2.5 chunks."""
+    tracemalloc.start()
+    try:
+        found = run_in_clean_frame(function, x, w, target, ignored, rows)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    if found is None:
+        return None
+    if not isinstance(found, tuple) or len(found) != 3:
+        raise LessonError("return a tuple of three: (loss, dX, dW)")
+    others = 8 * (x.size + 2 * w.size + 2 * rows * x.shape[1]) + 20_000  # dW's addend is an array
+    chunks = (most - others) / (8 * rows * len(w))
+    return *found, FITS if chunks <= 2.5 else f"takes the logits of {chunks:.1f} chunks"
+
+
+CHUNKED_HEAD = PythonExercise(
+    function="chunked_head",
+    cases=(
+        (np.array([[1.0, 2], [0, 1]]), np.array([[1.0, 0], [1, 1]]), np.array([0, 1]), IGNORED, 1),
+        head_case(2, 3, 2, 3, 2),
+        head_case(3, 5, 2, 1, 2),
+        head_case(4, 4, 3, 5, 3, scale=300),
+        head_case(5, 300, 4, 500, 40),
+    ),
+    reference=head,
+    call=measured_head,
+    rtol=1e-5,
+    contract=DrawnCases(any_head, tried="up to 19 tokens, 11 words and 7 tokens of a chunk"),
+)
+
+
+# --- gradients ---
+
+
+def logits_in_place(rng: np.random.Generator, size: tuple[int, int]) -> Given:
+    tokens, words = size
+    x = (2 * rng.standard_normal(size) + 3).astype(np.float32)
+    return {
+        "x": x,
+        "target": targets(rng, tokens, words),
+        "logsumexp": log_of_sums(x),
+        "words": np.int32(words),
+        "ignored": np.int64(IGNORED),
+        "weight": np.float32(0.7),
+        "z": np.float32(0.05),
+    }
+
+
+def log_of_sums(x: np.ndarray) -> np.ndarray:
+    largest = x.max(axis=1).astype(np.float64)
+    return (largest + np.log(np.exp(x - largest[:, None]).sum(axis=1))).astype(np.float32)
+
+
+def with_penalty(given: Given) -> Given:
+    x, lse = given["x"].astype(np.float64), given["logsumexp"].astype(np.float64)[:, None]
+    target = given["target"][:, None]
+    label = np.arange(x.shape[1]) == target
+    factor = 1 + 2 * float(given["z"]) * lse
+    found = float(given["weight"]) * (np.exp(x - lse) * factor - label)
+    return {"x": np.where(target == given["ignored"], 0, found)}
+
+
+def moved_logits(label: str, by: float) -> InputClass:
+    return InputClass(
+        label,
+        lambda given, rng: {"x": given["x"] + by, "logsumexp": log_of_sums(given["x"] + by)},
+    )
+
+
+def some_masked(given: Given, rng: np.random.Generator) -> Given:
+    x = np.where(rng.random(given["x"].shape) < 0.5, -np.inf, given["x"]).astype(np.float32)
+    x[:, 0] = 2
+    return {"x": x, "logsumexp": log_of_sums(x)}
+
+
+def nothing_where_ignored(given: Given, rng: np.random.Generator) -> Given:
+    x, lse = given["x"].copy(), given["logsumexp"].copy()
+    idle = given["target"] == given["ignored"]
+    x[idle], lse[idle] = np.nan, np.nan
+    return {"x": x, "logsumexp": lse}
+
+
+def past_32_bits(given: Given, rng: np.random.Generator) -> Given:
+    """The ignored number has the lower half of a target that counts, and more above it."""
+    ignored = int(np.abs(given["target"][0])) + (1 << 32)
+    return {"ignored": ignored, "target": np.where(given["target"] < 0, ignored, given["target"])}
+
+
+Z_LOSS = KernelExercise(
+    inputs=logits_in_place,
+    reference=with_penalty,
+    launch=lambda size: Launch((ceil_div(size[1], 256), size[0]), (256,)),
+    small=((4, 300), (2, 256), (3, 7), (1, 1)),
+    worked=Worked(  # the softmax of a row is 1 for its 5 and 0 for the others
+        size=(2, 3),
+        values={
+            "x": (5, -95, -95, -95, -95, 5),
+            "logsumexp": (5, 5),
+            "target": (1, -100),
+            "weight": 2,
+            "z": 0.1,
+        },
+    ),
+    axes={"x": ("token", "word")},
+    full=(1 << 11, 1 << 15),
+    contract=Domain(
+        sizes=domain.shapes(
+            tokens=(1, 2, 3, 7), words=(1, 2, 31, 255, 256, 257, 1025)
+        ).with_outlier(tokens=301),
+        values=(
+            (
+                domain.AS_GIVEN,
+                moved_logits("logits near 100", 100),
+                moved_logits("logits near -100", -100),
+                InputClass("some logits -inf", some_masked),
+                InputClass("NaN where tokens don't count", nothing_where_ignored),
+                InputClass("ignored past 32 bits", past_32_bits),
+            ),
+            domain.scalars("z", 0, 0.5),
+        ),
+    ),
+    method=(method.one_store_per_result(), method.balanced_work()),
+)
+
+
 # --- a loss without logits ---
 
 
@@ -141,7 +344,7 @@ LOSS_OF_TOKENS = KernelExercise(
     },
     launch=lambda size: Launch((size[0],), (128,)),
     small=((3, 50), (2, 7), (1, 3), (1, 2)),
-    worked=Worked(why_not="a token has 32 numbers, one for each lane"),
+    worked=Worked(whole=("X", "W"), why_not="a token has 32 numbers, one for each lane"),
     axes={"loss": ("token",)},
     full=(512, 32_768),
     reduction=lambda size: 4000 + size[1],  # logits of hundreds are rounded
@@ -209,7 +412,7 @@ TILE_PAIRS = KernelExercise(
     reference=pairs_of,
     launch=lambda size: Launch((ceil_div(size[1], TILE), size[0]), (32,)),
     small=((3, 300), (2, 128), (2, 5), (1, 1)),
-    worked=Worked(why_not="a pair holds an exponential, and a tile has 128 words"),
+    worked=Worked(whole=("x",), why_not="a pair holds an exponential, and a tile has 128 words"),
     axes={"pairs": ("tile", "token", "part")},
     full=(1 << 10, 1 << 15),
     reduction=lambda size: TILE,
@@ -306,8 +509,8 @@ MERGE_PAIRS = KernelExercise(
     inputs=some_pairs,
     reference=loss_of_pairs,
     launch=lambda size: Launch((ceil_div(size[0], 128),), (128,)),
-    small=((5, 4), (130, 3), (3, 1), (1, 2)),
-    worked=Worked(why_not="a loss is a logarithm"),
+    small=((5, 4), (130, 3), (3, 1), (1, 1)),
+    worked=Worked(whole=("wanted",), why_not="a loss is a logarithm"),
     axes={"loss": ("token",), "pairs": ("tile", "token", "part")},
     full=(1 << 13, 1 << 9),
     reduction=lambda size: size[1],
@@ -335,209 +538,6 @@ MERGE_PAIRS = KernelExercise(
         method.one_store_per_result(),
         bytes_of("pairs", 8 * 64 * 9, (64, 9), "A thread reads each of its pairs once."),
     ),
-)
-
-
-# --- gradients ---
-
-
-def logits_in_place(rng: np.random.Generator, size: tuple[int, int]) -> Given:
-    tokens, words = size
-    x = (2 * rng.standard_normal(size) + 3).astype(np.float32)
-    return {
-        "x": x,
-        "target": targets(rng, tokens, words),
-        "logsumexp": log_of_sums(x),
-        "words": np.int32(words),
-        "ignored": np.int64(IGNORED),
-        "weight": np.float32(0.7),
-        "z": np.float32(0.05),
-    }
-
-
-def log_of_sums(x: np.ndarray) -> np.ndarray:
-    largest = x.max(axis=1).astype(np.float64)
-    return (largest + np.log(np.exp(x - largest[:, None]).sum(axis=1))).astype(np.float32)
-
-
-def with_penalty(given: Given) -> Given:
-    x, lse = given["x"].astype(np.float64), given["logsumexp"].astype(np.float64)[:, None]
-    target = given["target"][:, None]
-    label = np.arange(x.shape[1]) == target
-    factor = 1 + 2 * float(given["z"]) * lse
-    found = float(given["weight"]) * (np.exp(x - lse) * factor - label)
-    return {"x": np.where(target == given["ignored"], 0, found)}
-
-
-def moved_logits(label: str, by: float) -> InputClass:
-    return InputClass(
-        label,
-        lambda given, rng: {"x": given["x"] + by, "logsumexp": log_of_sums(given["x"] + by)},
-    )
-
-
-def some_masked(given: Given, rng: np.random.Generator) -> Given:
-    x = np.where(rng.random(given["x"].shape) < 0.5, -np.inf, given["x"]).astype(np.float32)
-    x[:, 0] = 2
-    return {"x": x, "logsumexp": log_of_sums(x)}
-
-
-def nothing_where_ignored(given: Given, rng: np.random.Generator) -> Given:
-    x, lse = given["x"].copy(), given["logsumexp"].copy()
-    idle = given["target"] == given["ignored"]
-    x[idle], lse[idle] = np.nan, np.nan
-    return {"x": x, "logsumexp": lse}
-
-
-def past_32_bits(given: Given, rng: np.random.Generator) -> Given:
-    """The ignored number has the lower half of a target that counts, and more above it."""
-    ignored = int(np.abs(given["target"][0])) + (1 << 32)
-    return {"ignored": ignored, "target": np.where(given["target"] < 0, ignored, given["target"])}
-
-
-Z_LOSS = KernelExercise(
-    inputs=logits_in_place,
-    reference=with_penalty,
-    launch=lambda size: Launch((ceil_div(size[1], 256), size[0]), (256,)),
-    small=((4, 300), (2, 256), (3, 7), (1, 2)),
-    worked=Worked(  # the softmax of a row is 1 for its 5 and 0 for the others
-        size=(2, 3),
-        values={
-            "x": (5, -95, -95, -95, -95, 5),
-            "logsumexp": (5, 5),
-            "target": (1, -100),
-            "weight": 2,
-            "z": 0.1,
-        },
-    ),
-    axes={"x": ("token", "word")},
-    full=(1 << 11, 1 << 15),
-    contract=Domain(
-        sizes=domain.shapes(
-            tokens=(1, 2, 3, 7), words=(1, 2, 31, 255, 256, 257, 1025)
-        ).with_outlier(tokens=301),
-        values=(
-            (
-                domain.AS_GIVEN,
-                moved_logits("logits near 100", 100),
-                moved_logits("logits near -100", -100),
-                InputClass("some logits -inf", some_masked),
-                InputClass("NaN where tokens don't count", nothing_where_ignored),
-                InputClass("ignored past 32 bits", past_32_bits),
-            ),
-            domain.scalars("z", 0, 0.5),
-        ),
-    ),
-    method=(method.one_store_per_result(), method.balanced_work()),
-)
-
-
-# --- in Python ---
-
-
-def chunk_case(seed: int, tokens: int, words: int, rows: int, idle: Any) -> tuple:
-    """Logits, targets that don't count at ``idle``, the ignored number, and ``rows``."""
-    rng = np.random.default_rng(seed)
-    target = rng.integers(0, words, tokens)
-    target[idle] = IGNORED
-    return 3 * rng.standard_normal((tokens, words)), target, IGNORED, rows
-
-
-def any_chunks(rng: np.random.Generator) -> tuple:
-    tokens, words, rows = (
-        int(rng.integers(1, 20)),
-        int(rng.integers(1, 12)),
-        int(rng.integers(1, 8)),
-    )
-    case = chunk_case(int(rng.integers(1 << 30)), tokens, words, rows, rng.random(tokens) < 0.4)
-    return (case[0] + rng.choice([0, 500, -500]), *case[1:])
-
-
-def mean_and_gradient(logits: np.ndarray, target: np.ndarray, ignored: int, rows: int) -> tuple:
-    counts = target != ignored
-    each = losses(logits, target, ignored)
-    moved = np.exp(logits - logits.max(axis=1, keepdims=True))
-    gradient = moved / moved.sum(axis=1, keepdims=True)
-    gradient -= np.arange(logits.shape[1]) == target[:, None]
-    gradient *= counts[:, None] / max(1, counts.sum())
-    return (each.sum() / counts.sum() if counts.any() else np.nan), gradient
-
-
-MEAN_OF_CHUNKS = PythonExercise(
-    function="mean_of_chunks",
-    bug=kinds.WRONG,
-    cases=(
-        chunk_case(1, 4, 3, 3, [False] * 4),
-        chunk_case(2, 4, 3, 2, [False, False, True, False]),
-        chunk_case(3, 4, 2, 2, [True, True, False, False]),
-        chunk_case(4, 3, 2, 2, [True] * 3),
-        chunk_case(5, 1, 1, 4, [False]),
-    ),
-    reference=mean_and_gradient,
-    rtol=1e-5,
-    contract=DrawnCases(any_chunks, tried="up to 19 tokens, 11 words and 7 tokens of a chunk"),
-)
-
-
-def head_case(seed: int, tokens: int, width: int, words: int, rows: int, scale: float = 1) -> tuple:
-    rng = np.random.default_rng(seed)
-    target = rng.integers(0, words, tokens)
-    target[1::3] = IGNORED
-    x, w = rng.standard_normal((tokens, width)), scale * rng.standard_normal((words, width))
-    return x, w, target, IGNORED, rows
-
-
-def any_head(rng: np.random.Generator) -> tuple:
-    seed = int(rng.integers(1 << 30))
-    tokens, width, words, rows = (int(rng.integers(1, most)) for most in (20, 6, 12, 8))
-    return head_case(seed, tokens, width, words, rows, scale=float(rng.choice([1, 300])))
-
-
-FITS = "fits in memory"
-
-
-def head(x: np.ndarray, w: np.ndarray, target: np.ndarray, ignored: int, rows: int) -> tuple:
-    loss, gradient = mean_and_gradient(x @ w.T, target, ignored, rows)
-    return loss, gradient @ w, gradient.T @ x, FITS
-
-
-def measured_head(
-    function: Callable[..., Any],
-    x: np.ndarray,
-    w: np.ndarray,
-    target: np.ndarray,
-    ignored: int,
-    rows: int,
-) -> Any:
-    """The answer's tuple, and whether its logits took at most the memory of 2.5 chunks."""
-    tracemalloc.start()
-    try:
-        found = run_in_clean_frame(function, x, w, target, ignored, rows)
-        most = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    if found is None:
-        return None
-    if not isinstance(found, tuple) or len(found) != 3:
-        raise LessonError("return a tuple of three: (loss, dX, dW)")
-    others = 8 * (x.size + 2 * w.size + 2 * rows * x.shape[1]) + 20_000  # dW's addend is an array
-    chunks = (most - others) / (8 * rows * len(w))
-    return *found, FITS if chunks <= 2.5 else f"takes the logits of {chunks:.1f} chunks"
-
-
-CHUNKED_HEAD = PythonExercise(
-    function="chunked_head",
-    cases=(
-        head_case(1, 1, 1, 2, 1),
-        head_case(2, 3, 2, 3, 2),
-        head_case(3, 5, 2, 1, 2),
-        head_case(4, 4, 3, 5, 3, scale=300),
-        head_case(5, 300, 4, 500, 40),
-    ),
-    reference=head,
-    call=measured_head,
-    rtol=1e-5,
-    contract=DrawnCases(any_head, tried="up to 19 tokens, 11 words and 7 tokens of a chunk"),
 )
 
 
