@@ -365,8 +365,8 @@ LOSS_OF_TOKENS = KernelExercise(
         ),
     ),
     method=(
-        bytes_of("W", 4 * 2 * 64 * WIDTH, (3, 64), "A token's block reads each row of W once."),
-        method.balanced_loads(at_most=1.2, size=(1, 64)),
+        bytes_of("W", 4 * 3 * 64 * WIDTH, (3, 64), "A token's block reads each row of W once."),
+        method.balanced_loads(at_most=1.2, size=(1, 128)),
         method.one_store_per_result(),
     ),
 )
