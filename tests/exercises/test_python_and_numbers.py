@@ -137,7 +137,7 @@ def test_an_array_of_floats_may_be_as_far_off_as_its_exercise_allows_and_one_of_
 
 
 def test_in_a_tuple_an_array_of_small_numbers_is_as_near_as_they_are_small():
-    want = (np.float32([0.001, 0.002]), [0.25] * 60)  # too long to be shown whole
+    want = (np.float32([0.001, 0.002]), [0.25, 0.5] * 30)  # too long to be shown whole
     near, off = (want[0] * np.float32(x) for x in (1.0009, 1.05))
     assert _compare((near, want[1]), want, "f()", limit=1e-3) is None
     assert "first wrong: result[0][0]," in _compare((off, want[1]), want, "f()", limit=1e-3).message
@@ -181,6 +181,12 @@ def test_a_word_of_fields_is_told_bit_by_bit(change, got, wrong):
     text = str(run_source(word, word.solution.replace(*change)))
     assert f"returned {got}, expected 0x08100490.\n  {wrong}" in text
     assert "Which field" in text
+
+
+def test_a_list_of_many_equal_items_is_shown_by_their_number():
+    assert show([1] * 64) == "[1] * 64" and show(("a",) * 12) == "('a',) * 12"
+    assert show([1] * 5) == "[1, 1, 1, 1, 1]"
+    assert show([1] * 12 + [2]).startswith("[1, 1, 1") and show([True] + [1] * 12)[:6] == "[True,"
 
 
 def test_an_array_in_a_message_is_told_on_one_line_and_a_large_one_by_its_shape():
@@ -360,14 +366,14 @@ def test_a_wrong_list_is_told_by_its_length_and_order(answer, words):
 
 
 def test_where_a_long_result_is_cut_the_first_wrong_place_is_named():
-    want = ([0.25] * 60, [[1, 2], [3, 4]])
+    want = ([0.25, 0.5] * 30, [[1, 2], [3, 4]])
     verdict = _compare((want[0], [[1, 2], [5, 4]]), want, "f(7)")
     assert "first wrong: result[1][1][0], expected 3, got 5" in verdict.message
     assert "first wrong" not in _compare([1, 2], [1, 3], "f(7)").message
 
 
 def test_the_first_wrong_place_is_found_in_an_array_of_a_tuple_too():
-    want = np.float32([[np.nan, np.inf], [1, 2]]), [0.25] * 60
+    want = np.float32([[np.nan, np.inf], [1, 2]]), [0.25, 0.5] * 30
     got = np.float32([[np.nan, np.inf], [1, 2.00001]]), want[1]
     message = _compare((got[0] + np.float32([0, 1]), want[1]), want, "f(7)", limit=1e-3).message
     assert "first wrong: result[0][1, 1], expected 2, got 3" in message

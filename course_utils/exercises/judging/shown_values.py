@@ -9,6 +9,7 @@ import numpy as np
 
 SHOWN = 200  # characters of a value in a message
 DIGITS = 6  # of a float that is returned
+MANY = 12  # items that are all alike, which are counted then
 SHOWN_ARRAY = 80  # characters of an array that is written out
 
 
@@ -38,12 +39,22 @@ def _of_few_digits(value: Any) -> Any:
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
+def _alike(value: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether all items are the same number, string or None."""
+    one = value[0]
+    plain = one is None or isinstance(one, (bool, int, float, str))
+    return plain and all(type(x) is type(one) and x == one for x in value)
+
+
 def _written_out(value: Any) -> str:
     """``repr(value)``, with each array on one line: a large one as its type and its shape, which
     say more than the numbers that it begins with."""
     if isinstance(value, np.ndarray):
         text = " ".join(repr(value).split())
         return text if len(text) <= SHOWN_ARRAY else f"<{value.dtype} array of shape {value.shape}>"
+    if isinstance(value, (list, tuple)) and len(value) >= MANY and _alike(value):
+        one = value[:1]
+        return f"{one!r} * {len(value)}"
     if isinstance(value, (list, tuple)) and any(isinstance(x, np.ndarray) for x in value):
         inner = ", ".join(map(_written_out, value))
         return f"[{inner}]" if isinstance(value, list) else f"({inner})"
