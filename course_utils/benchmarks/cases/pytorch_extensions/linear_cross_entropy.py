@@ -122,6 +122,7 @@ class Found:
 
     @classmethod
     def of(cls, n: Size) -> Found:
+        """Uninitialised results for ``n``, (tokens, width, words)."""
         tokens, width, words = n
         ends = tokens * width, (tokens + words) * width
         room = cp.empty(ends[1] + 2 * tokens, np.uint16)
