@@ -340,7 +340,7 @@ if (t < 32) { y[t] = tile[t] + 1; arrive(&bar); }
 else { WAIT y[t] = y[t - 32]; }""".replace("WAIT", "wait(&bar, 0);" if ordered else "")
     result = run("const float* x, float* y", body, 1, 64, (x, y), checks=ALL_CHECKS)
     causes = [f.cause for f in result.findings]
-    assert causes == ([] if ordered else [Cause.NO_ORDER_IN_BLOCK])
+    assert causes == ([] if ordered else [Cause.MBARRIER_NOT_BETWEEN])
 
 
 def test_two_blocks_that_write_one_place_race_though_each_waits_for_its_copies():
