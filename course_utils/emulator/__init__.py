@@ -75,14 +75,14 @@ if TYPE_CHECKING:
         triton_on_emulator,
     )
     from .languages.warp_launches import emulated_warp, is_warp, prepared_warp, warp_on_emulator
-    from .launching.emulated_module import EmulatedModule, Entry
+    from .launching.emulated_module import EmulatedModule, KernelEntry
     from .launching.launch_result import LaunchResult
     from .memory.tensor_box import Box
     from .memory.texels import Surface, Texels, Texture
     from .programs.program_building import CannotBuild, build_program, find_nvcc
     from .programs.program_outcome import prepare_program
     from .programs.program_report import describe_outcome
-    from .recording.counters import InstructionCounts, Tally, add_up
+    from .recording.counters import CounterRecorder, InstructionCounts, add_up
     from .recording.line_steps import StepRecorder
     from .recording.step_records import READ, UPDATE, WRITE, LineStep
     from .recording.stores import StoreRecorder
@@ -92,7 +92,7 @@ if TYPE_CHECKING:
 _LATER = {
     "ONLY_SLOW": "findings.fault_messages",
     "EmulatedModule": "launching.emulated_module",
-    "Entry": "launching.emulated_module",
+    "KernelEntry": "launching.emulated_module",
     **dict.fromkeys(("Address", "OperandList", "PtxError", "Register", "Symbol"), "isa.ptx"),
     **dict.fromkeys(("LanguageError", "register_arrays"), "languages.host_arrays"),
     **dict.fromkeys(("Emulation", "FindingWarning", "PreparedLaunch"), "languages.prepared_launch"),
@@ -115,7 +115,7 @@ _LATER = {
     "prepare_program": "programs.program_outcome",
     "describe_outcome": "programs.program_report",
     "InstructionCounts": "recording.counters",
-    "Tally": "recording.counters",
+    "CounterRecorder": "recording.counters",
     "add_up": "recording.counters",
     "StepRecorder": "recording.line_steps",
     **dict.fromkeys(("READ", "UPDATE", "WRITE", "LineStep"), "recording.step_records"),
@@ -172,7 +172,7 @@ __all__ = [
     "Counts",
     "EmulatedModule",
     "Emulation",
-    "Entry",
+    "KernelEntry",
     "Finding",
     "FindingWarning",
     "InstructionCounts",
@@ -191,7 +191,7 @@ __all__ = [
     "StoreRecorder",
     "Surface",
     "Symbol",
-    "Tally",
+    "CounterRecorder",
     "Texels",
     "Texture",
     "ThreadStats",

@@ -16,7 +16,7 @@ from .findings.options import ALL_CHECKS, Options
 from .findings.report import Finding, KernelFault
 from .isa.ptx import PtxError, Variable
 from .languages import is_script
-from .launching.emulated_module import EmulatedModule, Entry
+from .launching.emulated_module import EmulatedModule, KernelEntry
 
 WORDS = (
     "a number, null, a .npy file, or zeros(N), ones(N), arange(N), random(N), with more extents "
@@ -174,7 +174,7 @@ def compile_cuda(text: str, file: Path, arch: str = ARCH, linked: bool = False) 
     return ptx.decode().rstrip("\0")
 
 
-def _chosen(module: EmulatedModule, name: str | None, file: Path) -> Entry:
+def _chosen(module: EmulatedModule, name: str | None, file: Path) -> KernelEntry:
     names = module.entries
     if name is None and len(names) == 1:
         return module.entry(names[0])
@@ -194,7 +194,7 @@ def _extents(word: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def arguments(kernel: Entry, words: Sequence[str], random: np.random.Generator) -> list[Any]:
+def arguments(kernel: KernelEntry, words: Sequence[str], random: np.random.Generator) -> list[Any]:
     """A value for each parameter: arrays, and NumPy scalars of the parameter's own size.
 
     Raises BadRequest for a word that isn't understood, and for too many or too few.

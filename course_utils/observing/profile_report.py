@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..emulator import SECTOR, Counts, InstructionCounts, Tally, WarpAccess, add_up
+from ..emulator import SECTOR, CounterRecorder, Counts, InstructionCounts, WarpAccess, add_up
 from ..errors import LessonError
 from ..text_tables import Table, pairs
 from .advice import advice_on
@@ -103,7 +103,7 @@ class Profile:
     filename: str = ""
     instructions: tuple[InstructionCounts, ...] = field(default=(), repr=False)
     warps: int = 0  # in the whole grid
-    tally: Tally | None = field(default=None, repr=False)
+    tally: CounterRecorder | None = field(default=None, repr=False)
 
     @property
     def rows(self) -> list[tuple[str, str]]:

@@ -347,10 +347,10 @@ def run_tests(name: str, put: Callable[[dict], None], first: int) -> int:
     import cupy
     import pytest
 
-    from course_utils.emulator import ALL_CHECKS, EmulatedModule, Entry, Options
+    from course_utils.emulator import ALL_CHECKS, EmulatedModule, KernelEntry, Options
 
     test = [""]
-    plain_init, plain_launch = EmulatedModule.__init__, Entry.launch
+    plain_init, plain_launch = EmulatedModule.__init__, KernelEntry.launch
 
     def init(self, text):
         plain_init(self, text)
@@ -398,7 +398,7 @@ def run_tests(name: str, put: Callable[[dict], None], first: int) -> int:
             test[0] = item.name
             put({"begun": item.name})
 
-    EmulatedModule.__init__, Entry.launch = init, launch
+    EmulatedModule.__init__, KernelEntry.launch = init, launch
     options = ["-q", "-p", "no:cacheprovider", str(HERE / f"{name}.py")]
     return int(pytest.main(options, plugins=[Names()]))
 

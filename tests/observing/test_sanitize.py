@@ -11,7 +11,7 @@ from course_utils.emulator import (
     UNINITIALISED,
     WARNING,
     Cause,
-    Entry,
+    KernelEntry,
     next_step,
 )
 from course_utils.observing import sanitizing, unoptimised
@@ -52,13 +52,13 @@ def kernel(tmp_path):
 @pytest.fixture
 def seeds(monkeypatch):
     """The seeds of the launches from now on."""
-    seen, launch = [], Entry.launch
+    seen, launch = [], KernelEntry.launch
 
     def noted(self, *args, **kwargs):
         seen.append(kwargs["options"].seed)
         return launch(self, *args, **kwargs)
 
-    monkeypatch.setattr(Entry, "launch", noted)
+    monkeypatch.setattr(KernelEntry, "launch", noted)
     return seen
 
 

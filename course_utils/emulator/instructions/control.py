@@ -130,7 +130,7 @@ def ret(b: Builder, i: ptx.Instruction) -> Ending:
         pairs = [(there, here) for here, there in frame.results]
         group.batch.launch.observers.registers_pass(group, len(group.stack) + 1, callee, pairs)
         group.local_top = frame.local_top
-        group.spreads = {}
+        group.patterns = {}
         return group
 
     return _leaving(b, i, back)
@@ -198,7 +198,7 @@ def call(b: Builder, i: ptx.Instruction) -> Ending:
         ]
         frame = Frame(group.code, back, group.R, tuple(links), group.local_top)
         group.stack = (*group.stack, frame)
-        group.R, group.code, group.block, group.spreads = registers, code, 0, {}
+        group.R, group.code, group.block, group.patterns = registers, code, 0, {}
         group.batch.frames.begin(group)
         pairs = [
             (slots[offset], slot)

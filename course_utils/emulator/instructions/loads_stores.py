@@ -3,8 +3,8 @@
 Source: PTX ISA, "Data Movement and Conversion Instructions: ld, st".
 
 Most kernels read ``[base + constant]`` again and again from one base register. What the check and
-the gather need to know of that register (:class:`Spread`) is worked out once and kept for as long
-as the register holds the same value, so that a further access costs a few comparisons.
+the gather need to know of that register (:class:`AddressPattern`) is worked out once and kept for
+as long as the register holds the same value, so that a further access costs a few comparisons.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ def add(b: Builder, i: ptx.Instruction) -> Step | None:
     def move(group: Group) -> None:
         register, offset = group.R[source], get(group.R)
         act(group)
-        spread = group.spreads.get(source)
-        if spread is not None and spread.register is register and len(offset) == 1:
-            moved = spread.moved(group.R[sink], int(offset[0]))
+        pattern = group.patterns.get(source)
+        if pattern is not None and pattern.register is register and len(offset) == 1:
+            moved = pattern.moved(group.R[sink], int(offset[0]))
             if moved is not None:
-                group.spreads[sink] = moved
+                group.patterns[sink] = moved
 
     return move
 

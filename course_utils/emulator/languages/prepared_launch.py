@@ -21,7 +21,7 @@ from ..findings.options import Options
 from ..findings.report import Finding, KernelFault
 from ..isa.gpu_constants import SHARED_PER_SM, WARP
 from ..isa.ptx_parser import source_files
-from ..launching.emulated_module import EmulatedModule, Entry
+from ..launching.emulated_module import EmulatedModule, KernelEntry
 from ..launching.launch_result import LaunchResult
 from .host_arrays import LanguageError
 
@@ -95,7 +95,7 @@ def with_lines_of_source(ptx: str, own: str = "") -> str:
     return _FILE.sub(renamed, ptx)
 
 
-def entry_of(ptx: str, name: str = "", own: str = "") -> Entry:
+def entry_of(ptx: str, name: str = "", own: str = "") -> KernelEntry:
     """The kernel ``name`` of a module, or its first one, with lines in files as reports show.
     ``own`` is its Python file."""
     module = EmulatedModule(with_lines_of_source(ptx, own))
@@ -124,7 +124,7 @@ class PreparedLaunch:
     the kernel, whose words reports use."""
 
     name: str
-    entry: Entry
+    entry: KernelEntry
     grid: Triple
     block: Triple
     args: tuple[Any, ...]

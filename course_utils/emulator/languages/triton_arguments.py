@@ -11,7 +11,7 @@ import numpy as np
 
 from ..findings.languages import Language
 from ..isa.gpu_constants import WARP
-from ..launching.emulated_module import Entry
+from ..launching.emulated_module import KernelEntry
 from ..memory import tensor_box
 from ..memory.address_space import GLOBAL
 from .host_arrays import LanguageError
@@ -39,7 +39,7 @@ class TritonArguments:
 
     def __init__(self, compiled: Any, emulations: list[Emulation]) -> None:
         self._compiled, self._emulations = compiled, emulations
-        self._entry: Entry | None = None
+        self._entry: KernelEntry | None = None
 
     def __call__(self, x: int, y: int, z: int, stream: Any, *rest: Any) -> None:
         _, _, details, enter, leave, *args = rest

@@ -32,7 +32,7 @@ from .observer_set import observers_of
 from .waiting_grid import WaitingGrid
 
 if TYPE_CHECKING:
-    from .emulated_module import Entry
+    from .emulated_module import KernelEntry
 
 BATCH_LANES = 32_768
 RESIDENT_TURN = 2000  # basic blocks that a batch may run before the next is admitted
@@ -52,7 +52,7 @@ class EmulatedLaunch:
 
     def __init__(
         self,
-        entry: Entry,
+        entry: KernelEntry,
         grid: int | Sequence[int],
         block: int | Sequence[int],
         args: Sequence[Any],
@@ -106,7 +106,8 @@ class EmulatedLaunch:
         self._bind(args, names)
         self.issued = 0  # instructions issued by batches that have ended
         self.budget = options.budget or BUDGET
-        self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
+        # block of code -> [lanes, warps]
+        self.execution_counts: dict[tuple[Code, int], list[int]] = {}
         self.admitted = 0  # blocks that have begun
         self.ended = 0  # and those of them that have ended
         self.quiet = options.quiet
@@ -250,7 +251,7 @@ class EmulatedLaunch:
 
     def _result(self) -> LaunchResult:
         counts = Counts()
-        for (code, number), (lanes, warps) in self.visits.items():
+        for (code, number), (lanes, warps) in self.execution_counts.items():
             block = code.blocks[number]
             counts.thread_instructions += lanes * len(block.instructions)
             counts.warp_instructions += warps * len(block.instructions)

@@ -73,7 +73,7 @@ class EmulatedModule:
         self.target = text[: text.find(".address_size")]  # holds the line with .target
         self.files = self.text.files
         self._globals: dict[str, Region] = {}
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, KernelEntry] = {}
         self._function_names = list(self.functions)
         self.heap = DeviceHeap()
         weakref.finalize(self, self.heap.clear).atexit = False
@@ -83,13 +83,13 @@ class EmulatedModule:
         """The names of the kernels, mangled as in the PTX."""
         return [name for name, f in self.functions.items() if f.is_entry]
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> KernelEntry:
         """The kernel called ``name``. Raises KeyError, naming the kernels there are."""
         if name not in self.entries:
             raise KeyError(f"no kernel named {name!r}: this module has {', '.join(self.entries)}")
         if name not in self._entries:
             with reading(f"the kernel {name}"):
-                self._entries[name] = Entry(self, self.functions[name])
+                self._entries[name] = KernelEntry(self, self.functions[name])
         return self._entries[name]
 
     def global_array(self, name: str) -> np.ndarray:
@@ -159,7 +159,7 @@ class EmulatedModule:
         return self._function_names[number - 1]
 
 
-class Entry:
+class KernelEntry:
     """A kernel of a module, ready to be launched.
 
     ``parameters``: (size in bytes, alignment) of each. ``static_shared``: bytes of ``__shared__``

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ..findings.report import Counts, Finding
 from ..recording.async_recorder import Span
-from ..recording.counters import InstructionCounts, Tally
+from ..recording.counters import CounterRecorder, InstructionCounts
 from ..recording.first_nan import Made
 from ..recording.thread_stats import ThreadStats
 from ..recording.trace_recorder import TraceRecorder
@@ -28,7 +28,7 @@ class LaunchResult:
     printed: str = ""
     trace: TraceRecorder | None = None
     spans: list[Span] = field(default_factory=list)
-    tally: Tally | None = None
+    tally: CounterRecorder | None = None
     instructions: list[InstructionCounts] = field(default_factory=list)
     threads: ThreadStats | None = None
     unchanged: int = 0

@@ -13,7 +13,7 @@ from ..checks.uninitialised.init_check import InitCheck
 from ..machine.launch_state import LaunchState
 from ..machine.observer import Observer
 from ..recording.async_recorder import AsyncRecorder
-from ..recording.counters import Tally
+from ..recording.counters import CounterRecorder
 from ..recording.first_nan import FirstNan
 from ..recording.thread_stats import ThreadStats
 from ..recording.trace_recorder import TraceRecorder
@@ -47,7 +47,7 @@ def observers_of(launch: LaunchState) -> list[Observer]:
         raise ValueError(f"no check named {', '.join(unknown)}; there are {', '.join(CHECKS)}")
     observers = [o for name, make in CHECKS.items() if name in options.checks for o in make(launch)]
     if options.counters:
-        observers.append(Tally(launch))
+        observers.append(CounterRecorder(launch))
     if options.threads:
         observers.append(ThreadStats(launch))
     if options.first_nan:

@@ -18,7 +18,7 @@ from ..machine.batch import Batch
 from ..machine.code import Block, Code
 from ..machine.launch_state import LaunchState
 
-Visits = dict[tuple[Code, int], int]
+LaneCounts = dict[tuple[Code, int], int]
 
 
 class WaitingGrid:
@@ -26,16 +26,16 @@ class WaitingGrid:
 
     def __init__(self, launch: LaunchState, limit: int) -> None:
         self.launch, self.limit = launch, limit
-        self._before: Visits = {}
+        self._before: LaneCounts = {}
 
     def turn_ends(self, resident: list[Batch]) -> None:
         """All resident blocks have had a turn, and none has ended. Raises KernelFault where they
         did nothing but wait for memory to change: what they do next is the same again."""
-        now = {place: lanes for place, (lanes, _) in self.launch.visits.items()}
+        now = {place: lanes for place, (lanes, _) in self.launch.execution_counts.items()}
         went = [place for place, lanes in now.items() if lanes != self._before.get(place, 0)]
         self._before = now
         blocks = [code.blocks[number] for code, number in went]
-        flying = any(batch.engine.flying for batch in resident)
+        flying = any(batch.engine.in_flight for batch in resident)
         if not blocks or flying or not only_waits(blocks):
             return
         where = at_line(_waits_at(blocks))

@@ -1,8 +1,8 @@
 """Memory accesses: where an instruction's address comes from, and how the lanes' addresses lie.
 
 Most kernels read ``[base + constant]`` again and again from one base register. What the check and
-the gather need to know of that register (:class:`Spread`) is worked out once and kept for as long
-as the register holds the same value, so that a further access costs a few comparisons.
+the gather need to know of that register (:class:`AddressPattern`) is worked out once and kept for
+as long as the register holds the same value, so that a further access costs a few comparisons.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Reached = tuple[Region, int, np.ndarray]  # a region, the first element, the lan
 SHIFTS = [np.array(n) for n in range(8)]  # NumPy takes them faster than numbers
 
 
-class Spread:
+class AddressPattern:
     """The addresses in one register: lowest, highest, and how the lanes lie between them."""
 
     __slots__ = ("register", "low", "high", "delta", "bits", "region", "kept", "homes")
@@ -64,11 +64,11 @@ class Spread:
         self.delta = base - lowest
         self.bits = int(np.bitwise_or.reduce(self.delta))
 
-    def moved(self, register: np.ndarray, amount: int) -> Spread | None:
+    def moved(self, register: np.ndarray, amount: int) -> AddressPattern | None:
         """What holds of these addresses when ``amount`` bytes are added to each."""
         if not self.low + amount >= 0 or self.high + amount >= 1 << 64:
             return None
-        other = Spread.__new__(Spread)
+        other = AddressPattern.__new__(AddressPattern)
         other.register, other.delta, other.bits = register, self.delta, self.bits
         other.low, other.high = self.low + amount, self.high + amount
         other.region, other.kept, other.homes = self.region, self.kept, self.homes
@@ -99,10 +99,10 @@ def _own_copies(group: Group, owner: str, stride: int) -> np.ndarray:
     """Where each lane's own copy of a region, or its block's, begins; in elements. Regions of one
     batch are often alike, so it is kept with the group."""
     key = (owner, stride)
-    found = group.spreads.get(key)
+    found = group.patterns.get(key)
     if found is None:
         numbers = group.lanes if owner == "lane" else group.slots
-        found = group.spreads[key] = numbers * stride
+        found = group.patterns[key] = numbers * stride
     return found
 
 
@@ -156,23 +156,23 @@ class Site:
         """Whether it is the store of cp.async, whose bytes ``Observer.copy_lands`` brings."""
         return self.is_store and self.instruction.opcode == "cp"
 
-    def spread(self, group: Group) -> Spread:
-        """The spread of the addresses in the base register of a group, without the offset."""
+    def pattern(self, group: Group) -> AddressPattern:
+        """The pattern of the addresses in the base register of a group, without the offset."""
         if self.slot is None:  # the address of a variable
-            return self._new_spread(group, self.base(group.R))
+            return self._new_pattern(group, self.base(group.R))
         register = group.R[self.slot]
-        found = group.spreads.get(self.slot)
+        found = group.patterns.get(self.slot)
         if found is None or found.register is not register:
-            found = group.spreads[self.slot] = self._new_spread(group, register)
+            found = group.patterns[self.slot] = self._new_pattern(group, register)
         return found
 
-    def _new_spread(self, group: Group, register: np.ndarray) -> Spread:
+    def _new_pattern(self, group: Group, register: np.ndarray) -> AddressPattern:
         base = self.base(group.R)
         if group.batch.clusters is None:
-            return Spread(register, base)
+            return AddressPattern(register, base)
         window = np.uint64(self.window)
         base, homes = group.batch.clusters.strip(base + window, group)
-        return Spread(register, base - window, homes)
+        return AddressPattern(register, base - window, homes)
 
     def addresses(self, group: Group) -> tuple[np.ndarray, np.ndarray | None]:
         """Each lane's generic address, offset and all; uint64. In a cluster: without ranks, and the
@@ -191,34 +191,34 @@ class Site:
 
         None when the lanes fall into several regions; :meth:`pieces` then takes them apart.
         """
-        spread = self.spread(group)
-        low = spread.low + self.distance
-        region = spread.region
+        pattern = self.pattern(group)
+        low = pattern.low + self.distance
+        region = pattern.region
         if (
             region is None
             or low < region.start
-            or low + spread.high - spread.low + self.bytes > region.end
-            or (low | spread.bits) & (self.bytes - 1)
+            or low + pattern.high - pattern.low + self.bytes > region.end
+            or (low | pattern.bits) & (self.bytes - 1)
             or (region.read_only and self.writes)
         ):
             low %= 2**64  # a base may lie below 0
-            region = self._region(spread, low, group)
-        if region is not None and spread.homes is not None:
+            region = self._region(pattern, low, group)
+        if region is not None and pattern.homes is not None:
             clusters = group.batch.clusters
             if clusters is not None:
-                clusters.check(self, group, spread.homes)
+                clusters.check(self, group, pattern.homes)
         if region is None:  # of bases outside the array only the sums tell where they lead
             addresses, homes = self.addresses(group)
-            spread = Spread(addresses, addresses, homes)
-            low = spread.low
-            region = self._region(spread, low, group)
+            pattern = AddressPattern(addresses, addresses, homes)
+            low = pattern.low
+            region = self._region(pattern, low, group)
             if region is None:
                 return None
-        index = spread.index(self.shift, region, group)
+        index = pattern.index(self.shift, region, group)
         first = (low - region.start) >> self.shift
         on_access = group.batch.on_access
         if on_access is not None:
-            on_access(self, group, region, first, index, spread)
+            on_access(self, group, region, first, index, pattern)
         return region, first, index
 
     def reached(self, group: Group) -> Reached:
@@ -230,13 +230,13 @@ class Site:
             raise AssertionError(f"several regions, where one is meant: {self.instruction.text}")
         return found
 
-    def _region(self, spread: Spread, low: int, group: Group) -> Region | None:
+    def _region(self, pattern: AddressPattern, low: int, group: Group) -> Region | None:
         """The region in which all addresses lie, ``low`` the lowest; None if any is at fault."""
-        region = spread.region = group.batch.memory.region_at(low)
+        region = pattern.region = group.batch.memory.region_at(low)
         if (
             region is None
-            or low + spread.high - spread.low + self.bytes > region.end
-            or (low | spread.bits) & (self.bytes - 1)
+            or low + pattern.high - pattern.low + self.bytes > region.end
+            or (low | pattern.bits) & (self.bytes - 1)
             or (region.read_only and self.writes)
         ):
             return None

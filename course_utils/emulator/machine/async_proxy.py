@@ -41,7 +41,7 @@ class AsyncEngine:
     """The copies in flight and the mbarriers of one batch; times are in instructions issued."""
 
     batch: Batch
-    flying: dict[int, Transfer] = field(default_factory=dict)  # by number
+    in_flight: dict[int, Transfer] = field(default_factory=dict)  # by number
     due: list[tuple[int, int]] = field(default_factory=list)  # a heap of (due, number)
     skipped: int = 0  # instructions that seem to have passed during failed polls
     landed: list[Transfer] = field(default_factory=list)  # cp.async no thread knows the end of yet
@@ -78,7 +78,7 @@ class AsyncEngine:
         self.started += 1
         transfer.number = self.started
         self.observers.copy_starts(self.batch, transfer)
-        self.flying[transfer.number] = transfer
+        self.in_flight[transfer.number] = transfer
         heapq.heappush(self.due, (transfer.due, transfer.number))
         self._schedule_service()
 
@@ -92,7 +92,7 @@ class AsyncEngine:
         """Land what the lanes wait for: all groups but the last ``left``; None: everything."""
         limit = np.zeros(len(self.committed[queue]), np.int64)
         limit[lanes] = self.committed[queue][lanes] + (1 if left is None else -left)
-        for transfer in list(self.flying.values()):
+        for transfer in list(self.in_flight.values()):
             if transfer.queue == queue:
                 ready = transfer.groups < limit[transfer.lanes]
                 if ready.any():
@@ -126,9 +126,9 @@ class AsyncEngine:
 
     def _land(self, transfer: Transfer, ready: np.ndarray | None = None) -> None:
         if ready is None or ready.all():
-            del self.flying[transfer.number]
+            del self.in_flight[transfer.number]
         else:
-            self.flying[transfer.number] = transfer.rows(~ready)
+            self.in_flight[transfer.number] = transfer.rows(~ready)
             transfer = transfer.rows(ready)
         transfer.move()
         watched = self.observers is not SILENT
@@ -158,7 +158,7 @@ class AsyncEngine:
     def _next(self) -> Transfer | None:
         """The copy that is due first; of those due at once, the one started first."""
         while self.due:
-            transfer = self.flying.get(self.due[0][1])
+            transfer = self.in_flight.get(self.due[0][1])
             if transfer is not None:
                 return transfer
             heapq.heappop(self.due)  # it landed because somebody waited for it
@@ -170,7 +170,7 @@ class AsyncEngine:
         awaited = {key for wait in self.waits for key in wait.keys.tolist()}
         found: dict[int, Transfer] = {}
         later: dict[int, Transfer] = {}
-        for transfer in self.flying.values():
+        for transfer in self.in_flight.values():
             complete = transfer.complete
             table = later if complete is not None and complete[0] not in awaited else found
             table.setdefault(int(transfer.lanes[0]) // self.batch.lanes_per_block, transfer)
@@ -212,9 +212,9 @@ class AsyncEngine:
 
     def finish(self) -> None:
         """The batch has ended: what was never waited for lands now."""
-        for transfer in self.flying.values():
+        for transfer in self.in_flight.values():
             transfer.move()
-        self.flying.clear()
+        self.in_flight.clear()
         self.due.clear()
         self.landed.clear()
         self.stored.clear()
@@ -404,7 +404,7 @@ class AsyncEngine:
         """Bytes of this phase in words: expected, arrived, and in flight."""
         coming = [
             f"{t.complete[1]} bytes in flight from {t.instruction.location}"
-            for t in self.flying.values()
+            for t in self.in_flight.values()
             if t.complete is not None and t.complete[0] == barrier.key
         ]
         return ", ".join([*filter(None, [barrier.bytes_so_far()]), *coming])

@@ -61,7 +61,7 @@ class Group:
         "block",
         "R",
         "stack",
-        "spreads",
+        "patterns",
         "quantum_left",
         "quantum_extended",
         "stalled",
@@ -80,7 +80,7 @@ class Group:
         self.batch, self.lanes, self.n = batch, lanes, len(lanes)
         self.code, self.block, self.R = code, block, registers
         self.stack: tuple[Frame, ...] = ()
-        self.spreads: dict[Any, Any] = {}  # addresses already analysed, by register slot
+        self.patterns: dict[Any, Any] = {}  # addresses already analysed, by register slot
         self.quantum_left = 0
         self.quantum_extended = (
             False  # it has had another turn for parting: see `Scheduler.diverge`
@@ -226,7 +226,7 @@ class Group:
             return None
         groups = [self, *others]
         merged = Group(self.batch, whole.lanes, self.code, self.block, list(self.code.blank))
-        merged.stack, merged.spreads = whole.stack, whole.spreads
+        merged.stack, merged.patterns = whole.stack, whole.patterns
         merged.split_parent = whole.split_parent
         merged._lane_index = whole._lane_index
         merged._slots, merged._warps = whole._slots, whole._warps

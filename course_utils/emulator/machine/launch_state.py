@@ -52,8 +52,8 @@ class ModuleState(Protocol):
 
 class LaunchState(Protocol):
     """A launch under way. ``grid``, ``block`` and ``cluster`` are (x, y, z) counts, ``budget`` and
-    ``issued`` instructions, ``dynamic_shared`` bytes, ``visits`` [lanes, warps] of each block of
-    code. ``entry`` is the kernel, ``module`` the one that it comes from."""
+    ``issued`` instructions, ``dynamic_shared`` bytes, ``execution_counts`` [lanes, warps] of each
+    block of code. ``entry`` is the kernel, ``module`` the one that it comes from."""
 
     @property
     def entry(self) -> KernelState: ...
@@ -77,7 +77,7 @@ class LaunchState(Protocol):
     unprinted: int
     budget: int
     issued: int
-    visits: dict[tuple[Code, int], list[int]]
+    execution_counts: dict[tuple[Code, int], list[int]]
     wants_whole_grid: bool
     children: ChildLaunches
 

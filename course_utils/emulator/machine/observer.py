@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..findings.reported_state import ReportedAccess
     from ..isa import ptx
     from ..memory.address_space import Region
-    from .accesses import Site, Spread, WatchedAccess
+    from .accesses import AddressPattern, Site, WatchedAccess
     from .async_state import MBarrier, Transfer
     from .barriers import BarrierState
     from .batch import Batch
@@ -97,12 +97,12 @@ class Observer:
         region: Region,
         first: int,
         index: np.ndarray,
-        spread: Spread,
+        pattern: AddressPattern,
     ) -> None:
         """All lanes of a group are about to access one array, within its bounds.
 
         ``first + index``, int64 (n,) or (1,), are elements of ``site.width`` bytes of the array's
-        storage; ``spread`` says how the addresses lie.
+        storage; ``pattern`` says how the addresses lie.
         """
 
     def tiles_read(

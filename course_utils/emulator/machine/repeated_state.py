@@ -54,7 +54,7 @@ class RepeatedState:
     def __init__(self, batch: Batch) -> None:
         self.batch, self._due = batch, FIRST
         self._parts: list[_Part] = []  # that haven't come back yet
-        self._visits: dict[tuple[Code, int], int] = {}
+        self._execution_counts: dict[tuple[Code, int], int] = {}
         self._until = 0
         self._left = 0
 
@@ -82,7 +82,9 @@ class RepeatedState:
         batch = self.batch
         waiting = [g for g in batch.scheduler.groups if not g.stalled]
         self._parts = [_Part(g) for g in (group, *waiting)]
-        self._visits = {place: lanes for place, (lanes, _) in batch.launch.visits.items()}
+        self._execution_counts = {
+            place: lanes for place, (lanes, _) in batch.launch.execution_counts.items()
+        }
         self._left = MOST
         self._until = batch.scheduler.issued + max(FIRST, batch.scheduler.issued // SHARE)
         self._due = batch.scheduler.issued
@@ -91,10 +93,10 @@ class RepeatedState:
         """Whether the lanes have changed no memory since, and no others can change the memory
         they read."""
         batch = self.batch
-        if batch.engine.flying:
+        if batch.engine.in_flight:
             return False
-        now = batch.launch.visits.items()
-        went = [p for p, (lanes, _) in now if lanes != self._visits.get(p, 0)]
+        now = batch.launch.execution_counts.items()
+        went = [p for p, (lanes, _) in now if lanes != self._execution_counts.get(p, 0)]
         blocks = [code.blocks[number] for code, number in went]
         alone = batch.block_count == math.prod(batch.launch.grid)
         return leaves_memory(blocks) and (alone or not reads_memory(blocks))

@@ -46,7 +46,7 @@ class Scheduler:
         self.subscribing: list[Observer] = []  # to the rest of the block that runs
         self._printed = 0
         self._observers = batch.launch.observers
-        self._visits = batch.launch.visits
+        self._execution_counts = batch.launch.execution_counts
         self._endless_after = ENDLESS_AFTER
         self._repeated = RepeatedState(batch)
         self._adversary = adversarial_schedule(batch)
@@ -134,9 +134,9 @@ class Scheduler:
         """Count a basic block that has run. Raises KernelFault where the budget is used up."""
         self.issued += len(block.instructions)
         group.quantum_left -= 1
-        visit = self._visits.get((group.code, block.number))
+        visit = self._execution_counts.get((group.code, block.number))
         if visit is None:
-            visit = self._visits[group.code, block.number] = [0, 0]
+            visit = self._execution_counts[group.code, block.number] = [0, 0]
         visit[0] += group.n
         visit[1] += len(group.warps)
         if self.issued >= self.service_at:

@@ -16,7 +16,7 @@ from ..isa.gpu_constants import MAX_CLUSTER, SHARED_PER_SM, SMS
 from ..isa.linked_ptx import link
 from ..isa.ptx import PtxError
 from ..isa.symbols import readable_name
-from ..launching.emulated_module import EmulatedModule, Entry
+from ..launching.emulated_module import EmulatedModule, KernelEntry
 from ..memory.address_space import GLOBAL, Region
 from .cuda_errors import CudaStatus, error_of
 from .device_facts import MOST_BLOCK, MOST_GRID, WITHOUT_ASKING
@@ -91,7 +91,7 @@ class ProgramKernels:
             )
         return found
 
-    def entry(self, function: int) -> Entry:
+    def entry(self, function: int) -> KernelEntry:
         """The kernel of a host function. Raises Refused where there is none."""
         if function not in self.functions:
             raise Refused(CudaStatus.cudaErrorInvalidDeviceFunction)
@@ -199,7 +199,7 @@ class ProgramKernels:
             os.write(1, result.printed.encode())
         return error
 
-    def _check(self, entry: Entry, asked: AskedLaunch) -> None:
+    def _check(self, entry: KernelEntry, asked: AskedLaunch) -> None:
         """Raise Refused for a shape that no GPU takes."""
         name = spoken_name(entry.name)
         threads = math.prod(asked.block)

@@ -19,7 +19,7 @@ from ..findings.report import Counts
 from ..isa.gpu_constants import BANK_BYTES, BANKS, SECTOR, WARP
 from ..isa.instruction_set import flops_of, traits_of
 from ..isa.ptx import Instruction
-from ..machine.accesses import Site, Spread
+from ..machine.accesses import AddressPattern, Site
 from ..machine.code import Code
 from ..machine.lanes import Group
 from ..machine.launch_state import LaunchState
@@ -162,7 +162,7 @@ class InstructionCounts:
         return self.warps if traits_of(self.instruction).barrier == "block" else 0
 
 
-class Tally(Observer):
+class CounterRecorder(Observer):
     """Adds up, instruction by instruction, what a launch asks of memory and where warps diverge.
 
     ``first_accesses`` keeps what each warp of the first block asks for when it first comes to an
@@ -186,18 +186,18 @@ class Tally(Observer):
         region: Region,
         first: int,
         index: np.ndarray,
-        spread: Spread,
+        pattern: AddressPattern,
     ) -> None:
         apart = site.space in ("texture", "surface")  # neither goes by global memory's counters
         traffic = self._traffic_of(site, site.space if apart else region.space)
-        cost, conflicts = self._cost(site, group, region, spread)
+        cost, conflicts = self._cost(site, group, region, pattern)
         traffic.requests += len(group.warps)
         traffic.cost += cost
         traffic.conflicts += conflicts
         traffic.bytes += group.n * site.bytes
         batch = group.batch
         if batch.first == 0 and group.lanes[0] < batch.lanes_per_block:
-            self._keep(site, group, region, spread)
+            self._keep(site, group, region, pattern)
 
     def _traffic_of(self, site: Site, space: str) -> Traffic:
         instruction = site.instruction
@@ -209,13 +209,13 @@ class Tally(Observer):
             found = self._traffic[id(instruction), space] = Traffic(space, kind, site.kind)
         return found
 
-    def _keep(self, site: Site, group: Group, region: Region, spread: Spread) -> None:
+    def _keep(self, site: Site, group: Group, region: Region, pattern: AddressPattern) -> None:
         per_block = group.batch.lanes_per_block // WARP
         for warp in group.warps[group.warps < per_block].tolist():
             key = (id(site.instruction), warp)
             if key not in self.first_accesses:
                 low, high = np.searchsorted(group.lanes, (warp * WARP, warp * WARP + WARP))
-                self.first_accesses[key] = reach(site, group, low, high, region, spread)
+                self.first_accesses[key] = reach(site, group, low, high, region, pattern)
 
     def bytes_copied(self, instruction: Instruction, spaces: tuple[str, str], size: int) -> None:
         """A bulk copy makes no request of a warp."""
@@ -239,15 +239,17 @@ class Tally(Observer):
         _, before = self._computed.get(id(instruction), ("", 0))
         self._computed[id(instruction)] = f"{kind} (tensor cores)", before + flops
 
-    def _cost(self, site: Site, group: Group, region: Region, spread: Spread) -> tuple[int, int]:
+    def _cost(
+        self, site: Site, group: Group, region: Region, pattern: AddressPattern
+    ) -> tuple[int, int]:
         """(sectors or wavefronts, conflicts). Moving all addresses by the same multiple of a sector
         (of a word of shared memory) changes nothing, so what was counted once is kept with them."""
         space, memory = region.space, site.traits.memory
-        low, paired = spread.low + site.offset, memory == "load"
+        low, paired = pattern.low + site.offset, memory == "load"
         key = (space, memory, site.bytes, low % (4 if space == "shared" else SECTOR))
-        found = spread.kept.get(key)
+        found = pattern.kept.get(key)
         if found is None:
-            delta = spread.delta
+            delta = pattern.delta
             offsets = np.zeros(1, np.int64) if delta is None else delta.astype(np.int64)
             addresses = group.full(offsets) + low % (1 << 20)  # what matters is the place in a line
             warps, lanes, size = group.lanes >> 5, group.lanes, site.bytes
@@ -262,23 +264,25 @@ class Tally(Observer):
                 found = cost, cost - ideal
             else:
                 found = sectors(warps, addresses, size), 0
-            spread.kept[key] = found
+            pattern.kept[key] = found
         return found
 
     # --- when it has ended ---
 
     def launch_ends(self, counts: Counts, recorded: dict[str, Any]) -> None:
         recorded["tally"] = self
-        recorded["instructions"] = self.instructions(self._launch.visits)
+        recorded["instructions"] = self.instructions(self._launch.execution_counts)
         add_up(recorded["instructions"], counts)
 
-    def instructions(self, visits: dict[tuple[Code, int], list[int]]) -> list[InstructionCounts]:
-        """What every instruction did; ``visits``: (code, block) -> [threads, warps] that ran it."""
+    def instructions(
+        self, execution_counts: dict[tuple[Code, int], list[int]]
+    ) -> list[InstructionCounts]:
+        """What every instruction did, from [threads, warps] that ran each (code, block)."""
         traffic: dict[int, list[Traffic]] = {}
         for (number, _), found in self._traffic.items():
             traffic.setdefault(number, []).append(found)
         counts = []
-        for (code, number), (threads, warps) in visits.items():
+        for (code, number), (threads, warps) in execution_counts.items():
             for i in code.blocks[number].instructions:
                 key, work = id(i), flops_of(i)
                 active = threads - self._guarded.get(key, 0)

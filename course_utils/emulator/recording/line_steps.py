@@ -14,7 +14,7 @@ import numpy as np
 from ..findings.report import Counts
 from ..isa import ptx
 from ..isa.location import Location
-from ..machine.accesses import Site, Spread
+from ..machine.accesses import AddressPattern, Site
 from ..machine.async_state import MBarrier, Transfer
 from ..machine.barriers import BarrierState
 from ..machine.batch import Batch
@@ -171,14 +171,14 @@ class StepRecorder(Observer):
         region: Region,
         first: int,
         index: np.ndarray,
-        spread: Spread,
+        pattern: AddressPattern,
     ) -> None:
         if site.lands_later or region.space not in ("global", "shared"):
             return
         at = (first + group.full(index)) * site.width
         blocks = group.slots if region.owner == "block" else np.full(group.n, -1)
-        if spread.homes is not None and region.owner == "block":
-            blocks = group.full(np.asarray(spread.homes))
+        if pattern.homes is not None and region.owner == "block":
+            blocks = group.full(np.asarray(pattern.homes))
         threads = np.array(self._lanes(group))
         for block in np.unique(blocks):
             chosen = blocks == block

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine.accesses import Site, Spread
+from ..machine.accesses import AddressPattern, Site
 from ..machine.async_state import Transfer
 from ..machine.batch import Batch
 from ..machine.lanes import Group
@@ -40,7 +40,7 @@ class StoreRecorder(Observer):
         region: Region,
         first: int,
         index: np.ndarray,
-        spread: Spread,
+        pattern: AddressPattern,
     ) -> None:
         """A group accesses ``region``."""
         stores = (site.is_store or site.is_atomic) and not site.lands_later

@@ -11,7 +11,7 @@ from ..findings.report import Counts
 from ..isa import ptx
 from ..isa.gpu_constants import WARP
 from ..isa.instruction_set import flops_of
-from ..machine.accesses import Site, Spread
+from ..machine.accesses import AddressPattern, Site
 from ..machine.async_state import Transfer
 from ..machine.batch import Batch
 from ..machine.code import Block, Decoded
@@ -108,7 +108,7 @@ class ThreadStats(Observer):
         region: Region,
         first: int,
         index: np.ndarray,
-        spread: Spread,
+        pattern: AddressPattern,
     ) -> None:
         places = self._places(group)
         if region.space in ("global", "shared"):

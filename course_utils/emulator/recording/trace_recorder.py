@@ -15,7 +15,7 @@ from ..findings.options import TraceOptions
 from ..findings.report import Counts
 from ..isa import ptx
 from ..isa.gpu_constants import WARP
-from ..machine.accesses import Site, Spread
+from ..machine.accesses import AddressPattern, Site
 from ..machine.batch import Batch
 from ..machine.code import Block, Decoded
 from ..machine.lanes import Group
@@ -66,15 +66,15 @@ class WarpStep:
 
 
 def reach(
-    site: Site, group: Group, low: int, high: int, region: Region, spread: Spread
+    site: Site, group: Group, low: int, high: int, region: Region, pattern: AddressPattern
 ) -> WarpAccess:
     """What lanes ``low`` … ``high`` of a group (positions; all of one warp) access at ``site``."""
-    start = (spread.low + site.offset + site.window) % 2**64 - region.start
+    start = (pattern.low + site.offset + site.window) % 2**64 - region.start
     addresses = np.full(WARP, -1, np.int64)
     lanes = group.lanes[low:high] % WARP
     addresses[lanes] = start
-    if spread.delta is not None:
-        addresses[lanes] += spread.delta[low:high].astype(np.int64)
+    if pattern.delta is not None:
+        addresses[lanes] += pattern.delta[low:high].astype(np.int64)
     return WarpAccess(region.name, region.space, site.is_store, site.bytes, addresses)
 
 
@@ -151,11 +151,11 @@ class TraceRecorder(Observer):
         region: Region,
         first: int,
         index: np.ndarray,
-        spread: Spread,
+        pattern: AddressPattern,
     ) -> None:
         low, high = self._span(group)
         if low < high:
-            self._accesses.append(reach(site, group, low, high, region, spread))
+            self._accesses.append(reach(site, group, low, high, region, pattern))
 
     def _together(self) -> WarpAccess | None:
         """One access of all that an instruction made: lanes that reach several arrays are noted

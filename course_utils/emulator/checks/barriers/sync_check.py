@@ -288,12 +288,12 @@ class SyncCheck(Observer):
                     f"arrived at barrier {number} at {i.location}, but its block ended before "
                     f"{state.asked[slot] or 'all'} threads had: {state.arrived[slot]} arrived.",
                 )
-        coming = {t.complete[0] for t in batch.engine.flying.values() if t.complete is not None}
+        coming = {t.complete[0] for t in batch.engine.in_flight.values() if t.complete is not None}
         for key, barrier in batch.engine.barriers.items():
             slot = key >> KEY_SHIFT
             if ended[slot] and barrier.tx and key not in coming:
                 self._unbalanced(batch, slot * batch.lanes_per_block, key, barrier)
-        for transfer in (*batch.engine.flying.values(), *batch.engine.landed):
+        for transfer in (*batch.engine.in_flight.values(), *batch.engine.landed):
             slot = int(transfer.lanes[0]) // batch.lanes_per_block
             if (
                 transfer.instruction.opcode == "st" and transfer.complete is not None

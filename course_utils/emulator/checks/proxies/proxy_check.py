@@ -19,7 +19,7 @@ from ...findings.wording import where
 from ...isa import ptx
 from ...isa.gpu_constants import WARP
 from ...isa.instruction_set import traits_of
-from ...machine.accesses import Site, Spread, WatchedAccess
+from ...machine.accesses import AddressPattern, Site, WatchedAccess
 from ...machine.async_state import MBarrier, Transfer
 from ...machine.batch import Batch
 from ...machine.lanes import Group
@@ -119,7 +119,7 @@ class ProxyCheck(Observer):
         region: Region,
         first: int,
         index: np.ndarray,
-        spread: Spread,
+        pattern: AddressPattern,
     ) -> None:
         """Note an ordinary store to shared memory."""
         writes = site.is_store or site.is_atomic

@@ -75,7 +75,7 @@ def _copy_of(
 ) -> tuple[Transfer, int] | None:
     """The copy of a lane that touches a cell and that its thread knows no end of, and its group."""
     engine = batch.engine
-    for transfer in (*engine.flying.values(), *engine.landed):
+    for transfer in (*engine.in_flight.values(), *engine.landed):
         if transfer.queue not in engine.waited or transfer.numbers is None:
             continue
         if transfer.instruction.locations != there.locations or lane not in transfer.lanes:

@@ -22,7 +22,7 @@ def copy_at(
 ) -> Transfer | None:
     """The copy in flight that ``lane`` started at the lines of the instruction ``there`` and that
     touches a cell of ``region``; None where there is none, or one of ``cp.async``."""
-    for transfer in batch.engine.flying.values():
+    for transfer in batch.engine.in_flight.values():
         if transfer.instruction.locations != there.locations or lane not in transfer.lanes:
             continue
         if transfer.queue == "async":
@@ -73,7 +73,7 @@ def remedy(batch: Batch, transfer: Transfer) -> str:
     if barrier is None:
         return ""
     coming = sum(
-        t.complete[1] for t in engine.flying.values() if t.complete and t.complete[0] == key
+        t.complete[1] for t in engine.in_flight.values() if t.complete and t.complete[0] == key
     )
     if barrier.tx < coming:
         return (

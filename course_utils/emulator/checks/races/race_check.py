@@ -18,7 +18,7 @@ import numpy as np
 
 from ...findings.reported_state import ReportedAccess
 from ...isa import ptx
-from ...machine.accesses import Spread, WatchedAccess
+from ...machine.accesses import AddressPattern, WatchedAccess
 from ...machine.async_state import Transfer
 from ...machine.batch import Batch
 from ...machine.code import Code
@@ -114,12 +114,12 @@ class RaceCheck(OrderEvents):
         region: Region,
         first: int,
         index: np.ndarray,
-        spread: Spread,
+        pattern: AddressPattern,
     ) -> None:
         active = self.clocks(group.batch).active
         if active is not None and region.space in ("shared", "global"):
             active[group.lanes] = True
-        self._access(site, group, region, first, index, spread)
+        self._access(site, group, region, first, index, pattern)
 
     def _access(
         self,
@@ -128,7 +128,7 @@ class RaceCheck(OrderEvents):
         region: Region,
         first: int,
         index: np.ndarray,
-        spread: Spread,
+        pattern: AddressPattern,
     ) -> None:
         shadow = self._shadow(group.batch, region, site.width, site.bytes)
         if shadow is None:
@@ -139,7 +139,7 @@ class RaceCheck(OrderEvents):
             flag = None
         if flag is not None:
             flag.before(site, group)
-        low, length = first * site.width, spread.high - spread.low
+        low, length = first * site.width, pattern.high - pattern.low
         span = low, low + length + site.bytes
         reads = not (site.is_store or site.is_atomic)
         if not reads or shadow.bytes_in_flight or overlap(span, shadow.written):
@@ -346,8 +346,8 @@ class RaceCheck(OrderEvents):
         cells, width = read.cells.ravel(), reader.width
         places = cells * width % read.region.stride
         first = int(places.min()) // width
-        spread = Spread(places, places)
-        self._access(reader, part, read.region, first, cells - first, spread)
+        pattern = AddressPattern(places, places)
+        self._access(reader, part, read.region, first, cells - first, pattern)
         shadow = self._shadow(group.batch, read.region, width, reader.bytes)
         if shadow is None:
             raise ValueError(f"no tile is read from {read.region.name}: it is not shared memory")

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...findings.causes import Cause
 from ...isa import ptx
-from ...machine.accesses import Site, Spread, WatchedAccess
+from ...machine.accesses import AddressPattern, Site, WatchedAccess
 from ...machine.async_state import Transfer
 from ...machine.batch import Batch
 from ...machine.code import Block, Code, Decoded
@@ -92,7 +92,7 @@ class InitCheck(Observer):
         region: Region,
         first: int,
         index: np.ndarray,
-        spread: Spread,
+        pattern: AddressPattern,
     ) -> None:
         traits = site.traits
         if traits.memory == "copy":
@@ -102,7 +102,7 @@ class InitCheck(Observer):
         marks, shadow = self.marks(group.batch), self.shadow(group.batch, region)
         if shadow is not None and not (marks and site.is_store):
             start = first * site.width
-            stop = start + spread.high - spread.low + site.bytes
+            stop = start + pattern.high - pattern.low + site.bytes
             if stop <= shadow.low or start > shadow.high:
                 shadow = None  # all is written there
         if shadow is None and not marks:
