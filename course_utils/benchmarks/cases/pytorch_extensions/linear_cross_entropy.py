@@ -112,7 +112,7 @@ def gradient_calls(g: Any, x: Any, w: Any, dx: Any, dw: Any, adds: bool) -> Call
 
 
 @dataclass(frozen=True)
-class Found:
+class HeadResults:
     """Where results go, parts of ``room``: ``dx``, ``dw`` in bf16 and ``loss`` in fp32."""
 
     room: Any
@@ -121,7 +121,7 @@ class Found:
     loss: Any
 
     @classmethod
-    def of(cls, n: Size) -> Found:
+    def of(cls, n: Size) -> HeadResults:
         """Uninitialised results for ``n``, (tokens, width, words)."""
         tokens, width, words = n
         ends = tokens * width, (tokens + words) * width
@@ -136,7 +136,7 @@ def _weight(target: Any) -> tuple[Any, KernelCall]:
     return weight, KernelCall(kernel("target_weight"), 1, 256, arguments)
 
 
-def chunked_calls(x: Any, w: Any, target: Any, found: Found, chunk: int = CHUNK) -> Calls:
+def chunked_calls(x: Any, w: Any, target: Any, found: HeadResults, chunk: int = CHUNK) -> Calls:
     """The logits of ``chunk`` tokens at a time: the loss, the gradient over them, and from it both
     products. The number of words is a multiple of 8."""
     weight, counting = _weight(target)
@@ -154,7 +154,7 @@ def chunked_calls(x: Any, w: Any, target: Any, found: Found, chunk: int = CHUNK)
     return tuple(calls)
 
 
-def recomputed_calls(x: Any, w: Any, target: Any, found: Found, chunk: int = CHUNK) -> Calls:
+def recomputed_calls(x: Any, w: Any, target: Any, found: HeadResults, chunk: int = CHUNK) -> Calls:
     """Losses first, without logits. Then the gradients of logits that are made again for ``chunk``
     tokens at a time. Any number of words."""
     weight, counting = _weight(target)
@@ -213,7 +213,7 @@ def exact(x: Any, w: Any, target: Any, gradients: bool = True) -> tuple[Any, Any
 
 @dataclass(frozen=True)
 class HeadWork(Workload):
-    """Work with the results of a :class:`Found`, each number brought to a size of about 1."""
+    """Work with the results of a :class:`HeadResults`, each number brought to a size of about 1."""
 
     n: Size = (1, 8, 8)
     counted: int = 1
@@ -239,7 +239,7 @@ def work_on(
     """The calls that ``ways`` makes for X, W and targets, of size ``n``. The error is mostly that
     of logits and of their gradients in bf16."""
     x, w, target = arrays
-    found, counted = Found.of(n), max(1, int((target != IGNORED).sum()))
+    found, counted = HeadResults.of(n), max(1, int((target != IGNORED).sum()))
     scaled = HeadWork((), found.room, lambda: None, n=n, counted=counted).scaled
     return HeadWork(
         ways(x, w, target, found),
@@ -256,7 +256,7 @@ def work_on(
 
 def _chunked_work(n: Size) -> Workload:
     arrays = inputs_of(n)
-    return work_on(chunked_calls, n, arrays, libraries=_training(*arrays, Found.of(n)))
+    return work_on(chunked_calls, n, arrays, libraries=_training(*arrays, HeadResults.of(n)))
 
 
 def _recomputed_work(n: Size) -> Workload:
@@ -292,7 +292,9 @@ def torch_loss(x: Any, w: Any, target: Any) -> Any:
     return functional.cross_entropy(functional.linear(x, w), target, ignore_index=IGNORED)
 
 
-def on_cublas(x: Any, w: Any, target: Any, found: Found, chunk: int = CHUNK) -> Callable[[], None]:
+def on_cublas(
+    x: Any, w: Any, target: Any, found: HeadResults, chunk: int = CHUNK
+) -> Callable[[], None]:
     """:func:`chunked_calls` with PyTorch's products, which are cuBLAS's, instead of ours."""
     torch = torch_on_gpu()
     weight, counting = _weight(target)
@@ -316,7 +318,7 @@ def on_cublas(x: Any, w: Any, target: Any, found: Found, chunk: int = CHUNK) -> 
     return run
 
 
-def _training(x: Any, w: Any, target: Any, found: Found) -> dict[str, Callable[[], Any]]:
+def _training(x: Any, w: Any, target: Any, found: HeadResults) -> dict[str, Callable[[], Any]]:
     """PyTorch's loss and gradients, eager and compiled, those in our chunks on cuBLAS, and Liger's
     if it is installed. They are timed, not checked: they give three arrays."""
     torch = torch_on_gpu()
