@@ -10,6 +10,7 @@ from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch
 from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.exercises.authoring.vectors import BLOCK, FULL
+from course_utils.exercises.authoring.worked import Worked
 
 BINS = 256
 COUNTED = 4099  # bytes of the picture whose launch is counted
@@ -74,4 +75,5 @@ NIGHT_HISTOGRAM = KernelExercise(
         "could one of them add for all?",
         size=COUNTED,
     ),
+    worked=Worked(whole=("bytes",), why_not="its result has 256 numbers"),
 )
