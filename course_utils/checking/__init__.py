@@ -208,7 +208,8 @@ def judge(
 
 
 def to_numpy(array: Any) -> tuple[np.ndarray, float]:
-    """Any array as a NumPy array, and the unit roundoff of its dtype (bfloat16 becomes float32)."""
+    """Any array as a NumPy array, and the unit roundoff of its dtype (bfloat16 becomes float32).
+    Raises TypeError for an array of anything but numbers."""
     if str(getattr(array, "dtype", "")) == "torch.bfloat16":
         return array.detach().cpu().float().numpy(), BFLOAT16_ROUNDOFF
     array = host_copy(array)

@@ -159,7 +159,8 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 (CuPy's own na
         return copied
 
     def set(self, arr: np.ndarray, stream: Any = None) -> None:
-        """Copy a NumPy array of the same shape and dtype into this one."""
+        """Copy a NumPy array of the same shape and dtype into this one. Raises ValueError for
+        another."""
         if arr.shape != self.shape or arr.dtype != self.dtype:
             raise ValueError(
                 f"set needs shape {self.shape} and dtype {self.dtype}, "

@@ -123,7 +123,7 @@ class RawModule:
 
     def compiled(self, arch: str, *options: str) -> Compiled:
         """``code`` as NVRTC compiles it for ``arch``, such as the cubin of "sm_90a", with further
-        ``options``; it is not loaded."""
+        ``options``; it is not loaded. Raises LessonError where the code is not known."""
         if self.code is None:
             raise LessonError(f"{self.file_path} is compiled already: its CUDA C++ is not known.")
         _, own = split_arch(self.options)

@@ -39,7 +39,8 @@ def alloc_pinned_memory(size: int) -> PinnedMemoryPointer:
 
 
 def set_allocator(allocator: Callable[[int], Any] | None = None) -> None:
-    """Do nothing: the emulator gives every array its own allocation."""
+    """Do nothing: the emulator gives every array its own allocation. Raises TypeError, as CuPy
+    does, for an allocator that can't be called."""
     if allocator is not None and not callable(allocator):
         raise TypeError("CuPy memory allocator is not callable")
 

@@ -132,7 +132,8 @@ class CUDAarray:
         mine[...] = asnumpy(in_arr).reshape(mine.shape)
 
     def copy_to(self, out_arr: Any, stream: Any = None) -> None:
-        """Copy to a cp or NumPy array of the same shape."""
+        """Copy to a cp or NumPy array of the same shape. Raises ValueError unless it is
+        C-contiguous."""
         if not out_arr.flags.c_contiguous:
             raise ValueError("The output array must be C-contiguous")
         mine = self._of_copy(out_arr)

@@ -90,7 +90,8 @@ def thread_values(
 
 
 def matrix(layout: Drawable) -> np.ndarray:
-    """The offsets of ``layout`` as int64 (rows, columns): (mode 0, all other modes)."""
+    """The offsets of ``layout`` as int64 (rows, columns): (mode 0, all other modes). Raises
+    ValueError for more offsets than can be drawn."""
     if layout.size > MOST:
         raise ValueError(f"{layout} has {layout.size:,} cells; at most {MOST:,} are drawn")
     parts = modes(layout.shape)
@@ -99,7 +100,9 @@ def matrix(layout: Drawable) -> np.ndarray:
 
 
 def owners(layout: Layout, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Thread and value that hold each element of the tile ``shape``; -1 where none does."""
+    """Thread and value that hold each element of the tile ``shape``; -1 where none does. Both are
+    int64 of that shape. Raises ValueError for a layout that has no two modes, leaves the tile or
+    holds an element twice."""
     if layout.rank != 2:
         raise ValueError(f"{layout} has {layout.rank} modes; a thread-value layout has two")
     elements = layout.offsets()

@@ -36,8 +36,8 @@ def curves(
 
     ``across`` and ``up`` label the axes. ``levels`` maps a name to a y, drawn as a thin horizontal
     line; ``marks`` a name to an x, drawn as a vertical one; ``guides`` are what a theory says, thin
-    grey lines of such pairs. With ``in_bytes`` x is written as KB,
-    MB and GB (powers of two), otherwise as a number. All values must be positive.
+    grey lines of such pairs. With ``in_bytes`` x is written as KB, MB and GB (powers of two),
+    otherwise as a number. All values must be positive. Raises ValueError for others.
     """
     from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -167,7 +167,8 @@ def memory_roofs(
 
     ``kernels`` maps a name to (measured FLOP/s, {memory: FLOP per byte that crosses it});
     ``bandwidths`` maps the same memories to bytes/s, ``peak_flops`` is in FLOP/s. A memory on whose
-    roof a kernel nearly lies is what limits it. ``marks`` as for ``roofline``.
+    roof a kernel nearly lies is what limits it. ``marks`` as for ``roofline``. Raises ValueError
+    unless all rates are positive.
     """
     if peak_flops <= 0 or any(rate <= 0 for rate in bandwidths.values()):
         raise ValueError("the peak and every bandwidth must be positive (FLOP/s, B/s)")

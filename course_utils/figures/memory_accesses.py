@@ -33,7 +33,8 @@ def access_heatmap(
 ) -> Figure:
     """One matrix, or several side by side on one scale, coloured by the number of reads.
 
-    ``counts`` is (rows, columns) of integers, or a mapping from a name to such an array.
+    ``counts`` is (rows, columns) of integers, or a mapping from a name to such an array. Raises
+    ValueError for another shape.
     """
     matrices = counts if isinstance(counts, Mapping) else {"": counts}
     matrices = {name: np.asarray(values) for name, values in matrices.items()}

@@ -33,8 +33,8 @@ def ladder(
 
     ``values`` are in ``unit``: GFLOP/s, GB/s, or a count such as sectors or instructions (then
     ``smaller_is_better=True``). ``baseline`` is a value, or ("cuBLAS", value), drawn as a line.
-    With ``factors`` each rung says its factor to the one before, and the baseline is a grey
-    bar at the end.
+    With ``factors`` each rung says its factor to the one before, and the baseline is a grey bar at
+    the end. Raises ValueError unless there is one value for each rung.
     """
     numbers = np.asarray(values, dtype=float)
     if len(rungs) != len(numbers) or not len(rungs):
@@ -149,7 +149,7 @@ def roofline(
     reach. ``marks`` gives names their place among the marks, so that a kernel keeps its shape and
     colour from one figure to the next; without it they take them in order. ``peak_flops`` is in
     FLOP/s, ``bandwidth`` in bytes/s. Williams, Waterman and Patterson, "Roofline" (CACM 52(4),
-    2009).
+    2009). Raises ValueError for a rate or an intensity that is not positive.
     """
     if peak_flops <= 0 or bandwidth <= 0:
         raise ValueError(

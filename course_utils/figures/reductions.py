@@ -139,7 +139,8 @@ def active_lanes(panels: Mapping[str, np.ndarray], *, title: str = "") -> Figure
     """How many lanes of each warp take part in each step; one panel for each entry.
 
     A panel is (steps, warps), numbers from 0 to 32. A filled box is a warp with all 32 lanes at
-    work, a hatched one has idle lanes, an empty one skips the step as a whole.
+    work, a hatched one has idle lanes, an empty one skips the step as a whole. Raises ValueError
+    for another shape or number.
     """
     from matplotlib.patches import Patch, Rectangle
 

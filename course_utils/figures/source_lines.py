@@ -30,7 +30,8 @@ def source_heat(
     ``profile`` is what :func:`course_utils.profile` returned. ``by`` is a measure such as
     "sectors", "warp_instructions", "wavefronts", "flops" or "divergent_branches"
     (:data:`course_utils.observing.counter_measures.MEASURES`). ``lines`` is (first, last), both
-    drawn; by default the part of the file that ran.
+    drawn; by default the part of the file that ran. Raises ValueError for lines that the file does
+    not have.
     """
     from ..observing.counter_measures import MEASURES
 

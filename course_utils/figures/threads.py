@@ -37,7 +37,8 @@ def thread_map(
     folded into rows of ``per_row``, (rows, columns) is drawn as it is. Two- and three-dimensional
     indices are tuples of such arrays, x first: ``thread_map((bx, by), (tx, ty))``. −1 (in x) means
     that no thread wrote the element; it is hatched. ``colour="warp"`` colours by warp and needs
-    linear thread indices.
+    linear thread indices. Raises ValueError for another ``colour``, and where blocks and threads
+    differ in shape.
     """
     if colour not in ("block", "warp"):
         raise ValueError(f'colour is "block" or "warp", not {colour!r}')

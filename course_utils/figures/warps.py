@@ -46,7 +46,8 @@ def warp_steps(
     ``trace`` is what :func:`course_utils.trace` returned. Consecutive steps that come from one line
     and are made by the same lanes share a row, which says at its right how many PTX instructions
     they are. Only steps of the lines in ``source_lines`` (numbers in the kernel's file, all by
-    default) are drawn, and of those the first ``rows`` rows. Hatched cells are idle lanes.
+    default) are drawn, and of those the first ``rows`` rows. Hatched cells are idle lanes. Raises
+    ValueError where that leaves no step.
     """
     found = _rows(trace, source_lines)
     if not found:

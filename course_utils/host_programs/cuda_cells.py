@@ -106,7 +106,8 @@ def run_cuda(
 
 
 def run_cuda_cell(line: str, cell: str) -> None:
-    """Build and run a cell as :func:`run_cuda` does a file. ``line`` holds its OPTIONS."""
+    """Build and run a cell as :func:`run_cuda` does a file. ``line`` holds its OPTIONS. Raises
+    LessonError for a cell with no ``main``."""
     given = given_options(MAGIC, line, OPTIONS)
     name = named(MAGIC, "file", given.get("file", "")) or CELL
     source = "\n" * (CELL_LINE - 1) + cell

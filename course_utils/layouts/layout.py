@@ -107,7 +107,8 @@ class Layout:
         return found
 
     def coordinate(self, index: int) -> IntTuple:
-        """The nested coordinate with the number ``index``, in the order of :meth:`offsets`."""
+        """The nested coordinate with the number ``index``, in the order of :meth:`offsets`. Raises
+        ValueError for a number outside the layout."""
         if not 0 <= index < self.size:
             raise ValueError(f"{self} has coordinates 0 to {self.size - 1}, none {index}")
         return coordinate_of(index, self.shape)
@@ -128,7 +129,8 @@ def together(*layouts: Layout) -> Layout:
 
 
 def offset(coordinate: IntTuple, shape: IntTuple, stride: IntTuple) -> int:
-    """What ``shape`` and ``stride`` make of ``coordinate``, which may be coarser than they are."""
+    """What ``shape`` and ``stride`` make of ``coordinate``, which may be coarser than they are.
+    Raises ValueError where it is nested deeper or has another number of modes."""
     if isinstance(shape, int) or isinstance(stride, int):
         if isinstance(coordinate, tuple):
             raise ValueError(
@@ -163,7 +165,8 @@ def coordinate_of(index: int, shape: IntTuple) -> IntTuple:
 
 def parsed(written: str) -> tuple[IntTuple, IntTuple | None]:
     """Shape and stride of a text such as ``(4,(2,3)):(2,(1,8))``, or ``_4:_1`` as CuTe prints
-    numbers that the compiler knows; the stride is None where the text has none."""
+    numbers that the compiler knows; the stride is None where the text has none. Raises ValueError
+    for any other text."""
     parts = written.replace("_", "").split(":")
     try:
         values = [ast.literal_eval(part.strip()) for part in parts]

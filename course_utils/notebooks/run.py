@@ -245,7 +245,7 @@ def write_back(
 
     A cell whose code is as it was keeps a GPU's outputs, unless they are to ``renew``, and one in
     which only the date would change keeps that. Returns the positions of cells that wait for a GPU;
-    WAITING is to list their notebook.
+    WAITING is to list their notebook. Raises LessonError where the notebook was edited meanwhile.
     """
     from . import output_store
     from .canonical import canonical, dumps, map_text, read

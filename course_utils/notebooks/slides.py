@@ -35,7 +35,7 @@ def deck(path: Path) -> str:
 
 
 def page(paths: list[Path]) -> str:
-    """The decks of several notebooks as one page."""
+    """The decks of several notebooks as one page. Raises LessonError for none."""
     if not paths:
         raise LessonError("Name a chapter or a notebook: slides 04_first_kernels")
     return "\n".join(

@@ -267,7 +267,8 @@ class Profile:
         return Table(("memory", "loaded", "stored"), rows)
 
     def by_line(self, measure: str) -> dict[int, int]:
-        """Line number -> a measure of it: one of :data:`MEASURES`, such as "sectors"."""
+        """Line number -> a measure of it: one of :data:`MEASURES`, such as "sectors". Raises
+        LessonError for another word."""
         if measure not in MEASURES:
             raise LessonError(f"There is no measure {measure!r}; there are {', '.join(MEASURES)}.")
         get = MEASURES[measure][1]
@@ -285,10 +286,11 @@ class Profile:
     ) -> WarpAccess:
         """What a warp of block (0, 0, 0) asks of memory when it first comes to ``line``.
 
-        ``line`` is a number, or a text: the first line of code that contains it.
-        ``array`` and ``store`` choose where the line reaches several arrays, or loads and stores.
-        For other blocks, and for later iterations of a loop, see :func:`course_utils.trace`. Draw
-        it with ``figures.warp_sectors`` or, in shared memory, ``figures.shared_banks``.
+        ``line`` is a number, or a text: the first line of code that contains it. ``array`` and
+        ``store`` choose where the line reaches several arrays, or loads and stores. For other
+        blocks, and for later iterations of a loop, see :func:`course_utils.trace`. Draw it with
+        ``figures.warp_sectors`` or, in shared memory, ``figures.shared_banks``. Raises LessonError
+        where the line makes no such access, or several.
         """
         if isinstance(line, str):
             line = self._line_of(line)

@@ -117,10 +117,10 @@ def bench(
     events. With ``flush_l2``, 256 MB are written before each, so that nothing of the inputs is left
     in the L2 cache, and then another 256 MB read: the lines just written would have to go to memory
     while ``fn`` runs, at its cost. Before the first event the GPU is kept busy, 0.3 ms at 2 GHz:
-    what is measured is the GPU's time for ``fn``, where the host needs less than that to issue
-    it. On the emulator ``fn`` runs once, as it does where the
-    emulator runs a kernel for which the GPU is too old. ``bytes`` and ``flops`` are what one run
-    has to move and compute at least; they turn times into rates.
+    what is measured is the GPU's time for ``fn``, where the host needs less than that to issue it.
+    On the emulator ``fn`` runs once, as it does where the emulator runs a kernel for which the GPU
+    is too old. ``bytes`` and ``flops`` are what one run has to move and compute at least; they turn
+    times into rates. Raises ValueError for a negative ``warmup`` and for no ``repeats``.
     """
     if warmup < 0 or repeats < 1:
         raise ValueError(f"warmup must be 0 or more, repeats at least 1; got {warmup}, {repeats}")

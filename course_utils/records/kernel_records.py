@@ -14,7 +14,7 @@ CEILINGS = "copy_bytes_per_second", "read_bytes_per_second"
 
 
 def records_of(device: str) -> list[dict[str, Any]]:
-    """The records of a GPU, one for each kernel and size; none where it has no file."""
+    """The records of a GPU, one for each kernel and size. A GPU with no file has none."""
     records: list[dict[str, Any]] = _content(device)["records"]
     return records
 

@@ -141,7 +141,8 @@ def handle_for(on_stream: int) -> c_void_p:
 
 
 def opened(file: str) -> ctypes.CDLL:
-    """A library by its file's name: one loaded already, a wheel's, or the toolkit's."""
+    """A library by its file's name: one loaded already, a wheel's, or the toolkit's. Raises
+    LessonError where there is none."""
     for place in (file, *map(str, _places(file))):
         try:
             return ctypes.CDLL(place)

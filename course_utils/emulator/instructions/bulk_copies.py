@@ -56,7 +56,8 @@ def bytes_at(
     rank: int | None = None,
 ) -> tuple[Region, int, np.ndarray]:
     """(region, first byte of its storage, a view of the bytes) of what lane ``n`` can copy at a
-    generic address. ``rank``: of the block of the cluster that is meant, if not in the address."""
+    generic address. ``rank``: of the block of the cluster that is meant, if not in the address.
+    Raises KernelFault where the ``size`` bytes leave the array, or may not be written."""
     batch, home = group.batch, int(group.slots[n])
     one = Group(batch, group.lanes[n : n + 1], group.code, group.block, group.R)
     if batch.clusters is not None:

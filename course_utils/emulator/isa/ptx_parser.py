@@ -55,7 +55,8 @@ _MARK = re.compile(r"[{};]")
 
 
 def parse_variable(text: str) -> Variable:
-    """One declaration such as ``.shared .align 4 .b8 tile[1024]``."""
+    """One declaration such as ``.shared .align 4 .b8 tile[1024]``. Raises PtxError for anything
+    else."""
     match = _VARIABLE.fullmatch(text.strip())
     if match is None or match["type"] not in SIZES:
         raise PtxError(f"cannot read the declaration: {text.strip()[:120]}")

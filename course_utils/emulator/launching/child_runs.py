@@ -63,7 +63,8 @@ def _run(
 
 
 def run_one(launch: EmulatedLaunch, child: ChildLaunch | None) -> LaunchResult:
-    """Run a launch without its own launches. Where it is a ``child``, its findings say so."""
+    """Run a launch without its own launches. Where it is a ``child``, its findings say so. Raises
+    the KernelFault that ends it."""
     if child is None:
         return launch.run()
     try:

@@ -93,7 +93,8 @@ class EmulatedModule:
         return self._entries[name]
 
     def global_array(self, name: str) -> np.ndarray:
-        """The bytes of a ``__device__`` or ``__constant__`` variable, as a writable uint8 view."""
+        """The bytes of a ``__device__`` or ``__constant__`` variable, as a writable uint8 view.
+        Raises KeyError where the module has none of this name."""
         if name not in self.variables:
             matches = [v for v in self.variables if readable_name(v) == name]
             if not matches:

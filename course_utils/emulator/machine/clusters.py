@@ -67,7 +67,8 @@ class Clusters:
         return stripped, group.slots // self.size * self.size + rank
 
     def check(self, site: ReportedAccess, group: Group, homes: np.ndarray) -> None:
-        """Only a block that is there may be reached, and only while it runs."""
+        """Only a block that is there may be reached, and only while it runs. ``homes``: the block
+        that each lane means, int64 (n,). Raises KernelFault for another."""
         away = homes != group.slots
         if not away.any():
             return
@@ -107,7 +108,8 @@ class Clusters:
         self.complete()
 
     def wait(self, group: Group, instruction: ptx.Instruction) -> Group | None:
-        """Lanes go on once every live thread of their cluster has arrived."""
+        """Lanes go on once every live thread of their cluster has arrived. Raises KernelFault for a
+        lane that has not arrived itself."""
         never = np.flatnonzero(self.seen[group.lanes] < 0)
         if len(never):
             thread, block = self.batch.thread_and_block(group.lanes[never[0]])

@@ -225,7 +225,8 @@ class CounterRecorder(Observer):
             traffic.bytes += size
 
     def lanes_diverge(self, group: Group, ways: np.ndarray) -> None:
-        """Count the warps that diverge at the end of a block."""
+        """Count the warps that diverge at the end of a block. ``ways``: int64 (n,), where each lane
+        goes."""
         instruction = group.code.blocks[group.block].instructions[-1]
         pairs = _distinct(group.lanes >> 5 << 32 | ways)
         _, number = np.unique(pairs >> 32, return_counts=True)

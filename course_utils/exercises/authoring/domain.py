@@ -55,7 +55,8 @@ class Sizes:
 
     def with_outlier(self, **alone: int) -> Self:
         """The same sizes, and each of these extents where the others are small: past any list that
-        somebody may have made long enough for the sizes drawn, at little cost."""
+        somebody may have made long enough for the sizes drawn, at little cost. Raises ValueError
+        for an extent that is drawn, or given, already."""
         for name, n in alone.items():
             if n <= self.extents[self.names.index(name)][-1]:
                 raise ValueError(f"{name} = {n} is among the sizes drawn, or below them")

@@ -296,7 +296,7 @@ class HappensBefore:
 
     def known(self, warps: np.ndarray, others: np.ndarray) -> np.ndarray:
         """What warps of the batch know of the times of warps of other blocks, by their number in
-        the launch."""
+        the launch. ``warps`` and ``others`` are int64 (n,), as is the result."""
         times = np.zeros(len(warps), np.int64)
         if not self.handed:
             return times

@@ -106,7 +106,8 @@ class RaceShadow:
         self.granule = granule
 
     def cells(self, elements: np.ndarray, width: int, piece: int = 0) -> np.ndarray:
-        """The cells where elements of ``width`` bytes begin, ``piece`` cells further on."""
+        """The cells where elements of ``width`` bytes begin, ``piece`` cells further on.
+        ``elements`` are int64 (n,), as are the cells."""
         if width > self.granule:
             elements = elements * (width // self.granule)
         elif width < self.granule:
@@ -160,7 +161,8 @@ class RaceShadow:
                 self._deferred_lanes -= len(deferred.index)
 
     def enter_read(self, cells: np.ndarray, entries: np.ndarray, span: tuple[int, int]) -> None:
-        """Enter reads of cells, within the range of bytes ``span``."""
+        """Enter reads of cells, within the range of bytes ``span``. ``cells`` and ``entries`` are
+        int64 (n,)."""
         self.read_in = hull(self.read_in, span)
         before = self.reader[cells]
         self.reader[cells] = entries
@@ -190,7 +192,7 @@ class RaceShadow:
         self.bytes_in_flight += len(cells) * self.granule
 
     def copy_landed(self, cells: np.ndarray) -> None:
-        """A copy that touched cells has landed."""
+        """A copy that touched cells has landed. ``cells``: int64 (n,)."""
         if self.in_flight is not None:
             self.in_flight[cells] = 0
         if self.filled is None:

@@ -116,7 +116,8 @@ class VectorClocks:
         return known
 
     def released(self, warps: np.ndarray) -> np.ndarray:
-        """The past that some warps of one row have handed over by a :meth:`release` now."""
+        """The past that some warps of one row have handed over by a :meth:`release` now. Int64
+        (warps,), by warp of their row."""
         past = self.past(warps)
         past[self.place(warps)[1]] = self.level if self.own is None else self.own[warps]
         return past
@@ -128,7 +129,7 @@ class VectorClocks:
             self.releases.add_whole(warps + (self.first >> 5), times)
 
     def past(self, warps: np.ndarray) -> np.ndarray:
-        """The past that some warps know together, by warp of their row."""
+        """The past that some warps know together, by warp of their row. Int64 (warps,)."""
         rows, places = self.place(warps)
         return self.known[rows, places].max(axis=0)
 
