@@ -306,6 +306,8 @@ REVERSALS = {
     "loses the middle": "refused",
     "sorts downwards": "refused",
     "counts in a byte": "refused",
+    "swaps the ends alone": "refused",
+    "has room for 512": "refused",
     "keeps 16 bits": "refused",
     "works once": "refused",
 }
@@ -317,5 +319,5 @@ int try_passes(Reverse *reverse) { return passes(reverse); }
 """,
     cases=tuple(REVERSALS),
     reference=lambda case: REVERSALS[case.strip()],
-    contract="The test is for these ten functions.",
+    contract="The test is for these twelve functions.",
 )

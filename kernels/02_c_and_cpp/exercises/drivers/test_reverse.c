@@ -58,6 +58,16 @@ static void sorts(int *x, size_t n)
 
 static void counts_in_a_byte(int *x, size_t n) { by_pairs(x, n % 256); }
 
+static void swaps_the_ends(int *x, size_t n)
+{
+    if (n > 1) swap(&x[0], &x[n - 1]);
+}
+
+static void room_for_512(int *x, size_t n)
+{
+    if (n <= 512) by_pairs(x, n);
+}
+
 static void keeps_16_bits(int *x, size_t n)
 {
     by_pairs(x, n);
@@ -82,6 +92,8 @@ static const struct {
     {"loses the middle", loses_the_middle},
     {"sorts downwards", sorts},
     {"counts in a byte", counts_in_a_byte},
+    {"swaps the ends alone", swaps_the_ends},
+    {"has room for 512", room_for_512},
     {"keeps 16 bits", keeps_16_bits},
     {"works once", once},
 };
