@@ -793,8 +793,9 @@ HOSTILE_GROUPS = [(0, 1, 0), (129, 0, 15), (16, 17, 64, 65)]
 @CHAPTER.launch("grouped_loop", "grouped_table", sizes=[(each,) for each in HOSTILE_GROUPS[:2]])
 @CHAPTER.launch("grouped_hopper", "grouped_swiglu", sizes=[(each,) for each in HOSTILE_GROUPS])
 def grouped(name, sizes):
-    """Experts without rows, with one, and with rows around a box, half a tile and a tile."""
-    return moe.work_on(name, sizes, n=72, k=72)
+    """Experts without rows, with one, and with rows around a box, half a tile and a tile. The ring
+    of four stages comes round where a block has two tiles of three steps."""
+    return moe.work_on(name, sizes, n=72, k=136)
 
 
 # --- 10: the loss without logits ---
