@@ -23,6 +23,8 @@ PAGES = [
     *(ROOT / name for name in ("tests/README.md", "course_utils/exercises/AUTHORING.md")),
     ROOT / "course_utils/benchmarks/cases/README.md",
     PACKAGE / "emulator/HOW_IT_WORKS.md",
+    PACKAGE / "emulator/machine/README.md",
+    PACKAGE / "emulator/checks/races/README.md",
 ]
 ONE_SCREEN = 50  # lines
 MANUALS = {PACKAGE / "emulator", PACKAGE / "notebooks", PACKAGE / "kernel_tool"}

@@ -267,7 +267,7 @@ class PythonExercise(BaseExercise):
     fields: it is shown in hexadecimal then, with the bits that are wrong.
 
     ``prepare()`` compiles the kernels of ``call``, once and before any of the answer's code: an
-    answer may start no compiler. ``shows(*arguments)`` gives the inputs of a case by name, where the
+    answer may start no compiler. ``shows(*arguments)`` gives the inputs of a case by name, if the
     function isn't called with the arguments themselves. ``axes`` names the axes of an array that is
     returned. ``start`` says where to begin with a case that can't be worked by hand.
     """
