@@ -787,15 +787,15 @@ def rows_of_experts(name, tokens, top, width):
     return work(kernel(name, TOP=top), tokens, 128, arguments, found, expected, **more)
 
 
-HOSTILE_GROUPS = [(0, 1, 0), (129, 0, 15), (16, 17, 64, 65)]
+HOSTILE_GROUPS = [((0, 1, 0), 328), ((129, 0, 15), 72), ((16, 17, 64, 65), 136)]
 
 
-@CHAPTER.launch("grouped_loop", "grouped_table", sizes=[(each,) for each in HOSTILE_GROUPS[:2]])
-@CHAPTER.launch("grouped_hopper", "grouped_swiglu", sizes=[(each,) for each in HOSTILE_GROUPS])
-def grouped(name, sizes):
-    """Experts without rows, with one, and with rows around a box, half a tile and a tile. The ring
-    of four stages comes round where a block has two tiles of three steps."""
-    return moe.work_on(name, sizes, n=72, k=136)
+@CHAPTER.launch("grouped_loop", "grouped_table", sizes=HOSTILE_GROUPS[:2])
+@CHAPTER.launch("grouped_hopper", "grouped_swiglu", sizes=HOSTILE_GROUPS)
+def grouped(name, sizes, k):
+    """Experts without rows, with one, and with rows around a box, half a tile and a tile; K so long
+    that the ring of four stages comes round."""
+    return moe.work_on(name, sizes, n=72, k=k)
 
 
 # --- 10: the loss without logits ---
