@@ -408,6 +408,46 @@ struct Plain try_record(double weight, int count, short label, char kind, char f
     contract="All records have one size: the cases show that the members keep their types.",
 )
 
+
+def bytes_of_layouts(n: int, sizes: Sequence[int], uses: Sequence[Any]) -> tuple[str, int]:
+    structs = arrays = 0
+    for way, used, times in uses:
+        fields = [sizes[field] for field in used]
+        structs += times * (n * sum(sizes) if way == "all" else 64 * -(-sum(sizes) // 64))
+        arrays += times * (n * sum(fields) if way == "all" else 64 * len(used))
+    return ("structs", structs) if structs <= arrays else ("arrays", arrays)
+
+
+def some_uses(rng: np.random.Generator) -> tuple:
+    sizes = [int(size) for size in rng.choice([4, 8, 16, 36], int(rng.integers(1, 6)))]
+    uses = [
+        (
+            str(rng.choice(["all", "one"])),
+            sorted(int(f) for f in rng.permutation(len(sizes))[: rng.integers(1, len(sizes) + 1)]),
+            int(rng.integers(1, 50)),
+        )
+        for _ in range(int(rng.integers(0, 5)))
+    ]
+    return int(rng.integers(1, 200)), sizes, uses
+
+
+CHOOSE_LAYOUT = PythonExercise(
+    cases=(
+        (100, [4, 4], [("all", [0], 1)]),
+        (100, [4, 4], [("one", [0, 1], 1000)]),
+        (100, [4, 4], [("all", [0, 1], 3)]),
+        (50, [4, 4, 8], [("all", [1], 10), ("one", [0, 1, 2], 20)]),
+        (10, [36, 36], [("one", [0], 1)]),
+        (10, [36, 36], [("one", [0, 1], 1)]),
+        (7, [8], []),
+        (1, [16] * 8, [("one", [0, 2, 4], 5), ("all", [7], 1)]),
+        (3, [4, 16, 8], [("all", [0], 1), ("all", [0], 99)]),
+    ),
+    reference=bytes_of_layouts,
+    start="How many bytes does the first use bring as structs, and how many as arrays?",
+    contract=DrawnCases(some_uses, 24),
+)
+
 MIX_MACRO = HostExercise(
     driver=driver("mix_macro"),
     probe="""

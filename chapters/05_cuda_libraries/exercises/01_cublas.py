@@ -477,6 +477,44 @@ POINTER_TABLES = KernelExercise(
     ),
 )
 
+
+def call_times(
+    products: int, n: int, launch: float, peak: float, bandwidth: float, scattered: bool
+) -> tuple[str, float]:
+    each = 2 * n**3 / peak
+    batched = max(launch, products * each) + scattered * products * 24 * n * n / bandwidth
+    loop = products * max(launch, each)
+    return ("loop", loop) if loop <= batched else ("batched", batched)
+
+
+def small_products(rng: np.random.Generator) -> tuple:
+    return (
+        int(rng.integers(1, 500)),
+        int(rng.choice([4, 16, 32, 100, 256, 700])),
+        float(rng.choice([1, 2.5, 4])),
+        float(rng.choice([1e6, 2e7, 6e7])),
+        float(rng.choice([1e5, 1e6, 4e6])),
+        bool(rng.integers(2)),
+    )
+
+
+CHOOSE_CALL = PythonExercise(
+    cases=(
+        (100, 32, 3.0, 131072.0, 4e6, False),
+        (100, 32, 3.0, 131072.0, 1e6, True),
+        (1, 32, 3.0, 6e7, 4e6, False),
+        (1, 32, 3.0, 6e7, 4e6, True),
+        (10, 1000, 3.0, 6e7, 4e6, True),
+        (1000, 16, 2.5, 2e7, 1e5, True),
+        (1000, 16, 2.5, 2e7, 4e6, True),
+        (4, 8, 2.0, 6e7, 4e6, False),
+    ),
+    reference=call_times,
+    start="How long does one product of the loop take, and what is paid once in the batched call?",
+    rtol=1e-9,
+    contract=DrawnCases(small_products, 24),
+)
+
 # --- A review ---
 
 MISTAKES = {  # the lines at which each may be named

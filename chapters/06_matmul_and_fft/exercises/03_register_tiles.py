@@ -7,10 +7,16 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
-from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
+from course_utils.exercises.authoring.spec import (
+    Ask,
+    KernelExercise,
+    NumberExercise,
+    PythonExercise,
+    Target,
+)
 
 from .common import ANY_PRODUCT, matrices, no_more_arithmetic, product, tiles_read_once
 
@@ -235,4 +241,45 @@ FEWER_WAVEFRONTS = KernelExercise(
     contract=ANY_PRODUCT,
     method=(*ONCE_FOR_EACH_TILE, SUMS_IN_REGISTERS),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
+)
+
+
+Tile = tuple[int, int, int]  # rows, columns, results a microsecond
+
+
+def fastest_tile(m: int, n: int, sms: int, tiles: list[Tile]) -> tuple[tuple[int, int], float]:
+    def key(tile: Tile) -> tuple[float, int]:
+        down, across, rate = tile
+        rounds = ceil_div(ceil_div(m, down) * ceil_div(n, across), sms)
+        return rounds * down * across / rate, -down * across
+
+    best = min(tiles, key=key)
+    return best[:2], key(best)[0]
+
+
+def shapes_and_tiles(rng: np.random.Generator) -> tuple:
+    sides = [int(side) for side in rng.choice([32, 64, 128, 256], 8)]
+    rates = [int(rate) for rate in rng.choice([32, 48, 64], 4)]
+    tiles = list(zip(sides[::2], sides[1::2], rates, strict=True))
+    m, n = (int(extent) for extent in rng.integers(1, 5000, 2))
+    return m, n, int(rng.choice([4, 80, 132])), tiles[: int(rng.integers(1, 5))]
+
+
+CHOOSE_TILE = PythonExercise(
+    cases=(
+        (256, 256, 4, [(128, 128, 64), (64, 64, 48)]),
+        (256, 257, 4, [(128, 128, 64), (64, 64, 48)]),
+        (4096, 4096, 132, [(128, 128, 64), (64, 64, 48), (256, 128, 72)]),
+        (1024, 1024, 132, [(128, 128, 64), (64, 64, 48), (256, 128, 72)]),
+        (128, 128, 1, [(64, 64, 64), (128, 128, 64), (128, 64, 64)]),
+        (1, 1, 132, [(128, 128, 64), (32, 32, 16)]),
+        (133 * 128, 128, 132, [(128, 128, 64), (128, 64, 60)]),
+        (64, 64, 8, [(64, 64, 48)]),
+        (128, 64, 1, [(128, 64, 64), (64, 128, 64)]),
+        (64, 64, 1, [(64, 128, 64), (128, 64, 64)]),
+    ),
+    reference=fastest_tile,
+    start="How many tiles does each choice have, and in how many rounds do the SMs take them?",
+    rtol=1e-9,
+    contract=DrawnCases(shapes_and_tiles, 24),
 )

@@ -174,6 +174,41 @@ TAKE_PAGES = PythonExercise(
 )
 
 
+def cheapest_page(
+    lengths: list[int], pages: list[int], token_bytes: int, entry_bytes: int
+) -> tuple[int, int]:
+    def total(page: int) -> int:
+        return sum(ceil_div(n, page) for n in lengths) * (page * token_bytes + entry_bytes)
+
+    best = min(pages, key=lambda page: (total(page), -page))
+    return best, total(best)
+
+
+def some_sequences(rng: np.random.Generator) -> tuple:
+    lengths = [int(n) for n in rng.integers(0, int(rng.choice([20, 300])), rng.integers(0, 8))]
+    pages = [int(page) for page in rng.permutation([1, 2, 4, 8, 16, 64, 100])[: rng.integers(1, 6)]]
+    return lengths, pages, int(rng.choice([2, 64, 4096])), int(rng.choice([4, 8, 600]))
+
+
+CHOOSE_PAGE = PythonExercise(
+    cases=(
+        ([5, 8], [4, 8], 100, 8),
+        ([5, 8], [8, 4], 100, 0),
+        ([1, 1, 1], [16, 1], 2048, 4),
+        ([0, 0], [4, 16], 100, 8),
+        ([], [4], 100, 8),
+        ([64, 128], [16, 64], 10, 8),
+        ([100], [1, 2, 4, 100], 4, 400),
+        ([17, 33, 65], [16, 32], 4096, 8),
+        ([7, 9], [8], 3, 5),
+        ([4, 4], [1, 4, 2], 16, 0),
+    ),
+    reference=cheapest_page,
+    start="How many pages does each sequence begin, for each length of a page?",
+    contract=DrawnCases(some_sequences, 24),
+)
+
+
 def paged(rng: np.random.Generator, n: int) -> dict:
     """pages (more than are needed x 16 x 32), the table of the sequence, room for y. The longest
     sequence has pages whose rows have numbers too large for a short."""

@@ -321,6 +321,7 @@ REGISTER_PLAN = PythonExercise(
     contract=DrawnCases(any_block),
 )
 
+
 # --- Find the deadlock ---
 
 STUCK_TILES = KernelExercise(
@@ -416,4 +417,42 @@ BIAS_AND_GELU = KernelExercise(
         ),
         by_wgmma(4 * 2 * 4, (70, 40, 72)),
     ),
+)
+
+
+def epilogue_place(
+    memory: int, stage: int, epilogue: int, steps: int, product: int, latency: int, store: int
+) -> tuple[str, int]:
+    def tile(stages: int) -> int:
+        return steps * max(product, product + latency - (stages - 1) * product)
+
+    own, shared = tile((memory - epilogue) // stage), tile(memory // stage) + store
+    return ("own", own) if own <= shared else ("stages", shared)
+
+
+def some_gemm(rng: np.random.Generator) -> tuple:
+    stage = int(rng.choice([24, 32, 48]))
+    epilogue = int(rng.choice([16, 32, 64]))
+    memory = int(rng.integers(stage + epilogue, 228))
+    steps = int(rng.integers(1, 129))
+    product, latency, store = (
+        int(rng.choice(c)) for c in ([50, 100, 200], [100, 350, 600], [0, 900])
+    )
+    return memory, stage, epilogue, steps, product, latency, store
+
+
+CHOOSE_EPILOGUE = PythonExercise(
+    cases=(
+        (200, 48, 32, 64, 100, 350, 900),
+        (200, 32, 32, 64, 100, 350, 900),
+        (227, 48, 32, 4, 100, 350, 900),
+        (227, 48, 32, 256, 100, 350, 900),
+        (200, 48, 32, 64, 400, 350, 900),
+        (80, 48, 32, 1, 100, 0, 0),
+        (96, 48, 48, 10, 100, 100, 0),
+        (200, 48, 8, 64, 100, 350, 0),
+    ),
+    reference=epilogue_place,
+    start="How many stages fit either way, and how much of a load do they hide?",
+    contract=DrawnCases(some_gemm, 24),
 )

@@ -254,3 +254,38 @@ IDLE_GPU = PythonExercise(
     reference=by_moments,
     contract=DrawnCases(any_kernels),
 )
+
+
+def first_accurate(measured: list[tuple[int, float, int | None]]) -> tuple[int, float] | None:
+    found = [(ms * steps, batch) for batch, ms, steps in measured if steps is not None]
+    return None if not found else (min(found)[1], min(found)[0] / 1000)
+
+
+def some_runs(rng: np.random.Generator) -> tuple:
+    batches = [int(b) for b in rng.permutation([16, 32, 64, 256, 1024])[: rng.integers(0, 6)]]
+    return (
+        [
+            (
+                batch,
+                float(rng.integers(1, 30) / 8),
+                int(rng.integers(1, 40)) if rng.integers(4) else None,
+            )
+            for batch in batches
+        ],
+    )
+
+
+CHOOSE_BATCH = PythonExercise(
+    cases=(
+        ([(64, 0.1, 2000), (1024, 0.8, 400)],),
+        ([(1024, 0.5, 400), (64, 0.1, 2000)],),
+        ([(16, 0.1, None), (64, 0.2, 900)],),
+        ([(16, 0.1, None)],),
+        ([],),
+        ([(256, 0.25, 1000), (32, 0.125, 4000), (1024, 1.0, 200)],),
+    ),
+    reference=first_accurate,
+    start="How many seconds does each batch take until it's accurate?",
+    rtol=1e-9,
+    contract=DrawnCases(some_runs, 24),
+)
