@@ -40,9 +40,9 @@ from .comparison import compared, contradicts, with_sign
 from .entry_points import entry_problem
 from .failing_case import with_case
 from .first_cause import first_cause
-from .first_nan import with_first_nan
 from .later_launch import in_later_launch
 from .moved_access import where_used
+from .nan_maker import with_first_nan
 from .other_inputs import with_change_named
 from .outcome import (
     Outcome,
