@@ -54,3 +54,12 @@ QUOTES = {
         100 * (library("gemm_hopper", 8192) / library("gemm_multicast", 8192) - 1)
     ),
 }
+
+GIVEN = (
+    "an epilogue of 32 KB that takes 900 ns",
+    "64 steps of 100 ns",
+    "with loads of 350 ns",
+    "each step waits 150 ns",
+    "a tile takes 16,000 ns",
+    "a step waits 50 ns",
+)  # the example of a task
