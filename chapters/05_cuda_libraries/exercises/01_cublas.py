@@ -500,8 +500,8 @@ def small_products(rng: np.random.Generator) -> tuple:
 
 CHOOSE_CALL = PythonExercise(
     cases=(
-        (100, 32, 3.0, 131072.0, 4e6, False),
-        (100, 32, 3.0, 131072.0, 1e6, True),
+        (100, 10, 3.0, 4000.0, 1000.0, False),
+        (100, 10, 3.0, 4000.0, 1000.0, True),
         (1, 32, 3.0, 6e7, 4e6, False),
         (1, 32, 3.0, 6e7, 4e6, True),
         (10, 1000, 3.0, 6e7, 4e6, True),

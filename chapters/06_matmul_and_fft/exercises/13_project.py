@@ -6,6 +6,7 @@ from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, floats
 from course_utils.exercises.authoring.spec import KernelExercise, Target
+from course_utils.exercises.authoring.worked import Worked
 
 from .common import exact
 
@@ -48,5 +49,6 @@ GRAM = KernelExercise(
         "thread own 4 x 4 sums, and load four features at a time.",
         size=COUNTED,
     ),
+    worked=Worked(why_not="a row has 64 features, and the result 4,096 numbers"),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["X"].T, v["X"], out=v["G"])),
 )
