@@ -5,7 +5,7 @@ def ready(x):
     """x as a kernel for contiguous float32 and float64 can have it: x itself where it is contiguous
     already, otherwise a contiguous copy.
 
-    Raises TypeError for any other type of elements and ValueError for a tensor that lies neither on
+    Raises TypeError for any other type of elements and ValueError for a tensor that is neither on
     a CPU nor on a CUDA device; the message names the type, or the device, that x has.
     """
     # TODO: refuse what the kernel cannot take; return the rest

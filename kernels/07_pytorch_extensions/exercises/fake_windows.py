@@ -5,7 +5,7 @@ def fake_windows(x, length, step):
     """The fake function of an operator that slides a window along the last dimension of x.
 
     Windows of `length` elements begin at 0, step, 2 step, ... as long as they fit. The operator
-    returns two new contiguous tensors, with an entry a window in place of the last dimension: the
+    returns two new contiguous tensors, with an entry per window instead of the last dimension: the
     windows' means, in float32 where x is float16 or bfloat16 and else in the type of x, and the
     int64 positions of their largest elements.
     """

@@ -1,4 +1,4 @@
-// Attention for sequences of different lengths that lie one after the other: sequence s has the
+// Attention for sequences of different lengths, packed one after the other: sequence s has the
 // tokens starts[s] to starts[s + 1] - 1, and a query sees the keys of its own sequence, all of them.
 // Queries, keys, values and outputs are single numbers: o[i] is the mean of v[j] weighted with
 // exp(q[i] k[j]). A length may be 0. A block has 64 queries of a sequence. Up to 65,535 sequences,
@@ -12,7 +12,7 @@ extern "C" __global__ void packed_sequences(const float *q, const float *k, cons
 {
     __shared__ float keys[kTile], values[kTile];
     // TODO: each thread computes one query's output, if the sequence has it. Tiles of 64 keys and
-    //       values pass through shared memory; every thread of the block comes to each barrier
+    //       values pass through shared memory; every thread of the block reaches each barrier
     // SOLUTION
     int first = starts[blockIdx.y];
     int length = starts[blockIdx.y + 1] - first;

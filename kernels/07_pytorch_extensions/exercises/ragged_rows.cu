@@ -1,6 +1,6 @@
-// Sequences of different lengths lie one after the other, without padding: sequence s has the
-// tokens offsets[s] to offsets[s + 1] - 1. owner[t] = `first` + the sequence of token t, left[t] =
-// how many tokens of it are left from t on, t included. Sequences may be empty; offsets[0] is 0. A
+// Sequences of different lengths are packed one after the other, without padding: sequence s has
+// the tokens offsets[s] to offsets[s + 1] - 1. owner[t] = `first` + the sequence of token t, left[t]
+// = how many tokens of it are left from t on, t included. Sequences may be empty; offsets[0] is 0. A
 // thread a token.
 // grid (ceil(tokens / 256)), block (256), dynamic shared 0
 

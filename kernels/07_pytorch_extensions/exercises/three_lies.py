@@ -8,7 +8,7 @@ def scaled_rows():
     x has two dimensions, at least one column, and is float32 or float64. The schema that belongs to
     it says: no input is written to, and the results are two new tensors, both contiguous.
     """
-    # TODO: find what is wrong with these two, and mend it
+    # TODO: find the faults of these two, and fix them
     # STARTER
     #|
     #| def operator(x):
