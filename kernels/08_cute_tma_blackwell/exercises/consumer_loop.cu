@@ -41,7 +41,7 @@ extern "C" __global__ void consumer_loop(const __grid_constant__ TensorMap A,
     for (int step = 0; step < steps; ++step) {
         const int stage = step % kStages, lap = step / kStages;
         // TODO: wait for the stage, multiply it in four wgmma_bf16(sum, tile of A, tile of B, add),
-        // of 16 columns each, wait for them, and hand the stage back
+        // of 16 columns each, wait for them, and free the stage
         // SOLUTION
         mbarrier_wait(shared_address(&full[stage]), lap % 2);
         wgmma_fence();

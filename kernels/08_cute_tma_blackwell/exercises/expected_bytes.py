@@ -1,6 +1,6 @@
-# Each copy is (box, bytes of an element, elements of the box that lie inside the tensor, blocks): a
+# Each copy is (box, bytes of an element, elements of the box inside the tensor, blocks): a
 # TMA load of a box, a tuple of extents, for some blocks of the cluster, a tuple of their ranks. In
-# each of them the same mbarrier is told.
+# each of them the copy signals the mbarrier at the same address.
 def expected_bytes(copies, rank):
     """The bytes that the mbarrier of block `rank` has to expect."""
     # TODO: add up what each copy brings to this block

@@ -1,5 +1,5 @@
 # Rows of row_bytes bytes follow one another in shared memory, without padding; elements have
-# element_bytes bytes. 16 bytes that lie together must stay together.
+# element_bytes bytes. 16 bytes that are adjacent must stay adjacent.
 def fitting_swizzle(row_bytes, element_bytes):
     """(bits, base, shift) without conflicts: the fewest bits, then the least shift."""
     # TODO: base, bits, shift

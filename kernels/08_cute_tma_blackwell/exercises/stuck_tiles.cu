@@ -1,7 +1,7 @@
 // C = A B^T for row-major matrices: A (M x K) and B (N x K) in bf16, C (M x N) in fp32. K is a
-// multiple of eight. Boxes of A are 64 x 64, of B 32 x 64, with a swizzle of 128 bytes. Blocks stay:
-// each takes one tile of 64 x 32 after the other. Warp 4 loads, through a ring of three stages;
-// warps 0 to 3 multiply.
+// multiple of eight. Boxes of A are 64 x 64, of B 32 x 64, with a swizzle of 128 bytes. The kernel
+// is persistent: a block takes one tile of 64 x 32 after the other. Warp 4 loads, through a ring of
+// three stages; warps 0 to 3 multiply.
 // grid (any number of blocks), block (160), dynamic shared 0
 
 #include "ptx.cuh"

@@ -16,7 +16,7 @@ extern "C" __global__ void __cluster_dims__(2)
     if (threadIdx.x == 0) {
         mbarrier_init(barrier, 1);
         mbarriers_are_ready();
-        // TODO: announce the bytes that this block gets
+        // TODO: expect the bytes that this block gets
         // SOLUTION
         mbarrier_expect(barrier, sizeof(factor));
         // END
