@@ -20,7 +20,7 @@ def program(rng: np.random.Generator) -> tuple:
     for place in range(int(rng.integers(1, 7))):
         flops, moved = peak * int(rng.integers(0, 20)), bandwidth * int(rng.integers(0, 20))
         floor = max(flops // peak, moved // bandwidth)
-        kernels.append((f"kernel {place}", floor + int(rng.integers(0, 9)), flops, moved))
+        kernels.append((f"kernel {place}", max(1, floor + int(rng.integers(-1, 9))), flops, moved))
     return kernels, peak, bandwidth
 
 
@@ -32,8 +32,9 @@ WORTH_THE_WORK = PythonExercise(
         ([("x", 10, 60, 4), ("y", 10, 4, 4)], 60, 1),
         ([("first", 9, 60, 4), ("second", 9, 60, 4)], 60, 4),
         ([("sums", 21, 600, 40)], 60, 4),
+        ([("from a cache", 4, 60, 60), ("from memory", 12, 60, 40)], 60, 4),
         ([("done", 10, 600, 40), ("done too", 5, 0, 20)], 60, 4),
-        ([("gemm", 700.0, 4e10, 2e8), ("norm", 90.0, 1e8, 2e8), ("add", 75.0, 1e8, 3e8)], 6e7, 4e6),
+        ([("gemm", 700.0, 4e10, 2e8), ("norm", 90.0, 1e8, 2.1e8), ("add", 75.0, 1e8, 3e8)], 6e7, 4e6),
     ),
     reference=worth_the_work,
     contract=DrawnCases(program, 24),
