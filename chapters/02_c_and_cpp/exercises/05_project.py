@@ -80,6 +80,7 @@ BLUR_PICTURE = HostExercise(
         "P2 0 1 9\n",
         "P2 1000 1000 9\n",
         "P2 1 1 9 1 12345678901234567890\n",
+        "P2 1 1 9 4294967299\n",
         "P2 1 1 9 -1\n",
         "P2",
         "",
@@ -92,6 +93,7 @@ BLUR_PICTURE = HostExercise(
         large=lambda: (
             picture(np.random.default_rng(6), 1000, 7, 65535),
             picture(np.random.default_rng(7), 7, 1000, 1),
+            picture(np.random.default_rng(8), 1000, 1000, 9)[:-2],  # the last one is missing
         ),
         tried="pictures up to 1,000 pixels wide or high, comments in all places, and texts that "
         "are no picture",
