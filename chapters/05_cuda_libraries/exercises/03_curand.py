@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from runpy import run_path
 
 import numpy as np
 
 from course_utils import ceil_div
+from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.versions import Version, told_apart
 from course_utils.exercises.authoring.worked import Worked
 from course_utils.paths import KERNELS
 
@@ -311,4 +314,132 @@ DICE = KernelExercise(
         ),
     ),
     method=(method.one_store_per_result(), method.balanced_work()),
+)
+
+
+# --- a test of a stream ---
+
+Draw = Callable[[int, int, int], np.ndarray]
+
+
+def mixed(x: np.ndarray | int) -> np.ndarray:
+    """64 bits for each number, by the finaliser of SplitMix64."""
+    z = np.atleast_1d(np.asarray(x, np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        z = (z ^ z >> np.uint64(shift)) * np.uint64(factor)
+    return z ^ z >> np.uint64(31)
+
+
+def indices(start: int, n: int) -> np.ndarray:
+    return np.uint64(start) + np.arange(n, dtype=np.uint64)
+
+
+def bits_of(seed: int, index: np.ndarray) -> np.ndarray:
+    """The 64 bits of some numbers of a seed's stream."""
+    return mixed(index + mixed(seed))
+
+
+def uniform(bits: np.ndarray) -> np.ndarray:
+    """Numbers above 0 and at most 1, of 24 of the bits."""
+    return (((bits >> np.uint64(40)).astype(np.float64) + 1) / (1 << 24)).astype(np.float32)
+
+
+def drawn(seed: int, start: int, n: int) -> np.ndarray:
+    return uniform(bits_of(seed, indices(start, n)))
+
+
+def by_philox(seed: int, start: int, n: int) -> np.ndarray:
+    """NumPy's Philox, which makes four numbers for each count."""
+    source = np.random.Philox(key=seed, counter=start // 4)
+    return uniform(source.random_raw(start % 4 + n)[start % 4 :])
+
+
+def to_the_middle(seed: int, start: int, n: int) -> np.ndarray:
+    bits = bits_of(~seed & (1 << 63) - 1, indices(start, n))
+    return (((bits >> np.uint64(32)).astype(np.float64) + 0.5) / (1 << 32)).astype(np.float32)
+
+
+def by_index(change: Callable[[np.ndarray], np.ndarray]) -> Draw:
+    """A stream whose number i is number change(i) of the right one."""
+    return lambda seed, start, n: uniform(bits_of(seed, change(indices(start, n))))
+
+
+def of_values(change: Callable[[np.ndarray], np.ndarray]) -> Draw:
+    """A stream of changed numbers, in float64 on the way."""
+    return lambda *given: change(drawn(*given).astype(np.float64)).astype(np.float32)
+
+
+def weyl(seed: int, start: int, n: int) -> np.ndarray:
+    return uniform(indices(start, n) * np.uint64(0x9E3779B97F4A7C15) + mixed(seed))
+
+
+def last_forgotten(seed: int, start: int, n: int) -> np.ndarray:
+    y = drawn(seed, start, n)
+    y[n // 2 * 2 :] = 0.5
+    return y
+
+
+def no_loop(seed: int, start: int, n: int) -> np.ndarray:
+    y = drawn(seed, start, n)
+    y[16_384:] = y[: max(n - 16_384, 0)]
+    return y
+
+
+_CALLS = {"numbers": 0}
+_ROOM = np.zeros(20_000, np.float32)
+
+
+def going_on(seed: int, start: int, n: int) -> np.ndarray:
+    """With a state that a call leaves for the next one."""
+    _CALLS["numbers"] += n
+    return drawn(seed, start + _CALLS["numbers"] - n, n)
+
+
+def in_one_array(seed: int, start: int, n: int) -> np.ndarray:
+    _ROOM[:n] = drawn(seed, start, n)
+    return _ROOM[:n]
+
+
+GENERATORS = (
+    Version("a right one, by a hash of 64 bits", drawn, right=True),
+    Version("begins at a multiple of four", by_index(lambda i: i - i[0] % np.uint64(4))),
+    Version("forgets the seed", lambda seed, start, n: drawn(7, start, n)),
+    Version("forgets start", lambda seed, start, n: drawn(seed, 0, n)),
+    Version("keeps 32 bits of an index", by_index(lambda i: i & np.uint64(0xFFFFFFFF))),
+    Version(
+        "makes a float of an index", by_index(lambda i: i.astype(np.float32).astype(np.uint64))
+    ),
+    Version(
+        "adds the seed to the index",
+        lambda seed, start, n: uniform(mixed(indices(start, n) + np.uint64(seed))),
+    ),
+    Version("goes on where the last call stopped", going_on),
+    Version("has 256 values", of_values(lambda y: np.ceil(y * 256) / 256)),
+    Version("repeats after 4096 numbers", by_index(lambda i: i % np.uint64(4096))),
+    Version("a right one, NumPy's Philox", by_philox, right=True),
+    Version("gives numbers from -1 to 1", of_values(lambda y: 2 * y - 1)),
+    Version(
+        "takes the mean of two numbers",
+        lambda *given: (drawn(*given) + to_the_middle(*given)) / np.float32(2),
+    ),
+    Version("adds a constant from number to number", weyl),
+    Version("gives every number twice", by_index(lambda i: i >> np.uint64(1))),
+    Version("leaves out the last of an odd number", last_forgotten),
+    Version("has 16,384 threads and no loop", no_loop),
+    Version("a right one that reuses its array", in_one_array, right=True),
+    Version("a right one, by other bits", to_the_middle, right=True),
+)
+
+
+def asked_for(seed: int, start: int, n: int) -> None:
+    """Refuses what no generator promises."""
+    if not (0 <= seed < 1 << 63 and 0 <= start <= 1 << 40 and 1 <= n <= 20_000):
+        raise LessonError(f"draw({seed}, {start}, {n}) asks for more than a generator promises.")
+
+
+TEST_STREAM = told_apart(
+    GENERATORS,
+    "Draw one long part of its stream. Which shorter part, which other seed or which statistic "
+    "would show it?",
+    asked_for,
 )

@@ -17,9 +17,11 @@ from course_utils.exercises.authoring.spec import (
     PythonExercise,
     Target,
 )
+from course_utils.exercises.authoring.versions import told_apart
 from course_utils.exercises.authoring.worked import Worked
 
 from .common import ORDINARY, chosen, together
+from .tested_versions import CONVOLUTIONS, image_and_taps
 
 CONV_WORK = PythonExercise(
     cases=(
@@ -165,6 +167,13 @@ HALO_TILE = KernelExercise(
             size=(64, 64),
         ),
     ),
+)
+
+
+TEST_CONVOLUTION = told_apart(
+    CONVOLUTIONS,
+    "Which pixel would show it, of which image, and under which filter?",
+    image_and_taps,
 )
 
 

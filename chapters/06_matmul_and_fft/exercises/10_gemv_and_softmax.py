@@ -14,9 +14,11 @@ from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, I
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
+from course_utils.exercises.authoring.versions import told_apart
 from course_utils.exercises.authoring.worked import Worked
 
 from .common import exact
+from .tested_versions import SOFTMAXES, matrix_of_rows
 
 IN_REGISTERS = (
     "An array whose index is known only at run time lies in local memory, which is global memory: "
@@ -336,6 +338,14 @@ OWN_SOFTMAX = KernelExercise(
         ),
     ),
     within=2.0,
+)
+
+
+TEST_SOFTMAX = told_apart(
+    SOFTMAXES,
+    "Which row would show it: how long, how far from 0, with -inf in which places, and beside "
+    "which other rows?",
+    matrix_of_rows,
 )
 
 

@@ -22,6 +22,7 @@ from course_utils.exercises.authoring.spec import (
     PythonExercise,
     Target,
 )
+from course_utils.exercises.authoring.versions import Version, told_apart
 from course_utils.exercises.authoring.worked import Worked
 
 # --- The function itself ---
@@ -225,4 +226,54 @@ TRANSPOSED_TILE = KernelExercise(
             4096, advice="No padding: the tile has 4,096 bytes.", size=(32, 32)
         ),
     ),
+)
+
+
+# --- A test of places in a tile ---
+
+
+def flipped(column: int) -> int:
+    """The five bits of a column from back to front."""
+    return int(f"{column:05b}"[::-1], 2)
+
+
+def element(row: int, column: int) -> None:
+    """Refuses what is no element of the tile."""
+    if not (0 <= row < 32 and 0 <= column < 32):
+        raise LessonError(f"place({row}, {column}) is outside the tile of 32 x 32.")
+
+
+TEST_SWIZZLE = told_apart(
+    (
+        Version("a right one: row ^ column", lambda r, c: 32 * r + (r ^ c), right=True),
+        Version("leaves the elements where they were", lambda r, c: 32 * r + c),
+        Version("stores the transpose", lambda r, c: 32 * c + r),
+        Version("pads each row by a word", lambda r, c: 33 * r + c),
+        Version("takes three bits of the row", lambda r, c: 32 * r + (r & 7 ^ c)),
+        Version("takes the upper four bits of the row", lambda r, c: 32 * r + (r >> 1 ^ c)),
+        Version("a right one: rotated rows", lambda r, c: 32 * r + (r + c) % 32, right=True),
+        Version("rotates by two words a row", lambda r, c: 32 * r + (2 * r + c) % 32),
+        Version(
+            "a right one: rotated by three", lambda r, c: 32 * r + (3 * r + c) % 32, right=True
+        ),
+        Version("rotates without a modulo", lambda r, c: 32 * r + r + c),
+        Version("takes the modulo of 31", lambda r, c: 32 * r + (r + c) % 31),
+        Version("has room for 16 rows", lambda r, c: 32 * (r % 16) + (r ^ c)),
+        Version("subtracts the row", lambda r, c: 32 * r + c - r),
+        Version("counts words from 1 on", lambda r, c: 32 * r + (r ^ c) + 1),
+        Version(
+            "loses a bit of the row in the last two columns",
+            lambda r, c: 32 * r + (r ^ c if c < 30 else r & 30 ^ c),
+        ),
+        Version("multiplies row and column", lambda r, c: 32 * r + r * c % 32),
+        Version("a right one: the transpose, by XOR", lambda r, c: 32 * c + (r ^ c), right=True),
+        Version(
+            "a right one: columns from back to front",
+            lambda r, c: 32 * (31 - r) + (flipped(c) ^ r),
+            right=True,
+        ),
+    ),
+    "Where does it put the elements of each row and of each column? And which words are used "
+    "twice, or not at all?",
+    element,
 )

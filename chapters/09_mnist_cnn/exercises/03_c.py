@@ -8,6 +8,15 @@ import numpy as np
 
 from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import HostExercise
+from course_utils.exercises.authoring.versions import told_apart
+
+from .tested_gradients import LAYERS, numbers_for_a_layer
+
+TEST_GRADIENT = told_apart(
+    LAYERS,
+    "Which number of which x would show it, with which dy? Measure the slope there.",
+    numbers_for_a_layer,
+)
 
 
 def runs(*cases: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise
+from course_utils.exercises.authoring.versions import told_apart
 from course_utils.exercises.authoring.worked import Worked
 
 from .common import (
@@ -23,6 +24,7 @@ from .common import (
     squares,
     taps,
 )
+from .tested_gradients import POOLS, planes_and_gradients
 
 IMAGES = domain.shapes(
     N=(1, 2, 3, 5), C=(1, 2, 3, 7), H=(1, 2, 3, 14, 28), W=(1, 2, 3, 14, 28), F=(1, 2, 5, 16)
@@ -137,6 +139,13 @@ POOL_BACKWARD = KernelExercise(
         ),
     ),
     method=(method.one_store_per_result(), method.balanced_work(), method.no_redundant_work(2.0)),
+)
+
+
+TEST_MAX_POOL = told_apart(
+    POOLS,
+    "Which four pixels would show it: with which equal ones, of which sign, in which plane?",
+    planes_and_gradients,
 )
 
 

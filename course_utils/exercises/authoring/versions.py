@@ -1,0 +1,61 @@
+"""Exercises that ask for a test: versions of one function, some right, each of the others with one
+mistake. The student's test gets them one at a time and says which it accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..isolation.closed_book import run_in_clean_frame
+from .spec import PythonExercise
+
+
+@dataclass
+class Version:
+    """A function for the test, right or with the one mistake that ``text`` names. It ``computes``
+    what the test calls it for. ``calls`` counts these calls."""
+
+    text: str
+    computes: Callable[..., Any]
+    right: bool = False
+    calls: int = 0
+
+    def __repr__(self) -> str:
+        return f"<{self.text}>"
+
+
+def told_apart(
+    versions: tuple[Version, ...],
+    start: str,
+    check: Callable[..., Any] = lambda *arguments: None,
+    function: str = "is_right",
+) -> PythonExercise:
+    """The exercise to write ``function``, a test that is True for the right ``versions`` alone.
+
+    ``check`` gets the arguments of each call that the test makes and raises a ``LessonError`` for
+    those that the contract of the versions doesn't allow. ``start`` says where to begin with a
+    version that the test takes for another.
+    """
+
+    def put_to_the_test(test: Callable[..., Any], version: Version) -> Any:
+        def tested(*arguments: Any) -> Any:
+            check(*arguments)
+            version.calls += 1
+            with np.errstate(all="ignore"):
+                return version.computes(*arguments)
+
+        return run_in_clean_frame(partial(test, tested))
+
+    return PythonExercise(
+        function=function,
+        cases=tuple((replace(version),) for version in versions),
+        reference=lambda version: version.right,
+        call=put_to_the_test,
+        method=lambda version: "" if version.calls else "Your test never called what it judges.",
+        start=start,
+        contract="The versions are given: a test is right if it tells them apart.",
+    )
