@@ -234,3 +234,28 @@ def test_bits_are_joined_byte_by_byte(instructions, clean):
     entry = EmulatedModule(text).entry("joined")
     found = entry.launch(1, 1, (np.zeros(1, np.uint32),), options=options).findings
     assert [f.cause for f in found] == ([] if clean else [Cause.VARIABLE_NOT_INITIALISED])
+
+
+BIT_FIELDS = "struct Flags { unsigned low : 1, high : 2, next : 8; };"
+
+
+@pytest.mark.parametrize(
+    ("read", "clean"),
+    [("t.low + 2 * t.high", True), ("t.next", False), ("u.low", False)],
+)
+def test_a_bit_field_is_set_without_reading_its_neighbours(read, clean):
+    """Unoptimised code keeps the other bits of the byte, of which none was written before."""
+    source = f"""{BIT_FIELDS}
+extern "C" __global__ void f(const float *x, float *y)
+{{
+    Flags t, u;
+    t.low = threadIdx.x;
+    t.high = threadIdx.x >> 1;
+    y[threadIdx.x] = {read};
+}}"""
+    kernel = EmulatedModule(compile_ptx(source, filename="k.cu", options=("-G",))).entry("f")
+    y = cp.zeros(32, F32)
+    found = launched(kernel, (cp.zeros(32, F32), y), names=("x", "y"), checks=ALL_CHECKS).findings
+    assert [f.kind for f in found] == ([] if clean else [UNINITIALISED])
+    if clean:
+        assert (y.get() == np.arange(32) % 8).all()

@@ -48,6 +48,7 @@ class InitCheck(Observer):
         self.reads = Reads(launch.findings)
         self._global: dict[Region, InitShadow | None] = {}
         self._matrix = MatrixEcho(self)
+        self.field_masks: dict[Code, frozenset[int]] = {}  # see `init_rules`
 
     def batch_starts(self, batch: Batch) -> None:
         self._batches[batch] = BatchState()

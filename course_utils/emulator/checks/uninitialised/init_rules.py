@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...isa import ptx
-from ...machine.code import Decoded
+from ...machine.code import Code, Decoded
 from ...machine.lanes import Group, Registers
 from ...numerics.rounding import ceil_div
 
@@ -100,7 +100,61 @@ def _logic(check: InitCheck, group: Group, decoded: Decoded) -> Results | None:
         return {ptx.register(target).slot: np.where(done | done_too, 0, either)}
     first = _kept(group, a, b, _marks(check, group, a), 0xFF if ends else 0)
     second = _kept(group, b, a, _marks(check, group, b), 0xFF if ends else 0)
-    return {ptx.register(target).slot: _joined(first, second)}
+    joined = _joined(first, second)
+    code = group.code
+    if code not in check.field_masks:
+        check.field_masks[code] = _field_masks(code)
+    if id(decoded) in check.field_masks[code]:
+        joined = _without_bit_field(check, joined, ptx.integer(b))
+    return {ptx.register(target).slot: joined}
+
+
+def _field_masks(code: Code) -> frozenset[int]:
+    """The ``and`` instructions, by their id, that clear a bit field before its new value is put
+    in: load, and, or, store, all at one address."""
+    found = set()
+    for block in code.blocks:
+        loaded: dict[int, ptx.Address] = {}  # register -> the address that it came from
+        masked: dict[int, tuple[ptx.Address, int]] = {}  # register -> address, id of its `and`
+        for decoded in block.decoded:
+            operands = decoded.instruction.operands
+            before = [s for s in decoded.reads if s in masked]
+            if decoded.opcode == "st" and isinstance(operands[1], ptx.Register):
+                address, mask = masked.get(operands[1].slot, (None, 0))
+                if address == operands[0]:
+                    found.add(mask)
+            passed = masked[before[0]] if decoded.opcode == "or" and before else None
+            cleared = None
+            if decoded.opcode == "and" and isinstance(operands[2], ptx.Immediate):
+                source = operands[1]
+                cleared = loaded.get(source.slot) if isinstance(source, ptx.Register) else None
+            for slot in decoded.writes:
+                loaded = {s: a for s, a in loaded.items() if slot not in (s, _base(a))}
+                masked = {s: a for s, a in masked.items() if slot not in (s, _base(a[0]))}
+                if decoded.opcode == "ld" and isinstance(operands[1], ptx.Address):
+                    loaded[slot] = operands[1]
+                elif passed is not None:
+                    masked[slot] = passed
+                elif cleared is not None:
+                    masked[slot] = cleared, id(decoded)
+    return frozenset(found)
+
+
+def _base(address: ptx.Address) -> int | None:
+    """The register of an address, if it has one."""
+    return address.base.slot if isinstance(address.base, ptx.Register) else None
+
+
+def _without_bit_field(check: InitCheck, marks: np.ndarray, mask: int) -> np.ndarray:
+    """The marks without those of bytes that hold a bit field which is about to be set. The other
+    bits of these bytes count as set, because marks know whole bytes only."""
+    own = np.zeros(len(marks), bool)  # read from an array of one thread or block
+    for number in np.unique(marks[marks != 0] >> RECORD_SHIFT):
+        region = check.reads.records[number].region
+        if region is not None and region.owner != "all":
+            own |= marks >> RECORD_SHIFT == number
+    whole_bytes = sum(1 << n for n in range(8) if mask >> 8 * n & 0xFF in (0, 0xFF))
+    return np.where(own, _only(marks, marks & whole_bytes), marks)
 
 
 def _kept(
