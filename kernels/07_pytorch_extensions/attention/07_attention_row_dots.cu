@@ -1,6 +1,6 @@
 // What the backward pass of attention needs of each row of each head: rows[h][i] holds lse times
 // log2 e, and the sum over the row of dO times O. O and dO are tokens x heads x D in bf16, lse is
-// heads x tokens in fp32, rows is heads x tokens x 2. D is a multiple of 64, 2^31 rows at most.
+// heads x tokens in fp32, rows is heads x tokens x 2. D is a multiple of 64, fewer than 2^31 rows.
 // The first of three kernels; the sum, delta (D in the papers), is what softmax's gradient takes of
 // all keys.
 // Limit: reading O and dO once. A warp has a row.
