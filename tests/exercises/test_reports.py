@@ -39,6 +39,16 @@ def test_the_portfolio_shows_it_as_text():
     assert "<h4>What limits it</h4>\n<p>Eight words of mine are here, &amp; 5 &lt; 6.</p>" in page
 
 
+def test_the_portfolio_keeps_lists_tables_and_lines():
+    passing_file(find(ID)).write_text(find(ID).solution)
+    rungs = "- plain: 30\n- `match`: 1\n\n|a|b|\n|-|-|\n|1|2|\n\n<b>one</b>\ntwo"
+    report(ID, WHOLE.replace("Eight words", rungs + " and eight words", 1))
+    page = portfolio.write().read_text()
+    assert "<li>plain: 30</li>\n<li><code>match</code>: 1</li>" in page
+    assert "<td>1</td>" in page
+    assert "<p>&lt;b&gt;one&lt;/b&gt;<br />\ntwo and" in page
+
+
 def test_an_unknown_project_is_an_error_with_the_closest_names():
     with pytest.raises(LessonError, match=ID):
         report("00.double", WHOLE)

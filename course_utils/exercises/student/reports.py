@@ -55,8 +55,10 @@ def report_file(exercise: BaseExercise) -> Path:
 
 
 def as_html(exercise: BaseExercise) -> str:
-    """The report on ``exercise``, and nothing where there is none. Raises LessonError if its file
-    can't be read."""
+    """The report on ``exercise``, and nothing where there is none: its Markdown, with the ends of
+    its lines kept, and HTML in it as text. Raises LessonError if its file can't be read."""
+    import mistune
+
     file = report_file(exercise)
     try:
         text = file.read_text(encoding="utf-8")
@@ -64,9 +66,10 @@ def as_html(exercise: BaseExercise) -> str:
         return ""
     except (OSError, ValueError) as error:
         raise LessonError(f"{file.name} can't be read ({error}).") from None
+    written = mistune.create_markdown(escape=True, hard_wrap=True, plugins=["table"])
     parts = []
     for name, body in sections(text).items():
         if name and body:
             parts.append(f"<h4>{html.escape(name)}</h4>")
-        parts += [f"<p>{html.escape(each)}</p>" for each in body.split("\n\n") if each.strip()]
+        parts.append(str(written(body)).rstrip())
     return "\n".join(parts)
