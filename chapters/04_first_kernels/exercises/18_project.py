@@ -18,9 +18,12 @@ BLOCKS = 1
 
 
 def night_sky(rng: np.random.Generator, n: int) -> np.ndarray:
-    """n bytes, of which about one in sixteen is a star, and all others are the camera's black."""
+    """n bytes, of which about one in sixteen is a star, and all others are the camera's black. The
+    first one and the last one are stars, so neither says which byte is black."""
     black, stars = rng.integers(0, BINS), rng.integers(0, BINS, n)
-    return np.where(rng.random(n) < 1 / 16, stars, black).astype(np.uint8)
+    bright = rng.random(n) < 1 / 16
+    bright[[0, -1]] = True
+    return np.where(bright, stars, black).astype(np.uint8)
 
 
 def pictures(label: str, picture: Any) -> domain.InputClass:
