@@ -74,6 +74,6 @@ SOFT_FOCUS = KernelExercise(
     ),
     worked=Worked(
         size=(4, 3, 1),
-        values={"in": (0, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 1), "taps": (1, 2, 1)},
+        values={"in": (0, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 1), "taps": (1, 2, 3)},
     ),
 )

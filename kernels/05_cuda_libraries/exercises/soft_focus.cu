@@ -1,8 +1,9 @@
 // A blur by a separable filter: out[y][x] = the sum over i and j from -radius to radius of
 // taps[radius + i] * taps[radius + j] * in[y + i][x + j], with each row and column outside taken to be
-// the nearest one inside. in and out are height x width of fp32, taps has 2 radius + 1, and radius is
-// from 0 to 8. A block makes 32 x 32 pixels. The kernel is called soft_focus, is extern "C", and has
-// the parameters const float *in, float *out, const float *taps, int width, int height, int radius.
+// the nearest one inside. in and out are height x width of fp32. taps has 2 radius + 1 numbers, which
+// need not be symmetric, and radius is from 0 to 8. A block makes 32 x 32 pixels. The kernel is called
+// soft_focus, is extern "C", and has the parameters const float *in, float *out, const float *taps,
+// int width, int height, int radius.
 // grid (ceil(width / 32), ceil(height / 32)), block (32, 8), dynamic shared 0
 
 // TODO: the whole kernel
