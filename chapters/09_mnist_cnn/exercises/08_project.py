@@ -16,9 +16,9 @@ FULL = 1 << 24
 
 
 def state(rng: np.random.Generator, size: tuple[int, int]) -> dict[str, Any]:
-    """n parameters in that many arrays, some of them empty."""
+    """n parameters in that many arrays. The first ones are short or empty and the last ones long."""
     n, arrays = size
-    ends = np.sort(rng.integers(0, n + 1, arrays)).astype(np.int32)
+    ends = np.sort((n + 1) * rng.random(arrays) ** 4).astype(np.int32)
     ends[-1] = n
     return {
         "w": floats(rng, n),
@@ -50,7 +50,9 @@ MOMENTUM = KernelExercise(
     small=((500, 5), COUNTED, (1, 1)),
     full=(FULL, 100),
     contract=Domain(
-        sizes=domain.shapes(n=domain.extents(3000), arrays=domain.extents(300)),
+        sizes=domain.shapes(n=domain.extents(3000), arrays=domain.extents(300)).with_outlier(
+            arrays=1029
+        ),
         launches=domain.grids((1, 256), (7, 256)),
         values=(
             domain.data("g", *domain.ORDINARY),

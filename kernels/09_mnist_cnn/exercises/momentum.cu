@@ -1,6 +1,6 @@
 // One step of gradient descent with momentum, for all parameters of a network in one launch:
 // v = momentum v + g, and then w -= rate v, with the rate of the array that the element belongs to.
-// The `arrays` arrays lie one after the other in w, v and g. Array a has its end at ends[a], begins
+// The `arrays` arrays follow each other in w, v and g. Array a has its end at ends[a], begins
 // where the one before ends, may be empty, and has the rate rates[a]. The last end is n.
 // The kernel is called momentum, is extern "C", and has the parameters float *w, float *v,
 // const float *g, const int *ends, const float *rates, int arrays, float momentum, int n.
