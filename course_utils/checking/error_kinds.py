@@ -205,8 +205,8 @@ SLIP_STEP: dict[Slip, str] = {
     "scan, does a part begin with its own result, not only those before it?",
     Slip.EDGES_UNWRITTEN: "Is the grid rounded up, (n + block - 1) / block, and does the bounds "
     "guard let the last thread through? And was each input filled to its end?",
-    Slip.EDGES_COUNTED_TWICE: "An element at the edge has no partner: it's added once, where an "
-    "inner one is added twice. Compare the weights of the two.",
+    Slip.EDGES_COUNTED_TWICE: "Does an element at the edge count once or twice? In the answer it "
+    "counts as an inner one does. Compare the weights of the two.",
     Slip.OFFSET: "Which term of the formula is that number: a constant, an input, a difference of "
     "two? It's left out, or there once too often. A sum must start at 0, and an output that it's "
     "added to (+=) must be 0 before.",

@@ -136,7 +136,8 @@ def failing_case(
     starts = [failing] if failing.changes or not any_numbers(exercise) else [*whole, failing]
     if not any(_of_least_size(exercise, start, right, search) for start in starts):
         return None
-    right = search.right if right is None else right
+    # ``right`` is a size with ordinary values, and says nothing about a launch with special ones.
+    right = search.right if right is None or failing.changes else right
     if search.latest.trial.changes[:1] in [each.changes for each in whole]:
         _of_few_numbers(exercise, search.latest.trial, search)
     return replace(search.latest, right=right)

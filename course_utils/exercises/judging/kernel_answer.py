@@ -260,7 +260,7 @@ def _try_target(
     counts = cache.at(target.size).counts
     measured = target.measure(counts)
     if measured > target.at_most:
-        message = f"the result is right, but {target.label} is {measured:.2f}."
+        message = "the result is right, but it misses the target."
         verdict = simple(kinds.TARGET_MISSED, message, hint=target.advice_on(counts))
     figures = (target.label, measured, target.at_most)
     outcome = Outcome.of(exercise, verdict)
