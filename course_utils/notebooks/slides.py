@@ -20,6 +20,7 @@ HEAD = Path(__file__).with_suffix(".html")
 PREDICT = "**Predict"
 _PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 _LINK = re.compile(r"(?<!!)\[((?:[^\]\[]|\[[^\]]*\])*)\]\([^)]*\)")  # leads nowhere on a slide
+_ITEMS = re.compile(r"\||[-*] |1\. ")  # how a table or a list begins
 _FOLD = re.compile(r"<details>.*?</details>", re.S)
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".gif": "image/gif"}
 
@@ -59,31 +60,43 @@ def _slides(path: Path) -> Iterator[str]:
             if part.startswith(QUIZ):
                 yield _question(cell.source, path)
             elif part.startswith("## What you can now do"):
-                if section is not None:
-                    yield section
-                    section = None
+                yield from _worth_showing(section)
+                section = None
             elif part.startswith("## "):
-                if section is not None:
-                    yield section
+                yield from _worth_showing(section)
                 section = _as_html(_opening(part), path)
             if section is not None and "<img" not in section and (found := _PICTURE.search(part)):
-                yield section + _as_html(found[0], path)
+                yield section + _inlined(path.parent / found[2], found[1])
                 section = None
             for question in (p for p in part.split("\n\n") if p.startswith(PREDICT)):
-                if section is not None:
-                    yield section
-                    section = None
+                yield from _worth_showing(section)
+                section = None
                 yield f"<div class=predict>{_as_html(question, path)}</div>"
-    if section is not None:
-        yield section
+    yield from _worth_showing(section)
+
+
+def _worth_showing(section: str | None) -> list[str]:
+    """The slide of a section that got no picture, unless it has no more than a heading."""
+    return [section] if section and not section.rstrip().endswith("</h2>") else []
 
 
 def _opening(part: str) -> str:
-    """A section's heading and its first paragraph, up to its question if it asks one."""
+    """A section's heading and its first paragraph, up to its question if it asks one.
+
+    A paragraph that leads to a table or a list has it below. If it leads to a cell, its last
+    sentence is left out, or the colon if it has no other.
+    """
     heading, _, rest = part.partition("\n")
-    paragraph = next((p for p in rest.strip().split("\n\n") if not _PICTURE.match(p)), "")
-    asked = re.search(r"\A.*?\?(?=\s|\Z)", paragraph, re.S)
-    return f"{heading}\n\n{asked[0] if asked else paragraph}"
+    paragraphs = [p for p in rest.strip().split("\n\n") if not _PICTURE.match(p)]
+    first, following = [*paragraphs, "", ""][:2]
+    if asked := re.search(r"\A.*?\?(?=\s|\Z)", first, re.S):
+        first = asked[0]
+    elif first.endswith(":") and _ITEMS.match(following) and not _PICTURE.search(part):
+        first = f"{first}\n\n{following}"
+    elif first.endswith(":"):
+        others = re.match(r".*[.!](?=\s)", first, re.S)
+        first = others[0] if others else f"{first[:-1]}."
+    return f"{heading}\n\n{first}"
 
 
 def _question(source: str, path: Path) -> str:

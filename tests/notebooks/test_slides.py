@@ -33,6 +33,10 @@ CELLS = [
     new_markdown_cell(
         "**Quiz.** Which?\n\n<details><summary>this</summary>\n\nRight: so.\n\n</details>"
     ),
+    new_markdown_cell("## Your kernel"),
+    new_markdown_cell("## A copy\n\nIt has lanes. Here is one:"),
+    new_code_cell("print(1)"),
+    new_markdown_cell("## Kinds\n\nThere are two:\n\n- one\n- two\n\nMore."),
     new_markdown_cell("## What you can now do\n\n- all"),
 ]
 
@@ -54,8 +58,10 @@ def test_sections_predictions_and_quizzes_become_slides(book):
         "Predict. How many?",
         "The drawing",
         "Quiz. Which? this",
+        "A copy It has lanes.",
+        "Kinds There are two: one two",
     ]
-    assert [slide.count("<img") for slide in slides] == [0, 1, 0, 1, 0]
+    assert [slide.count("<img") for slide in slides] == [0, 1, 0, 1, 0, 0, 0]
 
 
 def test_the_page_needs_no_other_file(book):
