@@ -34,7 +34,11 @@ WORTH_THE_WORK = PythonExercise(
         ([("sums", 21, 600, 40)], 60, 4),
         ([("from a cache", 4, 60, 60), ("from memory", 12, 60, 40)], 60, 4),
         ([("done", 10, 600, 40), ("done too", 5, 0, 20)], 60, 4),
-        ([("gemm", 700.0, 4e10, 2e8), ("norm", 90.0, 1e8, 2.1e8), ("add", 75.0, 1e8, 3e8)], 6e7, 4e6),
+        (
+            [("gemm", 700.0, 4e10, 2e8), ("norm", 90.0, 1e8, 2.1e8), ("add", 75.0, 1e8, 3e8)],
+            6e7,
+            4e6,
+        ),
     ),
     reference=worth_the_work,
     contract=DrawnCases(program, 24),

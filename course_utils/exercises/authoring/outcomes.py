@@ -15,7 +15,7 @@ _ITEM = re.compile(r"^[-*] (.+(?:\n {2,}.+)*)", re.M)
 
 
 def matrix(paths: Iterable[Path]) -> str:
-    """A Markdown table with a row per notebook: its outcomes, and its exercises with their titles."""
+    """A Markdown table with a row per notebook: its outcomes, and its exercises by id and title."""
     by_notebook: dict[str, list[str]] = {}
     for exercise in all_exercises():
         by_notebook.setdefault(exercise.notebook, []).append(f"`{exercise.id}` {exercise.title}")
