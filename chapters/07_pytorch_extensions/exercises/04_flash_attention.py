@@ -19,7 +19,7 @@ WIDTH = 32  # of every row of queries, keys, values and outputs here
 
 
 def bytes_from(array: str, least: Any, size: Any, at_most: float, advice: str) -> Requirement:
-    """How often what an array holds is read, on average; ``least`` bytes hold it once."""
+    """How often an array of ``least`` bytes is read, on average."""
     return Requirement(
         f"bytes read from {array}, over those that are needed",
         lambda stats: stats.loaded_from(array) / least,
@@ -161,7 +161,7 @@ def rising_keys(given: dict, rng: np.random.Generator) -> dict:
 
 
 def equal_and_low(given: dict, rng: np.random.Generator) -> dict:
-    """Equal scores, below any number that stands for minus infinity."""
+    """Equal scores, below any number that could replace minus infinity."""
     q, k = np.full_like(given["Q"], 1e17), np.full_like(given["K"], -1e17)
     return {"Q": q, "K": k, "scale": np.float32(1)}
 
@@ -434,7 +434,7 @@ def merged(given: dict) -> dict:
 
 
 def _without_keys(label: str, which: Callable[..., Any]) -> InputClass:
-    """Parts without keys, where ``which(part, row, rng)`` says; their outputs are no numbers."""
+    """Parts without keys, where ``which(part, row, rng)`` is true. Their outputs are NaN."""
 
     def change(given: dict, rng: np.random.Generator) -> dict:
         lse, outputs = given["part_lse"].copy(), given["parts"].copy()
