@@ -69,6 +69,7 @@ EXPERT_WEIGHTS = KernelExercise(
                     domain.RISING,
                     domain.FALLING,
                     domain.ZEROS_OF_BOTH_SIGNS,
+                    domain.NEAR_LOWEST,
                 ),
                 InputClass("logits hundreds apart", hundreds_apart),
             ),
@@ -125,7 +126,7 @@ EXPERT_OFFSETS = KernelExercise(
     contract=Domain(
         sizes=domain.shapes(
             n=(1, 2, 31, 33, 257, 1025), experts=(1, 2, 31, 32, 33, 200, 256)
-        ).with_outlier(n=20_011),
+        ).with_outlier(n=66_000),
         values=((domain.AS_GIVEN, all_to("first", ""), all_to("last", "")),),
     ),
     method=(
@@ -136,6 +137,7 @@ EXPERT_OFFSETS = KernelExercise(
             at_least=1,
             advice="Count with atomicAdd on the counters in shared memory.",
         ),
+        method.shuffles(2, advice="Scan the counts with warp_scan.", size=(1024, 256)),
     ),
 )
 

@@ -505,6 +505,12 @@ def masked_target(given: Given, rng: np.random.Generator) -> Given:
     return {"wanted": wanted}
 
 
+def seventh_ignored(given: Given, rng: np.random.Generator) -> Given:
+    """Word 7 is ignored, and no target is negative."""
+    target = np.where(given["target"] < 0, 7, given["target"])
+    return {"ignored": 7, "target": target}
+
+
 MERGE_PAIRS = KernelExercise(
     inputs=some_pairs,
     reference=loss_of_pairs,
@@ -525,12 +531,14 @@ MERGE_PAIRS = KernelExercise(
                 moved_pairs("logits near -1000", -1000),
                 moved_pairs("logits about 30,000", 30_000),
                 moved_pairs("logits hundreds apart", 0, 100),
+                moved_pairs("logits near -3e38", -3e38, 1e36),
             ),
             (
                 domain.AS_GIVEN,
                 InputClass("tiles of -inf", empty_tiles),
                 InputClass("NaN where tokens don't count", pairs_of_ignored),
                 InputClass("targets of -inf", masked_target),
+                InputClass("a word ignored", seventh_ignored),
             ),
         ),
     ),

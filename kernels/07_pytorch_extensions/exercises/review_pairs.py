@@ -3,7 +3,7 @@ def review_pairs():
 
     The faults are
     - "start": this line's first value can be larger than every logit of a tile
-    - "edge": this line counts words that don't exist
+    - "edge": this line lets in words that don't exist
     - "range": this line's exponentials can overflow
     - "type": this line keeps too few digits, or too few bits
     - "race": a barrier is missing after this line

@@ -1,6 +1,7 @@
 // Back to tokens: y[t] = the sum over j of weights[t][j] times row places[t][j] of `rows`, for the k
 // assignments of each token in their order. A place of -1 is an assignment that was dropped: it adds
-// nothing. rows has rows of `width` floats, y is tokens x width. Any shape.
+// nothing. rows has rows of `width` floats, y is tokens x width. Any width, and up to
+// 65,535 tokens.
 // grid (ceil(width / 64), tokens), block (64), dynamic shared 0
 
 extern "C" __global__ void rows_to_tokens(const float *rows, const int *places,

@@ -1,5 +1,6 @@
 // SwiGLU: h[r][c] = silu(g) * u with g = both[r][c], u = both[r][width + c] and silu(g) = g / (1 +
-// exp(-g)). both is rows x 2 width floats, from -10,000 to 10,000, and h rows x width. Any shape.
+// exp(-g)). both is rows x 2 width floats, from -10,000 to 10,000, and h rows x width. Any
+// width, and up to 65,535 rows.
 // grid (ceil(width / 128), rows), block (128), dynamic shared 0
 
 extern "C" __global__ void swiglu_rows(const float *both, float *h, int width)

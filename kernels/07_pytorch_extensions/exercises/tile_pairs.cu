@@ -1,7 +1,8 @@
 // The pair of each tile of 128 words: pairs[tile][token] = (largest logit, sum of exp(logit -
 // largest)) over the words of the tile. x is tokens x words logits; the last tile may have fewer
 // words. A logit may be -inf, and a tile that is -inf throughout has the pair (-inf, 0). No logit is
-// +inf or NaN. A warp has a tile of a token. Any number of tokens and of words from 1 on.
+// +inf or NaN. A warp has a tile of a token. Any number of words from 1 on, and up to 65,535
+// tokens.
 // grid (ceil(words / 128), tokens), block (32), dynamic shared 0
 
 #include <math_constants.h>
