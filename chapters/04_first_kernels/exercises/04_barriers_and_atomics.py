@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Counts
-from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
+from course_utils.exercises.authoring.reviews import review
 from course_utils.exercises.authoring.spec import (
     Ask,
     KernelExercise,
     NumberExercise,
-    PythonExercise,
     Target,
 )
 from course_utils.exercises.authoring.vectors import (
@@ -582,22 +580,9 @@ FAULTS = {
 }  # tests/exercises/test_reviewed_kernel.py proves it
 
 
-def reviewed(function: Callable[[], Any]) -> dict[str, int] | None:
-    """How many of the faults a review names, and how many that are none."""
-    found = function()
-    if found is None:
-        return None
-    if type(found) is not dict or {type(fault) for fault in found.values()} - {str}:
-        raise LessonError('return a dictionary, such as {3: "bounds"}')
-    right = sum(found.get(line) == fault for line, fault in FAULTS.items())
-    return {"faults found": right, "false alarms": len(found) - right}
-
-
-REVIEW_THE_COUNT = PythonExercise(
-    cases=((),),
-    reference=lambda: {"faults found": len(FAULTS), "false alarms": 0},
-    call=reviewed,
+REVIEW_THE_COUNT = review(
+    FAULTS,
+    example='{3: "bounds"}',
     start="Go through the words that threads share, and ask of each: which thread writes it, which "
     "reads it, and is there an order between the two?",
-    contract="There is one kernel to review.",
 )

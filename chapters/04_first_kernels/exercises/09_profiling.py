@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from course_utils import ceil_div, measurements
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, kinds, method
+from course_utils.exercises.authoring.claims import read_report
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
@@ -18,7 +17,6 @@ from course_utils.exercises.authoring.spec import (
     Ask,
     KernelExercise,
     NumberExercise,
-    PythonExercise,
     Target,
 )
 from course_utils.exercises.authoring.vectors import (
@@ -27,8 +25,6 @@ from course_utils.exercises.authoring.vectors import (
     spare_blocks,
 )
 from course_utils.exercises.authoring.worked import Worked
-
-from .claims import Claim
 
 PREDICT_COUNTERS = NumberExercise(
     source="04_first_kernels/exercises/shifted_axpy.cu",
@@ -176,7 +172,6 @@ RATIOS = {  # the counters that make the number of each name
     ),
     "divergence": (THREADS, None),
 }
-AGREES = "what the report says"
 
 
 @cache
@@ -193,32 +188,15 @@ def number_behind(letter: str) -> float:
     return report(letter)[of] / (report(letter)[each] if each else 1)
 
 
-def defended(function: Callable[[str], Any], claim: Claim) -> str:
-    """A diagnosis, held against the report."""
-    found = function(claim.name)
-    if not isinstance(found, (tuple, list)) or len(found) != 2:
-        return claim.refuse(found, 'Return a name and its number, such as `("nothing", 4.0)`.')
-    name, number = found
-    if name not in RATIOS:
-        return claim.refuse(found, "Take one of the five names, as the docstring spells them.")
-    if name != REPORTS[claim.name][1]:
-        advice = (
-            "Work out the ratio that belongs to this name, and compare it with its best. Which of "
-            "the report's other ratios is further from its own best?"
-        )
-        return claim.refuse(found, advice)
-    if abs(float(number) - number_behind(claim.name)) > 0.01 * number_behind(claim.name):
-        return claim.refuse(found, "The name is right. Which ratio belongs to it?")
-    return AGREES
-
-
-READ_FIVE_REPORTS = PythonExercise(
+READ_FIVE_REPORTS = read_report(
+    REPORTS,
+    lambda letter: (REPORTS[letter][1], number_behind(letter)),
+    RATIOS,
+    example='("nothing", 4.0)',
+    other_name="Work out the ratio that belongs to this name, and compare it with its best. Which "
+    "of the report's other ratios is further from its own best?",
+    other_number="The name is right. Which ratio belongs to it?",
     function="diagnosis",
-    cases=tuple((Claim(letter),) for letter in REPORTS),
-    reference=lambda claim: AGREES,
-    call=defended,
-    method=Claim.advice,
-    contract="there are five reports",
 )
 
 

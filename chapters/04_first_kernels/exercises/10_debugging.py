@@ -10,13 +10,12 @@ import numpy as np
 
 from course_utils import ceil_div, cp, load, sanitize
 from course_utils.exercises.authoring import domain, kinds, method
+from course_utils.exercises.authoring.claims import Claim
 from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import empty, floats
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, SMALL, one_thread_each
 from course_utils.exercises.authoring.worked import Worked
-
-from .claims import Claim
 
 
 def smoothed(given: dict) -> dict[str, np.ndarray]:

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.reviews import review
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import one_thread_each
 from course_utils.exercises.authoring.worked import Worked
-from course_utils.exercises.isolation.closed_book import run_in_clean_frame
 
 from .common import most_read
 
@@ -397,24 +396,11 @@ FAULTS = {
 }  # tests/exercises/test_reviewed_quantiser.py proves it
 
 
-def reviewed(function: Callable[[], Any]) -> dict[str, int] | None:
-    """How many of the faults a review names, and how many that are none."""
-    found = run_in_clean_frame(function)
-    if found is None:
-        return None
-    if not isinstance(found, dict):
-        raise LessonError('return a dictionary, such as {3: "bounds"}')
-    right = sum(found.get(line) == fault for line, fault in FAULTS.items())
-    return {"faults found": right, "false alarms": len(found) - right}
-
-
-REVIEW_QUANTISER = PythonExercise(
-    cases=((),),
-    reference=lambda: {"faults found": len(FAULTS), "false alarms": 0},
-    call=reviewed,
+REVIEW_QUANTISER = review(
+    FAULTS,
+    example='{3: "bounds"}',
     start="Follow thread 200 through the loop in line 8, then the largest number of a row to line "
     "16.",
-    contract="There is one kernel to review.",
 )
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Box
-from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.reviews import review
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
 from course_utils.layouts import Layout
@@ -262,23 +259,10 @@ FAULTS = {
 }  # tests/exercises/test_reviewed_loader.py proves it
 
 
-def reviewed(function: Callable[[], Any]) -> dict[str, int] | None:
-    """How many of the faults a review names, and how many that are none."""
-    found = function()
-    if found is None:
-        return None
-    if not isinstance(found, dict):
-        raise LessonError('return a dictionary, such as {4: "bytes"}')
-    right = sum(found.get(line) == fault for line, fault in FAULTS.items())
-    return {"faults found": right, "false alarms": len(found) - right}
-
-
-REVIEW_THE_LOADER = PythonExercise(
-    cases=((),),
-    reference=lambda: {"faults found": len(FAULTS), "false alarms": 0},
-    call=reviewed,
+REVIEW_THE_LOADER = review(
+    FAULTS,
+    example='{4: "bytes"}',
     start="Go through the five steps of a TMA copy, and ask when its tile may be overwritten.",
-    contract="There is one kernel to review.",
 )
 
 # --- Place the fence ---

@@ -1,0 +1,75 @@
+"""Cases whose right answer no verdict may show: of exercises that ask for a choice, for inputs
+that show a mistake, or for what a report says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from .spec import PythonExercise
+
+AGREES = "what the report says"
+NEAR = 0.01  # by which a number read from a report may differ
+
+
+@dataclass
+class Claim:
+    """A case: ``name`` is the answer's subject. ``said`` is the next step for an answer that is
+    wrong, which the exercise's ``call`` notes."""
+
+    name: str
+    said: str = ""
+
+    def __repr__(self) -> str:
+        return repr(self.name)
+
+    def refuse(self, answer: Any, said: str) -> str:
+        """The answer as a verdict quotes it, once ``said`` is noted."""
+        self.said = said
+        return answer if isinstance(answer, str) else repr(answer)
+
+    @staticmethod
+    def advice(claim: Claim) -> str:
+        """The ``method`` of an exercise whose cases are claims."""
+        return claim.said
+
+
+def read_report(
+    subjects: Iterable[str],
+    behind: Callable[[str], tuple[str, float]],
+    names: Collection[str],
+    example: str,
+    other_name: str,
+    other_number: str,
+    function: str = "",
+) -> PythonExercise:
+    """The exercise to read a report: the function gets each of ``subjects`` and returns one of
+    ``names`` and the number that proves it, as ``behind`` has them.
+
+    ``example`` is such an answer. ``other_name`` and ``other_number`` are the next step for an
+    answer with another name, and for one with the right name and another number.
+    """
+
+    def defended(answered: Callable[[str], Any], claim: Claim) -> str:
+        found = answered(claim.name)
+        if not isinstance(found, (tuple, list)) or len(found) != 2:
+            return claim.refuse(found, f"Return a name and its number, such as `{example}`.")
+        name, number = found
+        right, proof = behind(claim.name)
+        if name not in names:
+            return claim.refuse(found, "Take one of the names, as the docstring spells them.")
+        if name != right:
+            return claim.refuse(found, other_name)
+        if not abs(float(number) - proof) <= NEAR * abs(proof):
+            return claim.refuse(found, other_number)
+        return AGREES
+
+    return PythonExercise(
+        function=function,
+        cases=tuple((Claim(subject),) for subject in subjects),
+        reference=lambda claim: AGREES,
+        call=defended,
+        method=Claim.advice,
+        contract="The report is given, with all that is asked about it.",
+    )

@@ -1,0 +1,33 @@
+"""Exercises that ask for a review: each line of a given program that has a fault, and its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...errors import LessonError
+from ..isolation.closed_book import run_in_clean_frame
+from .spec import PythonExercise
+
+
+def review(faults: Mapping[int, str], example: str, start: str) -> PythonExercise:
+    """The exercise to return ``faults``: kinds by the numbers of lines. A verdict counts what was
+    found and doesn't say where. ``example`` is a dictionary of the right form, and ``start`` says
+    where to begin."""
+
+    def reviewed(function: Callable[[], Any]) -> dict[str, int] | None:
+        found = run_in_clean_frame(function)
+        if found is None:
+            return None
+        if type(found) is not dict or {type(fault) for fault in found.values()} - {str}:
+            raise LessonError(f"return a dictionary, such as {example}")
+        right = sum(found.get(line) == fault for line, fault in faults.items())
+        return {"faults found": right, "false alarms": len(found) - right}
+
+    return PythonExercise(
+        cases=((),),
+        reference=lambda: {"faults found": len(faults), "false alarms": 0},
+        call=reviewed,
+        start=start,
+        contract="There is one program to review.",
+    )
