@@ -428,6 +428,22 @@ def test_a_header_that_nvcc_reaches_through_a_link_is_no_line_of_the_program(tmp
     assert lines.line([10]) == own
 
 
+@needs_gcc
+@pytest.mark.skipif(not shutil.which("addr2line"), reason="needs addr2line")
+def test_a_line_of_a_folder_with_a_space_is_found(tmp_path):
+    folder = tmp_path / "Chapter 2: lines"
+    folder.mkdir()
+    source, library = folder / "x.c", folder / "x.so"
+    source.write_text("\nint answer(void) { return 42; }\n")
+    subprocess.run(["gcc", "-g", "-shared", "-fPIC", "-o", library, source], check=True)
+    shown = subprocess.run(["nm", library], capture_output=True, text=True, check=True).stdout
+    (address,) = re.findall(r"(\w+) T answer", shown)
+    lines = host_lines.HostLines(library)
+    assert lines._looked_up(int(address, 16)) == [host_lines.HostLine(str(source), 2)]
+    assert lines._process is not None
+    lines._process.communicate()
+
+
 @pytest.mark.parametrize(
     ("mangled", "name"),
     [("scale", "scale"), ("_Z3addIfEvPT_S0_i", "add<float>"), ("_Z1kPfi", "k")],

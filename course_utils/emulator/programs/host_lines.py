@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 _SENTINEL = "0x0"
+_ANSWER = re.compile(r"(.+):(\d+)(?: \(discriminator \d+\))?\n")  # of addr2line
 _CALLED = re.compile(r"&\s*([A-Za-z_][\w.>\-\[\]]*)|\*\*\s*\)\s*([A-Za-z_]\w*)")
 
 
@@ -100,9 +101,9 @@ class HostLines:
             if answer.startswith("0x"):  # the sentinel's own address, and its one line
                 process.stdout.readline()
                 break
-            file, _, number = answer.strip().partition(" ")[0].rpartition(":")
-            if number.isdigit() and not file.startswith("?"):
-                found.append(HostLine(file, int(number)))
+            told = _ANSWER.fullmatch(answer)
+            if told and not told[1].startswith("?"):
+                found.append(HostLine(told[1], int(told[2])))
         return found
 
 
