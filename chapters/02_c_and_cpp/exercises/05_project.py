@@ -9,7 +9,7 @@ REFUSED = "not a picture\n"
 
 
 def numbers_of(words: list[str]) -> list[int]:
-    """The numbers of a picture's words, and none where they are no picture."""
+    """The numbers of a picture's words, and none if they aren't a picture."""
     if words[:1] != ["P2"] or not all(w.isascii() and w.isdigit() for w in words[1:]):
         return []
     numbers = [int(word) for word in words[1:]]
@@ -40,7 +40,7 @@ def picture(rng: np.random.Generator, width: int, height: int, largest: int) -> 
 
 
 def spoilt(rng: np.random.Generator, text: str) -> str:
-    """``text`` with a comment, or with a fault somewhere behind its first word."""
+    """``text`` with a comment, or with a fault somewhere after its first word."""
     words = text.split()
     at = int(rng.integers(1, len(words)))
     change = int(rng.integers(5))
@@ -96,6 +96,6 @@ BLUR_PICTURE = HostExercise(
             picture(np.random.default_rng(8), 1000, 1000, 9)[:-2],  # the last one is missing
         ),
         tried="pictures up to 1,000 pixels wide or high, comments in all places, and texts that "
-        "are no picture",
+        "aren't a picture",
     ),
 )
