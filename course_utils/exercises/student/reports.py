@@ -1,4 +1,4 @@
-"""``%%report 04.pack_positive``: what a learner claims about a project's kernel, and why.
+"""``%%report 04.night_histogram``: a learner's claim about a project's answer, and the reasons.
 
 A report has four sections. It is kept beside the answers, and `make portfolio` shows it.
 """
@@ -41,7 +41,7 @@ def report(line: str, cell: str) -> Note:
 
 
 def sections(text: str) -> dict[str, str]:
-    """What stands below each heading, without comments. Text above the first has the name ""."""
+    """The text below each heading, without comments. Text above the first has the name ""."""
     parts = _HEADING.split(_COMMENT.sub("", text))
     found = {"": parts[0].strip()} if parts[0].strip() else {}
     for name, body in zip(parts[1::2], parts[2::2], strict=True):
@@ -50,7 +50,7 @@ def sections(text: str) -> dict[str, str]:
 
 
 def report_file(exercise: BaseExercise) -> Path:
-    """Where the report on ``exercise`` is kept; it need not exist yet."""
+    """Where the report on ``exercise`` is kept, whether it exists or not."""
     return folder() / f"{exercise.id}.report.md"
 
 
