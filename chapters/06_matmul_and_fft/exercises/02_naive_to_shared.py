@@ -6,6 +6,7 @@ from course_utils import ceil_div
 from course_utils.exercises.authoring import method
 from course_utils.exercises.authoring.launches import Launch
 from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.reviews import review
 from course_utils.exercises.authoring.spec import KernelExercise, Target
 
 from .common import ANY_PRODUCT, matrices, product
@@ -71,4 +72,12 @@ TILED_MATMUL = KernelExercise(
             size=(32, 32, 32),
         ),
     ),
+)
+
+
+REVIEW_PRODUCT = review(
+    {7: "exit", 11: "bounds", 13: "race", 15: "stride"},  # test_reviewed_product.py proves it
+    example='{6: "uncoalesced"}',
+    start="Follow one block through the loop with m = 33, n = 40 and k = 50: which element of a "
+    "tile does each thread store, and when is it read?",
 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils import ceil_div
+from course_utils import ceil_div, measurements
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
+from course_utils.exercises.authoring.claims import read_report
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
@@ -241,6 +242,34 @@ FEWER_WAVEFRONTS = KernelExercise(
     contract=ANY_PRODUCT,
     method=(*ONCE_FOR_EACH_TILE, SUMS_IN_REGISTERS),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
+)
+
+
+GEMMS = {"A": "sgemm_shared_32", "B": "sgemm_register_tile", "C": "sgemm_conflict_free"}
+IN_A_CLOCK = {  # what a multiprocessor can do, by the counter that ncu has of it
+    "FMA units": ("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 128),
+    "issue slots": ("smsp__inst_executed.sum", 4),
+    "shared memory": ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 1),
+    "global memory": ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 4),
+}
+
+
+def limit_of(letter: str) -> tuple[str, float]:
+    """The unit that needs the most clocks, for each clock of the FMAs."""
+    counted = measurements("ncu", "NVIDIA H200")["kernels"][GEMMS[letter]]
+    clocks = {name: counted[counter] / rate for name, (counter, rate) in IN_A_CLOCK.items()}
+    name = max(clocks, key=clocks.__getitem__)
+    return name, clocks[name] / clocks["FMA units"]
+
+
+READ_THREE_GEMMS = read_report(
+    GEMMS,
+    limit_of,
+    IN_A_CLOCK,
+    example='("FMA units", 1.0)',
+    other_name="Work out the clocks of all four units. Which of the others needs more?",
+    other_number="The name is right. Divide its clocks by those of the FMAs.",
+    function="limit",
 )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
+from course_utils.exercises.authoring.claims import read_report
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
@@ -29,6 +30,43 @@ from .common import (
 UNIT = 2.0**32
 EPS_64 = 1e-5
 TAPS = 9
+
+LAUNCHES = {  # tests/exercises/test_shown_material.py works them out of the page's list
+    "arithmetic": ("conv_backward_weight", 2.32 / 7.85),
+    "images": ("relu_backward", 222 / 1451),
+    "launches": ("sgd", 10 / 41),
+    "one image": ("sgd", 1617.0),
+    "reuse": ("conv_backward_input", 8 * 7068 / (8 * 37 + 18)),
+}
+LAUNCHED = [
+    "cross_entropy_forward",
+    "cross_entropy_backward",
+    "linear_backward_input",
+    "linear_backward_weight",
+    "relu_backward",
+    "pool_backward",
+    "norm_backward_sums",
+    "norm_backward",
+    "conv_backward_weight",
+    "conv_backward_input",
+    "sgd",
+    "conv_forward",
+    "norm_statistics",
+    "norm_forward",
+    "relu_forward",
+    "pool_forward",
+    "linear_forward",
+]
+
+READ_THE_LAUNCHES = read_report(
+    LAUNCHES,
+    LAUNCHES.__getitem__,
+    LAUNCHED,
+    example='("sgd", 0.0)',
+    other_name="Which column does the question mean, or which columns? Another row has more there.",
+    other_number="The kernel is right. Which two numbers does the question divide, or add?",
+    function="found",
+)
 
 
 FOUR_FILTERS = KernelExercise(
