@@ -432,7 +432,7 @@ GENERATORS = (
 
 
 def asked_for(seed: int, start: int, n: int) -> None:
-    """Refuses what no generator promises."""
+    """Refuses a call that no generator allows."""
     if not (0 <= seed < 1 << 63 and 0 <= start <= 1 << 40 and 1 <= n <= 20_000):
         raise LessonError(f"draw({seed}, {start}, {n}) asks for more than a generator promises.")
 

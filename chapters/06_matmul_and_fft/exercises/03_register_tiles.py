@@ -246,7 +246,7 @@ FEWER_WAVEFRONTS = KernelExercise(
 
 
 GEMMS = {"A": "sgemm_shared_32", "B": "sgemm_register_tile", "C": "sgemm_conflict_free"}
-IN_A_CLOCK = {  # what a multiprocessor can do, by the counter that ncu has of it
+IN_A_CLOCK = {  # of a multiprocessor: ncu's counter and the most of it
     "FMA units": ("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 128),
     "issue slots": ("smsp__inst_executed.sum", 4),
     "shared memory": ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 1),
@@ -268,7 +268,7 @@ READ_THREE_GEMMS = read_report(
     IN_A_CLOCK,
     example='("FMA units", 1.0)',
     other_name="Work out the clocks of all four units. Which of the others needs more?",
-    other_number="The name is right. Divide its clocks by those of the FMAs.",
+    other_number="The name is right. Divide its clocks by the FMAs' clocks.",
     function="limit",
 )
 

@@ -115,7 +115,7 @@ def logarithm_of_sums(x: np.ndarray) -> np.ndarray:
 
 
 def matrix_of_rows(x: Any) -> None:
-    """Refuses what no softmax promises."""
+    """Refuses arguments that no softmax allows."""
     if not isinstance(x, np.ndarray) or x.dtype != np.float32 or x.ndim != 2:
         what = getattr(x, "dtype", type(x).__name__)
         raise LessonError(
@@ -268,7 +268,7 @@ def central(taps: np.ndarray, most: int) -> np.ndarray:
 
 
 def image_and_taps(image: Any, taps: Any) -> None:
-    """Refuses what no convolution promises."""
+    """Refuses arguments that no convolution allows."""
     for name, array, most in (("image", image, 100), ("taps", taps, 9)):
         if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.ndim != 2:
             what = getattr(array, "dtype", type(array).__name__)

@@ -238,7 +238,7 @@ def flipped(column: int) -> int:
 
 
 def element(row: int, column: int) -> None:
-    """Refuses what is no element of the tile."""
+    """Refuses a row or a column outside the tile."""
     if not (0 <= row < 32 and 0 <= column < 32):
         raise LessonError(f"place({row}, {column}) is outside the tile of 32 x 32.")
 

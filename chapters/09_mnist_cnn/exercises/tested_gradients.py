@@ -150,7 +150,7 @@ LAYERS = (
 
 
 def numbers_for_a_layer(x: Any) -> None:
-    """Refuses what no layer promises."""
+    """Refuses arguments that no layer allows."""
     if not isinstance(x, np.ndarray) or x.dtype != np.float64 or x.ndim != 1:
         what = getattr(x, "dtype", type(x).__name__)
         raise LessonError(
@@ -253,7 +253,7 @@ POOLS = (
 
 
 def planes_and_gradients(x: Any, dy: Any) -> None:
-    """Refuses what no max pool promises."""
+    """Refuses arguments that no max pool allows."""
     for name, array in (("x", x), ("dy", dy)):
         if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.ndim != 3:
             what = getattr(array, "dtype", type(array).__name__)
