@@ -171,7 +171,7 @@ STABLE_ROWS = KernelExercise(
     contract=Domain(
         sizes=domain.shapes(
             n=(1, 2, 31, 32, 33, 65, 257, 1025), experts=(1, 2, 3, 8, 40)
-        ).with_outlier(n=4099),
+        ).with_outlier(n=66_000),
         values=((domain.AS_GIVEN, all_to("first", "offsets"), all_to("last", "offsets")),),
     ),
     method=(
@@ -180,6 +180,14 @@ STABLE_ROWS = KernelExercise(
             "global", at_most=0, advice="Ballots give the same order in every run: no atomics."
         ),
         method.balanced_loads(2.0, size=(1024, 3)),
+        method.instructions(
+            "ballots",
+            "vote.",
+            "match.",
+            at_least=1,
+            advice="`__ballot_sync` gives every lane the answers of all 32, always in their order.",
+            size=(1024, 3),
+        ),
     ),
 )
 

@@ -366,6 +366,9 @@ LOSS_OF_TOKENS = KernelExercise(
     ),
     method=(
         bytes_of("W", 4 * 3 * 64 * WIDTH, (3, 64), "A token's block reads each row of W once."),
+        method.shared_memory_limit(
+            2048, advice="Two numbers for each warp are enough: keep no list of logits."
+        ),
         method.balanced_loads(at_most=1.2, size=(1, 128)),
         method.one_store_per_result(),
     ),
