@@ -16,7 +16,7 @@ FULL = 1 << 24
 
 
 def state(rng: np.random.Generator, size: tuple[int, int]) -> dict[str, Any]:
-    """n parameters in that many arrays. The first ones are short or empty and the last ones long."""
+    """n parameters in that many arrays. The first are short or empty, the last long."""
     n, arrays = size
     ends = np.sort((n + 1) * rng.random(arrays) ** 4).astype(np.int32)
     ends[-1] = n
