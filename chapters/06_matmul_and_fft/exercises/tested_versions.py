@@ -16,7 +16,7 @@ from course_utils.exercises.authoring.versions import Version
 
 def softmax(x: np.ndarray, start: Any = None, wide: type = np.float64) -> np.ndarray:
     """Row by row, less the maximum of the row, or less another number."""
-    values = x.astype(wide)
+    values: np.ndarray = x.astype(wide)
     power = np.exp(values - (values.max(axis=1, keepdims=True) if start is None else start(values)))
     y: np.ndarray = (power / power.sum(axis=1, keepdims=True)).astype(np.float32)
     return y

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
 from runpy import run_path
 from typing import Any
 
@@ -17,15 +15,14 @@ from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import (
     AS_GIVEN,
     Domain,
-    DrawnCases,
     Given,
     InputClass,
 )
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
+from course_utils.exercises.authoring.spec import KernelExercise, Target
+from course_utils.exercises.authoring.versions import Version, told_apart
 from course_utils.exercises.authoring.worked import Worked
-from course_utils.exercises.isolation.closed_book import run_in_clean_frame
 from course_utils.paths import KERNELS
 
 EPS = np.float32(1e-5)
@@ -119,19 +116,6 @@ WELFORD_ROWS = KernelExercise(
 # --- a test of layer normalisation ---
 
 
-@dataclass
-class LayerNorm:
-    """A colleague's layer normalisation for the test, right or with the one mistake in ``text``."""
-
-    text: str
-    computes: Callable[..., Any]
-    right: bool = False
-    calls: int = 0
-
-    def __repr__(self) -> str:
-        return f"<{self.text}>"
-
-
 def normalised(
     x: np.ndarray,
     weight: np.ndarray,
@@ -213,34 +197,34 @@ def _nan_for_equal(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: flo
 
 
 LAYER_NORMS = (
-    LayerNorm("a right one, in float64", normalised, right=True),
-    LayerNorm(
+    Version("a right one, in float64", normalised, right=True),
+    Version(
         "divides by columns - 1", lambda *given: normalised(*given, variance=_divided_by_less_one)
     ),
-    LayerNorm("adds eps to the root", _eps_outside),
-    LayerNorm(
+    Version("adds eps to the root", _eps_outside),
+    Version(
         "forgets eps",
         lambda x, weight, bias, eps: normalised(x, weight, bias, 1e-12),
     ),
-    LayerNorm(
+    Version(
         "takes the mean of squares less the square of the mean, in float32",
         lambda *given: normalised(*given, variance=_by_squares, wide=np.float32),
     ),
-    LayerNorm(
+    Version(
         "forgets the bias",
         lambda x, weight, bias, eps: normalised(x, weight, 0 * bias, eps),
     ),
-    LayerNorm(
+    Version(
         "forgets the weight",
         lambda x, weight, bias, eps: normalised(x, 0 * weight + 1, bias, eps),
     ),
-    LayerNorm("stores whole warps of columns alone", _whole_warps),
-    LayerNorm("overwrites x", _in_place),
-    LayerNorm("returns the same array at each call", _as_kept),
-    LayerNorm("reads 2048 columns at most", _most_columns),
-    LayerNorm("has a block for each of 32 rows, and no loop", _first_rows),
-    LayerNorm("gives NaN for a row of equal numbers", _nan_for_equal),
-    LayerNorm(
+    Version("stores whole warps of columns alone", _whole_warps),
+    Version("overwrites x", _in_place),
+    Version("returns the same array at each call", _as_kept),
+    Version("reads 2048 columns at most", _most_columns),
+    Version("has a block for each of 32 rows, and no loop", _first_rows),
+    Version("gives NaN for a row of equal numbers", _nan_for_equal),
+    Version(
         "a right one, in float32 and two passes",
         lambda *given: normalised(*given, wide=np.float32),
         right=True,
@@ -248,35 +232,22 @@ LAYER_NORMS = (
 )
 
 
-def put_to_the_test(is_right: Callable[..., Any], version: LayerNorm) -> Any:
-    """The answer of the student's test to this version."""
-
-    def layer_norm(x: Any, weight: Any, bias: Any, eps: Any) -> np.ndarray:
-        for name, array, axes in (("x", x, 2), ("weight", weight, 1), ("bias", bias, 1)):
-            if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.ndim != axes:
-                what = getattr(array, "dtype", type(array).__name__)
-                axes_are = f"{getattr(array, 'ndim', 'no')} axes, {what}"
-                raise LessonError(f"{name} has {axes_are}. It should have {axes}, float32.")
-        if not x.shape[1] == len(weight) == len(bias) > 0:
-            raise LessonError(f"x has shape {x.shape}, weight {weight.shape}, bias {bias.shape}.")
-        version.calls += 1
-        with np.errstate(all="ignore"):
-            return version.computes(x, weight, bias, float(eps))
-
-    return run_in_clean_frame(partial(is_right, layer_norm))
+def rows_to_norm(x: Any, weight: Any, bias: Any, eps: Any) -> None:
+    """Refuses arguments that no layer normalisation allows."""
+    for name, array, axes in (("x", x, 2), ("weight", weight, 1), ("bias", bias, 1)):
+        if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.ndim != axes:
+            what = getattr(array, "dtype", type(array).__name__)
+            axes_are = f"{getattr(array, 'ndim', 'no')} axes, {what}"
+            raise LessonError(f"{name} has {axes_are}. It should have {axes}, float32.")
+    if not x.shape[1] == len(weight) == len(bias) > 0:
+        raise LessonError(f"x has shape {x.shape}, weight {weight.shape}, bias {bias.shape}.")
 
 
-TEST_LAYER_NORM = PythonExercise(
-    function="is_right",
-    cases=tuple((replace(version),) for version in LAYER_NORMS),
-    reference=lambda version: version.right,
-    contract=DrawnCases(lambda rng: (replace(LAYER_NORMS[rng.integers(len(LAYER_NORMS))]),), 14),
-    call=put_to_the_test,
-    method=lambda version: (
-        "" if version.calls else "Your test never called the layer_norm that it judges."
-    ),
-    start="Which call of layer_norm would show it: with how many rows and columns, which numbers "
+TEST_LAYER_NORM = told_apart(
+    LAYER_NORMS,
+    "Which call of layer_norm would show it: with how many rows and columns, which numbers "
     "and which eps, and which arrays would you compare after it?",
+    rows_to_norm,
 )
 
 

@@ -14,6 +14,7 @@ from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.reviews import review
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
 from course_utils.exercises.isolation.closed_book import run_in_clean_frame
@@ -557,22 +558,9 @@ MERGE_PAIRS = KernelExercise(
 FAULTS = {4: "start", 6: "edge", 11: "range", 16: "type"}
 
 
-def reviewed(function: Callable[[], Any]) -> dict[str, int] | None:
-    """How many of the faults a review names, and how many that are none."""
-    found = run_in_clean_frame(function)
-    if found is None:
-        return None
-    if not isinstance(found, dict):
-        raise LessonError('return a dictionary, such as {3: "edge"}')
-    right = sum(found.get(line) == fault for line, fault in FAULTS.items())
-    return {"faults found": right, "false alarms": len(found) - right}
-
-
-REVIEW_PAIRS = PythonExercise(
-    cases=((),),
-    reference=lambda: {"faults found": len(FAULTS), "false alarms": 0},
-    call=reviewed,
+REVIEW_PAIRS = review(
+    FAULTS,
+    example='{3: "edge"}',
     start="Follow the logits -100 and -101 through lines 4 to 13, then a logit of 100 through line "
     "11.",
-    contract="There is one kernel to review.",
 )

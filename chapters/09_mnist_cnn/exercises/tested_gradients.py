@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -128,11 +129,11 @@ LAYERS = (
     Version("a normalisation, right", layer(normalised, through_norm), right=True),
     Version(
         "a normalisation, with its mean as a constant",
-        layer(normalised, lambda *given: through_norm(*given, mean=False)),
+        layer(normalised, partial(through_norm, mean=False)),
     ),
     Version(
         "a normalisation, with its variance as a constant",
-        layer(normalised, lambda *given: through_norm(*given, variance=False)),
+        layer(normalised, partial(through_norm, variance=False)),
     ),
     Version("products of neighbours, right", layer(differences, of_differences), right=True),
     Version("products of neighbours, the second not added", layer(differences, not_added)),
@@ -233,12 +234,12 @@ def over_x(x: Array, dy: Array) -> Array:
 
 POOLS = (
     Version("a right one, by argmax", to_the_winner, right=True),
-    Version("takes the last of equal pixels", lambda *given: to_the_winner(*given, (3, 2, 1, 0))),
-    Version("goes down the columns first", lambda *given: to_the_winner(*given, (0, 2, 1, 3))),
-    Version("sends dy to all of the largest", lambda *given: to_all(*given, shared=False)),
-    Version("shares dy among the largest", lambda *given: to_all(*given, shared=True)),
-    Version("starts its search with 0", lambda *given: one_by_one(*given, start=0)),
-    Version("starts its search with -1e30", lambda *given: one_by_one(*given, start=-1e30)),
+    Version("takes the last of equal pixels", partial(to_the_winner, order=(3, 2, 1, 0))),
+    Version("goes down the columns first", partial(to_the_winner, order=(0, 2, 1, 3))),
+    Version("sends dy to all of the largest", partial(to_all, shared=False)),
+    Version("shares dy among the largest", partial(to_all, shared=True)),
+    Version("starts its search with 0", partial(one_by_one, start=0)),
+    Version("starts its search with -1e30", partial(one_by_one, start=-1e30)),
     Version("takes the largest magnitude", lambda x, dy: to_the_winner(np.abs(x), dy)),
     Version("makes integers of the pixels", lambda x, dy: to_the_winner(np.trunc(x), dy)),
     Version("looks at plane 0 alone", of_plane_0),

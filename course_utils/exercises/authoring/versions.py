@@ -42,13 +42,18 @@ def told_apart(
     """
 
     def put_to_the_test(test: Callable[..., Any], version: Version) -> Any:
-        def tested(*arguments: Any) -> Any:
-            check(*arguments)
-            version.calls += 1
-            with np.errstate(all="ignore"):
-                return version.computes(*arguments)
+        computes, calls = version.computes, [0]
 
-        return run_in_clean_frame(partial(test, tested))
+        def tested(*arguments: Any) -> Any:  # without the version, which knows if it is right
+            check(*arguments)
+            calls[0] += 1
+            with np.errstate(all="ignore"):
+                return computes(*arguments)
+
+        try:
+            return run_in_clean_frame(partial(test, tested))
+        finally:
+            version.calls = calls[0]
 
     return PythonExercise(
         function=function,
