@@ -16,6 +16,7 @@ from course_utils.emulator import (
     KernelFault,
     Options,
 )
+from course_utils.emulator.memory.uninitialised import InitShadow
 
 F32 = np.float32
 COPY = "y[threadIdx.x] = x[threadIdx.x];"
@@ -259,3 +260,15 @@ extern "C" __global__ void f(const float *x, float *y)
     assert [f.kind for f in found] == ([] if clean else [UNINITIALISED])
     if clean:
         assert (y.get() == np.arange(32) % 8).all()
+
+
+def test_memory_that_a_graph_allocates_anew_is_looked_at_from_end_to_end():
+    """A look narrows the bytes where a read may find something. New memory widens them again."""
+    shadow = InitShadow(64)
+    shadow.forget(64)
+    shadow.write(np.arange(8, 16), 4, None)
+    assert not shadow.complete()
+    assert (shadow.low, shadow.high) == (0, 31)
+    shadow.forget(64)
+    assert (shadow.low, shadow.high) == (0, 64)
+    assert shadow.untouched(64)

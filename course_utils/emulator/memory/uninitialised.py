@@ -47,6 +47,12 @@ class InitShadow:
             self.low, self.high = int(left[0]), int(left[-1])
         return not len(left)
 
+    def forget(self, size: int) -> None:
+        """Let the first ``size`` bytes be as if they had never been written."""
+        self.bytes[:size] = 0xFF
+        self.low, self.high, self.marks = 0, self.stride, None
+        self._looks, self._next = 0, 1
+
     def untouched(self, size: int) -> bool:
         """True when none of the first ``size`` bytes has been written."""
         return bool((self.bytes[:size] == 0xFF).all())

@@ -69,7 +69,7 @@ class ProgramAllocations:
             region = GLOBAL.add(title, storage)
             region.unwritten = Unwritten(storage)
             region.unwritten.found = shadow = InitShadow(size)
-            shadow.bytes[:size] = 0xFF
+            shadow.forget(size)
         else:
             start = self.library.emulator_pages(size)
             if not start:
@@ -120,7 +120,7 @@ class ProgramAllocations:
         if found is not None and found.region.unwritten is not None:
             shadow = found.region.unwritten.found
             if shadow is not None:
-                shadow.bytes[: found.size] = 0xFF
+                shadow.forget(found.size)
 
     def renew(self, start: int) -> None:
         """Allocate a graph's memory at its launch, at the old address again if it was freed."""
