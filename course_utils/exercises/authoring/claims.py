@@ -1,5 +1,5 @@
 """Cases whose right answer no verdict may show: of exercises that ask for a choice, for inputs
-that show a mistake, or for what a report says."""
+that show a mistake, or for the sense of a report."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from ...checking.tolerance import Tolerance
 from .spec import PythonExercise
 
-AGREES = "what the report says"
-NEAR = 0.01  # by which a number read from a report may differ
+AGREES = "as the report has it"
+NEAR = Tolerance(rtol=0.01, atol=0.0)  # of a number that is read from a report
 
 
 @dataclass
@@ -61,7 +64,7 @@ def read_report(
             return claim.refuse(found, "Take one of the names, as the docstring spells them.")
         if name != right:
             return claim.refuse(found, other_name)
-        if not abs(float(number) - proof) <= NEAR * abs(proof):
+        if not NEAR.close(np.float64(number), np.float64(proof)):
             return claim.refuse(found, other_number)
         return AGREES
 

@@ -16,8 +16,8 @@ from .spec import PythonExercise
 
 @dataclass
 class Version:
-    """A function for the test, right or with the one mistake that ``text`` names. It ``computes``
-    what the test calls it for. ``calls`` counts these calls."""
+    """A function for the test, right or with the one mistake that ``text`` names. The test calls
+    ``computes``, and ``calls`` counts how often."""
 
     text: str
     computes: Callable[..., Any]
@@ -60,7 +60,9 @@ def told_apart(
         cases=tuple((replace(version),) for version in versions),
         reference=lambda version: version.right,
         call=put_to_the_test,
-        method=lambda version: "" if version.calls else "Your test never called what it judges.",
+        method=lambda version: (
+            "" if version.calls else "Your test never called the function that it judges."
+        ),
         start=start,
-        contract="The versions are given: a test is right if it tells them apart.",
+        contract="The versions are given: a test is right if it accepts the right ones alone.",
     )
