@@ -3,7 +3,7 @@
 // rows of an expert stay in the order of tokens: a stable sort by expert. Any n.
 // The idea: the rank inside of a chunk, as sort_pass finds it for digits: match_any in a warp, and
 // the counts of earlier warps.
-// Limit: two integers for each warp and expert in shared memory.
+// Limit: an integer for each warp and expert in shared memory.
 // grid (ceil(n / CHUNK)), block (CHUNK), dynamic shared 0
 
 #include "experts.cuh"
