@@ -350,6 +350,17 @@ def test_a_header_of_a_library_is_named_with_its_wheel(log, wheel):
     assert wheel in (said := program_building._wheel_for(log)) and bool(said) == bool(wheel)
 
 
+def test_a_function_that_cuda_13_dropped_is_told_with_its_new_name():
+    log = """p.cu(4): error: identifier "cudaThreadSynchronize" is undefined
+p.cu(5): error: identifier "cudaThreadSynchronize" is undefined
+p.cu(6): error: identifier "own" is undefined"""
+    assert program_building._new_names_for(log) == (
+        " CUDA 13 has no cudaThreadSynchronize: add the option "
+        "-DcudaThreadSynchronize=cudaDeviceSynchronize"
+    )
+    assert program_building._new_names_for("own") == ""
+
+
 @pytest.mark.parametrize(
     ("major", "wanted"),
     [

@@ -68,6 +68,16 @@ _THERE = (
     "nvtx3",
 )  # libraries that programs may call
 _NO_HEADER = re.compile(r"(?:fatal error: |open source file \")([\w/]+)\.h(?:pp)?\b")
+# Functions that CUDA 13 has no more, and what they did under another name.
+_RENAMED = {
+    "cudaThreadSynchronize": "cudaDeviceSynchronize",
+    "cudaThreadExit": "cudaDeviceReset",
+    "cudaThreadGetLimit": "cudaDeviceGetLimit",
+    "cudaThreadSetLimit": "cudaDeviceSetLimit",
+    "cudaThreadGetCacheConfig": "cudaDeviceGetCacheConfig",
+    "cudaThreadSetCacheConfig": "cudaDeviceSetCacheConfig",
+}
+_UNDEFINED = re.compile(r"identifier \"(\w+)\" is undefined")
 _DECLARED = "void emulator_missing(const char *);\nvoid emulator_part(void (*)(void **), void *);\n"
 _LIBRARIES = ("cu", "nv")  # of CUDA: our runtime library replaces them
 _PREFIXES = ("cu", "__cuda", "nvrtc", "nvml", "nccl", "npp", "nvjpeg")
@@ -208,7 +218,8 @@ def build_program(
     try:
         warnings = _run(command, " ".join(Path(name).name for name in sources), beside)
     except CannotBuild as error:
-        raise CannotBuild(f"{error}{_wheel_for(error.log)}", error.log) from None
+        hints = f"{_wheel_for(error.log)}{_new_names_for(error.log)}"
+        raise CannotBuild(f"{error}{hints}", error.log) from None
     stand_in = build_stand_in(nvcc.includes, folder)
     foreign = tuple(map(str, (*nvcc.includes, *libraries, "/usr/include", "/usr/lib")))
     missing = build_missing(library, stand_in, folder)
@@ -227,6 +238,15 @@ def _wheel_for(log: str) -> str:
                 f"{_WHEELS[library]}`) the program compiles, and ends where it calls {library}."
             )
     return ""
+
+
+def _new_names_for(log: str) -> str:
+    """A sentence about old functions that the compiler doesn't find, or ""."""
+    old = [name for name in dict.fromkeys(_UNDEFINED.findall(log)) if name in _RENAMED]
+    if not old:
+        return ""
+    options = " ".join(f"-D{name}={_RENAMED[name]}" for name in old)
+    return f" CUDA 13 has no {' and no '.join(old)}: add the option {options}"
 
 
 def _symbols(library: Path, kind: str) -> set[str]:
