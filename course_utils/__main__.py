@@ -21,7 +21,7 @@ COMMANDS = {
     "grade": ("judge students' notebooks", "exercises.cli"),
     "exam": ("print the quiz questions as an exam bank for Moodle (GIFT)", "exercises.cli"),
     "slides": ("print a chapter's slides as one HTML page", "exercises.cli"),
-    "outcomes": ("print what each notebook teaches, beside its exercises", "exercises.cli"),
+    "outcomes": ("print each notebook's outcomes beside its exercises", "exercises.cli"),
     "bench": ("measure the emulator, or the kernels on a GPU", "benchmarks.cli"),
     "prove-blackwell": (
         "run and time the kernels for sm_100a on a B200",

@@ -1,4 +1,4 @@
-"""PNGs in 256 colours, for figures and for what is committed of a notebook."""
+"""PNGs in 256 colours, for figures and for committed notebooks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 
 
 def with_palette(picture: bytes) -> bytes:
-    """An opaque PNG in 256 colours, where that is smaller; any other as it is. It takes about a
+    """An opaque PNG in 256 colours, where that is smaller, and any other as it is. It takes about a
     third of the bytes, and a colour is off by less than one step of 255 on average."""
     from PIL import Image
 

@@ -210,7 +210,7 @@ def _data(data: NotebookNode) -> NotebookNode:
 
 
 def _picture(png: str) -> str:
-    """``png`` (base64) with a palette; pyplot's own figures come without one."""
+    """``png``, base64, with a palette. pyplot's own figures come without one."""
     picture = base64.b64decode(png)
     if not picture.startswith(PNG_SIGNATURE) or picture[COLOUR_TYPE_AT] == IN_A_PALETTE:
         return png

@@ -72,7 +72,7 @@ def of_both_signs(given: dict, rng: np.random.Generator) -> dict:
 
 
 def equal_and_low(given: dict, rng: np.random.Generator) -> dict:
-    """Equal scores, below any number that stands for minus infinity."""
+    """Equal scores, below any number that is taken for minus infinity."""
     q, keys = np.full_like(given["q"], 1e17), np.full_like(given["K"], -1e17)
     return {"q": q, "K": keys, "scale": np.float32(1)}
 

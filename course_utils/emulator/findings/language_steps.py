@@ -135,7 +135,7 @@ NUMBA: Steps = {
     Cause.NO_ORDER_IN_GRID: f"{_NUMBA_APART} {_FROM_BEFORE}",
     Cause.UPDATE_NOT_ATOMIC: f"No barrier helps here. {_NUMBA_ATOMIC}",
     Cause.TEST_NOT_ATOMIC: "No barrier helps here. Let one atomic do both, the test and the store, "
-    "and ask what it returns: if cuda.atomic.cas(x, i, old, new) == old. For the largest or the "
+    "and look at its result: if cuda.atomic.cas(x, i, old, new) == old. For the largest or the "
     "smallest value that's cuda.atomic.max or cuda.atomic.min.",
     Cause.READ_BESIDE_ATOMIC: "Leave the read out, and use the value that the atomic returns, the "
     "one from before its update: slot = cuda.atomic.add(count, 0, 1). cuda.atomic.max and "
@@ -215,8 +215,8 @@ WARP: Steps = {
     Cause.NO_ORDER_IN_BLOCK: f"{_WARP_APART} {_FROM_BEFORE}",
     Cause.NO_ORDER_IN_GRID: f"{_WARP_APART} {_FROM_BEFORE}",
     Cause.UPDATE_NOT_ATOMIC: _WARP_ATOMIC,
-    Cause.TEST_NOT_ATOMIC: "Let one atomic do both, the test and the store, and ask what it "
-    "returns: if wp.atomic_cas(x, i, old, new) == old. For the largest or the smallest value "
+    Cause.TEST_NOT_ATOMIC: "Let one atomic do both, the test and the store, and look at its "
+    "result: if wp.atomic_cas(x, i, old, new) == old. For the largest or the smallest value "
     "that's wp.atomic_max or wp.atomic_min.",
     Cause.READ_BESIDE_ATOMIC: "Leave the read out, and use the value that the atomic returns, the "
     "one from before its update: slot = wp.atomic_add(count, 0, 1).",

@@ -130,7 +130,7 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.UPDATE_NOT_ATOMIC: "No barrier helps here. Let an atomic do the whole update, such as "
     "atomicAdd or atomicMax. Or give each thread its own result, and combine them by a reduction.",
     Cause.TEST_NOT_ATOMIC: "No barrier helps here. Let one atomic do both, the test and the store, "
-    "and ask what it returns: if (atomicCAS(&x[i], old, new) == old). For the largest or the "
+    "and look at its result: if (atomicCAS(&x[i], old, new) == old). For the largest or the "
     "smallest value that's atomicMax or atomicMin.",
     Cause.READ_BESIDE_ATOMIC: "Leave the read out, and use the value that the atomic returns, the "
     "one from before its update: slot = atomicAdd(count, 1). atomicMax and atomicMin compare by "
@@ -150,7 +150,7 @@ CAUSE_STEPS: dict[Cause, str] = {
     "thread alone write it?",
     Cause.SAME_INDEX_COUNTED: "The index is made of values that were loaded or counted: work it "
     "out for both threads. If it's a position, does each count the elements before its own? One "
-    "drawn from a counter is what the atomic returns: slot = atomicAdd(count, 1).",
+    "drawn from a counter is the result of the atomic: slot = atomicAdd(count, 1).",
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
     "tells them apart, such as threadIdx, blockIdx or an image's number, and is a row as long as "
     "this array's rows? If the value is the same for all, let one thread write it.",

@@ -193,8 +193,8 @@ WITH_CASE = (
 TOO_MANY = "numbers of it count"  # of an input of the case that is too long to be shown
 # The same where they are too many, and another size is right.
 BESIDE_RIGHT = (
-    "It's right at the first of the two sizes and wrong at the second: what comes in between, "
-    "another tile, another warp, another block? Follow the first wrong element there."
+    "It's right at the first of the two sizes and wrong at the second: which of these is in "
+    "between, another tile, another warp, another block? Follow the first wrong element there."
 )
 
 NEXT_STEP: dict[str, str] = {

@@ -153,7 +153,7 @@ def needed_inputs(
     enough: int | None = None,
 ) -> tuple[list[int], ...]:
     """The indices of the input ``name`` that the first wrong element takes, along each axis of the
-    array as it is given; where there are ``enough``, perhaps not all."""
+    array as it is given. Where there are ``enough``, perhaps not all."""
     assert wrong.first is not None, "only a wrong element takes inputs"
     index = wrong.first.index
     if wrong.name in exercise.by_columns:
@@ -168,8 +168,8 @@ def _needed(
     label: str,
     enough: int | None = None,
 ) -> tuple[list[int], ...]:
-    """The same for an input by its ``label``, along each axis of the array as it is shown; nothing
-    for a number."""
+    """The same for an input by its ``label``, along each axis of the array as it is shown, and
+    nothing for a number."""
     name = label if label in given else label.removeprefix("old ")
     if np.ndim(given[name]) == 0:
         return ()

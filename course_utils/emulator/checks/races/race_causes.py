@@ -82,7 +82,7 @@ def cause_of(
     if store := takes_lock(access.group.code, paths, *pair):
         return Cause.LOCK_NOT_ATOMIC, f"\n  {LOCK.format(loop=access.loop(), store=store.location)}"
     if volatile and cause in OF_FLAGS and access.strong:
-        cause = Cause.NO_ORDER_IN_GRID  # the accesses are themselves what looks like a flag
+        cause = Cause.NO_ORDER_IN_GRID  # the accesses themselves look like a flag
     if cause in (Cause.NO_ORDER_IN_WARP, Cause.NO_ORDER_IN_BLOCK, Cause.NO_ORDER_IN_GRID):
         if access.site.instruction.opcode == "wgmma":
             return Cause.NO_ORDER_BEFORE_WGMMA, "\n  with no __syncthreads() in between."
@@ -150,7 +150,7 @@ def note_of(
 
 def _stores_too(access: CheckedAccess, entry: int, cells: np.ndarray, at: int) -> bool | None:
     """Whether the thread of an earlier access accesses the same cell as the lane at position
-    ``at`` by this very instruction; None where it doesn't execute it now."""
+    ``at`` by this very instruction. None where it doesn't execute it now."""
     earlier = access.earlier(entry)
     found = np.flatnonzero(access.group.lanes == earlier)
     return bool((cells[found] == cells[at]).any()) if len(found) else None

@@ -146,7 +146,7 @@ def _base(address: ptx.Address) -> int | None:
 
 
 def _without_bit_field(check: InitCheck, marks: np.ndarray, mask: int) -> np.ndarray:
-    """The marks without those of bytes that hold a bit field which is about to be set. The other
+    """The marks without bytes that hold a bit field which is about to be set. The other
     bits of these bytes count as set, because marks know whole bytes only."""
     own = np.zeros(len(marks), bool)  # read from an array of one thread or block
     for number in np.unique(marks[marks != 0] >> RECORD_SHIFT):

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...notebooks.canonical import read_file
 from ...paths import notebook_name
 from ...text_tables import markdown_table
-from .registry import all_exercises
+from ..authoring.registry import all_exercises
 
 _ITEM = re.compile(r"^[-*] (.+(?:\n {2,}.+)*)", re.M)
 
