@@ -148,7 +148,8 @@ def test_the_fastest_library_is_the_one_that_runs_for_seconds(recorded):
 def test_what_is_measured_for_seconds_is_also_measured_in_bursts():
     chosen = [case for case in CASES if case.sustained_sizes]
     told = re.compile(
-        "^GEMM, |^convolution, (fp32|bf16)$|^(causal )?attention on wgmma|^QR of many matrices"
+        "^(grouped )?GEMM, |^convolution, (fp32|bf16)$|^(causal )?attention on wgmma"
+        "|^QR of many matrices|^a linear layer and its loss and gradients"
     )
     assert {case.what for case in chosen} == {case.what for case in CASES if told.search(case.what)}
     assert all(set(case.sustained_sizes) <= set(case.gpu_sizes) for case in chosen)
@@ -195,5 +196,5 @@ def test_the_oldest_records_are_measured_first_and_missing_ones_before_them(monk
             (old, "2026-11-23T09:30"),
         )
     ]
-    monkeypatch.setattr(cli, "measurements", lambda name, gpu: {"records": records})
+    monkeypatch.setattr(cli.kernel_records, "records_of", lambda gpu: records)
     assert cli.oldest_first(sizes) == [missing, older, old, new]

@@ -52,7 +52,7 @@ def edges(e: Evidence) -> Diagnosis | None:
 
 def off_diagonal(e: Evidence) -> Diagnosis | None:
     """Right in the square tiles where row and column are alike, and in no other."""
-    if e.wrong.ndim < 2:
+    if e.wrong.ndim < 2 or e.untouched:
         return None
     rows, columns = (np.indices(e.wrong.shape)[axis] for axis in (-2, -1))
     for side in TILES:
