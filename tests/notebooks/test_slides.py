@@ -42,6 +42,12 @@ CELLS = [
 
 
 @pytest.fixture
+def converter():
+    reason = "JupyterLab brings the packages that turn Markdown into HTML"
+    pytest.importorskip("nbconvert", reason=reason)
+
+
+@pytest.fixture
 def book(tmp_path):
     (tmp_path / "warp.svg").write_text("<svg/>")
     path = tmp_path / "01_warps.ipynb"
@@ -49,7 +55,7 @@ def book(tmp_path):
     return path
 
 
-def test_sections_predictions_and_quizzes_become_slides(book):
+def test_sections_predictions_and_quizzes_become_slides(book, converter):
     slides = re.findall(r"<section>(.*?)</section>", page([book]), re.S)
     texts = [" ".join(re.sub("<[^>]*>", " ", slide).split()) for slide in slides]
     assert texts == [
@@ -64,11 +70,11 @@ def test_sections_predictions_and_quizzes_become_slides(book):
     assert [slide.count("<img") for slide in slides] == [0, 1, 0, 1, 0, 0, 0]
 
 
-def test_the_page_needs_no_other_file(book):
+def test_the_page_needs_no_other_file(book, converter):
     assert set(re.findall(r'(?:src|href)="([^:"]*)', page([book]))) == {"data"}
 
 
-def test_a_picture_that_is_missing_is_an_error(book):
+def test_a_picture_that_is_missing_is_an_error(book, converter):
     (book.parent / "warp.svg").unlink()
     with pytest.raises(LessonError, match=r"warp\.svg is no picture"):
         page([book])

@@ -57,8 +57,6 @@ def report_file(exercise: BaseExercise) -> Path:
 def as_html(exercise: BaseExercise) -> str:
     """The report on ``exercise``, and nothing where there is none: its Markdown, with the ends of
     its lines kept, and HTML in it as text. Raises LessonError if its file can't be read."""
-    import mistune
-
     file = report_file(exercise)
     try:
         text = file.read_text(encoding="utf-8")
@@ -66,6 +64,8 @@ def as_html(exercise: BaseExercise) -> str:
         return ""
     except (OSError, ValueError) as error:
         raise LessonError(f"{file.name} can't be read ({error}).") from None
+    import mistune  # JupyterLab brings it
+
     written = mistune.create_markdown(escape=True, hard_wrap=True, plugins=["table"])
     parts = []
     for name, body in sections(text).items():
