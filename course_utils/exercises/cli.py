@@ -1,5 +1,5 @@
-"""``python -m course_utils exercises``, ``progress``, ``portfolio``, and for
-a class ``grade``, ``exam``, ``slides`` and ``outcomes``."""
+"""``python -m course_utils exercises``, ``progress``, ``portfolio``, and for a class ``grade``,
+``exam``, ``slides`` and ``outcomes``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHICH = "exercises, or those of a notebook or chapter: 04.saxpy 06_matmul_and_ff
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the five commands to the command line."""
+    """Add the seven commands to the command line."""
     exercises = subparsers.add_parser("exercises")
     exercises.add_argument("ids", nargs="*", metavar="ID", help=f"{WHICH} (default: all)")
     what = exercises.add_mutually_exclusive_group()

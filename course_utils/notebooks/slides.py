@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import LessonError
+from ..remedies import set_up_command
 from .canonical import read_file
 from .quizzes import QUIZ
 
@@ -115,7 +116,12 @@ def _drawn(outputs: list[Any]) -> str:
 
 
 def _as_html(markdown: str, path: Path) -> str:
-    from nbconvert.filters.markdown_mistune import markdown2html_mistune
+    try:
+        from nbconvert.filters.markdown_mistune import markdown2html_mistune
+    except ImportError:
+        raise LessonError(
+            f"Slides are made by nbconvert, which JupyterLab brings: {set_up_command()}"
+        ) from None
 
     pictures: list[str] = []
 

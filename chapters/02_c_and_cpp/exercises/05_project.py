@@ -1,3 +1,5 @@
+"""The project of the chapter: a program that blurs a picture."""
+
 from __future__ import annotations
 
 import numpy as np

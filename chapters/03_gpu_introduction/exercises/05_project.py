@@ -1,3 +1,5 @@
+"""The project of the chapter: which kernel to work on."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""The project of the chapter: a histogram of mostly equal bytes."""
+
 from __future__ import annotations
 
 from typing import Any

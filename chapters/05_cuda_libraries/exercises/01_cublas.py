@@ -510,7 +510,7 @@ CHOOSE_CALL = PythonExercise(
         (4, 8, 2.0, 6e7, 4e6, False),
     ),
     reference=call_times,
-    start="How long does one product of the loop take, and which copies does the batched call pay once?",
+    start="How long does one product of the loop take, and which copies are paid for once?",
     rtol=1e-9,
     contract=DrawnCases(small_products, 24),
 )

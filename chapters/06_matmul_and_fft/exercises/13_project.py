@@ -1,3 +1,5 @@
+"""The project of the chapter: a product with a long sum."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""The project of the chapter: one launch updates all parameters."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,8 @@ def read_report(
         if not isinstance(found, (tuple, list)) or len(found) != 2:
             return claim.refuse(found, f"Return a name and its number, such as `{example}`.")
         name, number = found
+        if not isinstance(name, str) or not isinstance(number, Real) or isinstance(number, bool):
+            return claim.refuse(found, f"Return a name and its number, such as `{example}`.")
         right, proof = behind(claim.name)
         if name not in names:
             return claim.refuse(found, "Take one of the names, as the docstring spells them.")

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from ...errors import LessonError
+from ...remedies import set_up_command
 from ...whole_files import write_whole
 from ..authoring.spec import BaseExercise
 from .magic import Note, find_named
@@ -64,8 +65,12 @@ def as_html(exercise: BaseExercise) -> str:
         return ""
     except (OSError, ValueError) as error:
         raise LessonError(f"{file.name} can't be read ({error}).") from None
-    import mistune  # JupyterLab brings it
-
+    try:
+        import mistune
+    except ImportError:
+        raise LessonError(
+            f"A report is printed by mistune, which JupyterLab brings: {set_up_command()}"
+        ) from None
     written = mistune.create_markdown(escape=True, hard_wrap=True, plugins=["table"])
     parts = []
     for name, body in sections(text).items():
