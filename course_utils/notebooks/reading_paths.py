@@ -57,6 +57,27 @@ def minutes_of(station: Station, listed: dict[str, Lesson]) -> int:
     return station.minutes or listed[station.name].minutes
 
 
+UP_TO_REGISTER_TILES = (
+    Station(
+        "06_matmul_and_fft/02_naive_to_shared",
+        "without the review",
+        55,
+        exercises=("06.coalesced_matmul", "06.tiled_matmul"),
+    ),
+    Station(
+        "06_matmul_and_fft/03_register_tiles",
+        "without its last two exercises",
+        95,
+        exercises=(
+            "06.four_vectors",
+            "06.column_matmul",
+            "06.predict_loads",
+            "06.square_matmul",
+            "06.fewer_wavefronts",
+        ),
+    ),
+)
+
 WEEKEND = ReadingPath(
     "weekend",
     "A weekend",
@@ -102,24 +123,7 @@ WEEKEND = ReadingPath(
                 "04.lengths",
             ),
         ),
-        Station(
-            "06_matmul_and_fft/02_naive_to_shared",
-            "without the review",
-            55,
-            exercises=("06.coalesced_matmul", "06.tiled_matmul"),
-        ),
-        Station(
-            "06_matmul_and_fft/03_register_tiles",
-            "without its last two exercises",
-            95,
-            exercises=(
-                "06.four_vectors",
-                "06.column_matmul",
-                "06.predict_loads",
-                "06.square_matmul",
-                "06.fewer_wavefronts",
-            ),
-        ),
+        *UP_TO_REGISTER_TILES,
         Station("06_matmul_and_fft/04_warp_tiles"),
     ),
 )
@@ -144,24 +148,7 @@ FOUR_WEEKS = ReadingPath(
         Station("04_first_kernels/08_occupancy"),
         Station("04_first_kernels/09_profiling"),
         Station("04_first_kernels/10_debugging"),
-        Station(
-            "06_matmul_and_fft/02_naive_to_shared",
-            "without the review",
-            55,
-            exercises=("06.coalesced_matmul", "06.tiled_matmul"),
-        ),
-        Station(
-            "06_matmul_and_fft/03_register_tiles",
-            "without its last two exercises",
-            95,
-            exercises=(
-                "06.four_vectors",
-                "06.column_matmul",
-                "06.predict_loads",
-                "06.square_matmul",
-                "06.fewer_wavefronts",
-            ),
-        ),
+        *UP_TO_REGISTER_TILES,
         Station(
             "06_matmul_and_fft/04_warp_tiles",
             'all but "From an empty cell"',
