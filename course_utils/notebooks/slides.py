@@ -15,6 +15,7 @@ from typing import Any
 from ..errors import LessonError
 from ..remedies import set_up_command
 from .canonical import read_file
+from .drawn_cells import TIME_AND_NEEDS
 from .quizzes import QUIZ
 
 HEAD = Path(__file__).with_suffix(".html")
@@ -48,7 +49,7 @@ def page(paths: list[Path]) -> str:
 def _slides(path: Path) -> Iterator[str]:
     cells = read_file(path).cells
     first, *others = cells
-    yield _as_html(first.source.partition("\n\nIt takes about")[0], path)
+    yield _as_html(TIME_AND_NEEDS.split(first.source)[0], path)
     section: str | None = None  # the slide that still waits for a picture
     for cell in others:
         if cell.cell_type == "code":

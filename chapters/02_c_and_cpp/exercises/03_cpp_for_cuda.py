@@ -12,6 +12,7 @@ from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
+from course_utils.exercises.authoring.reviews import said_of_lines
 from course_utils.exercises.authoring.spec import HostExercise, KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
 from course_utils.exercises.authoring.worked import Worked
@@ -362,13 +363,7 @@ def reviewed(function: Callable[[], Any]) -> tuple[str, ...] | None:
         return None
     if not isinstance(found, dict) or not all(type(line) is int for line in found):
         raise LessonError('return a dictionary, such as {3: "leak"}')
-    named = {word: {k for k, said in found.items() if said == word} for word in MISTAKES}
-    said = []
-    for word, lines in MISTAKES.items():
-        there = "right" if named[word] <= lines else "not there"
-        said.append(f"{word}: {there if named[word] else 'not yet'}")
-    others = sorted({str(word) for word in found.values()} - MISTAKES.keys())
-    return (*said, *(f"{word}: none" for word in others))
+    return said_of_lines(found, MISTAKES)
 
 
 REVIEW_OWNER = PythonExercise(

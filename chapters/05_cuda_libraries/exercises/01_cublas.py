@@ -13,6 +13,7 @@ from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
+from course_utils.exercises.authoring.reviews import said_of_lines
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
 
@@ -534,13 +535,7 @@ def reviewed(function: Callable[[], Any]) -> tuple[str, ...] | None:
         return None
     if not isinstance(found, dict):
         raise LessonError('return a dictionary, such as {5: "op"}')
-    named = {word: {k for k, said in found.items() if said == word} for word in MISTAKES}
-    said = []
-    for word, lines in MISTAKES.items():
-        there = "right" if named[word] <= lines else "not there"
-        said.append(f"{word}: {there if named[word] else 'not yet'}")
-    others = sorted({str(word) for word in found.values()} - MISTAKES.keys())
-    return (*said, *(f"{word}: none" for word in others))
+    return said_of_lines(found, MISTAKES)
 
 
 REVIEW_GEMM = PythonExercise(

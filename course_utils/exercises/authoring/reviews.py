@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from ...errors import LessonError
@@ -31,3 +31,17 @@ def review(faults: Mapping[int, str], example: str, start: str) -> PythonExercis
         start=start,
         contract="There is one program to review.",
     )
+
+
+def said_of_lines(
+    found: Mapping[int, object], mistakes: Mapping[str, Collection[int]]
+) -> tuple[str, ...]:
+    """A sentence for each mistake: whether the review, a word for each line, gives it one of its
+    ``mistakes`` lines. Other words follow, each as none."""
+    said = []
+    for word, lines in mistakes.items():
+        named = {line for line, given in found.items() if given == word}
+        there = "right" if named <= set(lines) else "not there"
+        said.append(f"{word}: {there if named else 'not yet'}")
+    others = sorted({str(word) for word in found.values()} - mistakes.keys())
+    return (*said, *(f"{word}: none" for word in others))

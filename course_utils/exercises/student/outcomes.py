@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ...notebooks.canonical import read_file
+from ...notebooks.drawn_cells import TIME_AND_NEEDS
 from ...paths import notebook_name
 from ...text_tables import markdown_table
 from ..authoring.registry import all_exercises
@@ -31,5 +32,5 @@ def outcomes(path: Path) -> Iterator[str]:
     """The lines of a notebook's list "At the end of this notebook you can"."""
     first: str = read_file(path).cells[0].source
     _, _, text = first.partition("you can\n")
-    for found in _ITEM.finditer(text.partition("\n\nIt takes about")[0]):
+    for found in _ITEM.finditer(TIME_AND_NEEDS.split(text)[0]):
         yield " ".join(found[1].split()).rstrip(";,.")
