@@ -17,8 +17,9 @@ template <int G = 1> __device__ inline void alloc(u32* to, u32 n) {
 template <int G = 1> __device__ inline void dealloc(u32 a, u32 n) {
     if (G == 1) ASM("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" :: "r"(a), "r"(n));
     else ASM("tcgen05.dealloc.cta_group::2.sync.aligned.b32 %0, %1;" :: "r"(a), "r"(n)); }
-__device__ inline void relinquish() {
-    ASM("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"); }
+template <int G = 1> __device__ inline void relinquish() {
+    if (G == 1) ASM("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;");
+    else ASM("tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;"); }
 __device__ inline void wait_ld() { ASM("tcgen05.wait::ld.sync.aligned;" MEMORY); }
 __device__ inline void wait_st() { ASM("tcgen05.wait::st.sync.aligned;" MEMORY); }
 __device__ inline void before() { ASM("tcgen05.fence::before_thread_sync;" MEMORY); }

@@ -608,6 +608,8 @@ stands in for one:
   bit for bit (`tests/kernels/test_08_blackwell.py`). `make prove-blackwell` runs them on a B200 and
   compares with float64.
 - The scales of `mma` lie where CUTLASS (`mma_traits_sm120.hpp`) has them; no atom of CuTe ran.
+- `clusterlaunchcontrol` follows the PTX manual and CUDA's programming guide. How many clusters wait
+  to be cancelled is this machine's own choice: a right kernel gives the same for any number.
 - `tcgen05.shift` follows a public measurement on a B200. The decompression of `tcgen05.cp` follows
   the PTX manual alone: nothing independent was found for it.
 """

@@ -44,7 +44,8 @@ from course_utils.emulator import (
 FOLDER = Path(__file__).parent / "planted"
 FAMILIES = (
     *("memory", "uninitialised", "shared_races", "global_races", "flags", "copies"),
-    *("tensor_cores", "tensor_memory", "barriers", "mbarriers", "clusters", "ends"),
+    *("tensor_cores", "tensor_memory", "barriers", "mbarriers", "clusters", "launch_control"),
+    "ends",
 )
 BEGINNING = re.compile(r"^// # ", re.M)
 FIELD = re.compile(r"// (\w+): (.*)")

@@ -92,6 +92,7 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
     kinds.LAUNCH_REFUSED,
     kinds.BAD_TEXTURE,
     kinds.TENSOR_MEMORY,
+    kinds.LAUNCH_CONTROL,
     kinds.WRONG_SHAPE,
     kinds.WRONG_DTYPE,
     *kinds.IN_PYTHON,

@@ -131,6 +131,7 @@ class Cause(Enum):
     COLUMN_COUNTS_DIFFER = "two numbers of columns in the two blocks of a pair"
     COLUMNS_NOT_FREED = "columns that were not freed at the end of their block"
     COLUMNS_NOT_ALLOCATED = "columns are freed that no tcgen05.alloc allocated"
+    COLUMNS_INCREASE = "more columns are allocated than by an earlier tcgen05.alloc of the block"
     ALLOCATION_RELINQUISHED = "columns are allocated after tcgen05.relinquish_alloc_permit"
     LANES_OF_OTHER_WARP = "lanes of tensor memory that the warp does not reach"
     ADDRESSES_DIFFER = "two addresses in one warp, where there must be one"
@@ -138,6 +139,12 @@ class Cause(Enum):
     NO_PAIR_OF_BLOCKS = "a .cta_group::2 without the other block of the pair"
     ISSUED_BY_SEVERAL_THREADS = "a tcgen05 instruction of one thread, issued by several of a warp"
     TENSOR_OPERAND_INVALID = "a descriptor or operand of tcgen05 that breaks a rule"
+
+    # cluster launch control
+    CANCEL_AFTER_REFUSAL = "a request to cancel a cluster after one that was seen refused"
+    QUERY_OF_NO_ANSWER = "a query of bytes that no request to cancel a cluster has written"
+    INDEX_OF_REFUSAL = "the index of a cluster, of a request that was refused"
+    ANSWER_TO_OTHER_BLOCK = "a request whose answer goes elsewhere than to its block's own memory"
 
     # objects
     TENSOR_MAP_INVALID = "a tensor map that does not fit the instruction, or none"

@@ -14,6 +14,7 @@ from .report import (
     EMULATOR_ERROR,
     ENDLESS_LOOP,
     IN_FLIGHT,
+    LAUNCH_CONTROL,
     LAUNCH_REFUSED,
     MISALIGNED,
     NULL_POINTER,
@@ -52,6 +53,7 @@ KIND_STEPS: dict[str, str] = {
     BAD_TEXTURE: "Compare the object, and the array it was made of, with what the function reads.",
     LAUNCH_REFUSED: "Launch with a shape that a GPU takes.",
     TENSOR_MEMORY: "Compare the address, the descriptor or the number with the rule in the report.",
+    LAUNCH_CONTROL: "Ask, wait for the mbarrier, then is_canceled, and only then the index.",
     UNKNOWN_INSTRUCTION: "The emulator can't run this yet. A GPU can.",
     EMULATOR_ERROR: "This is a mistake of the emulator, not yours. Please report it with your "
     "kernel.",
@@ -304,6 +306,15 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.COLUMNS_NOT_ALLOCATED: "Free the address that tcgen05.alloc returned, with as many "
     "columns as it allocated, and only once.",
     Cause.ALLOCATION_RELINQUISHED: "Allocate everything before tcgen05.relinquish_alloc_permit.",
+    Cause.COLUMNS_INCREASE: "Allocate the largest number of columns first.",
+    Cause.CTA_GROUPS_MIXED: "Give every tcgen05 instruction of the kernel the same .cta_group.",
+    Cause.ANSWER_TO_OTHER_BLOCK: "Pass addresses of the block's own shared memory. For the other "
+    "blocks of a cluster there is .multicast::cluster::all.",
+    Cause.CANCEL_AFTER_REFUSAL: "End the loop at the first refusal: a thread that asks ahead looks "
+    "at the answer before it asks again.",
+    Cause.INDEX_OF_REFUSAL: "Branch on is_canceled, and take the index only where it's true.",
+    Cause.QUERY_OF_NO_ANSWER: "Wait for the mbarrier with the parity of this request, and load the "
+    "16 bytes after the wait.",
     Cause.LANES_OF_OTHER_WARP: "Warp w reaches the 32 lanes from 32 * (w % 4) on: add these to the "
     "address, << 16.",
     Cause.ISSUED_BY_SEVERAL_THREADS: "Let one thread of the warp issue it, such as the one that "

@@ -72,6 +72,7 @@ BAD_TENSOR_MAP = "bad tensor map"
 BAD_TEXTURE = "bad texture or surface"
 LAUNCH_REFUSED = "launch refused"
 TENSOR_MEMORY = "tensor memory misuse"
+LAUNCH_CONTROL = "launch control misuse"
 UNKNOWN_INSTRUCTION = "unknown instruction"
 EMULATOR_ERROR = "emulator error"
 KINDS = (
@@ -91,6 +92,7 @@ KINDS = (
     BAD_TEXTURE,
     LAUNCH_REFUSED,
     TENSOR_MEMORY,
+    LAUNCH_CONTROL,
     UNKNOWN_INSTRUCTION,
     EMULATOR_ERROR,
 )

@@ -17,6 +17,7 @@ from . import (  # noqa: F401  (each fills the tables)
     floating,
     half,
     integer,
+    launch_control,
     loads_stores,
     logic,
     matrix,

@@ -82,7 +82,8 @@ def bytes_at(
     return region, start, region.storage[start : start + size]
 
 
-def _aligned(group: Group, n: int, i: ptx.Instruction, what: str, value: int, to: int) -> None:
+def aligned(group: Group, n: int, i: ptx.Instruction, what: str, value: int, to: int) -> None:
+    """Raise KernelFault where an address or a size of a copy isn't a multiple of ``to`` bytes."""
     if value % to:
         thread, block = group.batch.thread_and_block(group.lanes[n])
         text = (
@@ -212,7 +213,7 @@ def bulk_copy(b: Builder, i: ptx.Instruction) -> Step | None:
         rows = zip(target.of(group), source.of(group), sizes, keys, ranks(group), strict=True)
         for n, (to, from_, count, key, blocks) in enumerate(rows):
             for what, value in (("destination", to), ("source", from_), ("size", count)):
-                _aligned(group, n, i, what, value, 16)
+                aligned(group, n, i, what, value, 16)
             if count == 0:
                 continue
             home, start, _ = bytes_at(group, n, i, from_, count, False)
@@ -259,7 +260,7 @@ def tensor_copy(b: Builder, i: ptx.Instruction) -> Step | None:
         places = zip(shared.of(group), map_at.of(group), keys, ranks(group), strict=True)
         at = [group.full(c(group.R)).tolist() for c in coordinates]
         for n, (address, map_address, key, blocks) in enumerate(places):
-            _aligned(group, n, i, "shared memory address", address, 128)
+            aligned(group, n, i, "shared memory address", address, 128)
             data = read_bytes(group, int(group.lanes[n]), map_address, ENCODED_BYTES)
             box = _decoded(group, n, i, data, rank)
             _aligned_box(group, n, i, at[0][n], box.unit.itemsize)
@@ -359,7 +360,7 @@ def st(b: Builder, i: ptx.Instruction) -> Step | None:
         for n, (to, key) in enumerate(
             zip(target.of(group), site.keys(group).tolist(), strict=True)
         ):
-            _aligned(group, n, i, "destination", to, size)
+            aligned(group, n, i, "destination", to, size)
             region, start, _ = bytes_at(group, n, i, to, size, True)
             steps = np.arange(len(gets))[None]
             _deliver(

@@ -136,7 +136,11 @@ def _dealloc(b: Builder, i: ptx.Instruction) -> Step | None:
         addresses, counts = group.full(address(group.R)), group.full(count(group.R))
         for first, _ in memory_of(group).whole_warps(group, i):
             memory_of(group).release(
-                i, int(group.lanes[first]), int(addresses[first]), int(counts[first])
+                i,
+                int(group.lanes[first]),
+                int(addresses[first]),
+                int(counts[first]),
+                is_pair(i),
             )
 
     return act
@@ -148,8 +152,8 @@ def _relinquish(b: Builder, i: ptx.Instruction) -> Step | None:
         return None
 
     def act(group: Group) -> None:
-        for _, block in memory_of(group).whole_warps(group, i):
-            memory_of(group).relinquish(i, block)
+        for first, block in memory_of(group).whole_warps(group, i):
+            memory_of(group).relinquish(i, int(group.lanes[first]), block, is_pair(i))
 
     return act
 

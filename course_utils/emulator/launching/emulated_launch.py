@@ -1,7 +1,8 @@
 """One launch: its parameters, its batches of blocks, and what came of it.
 
 A launch cuts its grid into batches of blocks that are *resident* together, some eight thousand
-lanes each, as an SM holds some blocks at a time.
+lanes each, as an SM holds some blocks at a time. A kernel that asks to cancel clusters begins with
+a part of its grid, so that some are left to cancel.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from ..machine.block_memory import LOCAL_IN_FLIGHT
 from ..machine.child_launches import ChildLaunches
 from ..machine.code import Code
 from ..machine.observer import SILENT, Observers
+from ..machine.unstarted_clusters import UnstartedBlocks
 from ..memory.address_space import GLOBAL, Region, Regions
-from ..numerics.rounding import round_up
+from ..numerics.rounding import ceil_div, round_up
 from .launch_result import LaunchResult
 from .observer_set import observers_of
 from .waiting_grid import WaitingGrid
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from .emulated_module import KernelEntry
 
 BATCH_LANES = 32_768
+STARTED_AT_ONCE = 4  # one cluster in so many, of a kernel that cancels; else one in two
 RESIDENT_TURN = 2000  # basic blocks that a batch may run before the next is admitted
 TELLING = 2.0  # seconds after which the blocks that have begun tell how long all take at least
 QUIET = 5.0  # seconds after which a launch says how long it will take,
@@ -108,6 +111,8 @@ class EmulatedLaunch:
         self.budget = options.budget or BUDGET
         # block of code -> [lanes, warps]
         self.execution_counts: dict[tuple[Code, int], list[int]] = {}
+        forward = options.schedule == LOCKSTEP
+        self.unstarted = UnstartedBlocks(0, math.prod(self.grid), math.prod(self.cluster), forward)
         self.admitted = 0  # blocks that have begun
         self.ended = 0  # and those of them that have ended
         self.quiet = options.quiet
@@ -189,19 +194,22 @@ class EmulatedLaunch:
         cluster = math.prod(self.cluster)
         fitting = min(BATCH_LANES // lanes_per_block, self._blocks_with_local_memory() // 2)
         per_batch = max(1, fitting // cluster) * cluster
-        blocks = math.prod(self.grid)
-        firsts = range(0, blocks, per_batch)
-        waiting = iter(firsts if self.options.schedule == LOCKSTEP else reversed(firsts))
         limit = max(per_batch, self.resident_blocks)
+        if self.entry.cancels:
+            clusters = math.prod(self.grid) // cluster
+            some = ceil_div(clusters, STARTED_AT_ONCE if self.unstarted.forward else 2)
+            limit = per_batch = min(per_batch, some * cluster)
         active: list[Batch] = []
         watch = WaitingGrid(self, limit)
-        for first in waiting:
-            count = min(per_batch, blocks - first)
-            while sum(batch.block_count for batch in active) + count > limit:
+        while following := self.unstarted.following(per_batch):
+            first, count = following
+            if sum(batch.block_count for batch in active) + count > limit:
                 ended = self.ended
                 active = [batch for batch in active if not self._advance(batch)]
                 if self.ended == ended:
                     watch.turn_ends(active)
+                continue
+            self.unstarted.start(first, count)
             active.append(Batch(self, first, count))
             self.admitted += count
             active = [batch for batch in active if not self._advance(batch)]
@@ -217,7 +225,7 @@ class EmulatedLaunch:
         if elapsed > QUIET and not self.quiet:
             self._say_how_long(elapsed)
         if (patience := self.options.patience) is not None:
-            share = self.admitted / math.prod(self.grid)
+            share = self.admitted / (math.prod(self.grid) - self.unstarted.cancelled)
             least = elapsed / share if elapsed > TELLING else elapsed
             if least > patience:
                 raise LaunchTooLong(patience, least)
@@ -225,10 +233,10 @@ class EmulatedLaunch:
 
     def _say_how_long(self, elapsed: float) -> None:
         """Once, where there are blocks that have not begun, and they will take long."""
-        blocks = math.prod(self.grid)
+        blocks = math.prod(self.grid) - self.unstarted.cancelled
         done = (self.ended + self.admitted) / 2  # those in flight are half done
         to_go = elapsed * (blocks - done) / done
-        if self.admitted < blocks and to_go > MUCH:
+        if self.unstarted.first < self.unstarted.end and to_go > MUCH:
             self.quiet = True
             print(
                 f"This launch has done {done:,.0f} of its {blocks:,} blocks in "

@@ -185,8 +185,9 @@ class KernelEntry:
         self.max_threads = math.prod(bounds) if bounds else MAX_THREADS
         cluster = function.attributes.get("reqnctapercluster")
         self.cluster = (*cluster, 1, 1)[:3] if cluster else None
-        bodies = (f.body or "" for f in module.functions.values())
+        bodies = [f.body or "" for f in module.functions.values()]
         self.tensor_memory = any("tcgen05." in body for body in bodies)
+        self.cancels = any("clusterlaunchcontrol.try_cancel" in body for body in bodies)
         self._codes: dict[tuple[str, bool], Code] = {}
         self._own_addresses = False  # whether what was decoded last names variables of the module
         self.code_for(self.cluster is not None)

@@ -19,6 +19,7 @@ TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)([af]?)", re.M)
 NEEDS = (
     ("tcgen05", "100a"),
     ("wgmma", "90a"),
+    ("clusterlaunchcontrol", "100"),
     ("setmaxnreg", "90a"),
     ("tensormap.replace", "90a"),
     ("tensormap", "90"),

@@ -20,6 +20,7 @@ from .lanes import Group
 from .observer import ignore_event
 from .scheduler import Scheduler
 from .tensor_memory import TensorMemory
+from .unstarted_clusters import LaunchControl
 
 if TYPE_CHECKING:
     from .launch_state import LaunchState
@@ -43,6 +44,7 @@ class Batch(LaneNumbers):
         self.barriers = Barriers(self)
         self.engine = AsyncEngine(self)
         self.tensor_memory = TensorMemory(self) if launch.entry.tensor_memory else None
+        self.launch_control: LaunchControl | None = None  # once a block asks for a cluster
         access = launch.observers.access
         self.on_access = None if access is ignore_event else access
         group = Group(self, self.all_lanes(), launch.code, 0, list(launch.code.blank))

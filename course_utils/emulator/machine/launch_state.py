@@ -12,6 +12,7 @@ from ..memory.address_space import DeviceHeap, Regions
 from .child_launches import ChildLaunches
 from .code import Code
 from .observer import Observers
+from .unstarted_clusters import UnstartedBlocks
 
 
 class KernelState(Protocol):
@@ -80,6 +81,7 @@ class LaunchState(Protocol):
     execution_counts: dict[tuple[Code, int], list[int]]
     wants_whole_grid: bool
     children: ChildLaunches
+    unstarted: UnstartedBlocks
 
     def grid_workspace(self) -> int:
         """The address of the barrier of the whole grid, or 0 in a launch that has none."""

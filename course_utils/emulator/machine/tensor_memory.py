@@ -85,6 +85,7 @@ class TensorMemory:
         self.cells = np.full((count, LANES, COLUMNS), NEVER_WRITTEN, np.uint32)
         self.allocated: list[dict[int, Allocation]] = [{} for _ in range(count)]  # by first column
         self.relinquished: list[Instruction | None] = [None] * count  # by which instruction
+        self.asked_for: list[Allocation | None] = [None] * count  # last
         self.waiting: list[Request] = []
         self.pairs: bool | None = None  # whether this kernel's instructions are of .cta_group::2
 
@@ -102,12 +103,8 @@ class TensorMemory:
         """What is wrong and yet has a meaning to go on with: a finding for those who look."""
         self.batch.launch.observers.misuse_tolerated(self.misuse(i, lane, cause, text).finding)
 
-    def blocks_of(self, i: Instruction, lane: int, pair: bool) -> list[int]:
-        """The blocks (of the batch) that an instruction works on: one, or a pair, even one first.
-
-        Two blocks of a cluster whose ranks differ in the last bit only are a pair.
-        """
-        block = lane // self.batch.lanes_per_block
+    def stays_with(self, i: Instruction, lane: int, pair: bool) -> None:
+        """Raises KernelFault for an instruction of another .cta_group than the kernel's first."""
         if self.pairs is None:
             self.pairs = pair
         if self.pairs != pair:
@@ -117,6 +114,14 @@ class TensorMemory:
                 Cause.CTA_GROUPS_MIXED,
                 "mixes .cta_group::1 and .cta_group::2: a kernel must stay with one.",
             )
+
+    def blocks_of(self, i: Instruction, lane: int, pair: bool) -> list[int]:
+        """The blocks (of the batch) that an instruction works on: one, or a pair, even one first.
+
+        Two blocks of a cluster whose ranks differ in the last bit only are a pair.
+        """
+        block = lane // self.batch.lanes_per_block
+        self.stays_with(i, lane, pair)
         if not pair:
             return [block]
         clusters = self.batch.clusters
@@ -175,6 +180,14 @@ class TensorMemory:
                 f"by tcgen05.relinquish_alloc_permit at {given_up.location}.",
             )
         self.blocks_of(i, lane, request.pair)
+        earlier = self.asked_for[request.block]
+        if earlier is not None and columns > earlier.columns:
+            text = (
+                f"allocates {columns} columns after its block asked for {earlier.columns} at "
+                f"{earlier.instruction.location}: each number must be at most the one before it."
+            )
+            self.report(i, lane, Cause.COLUMNS_INCREASE, text)
+        self.asked_for[request.block] = Allocation(columns, i)
         if request.pair:
             observers = self.batch.launch.observers
             observers.pair_allocates(request.group, i, request.block ^ 1)
@@ -219,8 +232,9 @@ class TensorMemory:
                 return start
         return None
 
-    def release(self, i: Instruction, lane: int, address: int, columns: int) -> None:
+    def release(self, i: Instruction, lane: int, address: int, columns: int, pair: bool) -> None:
         """tcgen05.dealloc frees exactly the columns of one tcgen05.alloc."""
+        self.stays_with(i, lane, pair)
         block = lane // self.batch.lanes_per_block
         allocation = self.allocated[block].get(address)
         if allocation is None or allocation.columns != columns:
@@ -238,8 +252,9 @@ class TensorMemory:
         self.cells[block][:, address : address + columns] = NEVER_WRITTEN
         self._grant()
 
-    def relinquish(self, i: Instruction, block: int) -> None:
+    def relinquish(self, i: Instruction, lane: int, block: int, pair: bool) -> None:
         """A block allocates no more."""
+        self.stays_with(i, lane, pair)
         self.relinquished[block] = i
 
     def leave(self, group: Group) -> None:

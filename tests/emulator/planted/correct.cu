@@ -454,3 +454,20 @@ turn[0] = turn[0] + 1;
 volatile float* found = x;
 if (found[0] != 0) return;
 if (y[threadIdx.x] > 3) found[0] = 1;
+
+// # blocks that take over the work of others that haven't started
+// args: zeros(64), zeros(64), 3
+// grid: 9
+// target: sm_100a
+// helper: launch_control
+__shared__ alignas(16) u32 answer[4]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); made(); }
+__syncthreads();
+for (u32 block = blockIdx.x, turn = 0;; ++turn) {
+    if (threadIdx.x == 0) { expect(&bar, 16); ask(answer, &bar); }
+    if (threadIdx.x == 1) y[block] += 1;
+    wait(&bar, turn & 1);
+    if (!granted(answer)) break;
+    block = index_x(answer);
+    fence(); __syncthreads();
+}

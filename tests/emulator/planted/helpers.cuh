@@ -49,3 +49,23 @@ namespace cg = cooperative_groups;
 
 // # pair
 struct Pair { char tag; float value; };
+
+// # launch_control
+#define TRY "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes"
+#define QUERY "clusterlaunchcontrol.query_cancel."
+__device__ inline void made() {
+    ASM("fence.mbarrier_init.release.cluster; fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ inline void ask_at(u32 answer, u64* bar) {
+    ASM(TRY ".b128 [%0], [%1];" :: "r"(answer), "r"(smem(bar)) : "memory"); }
+__device__ inline void ask(void* answer, u64* bar) { ask_at(smem(answer), bar); }
+__device__ inline bool granted(const void* answer) {
+    u32 yes;
+    ASM("{.reg .b128 w; .reg .pred p; ld.shared.b128 w, [%1];"
+        QUERY "is_canceled.pred.b128 p, w; selp.u32 %0, 1, 0, p;}"
+        : "=r"(yes) : "r"(smem(answer)) : "memory");
+    return yes; }
+__device__ inline u32 index_x(const void* answer) {
+    u32 x;
+    ASM("{.reg .b128 w; ld.shared.b128 w, [%1];"
+        QUERY "get_first_ctaid::x.b32.b128 %0, w;}" : "=r"(x) : "r"(smem(answer)) : "memory");
+    return x; }

@@ -124,3 +124,43 @@ __shared__ u32 a;
 if (threadIdx.x < 32) alloc<2>(&a, 32); // !
 cluster_sync();
 if (threadIdx.x < 32) dealloc<2>(a, 32);
+
+// # columns that are allocated after the permit is given up — tensor memory misuse
+// cause: ALLOCATION_RELINQUISHED
+// target: sm_100a
+__shared__ u32 a, b;
+if (threadIdx.x < 32) {
+    alloc(&a, 32);
+    «relinquish();→»
+    alloc(&b, 32); // !
+    «→relinquish();»
+    __syncwarp();
+    dealloc(a, 32);
+    dealloc(b, 32);
+}
+
+// # more columns than the allocation before — tensor memory misuse
+// cause: COLUMNS_INCREASE
+// target: sm_100a
+__shared__ u32 a, b;
+if (threadIdx.x < 32) {
+    alloc(&a, «32→64»);
+    alloc(&b, «64→32»); // !
+    __syncwarp();
+    dealloc(a, «32→64»);
+    dealloc(b, «64→32»);
+}
+
+// # the permit of a pair given up for one block — tensor memory misuse
+// cause: CTA_GROUPS_MIXED
+// target: sm_100a
+// cluster: 2
+// grid: 2
+__shared__ u32 a;
+cluster_sync();
+if (threadIdx.x < 32) {
+    alloc<2>(&a, 32);
+    relinquish<«1→2»>(); // !
+}
+cluster_sync();
+if (threadIdx.x < 32) dealloc<2>(a, 32);

@@ -296,8 +296,9 @@ class SyncCheck(Observer):
         for transfer in (*batch.engine.in_flight.values(), *batch.engine.landed):
             slot = int(transfer.lanes[0]) // batch.lanes_per_block
             if (
-                transfer.instruction.opcode == "st" and transfer.complete is not None
-            ):  # from registers: the one it goes to waits
+                transfer.instruction.opcode in ("st", "clusterlaunchcontrol")
+                and transfer.complete is not None
+            ):  # from no memory: the one it goes to waits
                 slot = transfer.complete[0] >> KEY_SHIFT
             if ended[slot] and transfer.target is not None:
                 self._left_in_flight(batch, transfer)

@@ -136,7 +136,7 @@ class ProxyCheck(Observer):
         for region, elements, index in transfer.reads:
             cells = self._cells(elements, index).ravel()
             self._read(batch, region, cells, int(transfer.lanes[0]), transfer.instruction)
-        if transfer.instruction.opcode == "cp":
+        if transfer.instruction.opcode in ("cp", "clusterlaunchcontrol"):
             self._reports_to(batch, transfer)
         filled, taken = transfer.filled, transfer.taken
         if transfer.queue == "async":
