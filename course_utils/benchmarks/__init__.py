@@ -8,7 +8,8 @@ make the other files of ``assets/benchmarks``.
 from typing import Any
 
 from . import cases
-from .harness.case import Case, KernelCall, Workload
+from .harness.case import Case
+from .harness.workload import KernelCall, Workload
 
 __all__ = ["CASES", "Case", "KernelCall", "Workload"]
 CASES: tuple[Case, ...]

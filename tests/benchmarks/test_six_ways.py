@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils.benchmarks.experiments import six_ways
-from course_utils.benchmarks.harness.case import softmax_of
+from course_utils.benchmarks.harness.arrays import softmax_of
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 from course_utils.paths import KERNELS

@@ -2,7 +2,7 @@
 
 A kernel that is measured is launched as its benchmark case says. Any other has a *launch
 description* in ``launches_NN.py`` of its chapter: a function under ``@launch`` that makes a
-:class:`~course_utils.benchmarks.harness.case.Workload` of a given size.
+:class:`~course_utils.benchmarks.harness.workload.Workload` of a given size.
 ``test_every_kernel.py`` runs them all.
 """
 
@@ -20,7 +20,8 @@ import numpy as np
 
 from course_utils import cp, load, sanitize
 from course_utils.benchmarks import CASES
-from course_utils.benchmarks.harness.case import Case, KernelCall, Workload
+from course_utils.benchmarks.harness.case import Case
+from course_utils.benchmarks.harness.workload import KernelCall, Workload
 from course_utils.devices.selection import ON_GPU
 from course_utils.launching.modules import Kernel
 from course_utils.observing.sanitizing import Report

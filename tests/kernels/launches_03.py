@@ -6,7 +6,7 @@ import numpy as np
 from launchers import Chapter, draw, work
 
 from course_utils import ceil_div, cp, hardware
-from course_utils.benchmarks.harness.case import Workload
+from course_utils.benchmarks.harness.workload import Workload
 
 CHAPTER = Chapter("03_gpu_introduction")
 kernel = CHAPTER.kernel

@@ -11,7 +11,8 @@ from course_utils.benchmarks.cases.first_kernels.scans_and_sorts import SCAN_THR
 from course_utils.benchmarks.experiments.cooperation import smoothed
 from course_utils.benchmarks.experiments.litmus import ALL as LITMUS
 from course_utils.benchmarks.experiments.litmus import WEAK
-from course_utils.benchmarks.harness.case import KernelCall, Workload, double
+from course_utils.benchmarks.harness.arrays import double
+from course_utils.benchmarks.harness.workload import KernelCall, Workload
 
 CHAPTER = Chapter("04_first_kernels")
 kernel = CHAPTER.kernel

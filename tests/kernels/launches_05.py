@@ -10,7 +10,7 @@ from launchers import Addressed, Chapter, InPlace, draw, work
 
 from course_utils import ceil_div, cp, pointers
 from course_utils.benchmarks.cases.library_filters import window_bytes
-from course_utils.benchmarks.harness.case import KernelCall, Workload
+from course_utils.benchmarks.harness.workload import KernelCall, Workload
 from course_utils.benchmarks.libraries.cudnn_graph import strides_of
 from course_utils.paths import KERNELS
 

@@ -12,7 +12,6 @@ from course_utils import ceil_div, cp
 from course_utils.benchmarks.cases import few_rows, fft
 from course_utils.benchmarks.cases.convolution import BF16_SHARED, PIPELINE_SHARED, convolved
 from course_utils.benchmarks.cases.matmul import specialized_arguments
-from course_utils.benchmarks.harness.case import KernelCall, Workload
 from course_utils.benchmarks.harness.stream_k_plan import (
     FEW_MEDIUM,
     LARGE,
@@ -20,6 +19,7 @@ from course_utils.benchmarks.harness.stream_k_plan import (
     SMALL,
     bytes_of_tiles,
 )
+from course_utils.benchmarks.harness.workload import KernelCall, Workload
 
 CHAPTER = Chapter("06_matmul_and_fft")
 kernel = CHAPTER.kernel

@@ -21,8 +21,8 @@ from course_utils.benchmarks.cases.pytorch_extensions import (
 )
 from course_utils.benchmarks.cases.pytorch_extensions import experts as moe
 from course_utils.benchmarks.cases.pytorch_extensions.normalisation import moments_of
-from course_utils.benchmarks.harness.case import KernelCall, Workload
 from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16
+from course_utils.benchmarks.harness.workload import KernelCall, Workload
 from course_utils.paths import KERNELS, kernel_file
 
 CHAPTER = Chapter("07_pytorch_extensions")

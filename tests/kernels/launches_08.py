@@ -14,8 +14,9 @@ from course_utils.benchmarks.cases.hopper_attention import (
 )
 from course_utils.benchmarks.cases.matmul import Bf16Work
 from course_utils.benchmarks.cases.pytorch_extensions.attention import attention, gradients_of
-from course_utils.benchmarks.harness.case import Workload, normal
+from course_utils.benchmarks.harness.arrays import normal
 from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16
+from course_utils.benchmarks.harness.workload import Workload
 from course_utils.layouts import Layout
 
 CHAPTER = Chapter("08_cute_tma_blackwell")

@@ -13,7 +13,7 @@ from launchers import Chapter, InPlace, draw, work
 from taps_09 import convolved, taps
 
 from course_utils import ceil_div, cp
-from course_utils.benchmarks.harness.case import KernelCall, Workload
+from course_utils.benchmarks.harness.workload import KernelCall, Workload
 from course_utils.checking.on_device import difference
 
 CHAPTER = Chapter("09_mnist_cnn")

@@ -7,8 +7,8 @@ from launchers import Chapter, draw, work
 
 from course_utils import cp
 from course_utils.benchmarks.cases.pytorch_extensions import linear_cross_entropy as head
-from course_utils.benchmarks.harness.case import Workload
 from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16
+from course_utils.benchmarks.harness.workload import Workload
 
 IGNORED = head.IGNORED
 CLOSE = {"rtol": 1e-4, "atol": 1e-4, "same_bits": False}  # __expf is the hardware's

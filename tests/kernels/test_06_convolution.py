@@ -126,9 +126,7 @@ def test_what_is_not_finite_stays_where_it_is():
 
 
 def test_the_assembler_finds_room_for_all_sums_and_serialises_no_product():
-    module = convolution.course_kernel_for(
-        "sm_90a", convolution.CHAPTER, "conv_split_halves"
-    ).module
+    module = convolution.CHAPTER.kernel("conv_split_halves", "sm_90a").module
     log = module.compiled("sm_90a", "--ptxas-options=-v").log
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in log
     assert "serialized" not in log

@@ -10,7 +10,7 @@ from course_utils.benchmarks.cases.gemv_and_softmax import (
     backward_share,
     row_share,
 )
-from course_utils.benchmarks.harness.case import KernelCall
+from course_utils.benchmarks.harness.workload import KernelCall
 from course_utils.errors import LessonError
 
 CHAPTER = Chapter("06_matmul_and_fft")

@@ -5,7 +5,6 @@ import pytest
 
 from course_utils import cp, profile
 from course_utils.benchmarks.cases.pytorch_extensions import linear_cross_entropy as head
-from course_utils.benchmarks.harness.case import course_kernel_for
 from course_utils.errors import LessonError
 from tests import turns
 
@@ -41,7 +40,7 @@ def test_gradients_of_a_chunk_are_stored_once_and_its_logits_never():
     "name", [pytest.param(x, marks=turns.in_turn(place)) for place, x in enumerate(KERNELS)]
 )
 def test_no_register_is_spilled_and_no_product_waits_for_the_one_before(name):
-    module = course_kernel_for("sm_90a", head.CHAPTER, name).module
+    module = head.CHAPTER.kernel(name, "sm_90a").module
     log = module.compiled("sm_90a", "--ptxas-options=-v").log
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in log
     assert "serialized" not in log

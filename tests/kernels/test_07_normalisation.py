@@ -8,7 +8,7 @@ import pytest
 from course_utils import cp
 from course_utils.benchmarks.cases.pytorch_extensions import cross_entropy as losses
 from course_utils.benchmarks.cases.pytorch_extensions import normalisation as norms
-from course_utils.benchmarks.harness.case import KernelCall, course_kernel
+from course_utils.benchmarks.harness.workload import KernelCall
 from course_utils.paths import KERNELS
 
 IGNORED = losses.IGNORED
@@ -80,15 +80,15 @@ def test_the_mean_counts_the_rows_that_have_a_target(rows):
     target[1::3] = IGNORED
     loss = np.where(target == IGNORED, 0, np.arange(rows)).astype(np.float32)
     weight, mean = cp.empty(1, np.float32), cp.empty(1, np.float32)
-    kernel = lambda name: course_kernel(norms.CHAPTER, name)  # noqa: E731
+    kernel = norms.CHAPTER.kernel
     KernelCall(kernel("target_weight"), 1, 256, (cp.asarray(target), weight, rows, IGNORED))()
     KernelCall(kernel("mean_loss"), 1, 256, (cp.asarray(loss), weight, mean, rows))()
     assert mean.get()[0] == pytest.approx(loss[target != IGNORED].mean(dtype=np.float64), rel=1e-6)
 
 
-@pytest.mark.parametrize("name", [*norms.FORWARD, "layer_norm_vector"])
+@pytest.mark.parametrize("name", norms.LAYER_NORMS)
 def test_a_row_with_an_infinity_or_nan_is_nan_and_no_other(name):
-    work = norms._forward(name, norms.FP32)((4, 37))
+    work = norms._layer_norm(name)((4, 37))
     x = work.launches[0].args[0]
     x[1, 3], x[2, 36] = np.inf, np.nan
     work()
@@ -119,7 +119,7 @@ ONES = (1 << 64) - 1
 )
 def test_philox_gives_the_numbers_that_its_authors_publish(number, drawn):
     """Known answers of Random123 for philox4x32 with ten rounds: all bits 0, and all bits 1."""
-    philox = run_path(str(KERNELS / norms.CHAPTER / "philox.py"))["philox"]
+    philox = run_path(str(KERNELS / norms.CHAPTER.folder / "philox.py"))["philox"]
     counter = np.array([number], np.uint64)
     assert tuple(philox(number, counter, counter)[0]) == drawn
 

@@ -9,7 +9,7 @@ from launchers import run
 from course_utils import cp, profile
 from course_utils.benchmarks.cases.hopper import CHAPTER, RUNGS, hopper_call
 from course_utils.benchmarks.cases.matmul import Bf16Work
-from course_utils.benchmarks.harness.case import course_kernel_for, normal
+from course_utils.benchmarks.harness.arrays import normal
 from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16
 from course_utils.benchmarks.harness.sass import listing
 from course_utils.devices.selection import ON_GPU
@@ -55,7 +55,7 @@ def test_a_block_stores_a_tile_while_it_has_the_next(cluster, k):
 
 def test_the_assembler_leaves_the_stores_of_a_tile_under_the_products_of_the_next():
     """All of its 16 stores by stmatrix stand between products and the wait for them."""
-    module = course_kernel_for("sm_90a", CHAPTER, "gemm_hopper").module
+    module = CHAPTER.kernel("gemm_hopper", "sm_90a").module
     compiled = module.compiled("sm_90a", "--ptxas-options=-v")
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in compiled.log
     assert "serialized" not in compiled.log

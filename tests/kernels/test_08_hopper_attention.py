@@ -5,14 +5,13 @@ import re
 import numpy as np
 import pytest
 
-from course_utils import cp, load
+from course_utils import cp
 from course_utils.benchmarks.cases.hopper_attention import CHAPTER, attention_call
 from course_utils.benchmarks.cases.pytorch_extensions.attention import attention
-from course_utils.benchmarks.harness.case import double, normal
+from course_utils.benchmarks.harness.arrays import double, normal
 from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16
 from course_utils.benchmarks.harness.sass import listing
 from course_utils.errors import LessonError
-from course_utils.paths import kernel_file
 
 HELD = "Function properties|bytes stack|Used|Compil|gmem|^$"  # lines of ptxas that warn of nothing
 
@@ -20,7 +19,7 @@ HELD = "Function properties|bytes stack|Used|Compil|gmem|^$"  # lines of ptxas t
 @pytest.mark.parametrize("name", ["attention_overlap", "attention_hopper", "attention_backward"])
 def test_the_assembler_spills_nothing_and_serialises_no_product(name):
     defines = {"CAUSAL": 1} if name != "attention_overlap" else {}
-    module = load(kernel_file(name, CHAPTER), defines=defines, arch="sm_90a").kernel.module
+    module = CHAPTER.kernel(name, "sm_90a", **defines).module
     log = module.compiled("sm_90a", "--ptxas-options=-v").log
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in log
     assert [line for line in log.splitlines() if not re.search(HELD, line)] == []
@@ -29,7 +28,7 @@ def test_the_assembler_spills_nothing_and_serialises_no_product(name):
 @pytest.mark.parametrize("name", ["attention_overlap", "attention_hopper"])
 def test_the_assembler_leaves_the_exponentials_under_the_second_product(name):
     """Between the wait for the scores and that for the output stand those of 64 scores a thread."""
-    module = load(kernel_file(name, CHAPTER), arch="sm_90a").kernel.module
+    module = CHAPTER.kernel(name, "sm_90a").module
     try:
         lines = listing(module.compiled("sm_90a", "--ptxas-options=-v").cubin)
     except LessonError as error:

@@ -17,16 +17,15 @@ from ...launching.kernels import Kernel
 from ...launching.modules import load
 from ...launching.tensor_maps import tensor_map
 from ...needs import lacking
-from ..harness.case import KernelCall, Workload, double, normal
+from ..harness.arrays import double, normal
 from ..harness.float_bits import from_bf16, to_bf16
+from ..harness.workload import KernelCall, Workload
 from ..libraries import cublas
-from .matmul import FACTORS, SUM_ERROR, Bf16Work
+from .matmul import FACTORS, SUM_ERROR, Bf16Work, ProductSize
 
 ARCH = "sm_100a"
 FOLDER = "08_cute_tma_blackwell/blackwell_gemm"
 ROWS, STEPS, ROW_BYTES = 128, 64, 128  # of D for a block; of K in a box, and their bytes
-
-Shape = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def product_call(
     return KernelCall(kernel, rung.grid(m, n, bn, pairs), 192, (*maps, d, m, n, k), shared)
 
 
-def product_work(name: str, shape: Shape, seed: int = 0, **launch: int) -> Workload:
+def product_work(name: str, shape: ProductSize, seed: int = 0, **launch: int) -> Workload:
     """The product of rung ``name`` for random matrices of ``shape`` (M, N, K), beside float64 and,
     on a GPU, cuBLAS; ``launch`` as for :func:`product_call`."""
     m, n, k = shape

@@ -19,9 +19,9 @@ from ...devices.selection import cp
 from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
 from ...paths import KERNELS
-from ..harness.case import KernelCall, Workload
-from .blackwell import ROW_BYTES, ROWS, Shape, blackwell_kernel
-from .matmul import SUM_ERROR
+from ..harness.workload import KernelCall, Workload
+from .blackwell import ROW_BYTES, ROWS, blackwell_kernel
+from .matmul import SUM_ERROR, ProductSize
 
 FOLDER = "08_cute_tma_blackwell/block_scaled"
 TENSOR_SCALE = np.float32(0.75)  # of NVFP4's results, in these works
@@ -146,7 +146,7 @@ def _work(
     )
 
 
-def scaled_work(form: str, shape: Shape, seed: int = 0, **launch: int) -> Workload:
+def scaled_work(form: str, shape: ProductSize, seed: int = 0, **launch: int) -> Workload:
     """The product of ``scaled_gemm`` for random factors of ``shape`` (M, N, K), beside float64."""
     m, n, k = shape
     both, (a, b), scale = _factors(form, m, n, k, seed)

@@ -7,7 +7,6 @@ filter of zeros lies around an image, so that a result is as large as its image.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,23 +15,15 @@ from ...checking.tolerance import tolerance_for, unit_roundoff
 from ...devices.selection import cp
 from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
-from ...paths import kernel_file
-from ..harness.case import (
-    Case,
-    KernelCall,
-    Size,
-    Workload,
-    course_kernel,
-    course_kernel_for,
-    double,
-    normal,
-)
+from ..harness.arrays import double, normal
+from ..harness.case import Case, Size
+from ..harness.chapter_kernels import ChapterKernels
 from ..harness.float_bits import from_bf16, to_bf16
+from ..harness.workload import KernelCall, Workload
 from ..libraries import cudnn
 from .matmul import Bf16Work, sms_for_tiles
 
-CHAPTER = "06_matmul_and_fft"
-_kernel = partial(course_kernel, CHAPTER)
+CHAPTER = ChapterKernels("06_matmul_and_fft")
 RESNET = (256, 64, 64, 56, 56, 3)  # of the second stage of a ResNet, the batch aside
 FIRST = tuple((n, 1, 16, 28, 28, 3) for n in (64, 256, 1024))  # the layers of chapter 09's network
 SECOND = tuple((n, 16, 32, 14, 14, 3) for n in (64, 256, 1024))
@@ -112,33 +103,33 @@ def _small_filter(size: Layer) -> tuple[int, ...]:
 
 def _direct(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     grid = ceil_div(size[0] * size[3] * size[4], 256), size[2]
-    return (KernelCall(_kernel("conv_direct"), grid, 256, (x, w, y, *_whole_filter(size))),)
+    return (KernelCall(CHAPTER.kernel("conv_direct"), grid, 256, (x, w, y, *_whole_filter(size))),)
 
 
 def _shared_tile(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
     grid = ceil_div(width, 32), ceil_div(height, 8), images * filters
     arguments = x, w, y, *_small_filter(size)
-    return (KernelCall(_kernel("conv_shared_tile"), grid, (32, 8), arguments),)
+    return (KernelCall(CHAPTER.kernel("conv_shared_tile"), grid, (32, 8), arguments),)
 
 
 def _register_tile(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
     grid = ceil_div(width, 32), ceil_div(height, 16), images * ceil_div(filters, 8)
     arguments = x, w, y, *_small_filter(size)
-    return (KernelCall(_kernel("conv_register_tile"), grid, (32, 4), arguments),)
+    return (KernelCall(CHAPTER.kernel("conv_register_tile"), grid, (32, 4), arguments),)
 
 
 def _implicit_gemm(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     grid = ceil_div(size[0] * size[3] * size[4], 64), ceil_div(size[2], 64)
     arguments = x, w, y, *_whole_filter(size)
-    return (KernelCall(_kernel("conv_implicit_gemm"), grid, 256, arguments),)
+    return (KernelCall(CHAPTER.kernel("conv_implicit_gemm"), grid, 256, arguments),)
 
 
 def _pipeline(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     grid = ceil_div(size[0] * size[3] * size[4], 256), ceil_div(size[2], 64)
     arguments = x, w, y, *_whole_filter(size)
-    return (KernelCall(_kernel("conv_pipeline"), grid, 256, arguments, PIPELINE_SHARED),)
+    return (KernelCall(CHAPTER.kernel("conv_pipeline"), grid, 256, arguments, PIPELINE_SHARED),)
 
 
 def row_tile_shared(SEG: int, TN: int, BSEG: int, BF: int, CC: int) -> int:
@@ -159,7 +150,7 @@ def _row_tile(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     grid = ceil_div(segments, tile["BSEG"]), ceil_div(filters, tile["BF"])
     threads = tile["BSEG"] * tile["BF"] // tile["TN"]
     arguments = x, w, y, *_small_filter(size)
-    kernel = _kernel("conv_row_tile", **defines)
+    kernel = CHAPTER.kernel("conv_row_tile", **defines)
     return (KernelCall(kernel, grid, threads, arguments, row_tile_shared(**tile)),)
 
 
@@ -177,10 +168,12 @@ def _winograd(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     grid = min(ceil_div(_tiles(size), 32), max(sms_for_tiles() // columns, 1)), columns
     most = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
     at_once = most >= WINOGRAD_SHARED + WINOGRAD_SUMS
-    kernel = _kernel("conv_winograd", PARTS=1 if at_once else 4)
+    kernel = CHAPTER.kernel("conv_winograd", PARTS=1 if at_once else 4)
     shared = WINOGRAD_SHARED + (WINOGRAD_SUMS if at_once else 0)
     return (
-        KernelCall(_kernel("winograd_filters"), ceil_div(filters * channels, 256), 256, first),
+        KernelCall(
+            CHAPTER.kernel("winograd_filters"), ceil_div(filters * channels, 256), 256, first
+        ),
         KernelCall(kernel, grid, 256, then, shared),
     )
 
@@ -192,14 +185,14 @@ def _winograd_few(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]
     grid = min(ceil_div(_tiles(size), tile["TILES"]), resident), ceil_div(size[2], 32)
     shared = 4 * (16 * (16 * 32 + 4) + 16 * 16 * tile["TILES"] + 8 * 32 * tile["TILES"])
     arguments = x, w, y, *_small_filter(size)
-    kernel = _kernel("conv_winograd_few", **defines)
+    kernel = CHAPTER.kernel("conv_winograd_few", **defines)
     return (KernelCall(kernel, grid, 128, arguments, shared),)
 
 
 def _split_halves(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
     grid = min(images * ceil_div(height, 7), 2 * sms_for_tiles()), filters // 32
-    kernel = course_kernel_for("sm_90a", CHAPTER, "conv_split_halves")
+    kernel = CHAPTER.kernel("conv_split_halves", "sm_90a")
     return (KernelCall(kernel, grid, 128, (x, w, y, images, height, width, filters)),)
 
 
@@ -211,7 +204,7 @@ def _one_channel(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     quads = images * height * width // 4
     grid = ceil_div(quads, block[0]), ceil_div(filters, tile["FILTERS"] * block[1])
     arguments = x, w, y, images, height, width, filters
-    return (KernelCall(_kernel("conv_one_channel", **defines), grid, block, arguments),)
+    return (KernelCall(CHAPTER.kernel("conv_one_channel", **defines), grid, block, arguments),)
 
 
 # --- bf16, channels last ---
@@ -250,12 +243,12 @@ def _bf16_work(size: Layer, launches: Launch) -> Workload:
 def _bf16(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     grid = ceil_div(size[0] * size[3] * size[4], 128), ceil_div(size[2], 64)
     arguments = x, w, y, *_whole_filter(size)
-    return (KernelCall(_kernel("conv_bf16"), grid, 128, arguments, BF16_SHARED),)
+    return (KernelCall(CHAPTER.kernel("conv_bf16"), grid, 128, arguments, BF16_SHARED),)
 
 
 def _bf16_halo(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
-    kernel = course_kernel_for("sm_90a", CHAPTER, "conv_bf16_halo")
+    kernel = CHAPTER.kernel("conv_bf16_halo", "sm_90a")
     columns = filters // 64
     groups = ceil_div(images * ceil_div(height, 8) * ceil_div(width, 8), 4)
     grid = min(max(sms_for_tiles() // columns, 1), groups), columns
@@ -294,7 +287,7 @@ def _case(
     return Case(
         name,
         "convolution, bf16" if bf16 else "convolution, fp32",
-        tuple(kernel_file(file, CHAPTER) for file in files),
+        CHAPTER.files(*files),
         lambda size: work(size, launches),
         bytes=moved,
         flops=flops,

@@ -8,12 +8,13 @@ import numpy as np
 
 from ...devices.selection import cp
 from ...integers import ceil_div
-from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Workload, course_kernel, program, torch_on_gpu
+from ..harness.case import Case
+from ..harness.chapter_kernels import ChapterKernels, program
+from ..harness.torch_runs import as_tensors, torch_on_gpu
+from ..harness.workload import KernelCall, Workload
 from ..libraries.curand import uniform_floats
-from .first_kernels.common import as_tensors
 
-CHAPTER = "05_cuda_libraries"
+CHAPTER = ChapterKernels("05_cuda_libraries")
 PHILOX = "07_pytorch_extensions/philox.py"
 STREAMS = 65536  # subsequences of cuRAND's order
 SEED = 1234
@@ -25,17 +26,17 @@ def _uniform(n: int) -> Workload:
     if torch_on_gpu():
         (tensor,) = as_tensors(cp.empty(n, cp.float32))
 
-        def by_torch() -> None:
+        def refill() -> None:
             tensor.uniform_()  # numbers of its own
 
-        libraries |= {"torch.rand": by_torch}
+        libraries |= {"torch.rand": refill}
 
     def expected() -> Any:
         turn, stream = np.divmod(np.arange(n // 4), STREAMS)
         drawn = program(PHILOX, "philox")(SEED, stream, turn).ravel()
         return cp.asarray(program(PHILOX, "uniform")(drawn))
 
-    kernel = course_kernel(CHAPTER, "philox_uniform")
+    kernel = CHAPTER.kernel("philox_uniform")
     call = KernelCall(kernel, ceil_div(n, 1024), 256, (out, SEED, n))
     return Workload((call,), out, expected, libraries=libraries)
 
@@ -44,7 +45,7 @@ CASES = (
     Case(
         "philox_uniform",
         "uniform random numbers, fp32",
-        (kernel_file("philox_uniform", CHAPTER),),
+        CHAPTER.files("philox_uniform"),
         _uniform,
         bytes=lambda n: 4 * n,
         flops=lambda n: 0,

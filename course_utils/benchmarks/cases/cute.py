@@ -10,17 +10,19 @@ from typing import Any
 from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
-from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Workload, course_kernel, double, normal
+from ..harness.arrays import double, normal
+from ..harness.case import Case
+from ..harness.chapter_kernels import ChapterKernels
+from ..harness.workload import KernelCall, Workload
 from .first_kernels.transposes import transpose_call, transpose_libraries
 from .matmul import nt_case, nt_work, pipeline_call, specialized_call
 
-CHAPTER = "08_cute_tma_blackwell"
+CHAPTER = ChapterKernels("08_cute_tma_blackwell")
 
 
 def _tiled(n: int) -> Workload:
     """Tiles of 128 x 128, and only whole ones; the three stages of ``gemm_bf16_tiled.cu``."""
-    kernel = course_kernel(CHAPTER, "gemm_bf16_tiled")
+    kernel = CHAPTER.kernel("gemm_bf16_tiled")
     grid, shared = (n // 128) ** 2, 3 * (128 + 128) * 128
     work = nt_work(
         n, "bf16", lambda a, b, c: KernelCall(kernel, grid, 128, (a, b, c, n, n, n), shared)
@@ -60,7 +62,7 @@ def _transpose(size: tuple[int, int]) -> Workload:
         launch = transpose_call("transpose_vector", a, theirs).ready()
         libraries["transpose_vector"] = lambda: (launch(), theirs)[1]
     return Workload(
-        (KernelCall(course_kernel(CHAPTER, "transpose_tma"), grid, 256, maps),),
+        (KernelCall(CHAPTER.kernel("transpose_tma"), grid, 256, maps),),
         output=out,
         expected=lambda: double(a.T),
         libraries=libraries,
@@ -71,7 +73,7 @@ CASES = (
     Case(
         "transpose_tma",
         "transpose, fp32",
-        (kernel_file("transpose_tma", CHAPTER),),
+        CHAPTER.files("transpose_tma"),
         _transpose,
         bytes=lambda size: 8 * size[0] * size[1],
         flops=lambda size: 0,

@@ -12,23 +12,15 @@ from ...devices.selection import cp
 from ...integers import ceil_div
 from ...launching.kernels import Kernel
 from ...launching.tensor_maps import tensor_map
-from ...paths import kernel_file
-from ..harness.case import (
-    Case,
-    KernelCall,
-    Workload,
-    course_kernel,
-    course_kernel_for,
-    double,
-    normal,
-)
+from ..harness.arrays import double, normal
+from ..harness.case import Case
+from ..harness.chapter_kernels import ChapterKernels
 from ..harness.float_bits import from_bf16, to_bf16
+from ..harness.workload import KernelCall, Workload
 from ..libraries import cublas
-from .matmul import FACTORS, SUM_ERROR, Bf16Work, by_torch, sms_for_tiles
+from .matmul import FACTORS, SUM_ERROR, Bf16Work, ProductSize, sms_for_tiles, torch_product
 
-CHAPTER = "06_matmul_and_fft"
-_kernel = partial(course_kernel, CHAPTER)
-Shape = tuple[int, int, int]  # rows of A, columns of C, K
+CHAPTER = ChapterKernels("06_matmul_and_fft")
 
 SPLIT_SIZES = (128, 128, 16384), (256, 256, 16384), (512, 512, 8192)
 ROWS_FP32 = 1, 4, 8, 16, 32
@@ -78,13 +70,13 @@ def split_calls(
     )
 
 
-def _split_k(size: Shape) -> Workload:
+def _split_k(size: ProductSize) -> Workload:
     m, n, k = size
     a, b, c = normal((m, k)), normal((k, n), 1), cp.empty((m, n), cp.float32)
     slots = 4 * sms_for_tiles()  # blocks of 256 threads
     slices = slices_for(ceil_div(m, 64) * ceil_div(n, 64), ceil_div(k, 16), slots, least=8)
     sums = cp.empty((slices, m, n), cp.float32)
-    kernels = _kernel("sgemm_split_k"), _kernel("split_k_finish")
+    kernels = CHAPTER.kernel("sgemm_split_k"), CHAPTER.kernel("split_k_finish")
     return Workload(
         split_calls((a, b, c), slices, sums, kernels),
         output=c,
@@ -112,11 +104,11 @@ def few_rows_call(
     grid = ceil_div(n, 128), slices, ceil_div(m, rows)
     partial_sums, arrived = cp.empty((slices, m, n), cp.float32), cp.zeros(tiles, cp.int32)
     arguments = a, b, c, partial_sums, arrived, m, n, k
-    kernel = _kernel("sgemm_few_rows", **defines)
+    kernel = CHAPTER.kernel("sgemm_few_rows", **defines)
     return KernelCall(kernel, grid, 256, arguments, shared), arrived
 
 
-def _few_rows(size: Shape) -> Workload:
+def _few_rows(size: ProductSize) -> Workload:
     m, n, k = size
     a, b, c = normal((m, k)), normal((k, n), 1), cp.empty((m, n), cp.float32)
     call, arrived = few_rows_call(a, b, c)
@@ -145,7 +137,7 @@ def bf16_few_rows_call(
     grid = ceil_div(n, width), slices, ceil_div(m, rows)
     partial_sums, arrived = cp.empty((slices, m, n), cp.float32), cp.zeros(tiles, cp.int32)
     arguments = a, b, c, partial_sums, arrived, m, n, k
-    kernel = _kernel("gemm_bf16_few_rows", **defines)
+    kernel = CHAPTER.kernel("gemm_bf16_few_rows", **defines)
     shared = defines["STAGES"] * (width + rows) * 128
     return KernelCall(kernel, grid, 2 * width, arguments, shared), arrived
 
@@ -175,14 +167,14 @@ def _mapped_call(
     maps = (tensor_map(x, (box, 64), swizzle=128) for x, box in ((a, rows), (b, width)))
     grid = ceil_div(n, width), defines["CLUSTER"], ceil_div(m, rows)
     shared = defines["STAGES"] * (width + rows) * 128
-    kernel = course_kernel_for("sm_90a", CHAPTER, name, **defines)
+    kernel = CHAPTER.kernel(name, "sm_90a", **defines)
     return KernelCall(kernel, grid, threads, (*maps, c, m, n, k), shared)
 
 
 MAPPED = {"gemm_bf16_few_rows_tma": tma_call, "gemm_bf16_few_rows_wgmma": wgmma_call}
 
 
-def _in_bf16(size: Shape, name: str) -> Workload:
+def _in_bf16(size: ProductSize, name: str) -> Workload:
     m, n, k = size
     a, b = to_bf16(normal((m, k))), to_bf16(normal((n, k), 1))
     c = cp.empty((m, n), cp.uint16)
@@ -198,18 +190,19 @@ def _in_bf16(size: Shape, name: str) -> Workload:
         expected=lambda: double(from_bf16(a)) @ double(from_bf16(b)).T,
         rtol=FACTORS["bf16"].rtol,
         atol=k * SUM_ERROR,
-        libraries=cublas.products("bf16", a, b, lambda: cp.empty_like(c)) | by_torch("bf16", a, b),
+        libraries=cublas.products("bf16", a, b, lambda: cp.empty_like(c))
+        | torch_product("bf16", a, b),
         cleared=cleared,
     )
 
 
 def _case(
-    name: str, files: tuple[str, ...], make: Callable[[Shape], Workload], **other: Any
+    name: str, files: tuple[str, ...], make: Callable[[ProductSize], Workload], **other: Any
 ) -> Case:
     width = 2 if "bf16" in name else 4
     return Case(
         name,
-        files=tuple(kernel_file(file, CHAPTER) for file in files),
+        files=CHAPTER.files(*files),
         make=make,
         bytes=lambda n: width * (n[0] * n[2] + n[1] * n[2] + n[0] * n[1]),
         flops=lambda n: 2 * n[0] * n[1] * n[2],

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 from typing import Any
 
@@ -17,20 +16,13 @@ import numpy as np
 from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
-from ...paths import kernel_file
-from ..harness.case import (
-    Case,
-    KernelCall,
-    Workload,
-    course_kernel,
-    course_kernel_for,
-    double,
-    normal,
-)
+from ..harness.arrays import double, normal
+from ..harness.case import Case
+from ..harness.chapter_kernels import ChapterKernels
+from ..harness.workload import KernelCall, Workload
 from ..libraries import cufft
 
-CHAPTER = "06_matmul_and_fft"
-_kernel = partial(course_kernel, CHAPTER)
+CHAPTER = ChapterKernels("06_matmul_and_fft")
 POINTS = 1 << 24  # of all rows
 ERROR = 5e-6  # of one number, in units of the results' root mean square
 
@@ -122,7 +114,7 @@ def transform_work(
 
 
 def _dft(size: tuple[int, int]) -> Workload:
-    kernel = _kernel("fft_dft")
+    kernel = CHAPTER.kernel("fft_dft")
     rows, n = size
     grid = rows, ceil_div(n, 256)
     # The errors of n additions go up and down, in each of two parts.
@@ -150,7 +142,7 @@ def stage_launches(kernel: Any, radix: int, block: int, x: Any, out: Any) -> tup
 def _stages(name: str, radix: int) -> Callable[[tuple[int, int]], Workload]:
     def make(size: tuple[int, int]) -> Workload:
         defines = {} if name == "fft_radix2" else {"RADIX": radix}
-        kernel = _kernel(name, **defines)
+        kernel = CHAPTER.kernel(name, **defines)
         block = 256 if name == "fft_radix2" else 128
         return transform_work(size, lambda x, out: stage_launches(kernel, radix, block, x, out))
 
@@ -162,7 +154,7 @@ def _shared(name: str, **defines: int) -> Callable[[tuple[int, int]], Workload]:
 
     def make(size: tuple[int, int]) -> Workload:
         rows, n = size
-        kernel = _kernel(name, **{"POINTS": n} | defines)
+        kernel = CHAPTER.kernel(name, **{"POINTS": n} | defines)
         more = (roots(n),) if name == "fft_twiddles" else ()
         return transform_work(
             size, lambda x, out: (KernelCall(kernel, rows, n // 16, (x, out, *more)),)
@@ -178,7 +170,7 @@ def roots(n: int) -> Any:
 
 def batched_call(x: Any, out: Any, split: Split, **defines: int) -> KernelCall:
     """``fft_batched`` on rows of ``split.points`` points, whatever axes lie before."""
-    kernel = _kernel("fft_batched", **split.defines | defines)
+    kernel = CHAPTER.kernel("fft_batched", **split.defines | defines)
     rows = x.size // 2 // split.points
     grid = ceil_div(rows, split.rows)
     return KernelCall(kernel, grid, split.threads, (x, out, rows), split.shared_bytes)
@@ -196,7 +188,7 @@ def prefetch_call(x: Any, out: Any, ahead: int | None = None) -> KernelCall:
     radices = {f"R{i}": radix for i, radix in enumerate(split.radices)}
     at_once = split.blocks * (sm_count() if ON_GPU else 2)
     defines = radices | {"BLOCKS": split.blocks, "AHEAD": ahead or at_once // 2}
-    kernel = _kernel("fft_prefetch", **defines)
+    kernel = CHAPTER.kernel("fft_prefetch", **defines)
     return KernelCall(kernel, rows, split.threads, (x, out, rows), split.shared_bytes)
 
 
@@ -208,7 +200,7 @@ def cluster_call(x: Any, out: Any, across: tuple[int, int], size: int) -> Kernel
     """``fft_cluster`` on rows seen as matrices of ``across`` points, ``size`` blocks a cluster."""
     n1, n2 = across
     defines = {"N1": n1, "N2": n2, "BLOCKS": size}
-    kernel = course_kernel_for("sm_90a", CHAPTER, "fft_cluster", **defines)
+    kernel = CHAPTER.kernel("fft_cluster", "sm_90a", **defines)
     threads, shared = n1 * n2 // 16 // size, 8 * (n1 // size) * (n2 + 1)
     return KernelCall(kernel, len(x) * size, threads, (x, out), shared)
 
@@ -224,7 +216,7 @@ def _ring(size: tuple[int, int]) -> Workload:
     take 16 MB of the L2 cache: the fastest of those tried on an H200."""
     rows, n = size
     grid, lag, ring = (4 * sm_count(), 16, 32) if ON_GPU else (3, 1, 2)
-    kernel = _kernel("fft_ring")
+    kernel = CHAPTER.kernel("fft_ring")
     counters = cp.zeros(2 * rows, cp.int32)
     middle = cp.empty((ring, n, 2), cp.float32)
     shared = 8 * 16 * (256 + 256 // 16 + 1)
@@ -240,7 +232,7 @@ def _real(size: tuple[int, int]) -> Workload:
     rows, n = size
     split = SPLITS[n // 2]
     radices = {f"R{i}": radix for i, radix in enumerate(split.radices)}
-    kernel = _kernel("fft_real", **radices)
+    kernel = CHAPTER.kernel("fft_real", **radices)
     x, out = normal(size), cp.empty((rows, n // 2 + 1, 2), cp.float32)
 
     def half_of_all() -> Any:
@@ -261,7 +253,7 @@ def _real(size: tuple[int, int]) -> Workload:
 def _both_axes(size: tuple[int, int, int]) -> Workload:
     """Along the rows into a scratch array, then along the columns."""
     matrices, rows, columns = size
-    kernel = _kernel("fft_columns", ROWS=rows)
+    kernel = CHAPTER.kernel("fft_columns", ROWS=rows)
 
     def launch(x: Any, out: Any) -> tuple[KernelCall, ...]:
         between = cp.empty_like(out)
@@ -285,7 +277,7 @@ def _case(
     return Case(
         name,
         "FFT, complex fp32",
-        (kernel_file(other.pop("file", name), CHAPTER),),
+        CHAPTER.files(other.pop("file", name)),
         make,
         bytes=lambda size: 16 * prod(size),
         flops=_flops,
@@ -331,7 +323,7 @@ CASES = (
     Case(
         "fft_real",
         "FFT, real fp32",
-        (kernel_file("fft_real", CHAPTER),),
+        CHAPTER.files("fft_real"),
         _real,
         bytes=lambda size: size[0] * (4 * size[1] + 8 * (size[1] // 2 + 1)),
         flops=lambda size: _flops(size) // 2,
@@ -341,7 +333,7 @@ CASES = (
     Case(
         "fft_2d",
         "FFT, complex fp32, two dimensions",
-        (kernel_file("fft_columns", CHAPTER), kernel_file("fft_batched", CHAPTER)),
+        CHAPTER.files("fft_columns", "fft_batched"),
         _both_axes,
         bytes=lambda size: 16 * prod(size),
         flops=lambda size: int(5 * prod(size) * np.log2(size[1] * size[2])),

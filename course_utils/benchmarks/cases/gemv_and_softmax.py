@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,23 +12,15 @@ import numpy as np
 from ...devices.selection import cp
 from ...errors import LessonError
 from ...integers import ceil_div
-from ...paths import kernel_file
-from ..harness.case import (
-    Case,
-    KernelCall,
-    Workload,
-    course_kernel,
-    double,
-    normal,
-    softmax_of,
-    torch_on_gpu,
-)
+from ..harness.arrays import double, normal, softmax_of
+from ..harness.case import Case
+from ..harness.chapter_kernels import ChapterKernels
+from ..harness.torch_runs import Runs, as_tensors, compiled, torch_on_gpu
+from ..harness.workload import KernelCall, Workload
 from ..libraries import cublas
-from .first_kernels.common import as_tensors, compiled
 
-CHAPTER = "06_matmul_and_fft"
-_kernel = partial(course_kernel, CHAPTER)
-Shape = tuple[int, int]
+CHAPTER = ChapterKernels("06_matmul_and_fft")
+MatrixSize = tuple[int, int]  # rows, columns
 
 
 # --- y = A x ---
@@ -38,15 +29,15 @@ GEMV_SIZES = (4096, 4096), (8192, 8192), (16384, 16384)
 ROWS_OF_A_BLOCK = {"gemv_thread": 256, "gemv_warp": 8, "gemv_vector": 8, "gemv_in_flight": 8}
 
 
-def _gemv(name: str) -> Callable[[Shape], Workload]:
-    def make(n: Shape) -> Workload:
+def _gemv(name: str) -> Callable[[MatrixSize], Workload]:
+    def make(n: MatrixSize) -> Workload:
         rows, columns = n
         a, x, y = normal(n), normal(columns, 1), cp.empty(rows, cp.float32)
         grid = ceil_div(rows, ROWS_OF_A_BLOCK.get(name, 1))
         threads = 128 if name == "gemv_in_flight" else 256
         tolerance = _rounding(columns, 1 if name == "gemv_thread" else 32)
         return Workload(
-            (KernelCall(_kernel(name), grid, threads, (a, x, y, rows, columns)),),
+            (KernelCall(CHAPTER.kernel(name), grid, threads, (a, x, y, rows, columns)),),
             output=y,
             expected=lambda: double(a) @ double(x),
             rtol=tolerance,
@@ -57,14 +48,18 @@ def _gemv(name: str) -> Callable[[Shape], Workload]:
     return make
 
 
-def _gemv_transposed(n: Shape) -> Workload:
+def _gemv_transposed(n: MatrixSize) -> Workload:
     """A block adds up BAND = 64 rows of 256 columns."""
     rows, columns = n
     a, x, y = normal(n), normal(rows, 1), cp.empty(columns, cp.float32)
     grid = ceil_div(columns, 256), ceil_div(rows, 64)
     tolerance = _rounding(rows, 32)
     return Workload(
-        (KernelCall(_kernel("gemv_transposed", BAND=64), grid, 256, (a, x, y, rows, columns)),),
+        (
+            KernelCall(
+                CHAPTER.kernel("gemv_transposed", BAND=64), grid, 256, (a, x, y, rows, columns)
+            ),
+        ),
         output=y,
         expected=lambda: double(a).T @ double(x),
         rtol=tolerance,
@@ -80,7 +75,7 @@ def _rounding(terms: int, sums: int) -> float:
     return 1e-6 * math.sqrt(terms / sums) * math.sqrt(terms)
 
 
-def _torch_mv(a: Any, x: Any) -> dict[str, Callable[[], Any]]:
+def _torch_mv(a: Any, x: Any) -> Runs:
     torch = torch_on_gpu()
     if torch is None:
         return {}
@@ -88,11 +83,11 @@ def _torch_mv(a: Any, x: Any) -> dict[str, Callable[[], Any]]:
     return {"torch.mv": lambda: torch.mv(matrix, vector)}
 
 
-def _gemv_case(name: str, make: Callable[[Shape], Workload], what: str, **other: Any) -> Case:
+def _gemv_case(name: str, make: Callable[[MatrixSize], Workload], what: str, **other: Any) -> Case:
     return Case(
         name,
         what,
-        (kernel_file(name, CHAPTER),),
+        CHAPTER.files(name),
         make,
         bytes=lambda n: 4 * (n[0] * n[1] + n[0] + n[1]),
         flops=lambda n: 2 * n[0] * n[1],
@@ -145,21 +140,21 @@ def row_share(columns: int) -> RowShare:
     raise LessonError(f"A row of {columns} numbers is too long: a cluster's registers hold {most}.")
 
 
-def _softmax(name: str) -> Callable[[Shape], Workload]:
-    def make(n: Shape) -> Workload:
+def _softmax(name: str) -> Callable[[MatrixSize], Workload]:
+    def make(n: MatrixSize) -> Workload:
         rows, columns = n
         x, y = normal(n), cp.empty(n, cp.float32)
         arguments = x, y, columns
         if name in KEEP_THE_ROW:
             share = row_share(columns)
             if name == "softmax_vector":
-                kernel = _kernel(name, THREADS=share.THREADS, GROUPS=share.GROUPS)
+                kernel = CHAPTER.kernel(name, THREADS=share.THREADS, GROUPS=share.GROUPS)
             else:
-                kernel = _kernel(name, **vars(share))
+                kernel = CHAPTER.kernel(name, **vars(share))
             call = KernelCall(kernel, rows * share.CLUSTER, share.THREADS, arguments)
         else:
             dynamic = 0 if name == "softmax_online" else 4 * columns
-            call = KernelCall(_kernel(name), rows, 256, arguments, dynamic)
+            call = KernelCall(CHAPTER.kernel(name), rows, 256, arguments, dynamic)
 
         return Workload(
             (call,),
@@ -167,20 +162,20 @@ def _softmax(name: str) -> Callable[[Shape], Workload]:
             expected=lambda: softmax_of(x),
             rtol=1e-5,
             atol=1e-9,
-            libraries=_by_torch("torch.softmax", _torch_softmax, x),
+            libraries=_torch_softmaxes(x),
             same_bits=False,  # expf may differ in its last digit
         )
 
     return make
 
 
-def _backward(n: Shape) -> Workload:
+def _backward(n: MatrixSize) -> Workload:
     rows, columns = n
     powers, dy = np.exp(normal(n)), normal(n, 1)
     y, dx = powers / powers.sum(axis=1, keepdims=True), cp.empty(n, cp.float32)
     share = backward_share(columns)
     grid = rows * share.CLUSTER
-    kernel = _kernel("softmax_backward", **vars(share))
+    kernel = CHAPTER.kernel("softmax_backward", **vars(share))
 
     def expected() -> Any:
         product = double(y) * double(dy)
@@ -192,7 +187,7 @@ def _backward(n: Shape) -> Workload:
         expected=expected,
         rtol=1e-5,
         atol=1e-5 / columns,
-        libraries=_by_torch("torch._softmax_backward_data", _torch_backward, dy, y),
+        libraries=_torch_gradients(dy, y),
     )
 
 
@@ -217,28 +212,34 @@ def _torch_backward(dy: Any, y: Any) -> Any:
     return y * (dy - (dy * y).sum(dim=1, keepdim=True))
 
 
-def _by_torch(
-    name: str, function: Callable[..., Any], *arrays: Any
-) -> dict[str, Callable[[], Any]]:
-    """PyTorch's own kernel, ``name``, and what its compiler makes of ``function``."""
+def _torch_softmaxes(x: Any) -> Runs:
+    """PyTorch's own kernel, and what its compiler makes of it."""
+    if torch_on_gpu() is None:
+        return {}
+    (tensor,) = as_tensors(x)
+    own = {"torch.softmax": lambda: _torch_softmax(tensor)}
+    return own | compiled(_torch_softmax, tensor, graph=True)
+
+
+def _torch_gradients(dy: Any, y: Any) -> Runs:
+    """PyTorch's own kernel, and what its compiler makes of the formula."""
     torch = torch_on_gpu()
     if torch is None:
         return {}
-    tensors = as_tensors(*arrays)
-    own = {
-        "torch.softmax": lambda: torch.softmax(tensors[0], dim=1),
-        "torch._softmax_backward_data": lambda: torch.ops.aten._softmax_backward_data(
-            *tensors, 1, torch.float32
-        ),
-    }
-    return {name: own[name]} | compiled(function, *tensors)
+    tensors = as_tensors(dy, y)
+
+    def own() -> Any:
+        return torch.ops.aten._softmax_backward_data(*tensors, 1, torch.float32)
+
+    formula = compiled(_torch_backward, *tensors, graph=True)
+    return {"torch._softmax_backward_data": own} | formula
 
 
 def _softmax_case(name: str, **other: Any) -> Case:
     return Case(
         name,
         "softmax of rows, fp32",
-        (kernel_file(name, CHAPTER),),
+        CHAPTER.files(name),
         _softmax(name),
         bytes=lambda n: 2 * 4 * n[0] * n[1],
         flops=lambda n: 4 * n[0] * n[1],  # subtract, exp, add, multiply
@@ -272,7 +273,7 @@ CASES = (
     Case(
         "softmax_backward",
         "gradient of softmax, fp32",
-        (kernel_file("softmax_backward", CHAPTER),),
+        CHAPTER.files("softmax_backward"),
         _backward,
         bytes=lambda n: 3 * 4 * n[0] * n[1],
         flops=lambda n: 4 * n[0] * n[1],  # two products, a sum, a difference

@@ -7,7 +7,9 @@ from typing import Any
 from ...devices.selection import cp
 from ...integers import ceil_div
 from ...launching.modules import load
-from ..harness.case import Case, KernelCall, Workload, double, normal, softmax_of
+from ..harness.arrays import double, normal, softmax_of
+from ..harness.case import Case
+from ..harness.workload import KernelCall, Workload
 
 FOLDER = "03_gpu_introduction/roofline"
 

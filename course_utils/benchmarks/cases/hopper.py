@@ -13,21 +13,15 @@ from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
-from ...paths import kernel_file
-from ..harness.case import (
-    Case,
-    KernelCall,
-    Size,
-    Workload,
-    course_kernel_for,
-    double,
-    normal,
-)
+from ..harness.arrays import double, normal
+from ..harness.case import Case, Size
+from ..harness.chapter_kernels import ChapterKernels
 from ..harness.float_bits import from_bf16, to_bf16
+from ..harness.workload import KernelCall, Workload
 from ..libraries import cublas
-from .matmul import FACTORS, SUM_ERROR, Bf16Work, by_torch, nt_case, nt_work
+from .matmul import FACTORS, SUM_ERROR, Bf16Work, nt_case, nt_work, torch_product
 
-CHAPTER = "08_cute_tma_blackwell"
+CHAPTER = ChapterKernels("08_cute_tma_blackwell")
 EMULATED_MULTIPROCESSORS = 4  # of a grid whose blocks stay: two clusters
 ROW_BYTES = 128  # of a tile in shared memory
 
@@ -98,7 +92,7 @@ def hopper_call(
     )
     to = tensor_map(c, (16, ROW_BYTES // c.dtype.itemsize), swizzle=128) if rung.boxes else c
     defines = {"CLUSTER": rung.cluster} if rung.boxes else {}
-    kernel = course_kernel_for("sm_90a", CHAPTER, name, **defines)
+    kernel = CHAPTER.kernel(name, "sm_90a", **defines)
     arguments = (*maps, to, *more, m, n, k)
     return KernelCall(kernel, rung.grid(m, n), rung.threads, arguments, rung.shared_bytes)
 
@@ -201,7 +195,7 @@ def small_m_call(a: Any, b: Any, c: Any, **tried: int) -> KernelCall:
     if plan["CLUSTER"] == 1:
         rounds = ceil_div(tiles * down, plan["BLOCKS"] * multiprocessors())
     grid = ceil_div(tiles, rounds), plan["CLUSTER"], down
-    kernel = course_kernel_for("sm_90a", CHAPTER, "gemm_small_m", **plan)
+    kernel = CHAPTER.kernel("gemm_small_m", "sm_90a", **plan)
     return KernelCall(kernel, grid, 2 * width + 32, (*maps, c, m, n, k), small_m_bytes(plan))
 
 
@@ -215,7 +209,8 @@ def _small_m(size: tuple[int, int, int]) -> Workload:
         expected=lambda: double(from_bf16(a)) @ double(from_bf16(b)).T,
         rtol=FACTORS["bf16"].rtol,
         atol=k * SUM_ERROR,
-        libraries=cublas.products("bf16", a, b, lambda: cp.empty_like(c)) | by_torch("bf16", a, b),
+        libraries=cublas.products("bf16", a, b, lambda: cp.empty_like(c))
+        | torch_product("bf16", a, b),
     )
 
 
@@ -232,7 +227,7 @@ CASES = (
     Case(
         "gemm_bias_gelu",
         "GEMM with bias and GELU, bf16",
-        (kernel_file("gemm_bias_gelu", CHAPTER),),
+        CHAPTER.files("gemm_bias_gelu"),
         _bias_gelu,
         bytes=lambda n: 3 * 2 * n * n,
         flops=lambda n: 2 * n**3,
@@ -243,7 +238,7 @@ CASES = (
     Case(
         "gemm_small_m",
         "few rows times a matrix, bf16",
-        (kernel_file("gemm_small_m", CHAPTER),),
+        CHAPTER.files("gemm_small_m"),
         _small_m,
         bytes=lambda n: 2 * (n[0] * n[2] + n[1] * n[2] + n[0] * n[1]),
         flops=lambda n: 2 * n[0] * n[1] * n[2],

@@ -15,15 +15,18 @@ from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
-from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Workload, course_kernel_for, normal, torch_on_gpu
+from ..harness.arrays import normal
+from ..harness.case import Case
+from ..harness.chapter_kernels import ChapterKernels
 from ..harness.float_bits import from_bf16, to_bf16
+from ..harness.torch_runs import torch_on_gpu
+from ..harness.workload import KernelCall, Workload
 from .pytorch_extensions.attention import (
     BF16_LIBRARIES,
     BF16_SIZES,
     WIDTH,
     AttentionWork,
-    Size,
+    HeadsSize,
     attention,
     attention_flops,
     backward_work,
@@ -33,7 +36,7 @@ from .pytorch_extensions.attention import (
     sdpa_libraries,
 )
 
-CHAPTER = "08_cute_tma_blackwell"
+CHAPTER = ChapterKernels("08_cute_tma_blackwell")
 EMULATED_MULTIPROCESSORS = 3  # of a grid whose blocks stay
 GROUP_ROWS = 64  # queries of a warpgroup
 RUNGS = {  # (consumer warpgroups, threads, keys of a tile)
@@ -63,7 +66,7 @@ def attention_call(
     maps = [tensor_map(x, (1, rows, 1, 64), swizzle=128) for x, rows in boxes]
     cluster = 2 if last and d == 128 and not causal else 1
     own = {"CAUSAL": int(causal), "CLUSTER": cluster} if last else {}
-    kernel = course_kernel_for("sm_90a", CHAPTER, name, D=d, **own, **defines)
+    kernel = CHAPTER.kernel(name, "sm_90a", D=d, **own, **defines)
     down, scale = ceil_div(tokens, groups * GROUP_ROWS), np.float32(d**-0.5)
     shared = 2 * d * ((2 if last else 1) * groups * GROUP_ROWS + 2 * stages * keys)
     if not last:
@@ -104,7 +107,7 @@ def backward_calls(
         for x, box in ((q, QUERIES), (k, KEYS), (v, KEYS), (do, QUERIES))
     )
     first, second, third = (
-        course_kernel_for("sm_90a", CHAPTER, name, D=d, **defines)
+        CHAPTER.kernel(name, "sm_90a", D=d, **defines)
         for name, defines in zip(BACKWARD, ({}, {"CAUSAL": int(causal)}, {}), strict=True)
     )
     return (
@@ -125,8 +128,8 @@ def backward_calls(
     )
 
 
-def _forward(name: str, causal: bool) -> Callable[[Size], Workload]:
-    def make(size: Size) -> Workload:
+def _forward(name: str, causal: bool) -> Callable[[HeadsSize], Workload]:
+    def make(size: HeadsSize) -> Workload:
         sequences, heads, n = size
         q, k, v = (to_bf16(normal((sequences * n, heads, WIDTH), seed)) for seed in range(3))
         o, lse = cp.empty_like(q), cp.empty((sequences, heads, n), cp.float32)
@@ -153,8 +156,8 @@ def _forward(name: str, causal: bool) -> Callable[[Size], Workload]:
     return make
 
 
-def _backward(causal: bool) -> Callable[[Size], Workload]:
-    def make(size: Size) -> Workload:
+def _backward(causal: bool) -> Callable[[HeadsSize], Workload]:
+    def make(size: HeadsSize) -> Workload:
         sequences, heads, n = size
         q, k, v, do = (to_bf16(normal((sequences * n, heads, WIDTH), seed)) for seed in range(4))
         o, lse = cp.empty_like(q), cp.empty((sequences, heads, n), cp.float32)
@@ -199,7 +202,7 @@ def _case(name: str, causal: bool = False, **settings: Any) -> Case:
     return Case(
         f"{name}_causal" if causal else name,
         f"{'causal ' if causal else ''}attention on wgmma, bf16",
-        (kernel_file(name, CHAPTER),),
+        CHAPTER.files(name),
         _forward(name, causal),
         bytes=lambda n: 2 * 4 * n[0] * n[1] * n[2] * WIDTH,
         flops=partial(attention_flops, causal=causal),
@@ -214,7 +217,7 @@ def _backward_case(causal: bool) -> Case:
     return Case(
         "attention_backward_causal" if causal else "attention_backward",
         f"gradient of {'causal ' if causal else ''}attention on wgmma, bf16",
-        tuple(kernel_file(name, CHAPTER) for name in BACKWARD),
+        CHAPTER.files(*BACKWARD),
         _backward(causal),
         bytes=lambda n: 2 * 8 * n[0] * n[1] * n[2] * WIDTH,
         flops=partial(attention_flops, products=5, causal=causal),

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
-from ...paths import kernel_file
-from ..harness.case import Case, KernelCall, Size, Workload, course_kernel, double, normal
+from ..harness.arrays import double, normal
+from ..harness.case import Case, Size
+from ..harness.chapter_kernels import ChapterKernels
+from ..harness.workload import KernelCall, Workload
 from ..libraries import filter_libraries
 from .fft import Split, in_pairs
 
-CHAPTER = "05_cuda_libraries"
-_kernel = partial(course_kernel, CHAPTER)
+CHAPTER = ChapterKernels("05_cuda_libraries")
 HELD = 16  # results of a thread of filter_window
 SPLITS = {  # the fastest of those that a search on an H200 tried
     split.points: split for split in (Split((16, 8, 16), blocks=6), Split((16, 16, 16), blocks=3))
@@ -73,8 +73,8 @@ def direct_call(x: Any, h: Any, y: Any, name: str, block: tuple[int, int]) -> Ke
     arguments = x, h, y, rows, columns, R, S, R - 1, S - 1, out_rows, out_columns
     if name == "filter_direct":
         grid = ceil_div(out_columns, block[0]), ceil_div(out_rows, block[1])
-        return KernelCall(_kernel(name), grid, block, arguments)
-    kernel = _kernel(name, BX=block[0], BY=block[1])
+        return KernelCall(CHAPTER.kernel(name), grid, block, arguments)
+    kernel = CHAPTER.kernel(name, BX=block[0], BY=block[1])
     grid = ceil_div(out_columns, HELD * block[0]), ceil_div(out_rows, block[1])
     return KernelCall(kernel, grid, block, arguments, window_bytes(R, S, *block))
 
@@ -88,7 +88,7 @@ def window_bytes(R: int, S: int, across: int, down: int) -> int:
 
 def fft_call(x: Any, h: Any, y: Any, split: Split) -> KernelCall:
     """``filter_fft`` with segments of ``split.points``, whose steps are whole lines of memory."""
-    kernel = _kernel("filter_fft", **split.defines)
+    kernel = CHAPTER.kernel("filter_fft", **split.defines)
     step = split.points - h.size + 1
     step -= step % 32 if step > 32 else 0
     spectrum = in_pairs(filter_libraries.spectrum(h.get(), split.points)).astype(np.float32)
@@ -152,7 +152,7 @@ def _signal_case(name: str, sizes: tuple[Size, ...], tests: tuple[Size, ...]) ->
     return Case(
         name,
         SIGNAL,
-        (kernel_file(name, CHAPTER),),
+        CHAPTER.files(name),
         _signal(name, by_transforms),
         bytes=_signal_bytes,
         flops=_fft_flops if by_transforms else lambda size: 2 * size[0] * size[1],
@@ -180,7 +180,7 @@ CASES = (
     Case(
         "filter_window_2d",
         IMAGE,
-        (kernel_file("filter_window", CHAPTER),),
+        CHAPTER.files("filter_window"),
         _image("filter_window"),
         bytes=_image_bytes,
         flops=lambda size: 2 * size[0] ** 2 * size[1] ** 2,

@@ -14,23 +14,17 @@ from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
 from ...integers import ceil_div
 from ...launching.tensor_maps import tensor_map
-from ...paths import kernel_file
-from ..harness.case import (
-    Case,
-    KernelCall,
-    Workload,
-    course_kernel,
-    course_kernel_for,
-    double,
-    normal,
-    torch_on_gpu,
-)
+from ..harness.arrays import double, normal
+from ..harness.case import Case
+from ..harness.chapter_kernels import ChapterKernels
 from ..harness.float_bits import from_bf16, from_e4m3, to_bf16, to_e4m3
 from ..harness.stream_k_plan import bytes_of_tiles, plan
+from ..harness.torch_runs import as_tensors, torch_on_gpu
+from ..harness.workload import KernelCall, Workload
 from ..libraries import cublas
 
-CHAPTER = "06_matmul_and_fft"
-_kernel = partial(course_kernel, CHAPTER)
+CHAPTER = ChapterKernels("06_matmul_and_fft")
+ProductSize = tuple[int, int, int]  # rows of A, columns of C, K
 EMULATED_MULTIPROCESSORS = 3  # of a grid that has a block for each: enough to share tiles
 SIZES = 1024, 2048, 4096, 8192
 MORE_SIZES = 512, 640, 768, 896, 1152, 1280, 1408, 1536, 1792, 2304, 3072, 6144  # last fp32 rung
@@ -82,7 +76,7 @@ def _tiled(
     """A block of the grid for each tile (rows, columns) of C."""
 
     def make(n: int) -> Workload:
-        kernel = _kernel(file, **defines)
+        kernel = CHAPTER.kernel(file, **defines)
         grid = ceil_div(n, tile[1]), ceil_div(n, tile[0])
         return _product(n, lambda a, b, c: KernelCall(kernel, grid, block, (a, b, c, n, n, n)))
 
@@ -93,7 +87,7 @@ def _wide(file: str, stages: int) -> Callable[[int], Workload]:
     """Tiles of 128 x 256, and only whole ones."""
 
     def make(n: int) -> Workload:
-        kernel = _kernel(file)
+        kernel = CHAPTER.kernel(file)
         grid = n // 256, n // 128
         shared = bytes_of_tiles(BM=128, BN=256, BK=8, STAGES=stages)
         return _product(
@@ -107,7 +101,7 @@ def _stream_k(n: int) -> Workload:
     """Blocks that share the tiles of C, with the tile and the grid of the shape."""
     found = plan(n, n, n, sms_for_tiles())
     tile, grid = found.tile, found.grid
-    kernel = _kernel("sgemm_stream_k", **tile.defines)
+    kernel = CHAPTER.kernel("sgemm_stream_k", **tile.defines)
     partial = cp.empty((2 * grid, tile.BM, tile.BN), cp.float32)
     arrived = cp.zeros(found.tiles, cp.int32)
 
@@ -122,7 +116,7 @@ def _case(name: str, file: str, make: Callable[[int], Workload], **other: Any) -
     return Case(
         name,
         "GEMM, fp32",
-        (kernel_file(file, CHAPTER),),
+        CHAPTER.files(file),
         make,
         bytes=lambda n: 3 * 4 * n * n,
         flops=lambda n: 2 * n**3,
@@ -192,7 +186,7 @@ def nt_work(n: int, kind: str, launch: Callable[..., KernelCall]) -> Workload:
         expected=lambda: double(exact(a)) @ double(exact(b)).T,
         rtol=factors.rtol,
         atol=0.0 if kind == "int8" else n * factors.sum_error + n**0.5 * factors.noise,
-        libraries=cublas.products(kind, a, b, lambda: cp.empty_like(c)) | by_torch(kind, a, b),
+        libraries=cublas.products(kind, a, b, lambda: cp.empty_like(c)) | torch_product(kind, a, b),
     )
 
 
@@ -206,19 +200,15 @@ def _random(kind: str, n: int, seed: int) -> Any:
     return to_bf16(numbers) if kind == "bf16" else numbers.astype(FACTORS[kind].dtype)
 
 
-def by_torch(kind: str, a: Any, b: Any) -> dict[str, Callable[[], Any]]:
+def torch_product(kind: str, a: Any, b: Any) -> dict[str, Callable[[], Any]]:
     """torch's product with sums of full width, where torch and a GPU are there."""
     torch = torch_on_gpu()
     if torch is None or kind == "fp8":
         return {}
 
-    def tensor(array: Any) -> Any:
-        if kind == "bf16":
-            return torch.as_tensor(array.view(np.int16), device="cuda").view(torch.bfloat16)
-        return torch.as_tensor(array, device="cuda")
-
     theirs = cp.empty((len(a), len(b)), FACTORS[kind].theirs)
-    x, y, z = tensor(a), tensor(b).T, tensor(theirs)
+    x, across, z = as_tensors(a, b, theirs)
+    y = across.T
     multiply = torch._int_mm if kind == "int8" else torch.matmul
     settings = torch.backends.cuda.matmul
     wanted = {
@@ -249,7 +239,11 @@ def _set(settings: Any, wanted: Mapping[str, bool]) -> Iterator[None]:
 
 
 def nt_case(
-    name: str, kind: str, make: Callable[[int], Workload], chapter: str = CHAPTER, **other: Any
+    name: str,
+    kind: str,
+    make: Callable[[int], Workload],
+    chapter: ChapterKernels = CHAPTER,
+    **other: Any,
 ) -> Case:
     """The product of ``NAME.cu`` in a ``chapter``; ``make(n)`` ends in :func:`nt_work`."""
     factors = FACTORS[kind]
@@ -257,7 +251,7 @@ def nt_case(
     return Case(
         name,
         f"GEMM, {kind}",
-        (kernel_file(name, chapter),),
+        chapter.files(name),
         make,
         bytes=lambda n: moved * n * n,
         flops=lambda n: 2 * n**3,
@@ -270,7 +264,7 @@ def _nt_tiled(name: str, kind: str, **other: Any) -> Case:
     """A rung whose blocks of 256 threads compute 128 x 128 results each, at any size."""
 
     def make(n: int) -> Workload:
-        kernel = _kernel(name)
+        kernel = CHAPTER.kernel(name)
         grid = ceil_div(n, 128), ceil_div(n, 128)
         return nt_work(n, kind, lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n)))
 
@@ -286,7 +280,7 @@ def pipeline_call(a: Any, b: Any, c: Any) -> KernelCall:
     """``gemm_bf16_pipeline`` for n x n matrices, n a multiple of 256."""
     n = len(a)
     grid, shared = n // 128 * (n // 256), 4 * (128 + 256) * 128
-    return KernelCall(_kernel("gemm_bf16_pipeline"), grid, 256, (a, b, c, n, n, n), shared)
+    return KernelCall(CHAPTER.kernel("gemm_bf16_pipeline"), grid, 256, (a, b, c, n, n, n), shared)
 
 
 def specialized_arguments(a: Any, b: Any, c: Any, blocks: int) -> tuple[Any, ...]:
@@ -312,7 +306,7 @@ def specialized_call(name: str, a: Any, b: Any, c: Any) -> KernelCall:
     step = 128 // a.dtype.itemsize  # elements of a row of a tile
     grid = grid_for(n // 128 * (n // 256), n // step)
     arguments = specialized_arguments(a, b, c, grid)
-    kernel = course_kernel_for("sm_90a", CHAPTER, name)
+    kernel = CHAPTER.kernel(name, "sm_90a")
     return KernelCall(kernel, grid, 384, arguments, 3 * (128 + 256) * 128)
 
 

@@ -24,9 +24,10 @@ from ...integers import ceil_div
 from ...launching.modules import Module, load
 from ...observing.occupancy_calculator import occupancy
 from ...observing.timing import bench
-from ..harness.case import KernelCall, double, normal
+from ..harness.arrays import double, normal
 from ..harness.stream_k_plan import bytes_of_tiles
 from ..harness.stream_k_plan import plan as plan  # for the notebook that prints what it chooses
+from ..harness.workload import KernelCall
 
 KERNEL = "06_matmul_and_fft/sgemm/11_sgemm_autotuned.cu"
 COPIES = "06_matmul_and_fft/sgemm/10_sgemm_cp_async.cu"

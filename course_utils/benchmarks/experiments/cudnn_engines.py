@@ -14,8 +14,10 @@ from ...errors import LessonError
 from ...observing.timing import bench
 from ..cases import convolution
 from ..cases.convolution import FIRST, RESNET, SECOND, convolved
-from ..harness.case import Case, need_torch, normal
+from ..harness.arrays import normal
+from ..harness.case import Case
 from ..harness.float_bits import from_bf16, to_bf16
+from ..harness.torch_runs import need_torch
 from ..libraries.cudnn import MOST_WORKSPACE
 from ..libraries.cudnn_graph import CudnnGraph, Engine, ExecutionPlan, Tensor
 

@@ -13,7 +13,8 @@ from ...integers import ceil_div
 from ...launching.modules import load
 from ...observing.timing import bench
 from ..cases.first_kernels.chains import ATOL, KEEP, RTOL, SCALE, SEED, SHIFT, exact_chain
-from ..harness.case import KernelCall, normal
+from ..harness.arrays import normal
+from ..harness.workload import KernelCall
 
 FUSED = "chain_fused"
 CHAIN = "chain_affine", "chain_silu", "chain_dropout", "chain_residual"

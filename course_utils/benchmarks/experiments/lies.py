@@ -17,9 +17,10 @@ from ...integers import ceil_div
 from ...launching.modules import load
 from ...observing.timing import FLUSH_BYTES, bench
 from ..harness import nvml
-from ..harness.case import need_torch, normal
+from ..harness.arrays import normal
 from ..harness.float_bits import to_bf16
 from ..harness.sustained import Turn, back_to_back, mean_of
+from ..harness.torch_runs import need_torch
 from ..libraries import cublas
 
 READ = "04_first_kernels/coalescing/read_only.cu"

@@ -28,7 +28,7 @@ from ...errors import LessonError
 from ...observing.timing import Bench, bench
 from ...paths import ROOT
 from ..harness import sustained
-from ..harness.case import need_torch, torch_on_gpu
+from ..harness.torch_runs import need_torch, torch_on_gpu
 from .mnist_ways import WAYS, StepPlan, Training
 
 IMAGES = 60_000

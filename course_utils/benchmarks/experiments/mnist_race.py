@@ -20,7 +20,8 @@ from ...errors import LessonError
 from ...paths import KERNELS
 from ...records.measured_files import measurements
 from ..harness import sustained
-from ..harness.case import need_torch, program, torch_on_gpu
+from ..harness.chapter_kernels import program
+from ..harness.torch_runs import need_torch, torch_on_gpu
 from . import mnist_measurer, mnist_step
 from .mnist_measurer import Measurer
 from .mnist_ways import BATCHES, PROGRAM, RACED, RATE, StepPlan

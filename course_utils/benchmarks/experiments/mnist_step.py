@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import partial
 from typing import Any
 
-from ..harness.case import need_torch
+from ..harness.torch_runs import need_torch
 from .mnist_measurer import (
     BURSTS,
     STEPS,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..harness.case import program
+from ..harness.chapter_kernels import program
 from ..libraries.triton_comparison import MODE
 
 PROGRAM = "09_mnist_cnn/torch_network.py"

@@ -15,7 +15,9 @@ from ...launching.modules import load
 from ...observing.timing import bench
 from ..cases import CASES
 from ..harness import nsight_compute
-from ..harness.case import Case, KernelCall, Size, Workload, double, normal
+from ..harness.arrays import double, normal
+from ..harness.case import Case, Size
+from ..harness.workload import KernelCall, Workload
 from .single_launch import launch_of
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)

@@ -10,7 +10,7 @@ from typing import Any
 from ...devices.properties import need_gpu
 from .. import cases
 from ..harness import nsight_compute
-from ..harness.case import need_torch, torch_on_gpu
+from ..harness.torch_runs import need_torch, torch_on_gpu
 from .single_launch import launch_of
 
 SIDE = 4096

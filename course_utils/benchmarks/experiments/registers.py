@@ -12,7 +12,7 @@ from ...errors import LessonError
 from ...launching.modules import load
 from ...observing.timing import bench
 from ..cases.first_kernels.fused_convolutions import CASES
-from ..harness.case import normal
+from ..harness.arrays import normal
 
 CONVOLUTION = "04_first_kernels/fusion/conv_bn_relu_pool_filters.cu"
 SUM = "04_first_kernels/reductions/05_sum_vector.cu"

@@ -21,7 +21,9 @@ from ...errors import LessonError
 from ...integers import ceil_div
 from ...launching.modules import load
 from ...observing.timing import bench
-from ..harness.case import need_torch, program, softmax_of, torch_on_gpu
+from ..harness.arrays import softmax_of
+from ..harness.chapter_kernels import program
+from ..harness.torch_runs import need_torch, torch_on_gpu
 from ..libraries.triton_comparison import MODE, next_power, triton_function
 
 FOLDER = "01_ecosystem/softmax"

@@ -13,7 +13,7 @@ from ...observing.timing import bench
 from ...paths import kernel_file
 from ..cases import CASES
 from ..harness import nsight_compute, sass
-from ..harness.case import normal
+from ..harness.arrays import normal
 from .single_launch import launch_of
 
 CHAPTER = "04_first_kernels"

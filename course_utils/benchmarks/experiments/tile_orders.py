@@ -12,14 +12,14 @@ from ...checking import difference
 from ...devices.selection import cp
 from ...errors import LessonError
 from ...observing.timing import Bench, bench
-from ...paths import kernel_file
 from ..cases.matmul import CHAPTER, FACTORS, SUM_ERROR
 from ..harness import nsight_compute
-from ..harness.case import KernelCall, course_kernel, double, normal
+from ..harness.arrays import double, normal
 from ..harness.float_bits import from_bf16, to_bf16
+from ..harness.workload import KernelCall
 
 KERNEL = "gemm_bf16_pipeline"
-SOURCES = (kernel_file(KERNEL, CHAPTER),)
+SOURCES = CHAPTER.files(KERNEL)
 SIZE = 8192
 BM, BN = 128, 256  # a tile of C
 BANDS = 1, 2, 4, 8, 16, 32, SIZE // BM  # the first goes row by row, the last column by column
@@ -34,7 +34,7 @@ def calls(n: int) -> tuple[dict[int, KernelCall], tuple[Any, Any, Any]]:
     a, b = to_bf16(normal((n, n))), to_bf16(normal((n, n), 1))
     c = cp.empty((n, n), cp.uint16)
     grid, shared = n // BM * (n // BN), 4 * (BM + BN) * 128
-    kernels = {band: course_kernel(CHAPTER, KERNEL, BAND=band) for band in BANDS}
+    kernels = {band: CHAPTER.kernel(KERNEL, BAND=band) for band in BANDS}
     arguments = a, b, c, n, n, n
     return {
         band: KernelCall(kernel, grid, 256, arguments, shared) for band, kernel in kernels.items()

@@ -15,8 +15,10 @@ from ...emulator import ALL_CHECKS, Options
 from ...errors import LessonError
 from ...launching.modules import load
 from ...observing.timing import Bench, bench
-from .case import Case, Size, Workload, torch_on_gpu
+from .case import Case, Size
 from .sustained import back_to_back, sustained
+from .torch_runs import torch_on_gpu
+from .workload import Workload
 
 TURNS = 10  # ours and each library, in another order each time
 SLOW_MS = 20.0  # what takes longer runs once a turn

@@ -1,5 +1,5 @@
 """What the course's kernels are measured against: the strongest calls of other libraries.
 
-Each function returns callables by name, as :attr:`.harness.case.Workload.libraries` holds them, and
+Each function returns callables by name, as :class:`.harness.workload.Workload` holds them, and
 none where there is no GPU. Nothing is compiled, searched or allocated before the first call.
 """

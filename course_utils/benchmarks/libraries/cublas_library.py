@@ -16,7 +16,7 @@ from typing import Any
 
 from ...devices.selection import ON_GPU, cp
 from ...errors import LessonError
-from ..harness.case import torch_on_gpu
+from ..harness.torch_runs import torch_on_gpu
 
 R_32F, R_16F, R_8I, R_32I, R_16BF, R_8F_E4M3 = 0, 2, 3, 10, 14, 28  # cudaDataType_t
 COMPUTE_32F, COMPUTE_32I, COMPUTE_32F_FAST_TF32 = 68, 72, 77  # cublasComputeType_t

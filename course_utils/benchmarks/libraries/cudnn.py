@@ -20,7 +20,7 @@ import numpy as np
 from ...devices.selection import cp
 from ...errors import LessonError
 from ...observing.timing import bench
-from ..harness.case import torch_on_gpu
+from ..harness.torch_runs import torch_on_gpu
 from .cudnn_graph import CudnnGraph
 
 MOST_WORKSPACE = 8 << 30  # bytes

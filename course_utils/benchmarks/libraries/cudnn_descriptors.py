@@ -14,7 +14,7 @@ from typing import Any
 
 from ...devices.selection import ON_GPU, cp
 from ...errors import LessonError
-from ..harness.case import torch_on_gpu
+from ..harness.torch_runs import torch_on_gpu
 from .cublas_library import opened, stream
 
 DESCRIPTORS = {

@@ -15,7 +15,7 @@ import numpy as np
 from ...devices.selection import ON_GPU, cp
 from ...errors import LessonError
 from ...integers import ceil_div
-from ..harness.case import torch_on_gpu
+from ..harness.torch_runs import torch_on_gpu
 from .cudnn import whole_transform
 from .cufft_plans import LOAD_COMPLEX, STORE_REAL, Callback, CufftPlan
 

@@ -25,7 +25,9 @@ from ...integers import ceil_div
 from ...launching.modules import load
 from ...observing.timing import Bench, bench
 from ...paths import ASSETS
-from ..harness.case import double, need_torch, normal, program, softmax_of, torch_on_gpu
+from ..harness.arrays import double, normal, softmax_of
+from ..harness.chapter_kernels import program
+from ..harness.torch_runs import need_torch, torch_on_gpu
 
 TRANSCRIPTS = ASSETS / "transcripts"
 CHAPTER = "04_first_kernels"

@@ -15,9 +15,10 @@ from ...devices.properties import device_name
 from ...needs import lacking
 from ...observing.timing import bench
 from ...text_tables import Column, Columns
-from ..cases.blackwell import ARCH, RUNGS, Shape, product_work, tile_work
+from ..cases.blackwell import ARCH, RUNGS, product_work, tile_work
 from ..cases.block_scaled import FORMATS, scaled_tile_work, scaled_work
-from ..harness.case import Workload
+from ..cases.matmul import ProductSize
+from ..harness.workload import Workload
 
 SHAPES = ((1, 8, 8), (128, 256, 64), (127, 248, 72), (256, 512, 4096), (1000, 1032, 1048))
 SCALED_SHAPES = ((1, 4, 32), (128, 128, 256), (127, 252, 96), (256, 512, 4096), (1000, 1028, 1056))
@@ -42,8 +43,8 @@ def faults(work: Workload, repeats: int) -> str:
 
 
 def all_right(
-    shapes: tuple[Shape, ...] = SHAPES,
-    scaled_shapes: tuple[Shape, ...] = SCALED_SHAPES,
+    shapes: tuple[ProductSize, ...] = SHAPES,
+    scaled_shapes: tuple[ProductSize, ...] = SCALED_SHAPES,
     repeats: int = REPEATS,
     **launch: int,
 ) -> bool:
@@ -64,7 +65,7 @@ def all_right(
     return not any(found)
 
 
-def _label(name: str, shape: Shape) -> str:
+def _label(name: str, shape: ProductSize) -> str:
     return f"{name}, {' x '.join(map(str, shape))}"
 
 

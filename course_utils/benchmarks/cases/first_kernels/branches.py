@@ -7,8 +7,10 @@ from typing import Any
 
 from ....devices.selection import cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Workload, double, normal
-from .common import files_of, kernel_named
+from ...harness.arrays import double, normal
+from ...harness.case import Case
+from ...harness.workload import KernelCall, Workload
+from .common import CHAPTER
 
 SERIES_STEPS = 256
 
@@ -26,7 +28,7 @@ def _branch(name: str, width: int) -> Callable[[int], Workload]:
                 value = 0.5 * value + term
             return value
 
-        launch = KernelCall(kernel_named(name), ceil_div(n, 256), 256, (x, out, SERIES_STEPS, n))
+        launch = KernelCall(CHAPTER.kernel(name), ceil_div(n, 256), 256, (x, out, SERIES_STEPS, n))
         return Workload((launch,), output=out, expected=expected, rtol=1e-6)
 
     return make
@@ -36,7 +38,7 @@ def _branch_case(name: str, width: int) -> Case:
     return Case(
         name,
         f"two series of {SERIES_STEPS} FMAs",
-        files_of(name),
+        CHAPTER.files(name),
         _branch(name, width),
         bytes=lambda n: 8 * n,
         flops=lambda n: 2 * SERIES_STEPS * n,

@@ -7,8 +7,11 @@ from typing import Any
 
 from ....devices.selection import cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Workload, double, normal, torch_on_gpu
-from .common import as_tensors, compiled, files_of, kernel_named
+from ...harness.arrays import double, normal
+from ...harness.case import Case
+from ...harness.torch_runs import by_torch, torch_on_gpu, unchecked
+from ...harness.workload import KernelCall, Workload
+from .common import CHAPTER
 
 SCALE, SHIFT, SEED, KEEP = 0.7, -0.1, 2024, 0.9  # of the chain of element-wise kernels
 RTOL, ATOL = 1e-5, 1e-6
@@ -39,22 +42,16 @@ def _chain(*names: str) -> Callable[[int], Workload]:
             "chain_residual": (y, x, n),
         }
         whole = (x, y, SCALE, SHIFT, SEED, KEEP, n)
-
-        libraries = {}
-        if torch_on_gpu() and len(names) == 1:
-            (tensor,) = as_tensors(x)
-            libraries = {"torch eager": lambda: _torch_chain(tensor)}
-            libraries |= compiled(_torch_chain, tensor)
-            libraries = {name: _unchecked(run) for name, run in libraries.items()}
+        fused = len(names) == 1
         per_thread = 4 if "chain_fused_vector" in names else 1
         grid = ceil_div(n, 256 * per_thread)
         return Workload(
-            tuple(KernelCall(kernel_named(k), grid, 256, arguments.get(k, whole)) for k in names),
+            tuple(KernelCall(CHAPTER.kernel(k), grid, 256, arguments.get(k, whole)) for k in names),
             output=y,
             expected=lambda: exact_chain(x),
             rtol=RTOL,
             atol=ATOL,
-            libraries=libraries,
+            libraries=unchecked(by_torch(_torch_chain, x, graph=True)) if fused else {},
             same_bits=False,  # a GPU's fast exponential is not the emulator's
         )
 
@@ -67,16 +64,12 @@ def _torch_chain(x: Any) -> Any:
     return x + functional.dropout(functional.silu(SCALE * x + SHIFT), 1 - KEEP)
 
 
-def _unchecked(run: Callable[[], Any]) -> Callable[[], None]:
-    return lambda: (run(), None)[1]
-
-
 def _chain_case(name: str, *files: str, **more: Any) -> Case:
     settings = {"gpu_sizes": (1 << 26,), "test_sizes": (1, 61, 1009)} | more
     return Case(
         name,
         "affine, SiLU, dropout, add",
-        files_of(*files),
+        CHAPTER.files(*files),
         _chain(*files),
         bytes=lambda n: 8 * n,
         flops=lambda n: 8 * n,
@@ -92,7 +85,7 @@ def _dropout_backward(stored: bool) -> Callable[[int], Workload]:
             if stored
             else ("dropout_backward_recomputed", (dy, dx, SEED, KEEP, n))
         )
-        launch = KernelCall(kernel_named(name), ceil_div(n, 1024), 256, arguments)
+        launch = KernelCall(CHAPTER.kernel(name), ceil_div(n, 1024), 256, arguments)
         return Workload((launch,), dx, lambda: cp.where(mask, double(dy) / KEEP, 0.0), rtol=1e-6)
 
     return make
@@ -103,7 +96,7 @@ def _dropout_case(name: str) -> Case:
     return Case(
         name,
         "gradient of dropout",
-        files_of(name),
+        CHAPTER.files(name),
         _dropout_backward(stored),
         bytes=lambda n: 8 * n,
         flops=lambda n: n,

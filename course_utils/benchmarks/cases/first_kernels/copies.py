@@ -7,8 +7,10 @@ from typing import Any
 
 from ....devices.selection import ON_GPU, cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Workload, double, normal
-from .common import files_of, kernel_named
+from ...harness.arrays import double, normal
+from ...harness.case import Case
+from ...harness.workload import KernelCall, Workload
+from .common import CHAPTER
 
 
 def _copy(
@@ -33,7 +35,7 @@ def _copy(
             theirs = cp.empty_like(out)
             libraries["cudaMemcpy"] = lambda: (cp.copyto(theirs, x), theirs)[1]
         return Workload(
-            (KernelCall(kernel_named(name, **defines), grid, 256, args, shared_mem),),
+            (KernelCall(CHAPTER.kernel(name, **defines), grid, 256, args, shared_mem),),
             output=out,
             expected=lambda: double(x[first::step][:n]),
             libraries=libraries,
@@ -46,7 +48,7 @@ def _copy_case(
     name: str, file: str, what: str, make: Callable[[int], Workload], **settings: Any
 ) -> Case:
     settings = {"gpu_sizes": (1 << 26,), "test_sizes": (1, 257, 1009)} | settings
-    return Case(name, what, files_of(file), make, lambda n: 8 * n, lambda n: 0, **settings)
+    return Case(name, what, CHAPTER.files(file), make, lambda n: 8 * n, lambda n: 0, **settings)
 
 
 CASES = (

@@ -8,14 +8,17 @@ from typing import Any
 
 from ....devices.selection import ON_GPU, cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Workload, double, normal, torch_on_gpu
-from .common import as_tensors, files_of, kernel_named
+from ...harness.arrays import double, normal
+from ...harness.case import Case
+from ...harness.torch_runs import as_tensors, torch_on_gpu
+from ...harness.workload import KernelCall, Workload
+from .common import CHAPTER
 
 
 def _vec_add_vector(n: int) -> Workload:
     work = _vec_add(n)
     a, b, c, _ = work.launches[0].args
-    launch = KernelCall(kernel_named("vec_add_vector"), ceil_div(n, 1024), 256, (a, b, c, n // 4))
+    launch = KernelCall(CHAPTER.kernel("vec_add_vector"), ceil_div(n, 1024), 256, (a, b, c, n // 4))
     return replace(work, launches=(launch,))
 
 
@@ -28,7 +31,7 @@ def _vec_add(n: int) -> Workload:
         x, y, z = as_tensors(a, b, theirs)
         libraries["torch.add"] = lambda: torch.add(x, y, out=z)
     return Workload(
-        (KernelCall(kernel_named("vec_add"), ceil_div(n, 256), 256, (a, b, c, n)),),
+        (KernelCall(CHAPTER.kernel("vec_add"), ceil_div(n, 256), 256, (a, b, c, n)),),
         output=c,
         expected=lambda: double(a) + double(b),
         rtol=1e-6,
@@ -43,7 +46,7 @@ def _fall(name: str) -> Callable[[int], Workload]:
         z, vz = (cp.ascontiguousarray(particles[:, k]) for k in (2, 5))
         data = (particles,) if name == "fall_aos" else (z, vz)
         return Workload(
-            (KernelCall(kernel_named(name), ceil_div(n, 256), 256, (*data, later, dt, n)),),
+            (KernelCall(CHAPTER.kernel(name), ceil_div(n, 256), 256, (*data, later, dt, n)),),
             output=later,
             expected=lambda: double(z) + dt * double(vz),
             rtol=1e-6,
@@ -57,7 +60,7 @@ def _fall_case(name: str) -> Case:
     return Case(
         name,
         "falling particles",
-        files_of(name),
+        CHAPTER.files(name),
         _fall(name),
         bytes=lambda n: 12 * n,
         flops=lambda n: 2 * n,
@@ -87,7 +90,7 @@ def _blur(size: tuple[int, int]) -> Workload:
 
     arguments = grey, out, height, width, radius
     return Workload(
-        (KernelCall(kernel_named("image_blur"), grid, (16, 16), arguments),),
+        (KernelCall(CHAPTER.kernel("image_blur"), grid, (16, 16), arguments),),
         output=out,
         expected=expected,
         rtol=1e-5,
@@ -99,7 +102,7 @@ CASES = (
     Case(
         "vec_add",
         "vector addition, fp32",
-        files_of("vec_add"),
+        CHAPTER.files("vec_add"),
         _vec_add,
         bytes=lambda n: 3 * 4 * n,
         flops=lambda n: n,
@@ -110,7 +113,7 @@ CASES = (
     Case(
         "vec_add_vector",
         "vector addition, fp32",
-        files_of("vec_add_vector"),
+        CHAPTER.files("vec_add_vector"),
         _vec_add_vector,
         bytes=lambda n: 3 * 4 * n,
         flops=lambda n: n,
@@ -123,7 +126,7 @@ CASES = (
     Case(
         "image_blur",
         "blur of a picture, fp32",
-        files_of("image_blur"),
+        CHAPTER.files("image_blur"),
         _blur,
         bytes=lambda size: 8 * size[0] * size[1],
         flops=lambda size: 25 * size[0] * size[1],

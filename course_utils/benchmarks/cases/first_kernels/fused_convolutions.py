@@ -7,8 +7,11 @@ from typing import Any
 
 from ....devices.selection import cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Workload, double, normal, torch_on_gpu
-from .common import as_tensors, compiled, files_of, kernel_named
+from ...harness.arrays import double, normal
+from ...harness.case import Case
+from ...harness.torch_runs import by_torch, torch_on_gpu
+from ...harness.workload import KernelCall, Workload
+from .common import CHAPTER
 
 
 def _conv(name: str) -> Callable[[Any], Workload]:
@@ -26,19 +29,21 @@ def _conv(name: str) -> Callable[[Any], Workload]:
             args = x, weights, scale, shift, out, *shape
             if name == "conv_bn_relu_pool_filters":
                 pool_grid = *pool_grid[:2], images * ceil_div(filters, 8)
-            launches = (KernelCall(kernel_named(name), pool_grid, (32, 8), args),)
+            launches = (KernelCall(CHAPTER.kernel(name), pool_grid, (32, 8), args),)
         else:
             middle = cp.empty((images, filters, height, width), cp.float32)
             grid = ceil_div(width, 32), ceil_div(height, 8), planes
             normed = middle, scale, shift, filters, pixels
             launches = (
-                KernelCall(kernel_named("conv3x3"), grid, (32, 8), (x, weights, middle, *shape)),
-                KernelCall(kernel_named("batchnorm"), (ceil_div(pixels, 256), planes), 256, normed),
+                KernelCall(CHAPTER.kernel("conv3x3"), grid, (32, 8), (x, weights, middle, *shape)),
                 KernelCall(
-                    kernel_named("relu"), ceil_div(middle.size, 256), 256, (middle, middle.size)
+                    CHAPTER.kernel("batchnorm"), (ceil_div(pixels, 256), planes), 256, normed
                 ),
                 KernelCall(
-                    kernel_named("maxpool2x2"), pool_grid, (32, 8), (middle, out, height, width)
+                    CHAPTER.kernel("relu"), ceil_div(middle.size, 256), 256, (middle, middle.size)
+                ),
+                KernelCall(
+                    CHAPTER.kernel("maxpool2x2"), pool_grid, (32, 8), (middle, out, height, width)
                 ),
             )
         return Workload(
@@ -71,8 +76,7 @@ def _conv_libraries(*arrays: Any) -> dict[str, Callable[[], Any]]:
     torch = torch_on_gpu()
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
-    tensors = as_tensors(*arrays)
-    return {"torch eager": lambda: _torch_conv(*tensors)} | compiled(_torch_conv, *tensors)
+    return by_torch(_torch_conv, *arrays, graph=True)
 
 
 def _torch_conv(x: Any, weights: Any, scale: Any, shift: Any) -> Any:
@@ -86,7 +90,7 @@ def _conv_case(name: str, *files: str) -> Case:
     return Case(
         name,
         "conv 3x3, batchnorm, ReLU, pool",
-        files_of(*files),
+        CHAPTER.files(*files),
         _conv(name),
         bytes=lambda s: 4 * s[0] * s[3] * s[4] * (s[1] + s[2] // 4),
         flops=lambda s: 18 * s[0] * s[1] * s[2] * s[3] * s[4],

@@ -11,9 +11,12 @@ import numpy as np
 from ....devices.properties import sm_count
 from ....devices.selection import cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Workload, double, normal, torch_on_gpu
+from ...harness.arrays import double, normal
+from ...harness.case import Case
+from ...harness.torch_runs import as_tensors, torch_on_gpu
+from ...harness.workload import KernelCall, Workload
 from ...libraries import cub
-from .common import as_tensors, files_of, kernel_named, resident_grid
+from .common import CHAPTER, resident_grid
 
 SCAN_THREADS, SCAN_TILE, LOOK_BACK_TILE, SELECT_TILE = (
     512,
@@ -49,11 +52,11 @@ def _in_three_launches(name: str, x: Any, out: Any) -> list[KernelCall]:
     threads, tile = SCANS[name]
     n = x.size
     sums = cp.empty(ceil_div(n, tile), cp.float32)
-    calls = [KernelCall(kernel_named(name), sums.size, threads, (x, out, sums, n))]
+    calls = [KernelCall(CHAPTER.kernel(name), sums.size, threads, (x, out, sums, n))]
     if sums.size > 1:
         upto = cp.empty_like(sums)
         calls += _in_three_launches(name, sums, upto)
-        add = kernel_named("add_offsets")
+        add = CHAPTER.kernel("add_offsets")
         calls.append(KernelCall(add, ceil_div(n, 256), 256, (out, upto, tile, n)))
     return calls
 
@@ -63,13 +66,13 @@ def _scan(name: str) -> Callable[[int], Workload]:
         x, out = normal(n), cp.empty(n, cp.float32)
         cleared: tuple[Any, ...] = ()
         if name == "scan_look_back":
-            call, words = _look_back(kernel_named(name), ceil_div(n, LOOK_BACK_TILE), x, out, n)
+            call, words = _look_back(CHAPTER.kernel(name), ceil_div(n, LOOK_BACK_TILE), x, out, n)
             calls, cleared = [call], (words,)
         elif name == "scan_specialized":
             tiles = ceil_div(n, SCAN_TILE)
             words, grid = cp.zeros(tiles + 1, cp.uint64), min(tiles, sm_count())
             args, shared = (x, out, words, tiles, n), 4 * SCAN_TILE * STAGES
-            kernel = kernel_named(name, STAGES=STAGES)
+            kernel = CHAPTER.kernel(name, STAGES=STAGES)
             calls, cleared = [KernelCall(kernel, grid, 704, args, shared)], (words,)
         else:
             calls = _in_three_launches(name, x, out)
@@ -96,7 +99,7 @@ def _select(limit: float) -> Callable[[int], Workload]:
         x = normal(n)
         kept = int((x > limit).sum())
         out, count = cp.empty(kept, cp.float32), cp.empty(1, cp.uint32)  # no room for more
-        kernel = kernel_named("select_look_back")
+        kernel = CHAPTER.kernel("select_look_back")
         call, words = _look_back(kernel, ceil_div(n, SELECT_TILE), x, limit, out, count, n)
         return Workload(
             (call,),
@@ -122,8 +125,8 @@ def _sort(pairs: bool) -> Callable[[int], Workload]:
         words = cp.zeros(PASSES * tiles * DIGITS, cp.uint32)
         tickets = cp.zeros(PASSES, cp.uint32)
         one, other = ([cp.empty(n, cp.uint32) for _ in range(1 + pairs)] for _ in range(2))
-        kernel = kernel_named("sort_pass", PAIRS=int(pairs), **SORT[pairs])
-        count = kernel_named("digit_counts")
+        kernel = CHAPTER.kernel("sort_pass", PAIRS=int(pairs), **SORT[pairs])
+        count = CHAPTER.kernel("digit_counts")
         calls = [KernelCall(count, resident_grid(n, 512, 16), 512, (keys, counts, n))]
         source = [keys, values][: 1 + pairs]
         for number in range(PASSES):
@@ -169,7 +172,7 @@ CASES = (
         Case(
             name,
             "scan, fp32",
-            files_of(name, "add_offsets") if name in SCANS else files_of(name),
+            CHAPTER.files(name, "add_offsets") if name in SCANS else CHAPTER.files(name),
             _scan(name),
             bytes=lambda n: 8 * n,
             flops=lambda n: n,
@@ -184,7 +187,7 @@ CASES = (
         Case(
             f"select_look_back_{percent}",
             f"select, {percent} % kept",
-            files_of("select_look_back"),
+            CHAPTER.files("select_look_back"),
             _select(limit),
             bytes=partial(_select_bytes, percent / 100),
             flops=lambda n: 0,
@@ -197,7 +200,7 @@ CASES = (
         Case(
             name,
             what,
-            files_of("digit_counts", "sort_pass"),
+            CHAPTER.files("digit_counts", "sort_pass"),
             _sort(pairs),
             bytes=partial(_sort_bytes, pairs),
             flops=lambda n: 0,

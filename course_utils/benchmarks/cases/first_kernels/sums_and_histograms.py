@@ -7,13 +7,16 @@ from typing import Any
 
 from ....devices.selection import ON_GPU, cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Workload, double, normal, torch_on_gpu
+from ...harness.arrays import double, normal
+from ...harness.case import Case
+from ...harness.torch_runs import as_tensors, torch_on_gpu
+from ...harness.workload import KernelCall, Workload
 from ...libraries import cub
-from .common import as_tensors, files_of, kernel_named, resident_grid
+from .common import CHAPTER, resident_grid
 
 
 def _sum_launches(name: str, x: Any, total: Any) -> tuple[KernelCall, ...]:
-    kernel, n = kernel_named(name), x.size
+    kernel, n = CHAPTER.kernel(name), x.size
     if name == "sum_atomic":
         return (KernelCall(kernel, ceil_div(n, 256), 256, (x, total, n)),)
     if name == "sum_single_pass":
@@ -61,7 +64,7 @@ def _sum_case(name: str, **more: Any) -> Case:
     return Case(
         name,
         "sum, fp32",
-        files_of(name),
+        CHAPTER.files(name),
         _sum(name),
         bytes=lambda n: 4 * n,
         flops=lambda n: n,
@@ -86,7 +89,7 @@ def _histogram(name: str, equal: bool) -> Callable[[int], Workload]:
             (tensor,) = as_tensors(pixels)
             libraries["torch.bincount"] = lambda: torch.bincount(tensor, minlength=256)
         return Workload(
-            (KernelCall(kernel_named(name), grid, block, (pixels, counts, n)),),
+            (KernelCall(CHAPTER.kernel(name), grid, block, (pixels, counts, n)),),
             output=counts,
             expected=lambda: double(cp.bincount(pixels, minlength=256)),
             libraries=libraries,
@@ -100,7 +103,7 @@ def _histogram_case(file: str, equal: bool = False) -> Case:
     return Case(
         f"{file}_equal" if equal else file,
         "histogram of equal bytes" if equal else "histogram of bytes",
-        files_of(file),
+        CHAPTER.files(file),
         _histogram(file, equal),
         bytes=lambda n: n,
         flops=lambda n: 0,

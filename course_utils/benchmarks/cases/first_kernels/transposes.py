@@ -7,8 +7,11 @@ from typing import Any
 
 from ....devices.selection import ON_GPU, cp
 from ....integers import ceil_div
-from ...harness.case import Case, KernelCall, Workload, double, normal, torch_on_gpu
-from .common import as_tensors, files_of, kernel_named
+from ...harness.arrays import double, normal
+from ...harness.case import Case
+from ...harness.torch_runs import as_tensors, torch_on_gpu
+from ...harness.workload import KernelCall, Workload
+from .common import CHAPTER
 
 
 def transpose_libraries(a: Any, out: Any) -> dict[str, Callable[[], Any]]:
@@ -36,9 +39,9 @@ def transpose_call(name: str, a: Any, out: Any) -> KernelCall:
     arguments = a, out, rows, columns
     if name == "transpose_vector":
         grid = ceil_div(rows, 64), ceil_div(columns, 64)
-        return KernelCall(kernel_named(name), grid, 256, arguments)
+        return KernelCall(CHAPTER.kernel(name), grid, 256, arguments)
     grid = ceil_div(columns, 32), ceil_div(rows, 32)
-    return KernelCall(kernel_named(name), grid, (32, 32), arguments)
+    return KernelCall(CHAPTER.kernel(name), grid, (32, 32), arguments)
 
 
 def _transpose(name: str) -> Callable[[Any], Workload]:
@@ -58,7 +61,7 @@ def _transpose_case(name: str, **more: Any) -> Case:
     return Case(
         name,
         "transpose, fp32",
-        files_of(name),
+        CHAPTER.files(name),
         _transpose(name),
         bytes=lambda size: 8 * size[0] * size[1],
         flops=lambda size: 0,

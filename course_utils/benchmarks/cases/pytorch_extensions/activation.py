@@ -7,11 +7,11 @@ from typing import Any
 
 from ....devices.selection import cp
 from ....integers import ceil_div
-from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Workload, course_kernel, double, normal, torch_on_gpu
-from ..first_kernels.common import as_tensors, compiled
-
-CHAPTER = "07_pytorch_extensions"
+from ...harness.arrays import double, normal
+from ...harness.case import Case
+from ...harness.torch_runs import by_torch
+from ...harness.workload import KernelCall, Workload
+from .operators import CHAPTER
 
 
 def _formula(x: Any) -> Any:
@@ -23,18 +23,16 @@ def _polynomial(name: str, per_thread: int) -> Callable[[int], Workload]:
 
     def make(n: int) -> Workload:
         x, y = normal(n), cp.empty(n, cp.float32)
-        libraries = {}
-        if torch_on_gpu():
-            (tensor,) = as_tensors(x)
-            libraries = {"torch eager": lambda: _formula(tensor), **compiled(_formula, tensor)}
         groups = n // per_thread
-        kernel = course_kernel(CHAPTER, name)
+        kernel = CHAPTER.kernel(name)
         call = KernelCall(kernel, ceil_div(groups, 256), 256, (x, y, groups))
 
         def expected() -> Any:
             return _formula(double(x))
 
-        return Workload((call,), y, expected, rtol=1e-6, atol=1e-6, libraries=libraries)
+        return Workload(
+            (call,), y, expected, rtol=1e-6, atol=1e-6, libraries=by_torch(_formula, x, graph=True)
+        )
 
     return make
 
@@ -43,7 +41,7 @@ def _case(name: str, per_thread: int, test_sizes: tuple[int, ...]) -> Case:
     return Case(
         name,
         "polynomial activation, fp32",
-        (kernel_file(name, CHAPTER),),
+        CHAPTER.files(name),
         _polynomial(name, per_thread),
         bytes=lambda n: 8 * n,
         flops=lambda n: 4 * n,

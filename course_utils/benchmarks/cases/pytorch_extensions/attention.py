@@ -14,14 +14,14 @@ import numpy as np
 
 from ....devices.selection import cp
 from ....integers import ceil_div
-from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Workload, course_kernel, double, normal, torch_on_gpu
+from ...harness.arrays import double, normal
+from ...harness.case import Case
 from ...harness.float_bits import from_bf16, to_bf16
-from ..first_kernels.common import as_tensors
+from ...harness.torch_runs import as_tensors, torch_on_gpu
+from ...harness.workload import KernelCall, Workload
+from .operators import CHAPTER
 
-CHAPTER = "07_pytorch_extensions"
-_kernel = partial(course_kernel, CHAPTER)
-Size = tuple[int, int, int]
+HeadsSize = tuple[int, int, int]  # sequences, heads, tokens of a sequence
 WIDTH = 128  # numbers of a query, a key and a value, in bf16
 WIDTH_FP32 = 64  # the same in fp32
 QUERIES = {"flash_mma": 64, "flash_pipeline": 256}  # of a block
@@ -51,7 +51,7 @@ def forward_call(
     """One of the forward kernels on packed sequences: q and o (tokens, heads, d), k and v (tokens,
     kv_heads, d) in bf16, lse (heads, tokens)."""
     tokens, heads, d = q.shape
-    kernel = _kernel(name, D=d, CAUSAL=int(causal))
+    kernel = CHAPTER.kernel(name, D=d, CAUSAL=int(causal))
     scale = np.float32(d**-0.5)
     starts = cp.asarray(starts_of(lengths))
     arguments = q, k, v, o, lse, starts, heads, k.shape[1], tokens, scale
@@ -81,20 +81,23 @@ def backward_calls(
     tiles = ceil_div(max(lengths), TILE), heads, len(lengths)
     return (
         KernelCall(
-            _kernel("attention_row_dots", D=d),
+            CHAPTER.kernel("attention_row_dots", D=d),
             ceil_div(tokens * heads, 8),
             256,
             (o, do, lse, rows, heads, tokens),
         ),
         KernelCall(
-            _kernel("flash_backward", D=d, CAUSAL=int(causal)),
+            CHAPTER.kernel("flash_backward", D=d, CAUSAL=int(causal)),
             (ceil_div(max(lengths), KEYS), kv_heads, len(lengths)),
             256,
             (q, k, v, do, rows, sums, dk, dv, starts, heads, kv_heads, tokens, scale),
             shared_bytes("flash_backward", d),
         ),
         KernelCall(
-            _kernel("flash_backward_finish", D=d), tiles, 256, (sums, dq, starts, heads, scale)
+            CHAPTER.kernel("flash_backward_finish", D=d),
+            tiles,
+            256,
+            (sums, dq, starts, heads, scale),
         ),
     )
 
@@ -145,7 +148,7 @@ def each_head(
 # --- forward ---
 
 
-def _definition(size: Size) -> Workload:
+def _definition(size: HeadsSize) -> Workload:
     """Three kernels for a sequence, in fp32."""
     _, heads, n = size
     q, k, v = (normal((n, heads, WIDTH_FP32), seed) for seed in range(3))
@@ -153,14 +156,14 @@ def _definition(size: Size) -> Workload:
     scale, side = np.float32(WIDTH_FP32**-0.5), ceil_div(n, 16)
     launches = (
         KernelCall(
-            _kernel("attention_scores", D=WIDTH_FP32),
+            CHAPTER.kernel("attention_scores", D=WIDTH_FP32),
             (side, side, heads),
             (16, 16),
             (q, k, scores, n, scale),
         ),
-        KernelCall(_kernel("attention_softmax"), heads * n, 256, (scores, n)),
+        KernelCall(CHAPTER.kernel("attention_softmax"), heads * n, 256, (scores, n)),
         KernelCall(
-            _kernel("attention_values", D=WIDTH_FP32),
+            CHAPTER.kernel("attention_values", D=WIDTH_FP32),
             (ceil_div(WIDTH_FP32, 32), ceil_div(n, 8), heads),
             (32, 8),
             (scores, v, o, n),
@@ -169,11 +172,11 @@ def _definition(size: Size) -> Workload:
     return _fp32_work(launches, q, k, v, o)
 
 
-def _tiles(size: Size) -> Workload:
+def _tiles(size: HeadsSize) -> Workload:
     _, heads, n = size
     q, k, v = (normal((n, heads, WIDTH_FP32), seed) for seed in range(3))
     o, scale = cp.empty_like(q), np.float32(WIDTH_FP32**-0.5)
-    kernel = _kernel("flash_tiles", D=WIDTH_FP32)
+    kernel = CHAPTER.kernel("flash_tiles", D=WIDTH_FP32)
     call = KernelCall(kernel, (ceil_div(n, 32), heads), 128, (q, k, v, o, n, scale))
     return _fp32_work((call,), q, k, v, o)
 
@@ -198,8 +201,8 @@ def _fp32_work(launches: tuple[KernelCall, ...], q: Any, k: Any, v: Any, o: Any)
 BF16_LIBRARIES = {"FlashAttention-2": "FLASH_ATTENTION", "cuDNN": "CUDNN_ATTENTION"}
 
 
-def _bf16(name: str, causal: bool) -> Callable[[Size], Workload]:
-    def make(size: Size) -> Workload:
+def _bf16(name: str, causal: bool) -> Callable[[HeadsSize], Workload]:
+    def make(size: HeadsSize) -> Workload:
         sequences, heads, n = size
         q, k, v = (to_bf16(normal((sequences * n, heads, WIDTH), seed)) for seed in range(3))
         o, lse = cp.empty_like(q), cp.empty((heads, sequences * n), cp.float32)
@@ -230,12 +233,7 @@ def rounding_error(n: int, causal: bool) -> float:
 
 def bf16_tensors(sequences: int, arrays: tuple[Any, ...]) -> list[Any]:
     """(tokens, heads, d) as PyTorch's (sequences, heads, tokens, d), the memory shared."""
-    torch = torch_on_gpu()
-    found = []
-    for tensor in as_tensors(*(x.view(np.int16) if x.dtype == np.uint16 else x for x in arrays)):
-        bf16 = tensor.view(torch.bfloat16) if tensor.dtype == torch.int16 else tensor
-        found.append(bf16.unflatten(0, (sequences, -1)).transpose(1, 2))
-    return found
+    return [x.unflatten(0, (sequences, -1)).transpose(1, 2) for x in as_tensors(*arrays)]
 
 
 class AttentionWork(Workload):
@@ -270,8 +268,8 @@ def sdpa_libraries(
 # --- backward ---
 
 
-def _backward(causal: bool) -> Callable[[Size], Workload]:
-    def make(size: Size) -> Workload:
+def _backward(causal: bool) -> Callable[[HeadsSize], Workload]:
+    def make(size: HeadsSize) -> Workload:
         sequences, heads, n = size
         shape, lengths = (sequences * n, heads, WIDTH), [n] * sequences
         q, k, v, do = (to_bf16(normal(shape, seed)) for seed in range(4))
@@ -289,7 +287,7 @@ def backward_work(
     calls: tuple[KernelCall, ...],
     found: Any,
     sums: Any,
-    size: Size,
+    size: HeadsSize,
     arrays: tuple[Any, ...],
     causal: bool,
 ) -> AttentionWork:
@@ -341,7 +339,7 @@ def backward_libraries(
     return {name: partial(run, name) for name in BF16_LIBRARIES}
 
 
-def _case(name: str, make: Callable[[Size], Workload], *kernels: str, **other: Any) -> Case:
+def _case(name: str, make: Callable[[HeadsSize], Workload], *kernels: str, **other: Any) -> Case:
     settings: dict[str, Any] = {
         "bytes": lambda n: 2 * 4 * n[0] * n[1] * n[2] * WIDTH,
         "peak": "bf16",
@@ -349,14 +347,16 @@ def _case(name: str, make: Callable[[Size], Workload], *kernels: str, **other: A
     }
     return Case(
         name,
-        files=tuple(kernel_file(kernel, CHAPTER) for kernel in kernels or (name,)),
+        files=CHAPTER.files(*(kernels or (name,))),
         make=make,
         test_sizes=settings.pop("test_sizes", ((1, 2, 1), (2, 1, 70))),
         **settings,
     )
 
 
-def attention_flops(size: Size, width: int = WIDTH, causal: bool = False, products: int = 2) -> int:
+def attention_flops(
+    size: HeadsSize, width: int = WIDTH, causal: bool = False, products: int = 2
+) -> int:
     """Of the products that are needed: a causal mask leaves half of each."""
     sequences, heads, n = size
     return products * 2 * sequences * heads * n * n * width // (2 if causal else 1)

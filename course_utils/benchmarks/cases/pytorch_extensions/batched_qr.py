@@ -17,20 +17,19 @@ import numpy as np
 from ....devices.selection import ON_GPU, cp
 from ....errors import LessonError
 from ....integers import ceil_div
-from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Workload, course_kernel, normal, torch_on_gpu
+from ...harness.arrays import normal
+from ...harness.case import Case
+from ...harness.torch_runs import as_tensors, torch_on_gpu
+from ...harness.workload import Calls, KernelCall, Workload
 from ...libraries.cublas_library import cublas_libraries
-from ..first_kernels.common import as_tensors
+from .operators import CHAPTER
 
-CHAPTER = "07_pytorch_extensions"
-Size = tuple[int, int, int]
-Calls = tuple[KernelCall, ...]
+BatchSize = tuple[int, int, int]  # batch, m, n
 PANEL, TILE = 32, 8
 MOST_ROWS = 512  # of a block that factors panels
 MOST_SHARED = 227 * 1024
 FEW_ROWS = 192  # up to here three blocks share an SM
 WARPS_FOR_MANY = 16  # of a block; 8 leave room for a second block, and too few registers
-_kernel = partial(course_kernel, CHAPTER)
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ def warp_calls(a: Any, found: Factors) -> Calls:
     if max(m, n) > 32:
         raise LessonError(f"{m} x {n}: a warp takes 32 rows and 32 columns at most.")
     arguments = a, found.qr, found.tau, batch, m, n
-    kernel = _kernel("qr_warp", ROWS=TILE * ceil_div(m, TILE))
+    kernel = CHAPTER.kernel("qr_warp", ROWS=TILE * ceil_div(m, TILE))
     return (KernelCall(kernel, ceil_div(batch, 8), 256, arguments),)
 
 
@@ -142,7 +141,7 @@ def block_calls(a: Any, found: Factors) -> Calls:
     if shared > MOST_SHARED:
         raise LessonError(f"{m} x {n} is too large for the shared memory of a block.")
     arguments = a, found.qr, found.tau, m, n
-    return (KernelCall(_kernel("qr_block"), batch, 512, arguments, shared),)
+    return (KernelCall(CHAPTER.kernel("qr_block"), batch, 512, arguments, shared),)
 
 
 def _panel_calls(name: str, a: Any, found: Factors, **tried: int) -> Calls:
@@ -150,7 +149,7 @@ def _panel_calls(name: str, a: Any, found: Factors, **tried: int) -> Calls:
     batch, m, n = a.shape
     defines = panel_defines(m) | tried
     arguments, shared = (a, found.qr, found.tau, m, n), shared_bytes(name, defines, n)
-    kernel = _kernel(name, **defines)
+    kernel = CHAPTER.kernel(name, **defines)
     return (KernelCall(kernel, batch, 32 * defines["WARPS"], arguments, shared),)
 
 
@@ -185,7 +184,7 @@ def tall_calls(a: Any, rows: int, **tried: int) -> tuple[Calls, Any]:
             return calls, found.qr[0, :n]
         a, m = cp.empty((parts * n, n), np.float32), parts * n
         grid = min(1024, ceil_div(a.size, 256))
-        stack = KernelCall(_kernel("qr_stack"), grid, 256, (found.qr, a, parts, rows, n))
+        stack = KernelCall(CHAPTER.kernel("qr_stack"), grid, 256, (found.qr, a, parts, rows, n))
         calls, rows = (*calls, stack), n * parts_at_once(parts, n)
 
 
@@ -215,12 +214,6 @@ def expected_of(a: Any) -> Any:
     batch, m, n = a.shape
     wide = _wide(a).ravel()
     return cp.asarray(np.concatenate([wide, np.ones_like(wide[: batch * min(m, n)])]))
-
-
-def by_torch(a: Any) -> Callable[[], Any]:
-    """``torch.geqrf`` of ``a``."""
-    (tensor,) = as_tensors(a)
-    return lambda: tuple(torch_on_gpu().geqrf(tensor))
 
 
 @cache
@@ -256,13 +249,18 @@ def by_cublas(a: Any) -> Callable[[], Any]:
 
 
 def _libraries(a: Any) -> dict[str, Callable[[], Any]]:
-    if torch_on_gpu() is None:
+    torch = torch_on_gpu()
+    if torch is None:
         return {}
-    return {"torch.geqrf": by_torch(a), "cublasSgeqrfBatched": by_cublas(a)}
+    (tensor,) = as_tensors(a)
+    return {
+        "torch.geqrf": lambda: tuple(torch.geqrf(tensor)),
+        "cublasSgeqrfBatched": by_cublas(a),
+    }
 
 
-def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[Size], Workload]:
-    def make(n: Size) -> Workload:
+def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[BatchSize], Workload]:
+    def make(n: BatchSize) -> Workload:
         a, found = normal(n), Factors.of(n)
         return QRWork(
             calls(a, found),
@@ -318,12 +316,12 @@ SMALL, MIDDLE, LARGE = (65536, 32, 32), (640, 176, 176), (640, 512, 512)
 
 
 def _case(
-    name: str, calls: Callable[..., Calls], *sizes: Size, beside: bool = False, **other: Any
+    name: str, calls: Callable[..., Calls], *sizes: BatchSize, beside: bool = False, **other: Any
 ) -> Case:
     return Case(
         name,
         "QR of many matrices, fp32",
-        (kernel_file(name, CHAPTER),),
+        CHAPTER.files(name),
         _work(calls, beside),
         bytes=lambda n: 8 * n[0] * n[1] * n[2] + 4 * n[0] * min(n[1:]),
         flops=lambda n: n[0] * flops(*n[1:]),
@@ -348,7 +346,7 @@ CASES = (
     Case(
         "qr_tall",
         "R of a tall matrix, fp32",
-        tuple(kernel_file(name, CHAPTER) for name in ("qr_stack", "qr_tensor")),
+        CHAPTER.files("qr_stack", "qr_tensor"),
         _tall,
         bytes=lambda n: 4 * n[0] * n[1],
         flops=lambda n: flops(*n),

@@ -11,14 +11,15 @@ import numpy as np
 from ....devices.selection import cp
 from ....errors import LessonError
 from ....integers import ceil_div
-from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Workload, course_kernel, normal, torch_on_gpu
-from .normalisation import CHAPTER, KINDS, TEST_SIZES, Kind, KindWork, Shape, by_torch_compile
+from ...harness.arrays import normal
+from ...harness.case import Case
+from ...harness.torch_runs import Runs, as_tensors, compiled, torch_on_gpu
+from ...harness.workload import KernelCall, Workload
+from .operators import CHAPTER, KINDS, TEST_SIZES, Kind, KindWork, Rows
 
 IGNORED = -100  # the target of a row that does not count, as in PyTorch
 SIZES = ((4096, 131072),)
 MOST_GROUPS = 8  # of 16 bytes that a thread copies
-_kernel = partial(course_kernel, CHAPTER)
 
 
 def fused_defines(columns: int, kind: Kind) -> dict[str, Any]:
@@ -38,7 +39,7 @@ def fused_defines(columns: int, kind: Kind) -> dict[str, Any]:
     raise LessonError(f"A row of {columns} numbers is too long for the memory of a cluster.")
 
 
-def inputs_of(n: Shape, kind: Kind) -> tuple[Any, Any]:
+def inputs_of(n: Rows, kind: Kind) -> tuple[Any, Any]:
     """Logits of a kind, and targets, some of which are IGNORED."""
     rows, columns = n
     target = np.random.default_rng(4).integers(0, columns, rows)
@@ -66,8 +67,8 @@ def _separate(x: Any, target: Any, dx: Any, loss: Any, weight: Any) -> tuple[Ker
     backward = x, target, kept, weight, dx, columns, IGNORED
     grid = ceil_div(columns, 1024), rows
     return (
-        KernelCall(_kernel("cross_entropy_forward"), rows, 256, forward),
-        KernelCall(_kernel("cross_entropy_backward"), grid, 256, backward),
+        KernelCall(CHAPTER.kernel("cross_entropy_forward"), rows, 256, forward),
+        KernelCall(CHAPTER.kernel("cross_entropy_backward"), grid, 256, backward),
     )
 
 
@@ -77,14 +78,14 @@ def fused_call(
     """The call of ``cross_entropy_fused.cu``; ``tried`` are defines in place of ours."""
     rows, columns = x.shape
     defines = fused_defines(columns, kind) | tried
-    kernel = _kernel("cross_entropy_fused", **defines)
+    kernel = CHAPTER.kernel("cross_entropy_fused", **defines)
     arguments = x, target, weight, dx, loss, columns, IGNORED
     shared = 16 * defines["THREADS"] * defines["GROUPS"]
     return KernelCall(kernel, rows * defines["CLUSTER"], defines["THREADS"], arguments, shared)
 
 
-def _work(fused: bool, kind: Kind) -> Callable[[Shape], Workload]:
-    def make(n: Shape) -> Workload:
+def _work(fused: bool, kind: Kind) -> Callable[[Rows], Workload]:
+    def make(n: Rows) -> Workload:
         rows, columns = n
         x, target = inputs_of(n, kind)
         dx, loss = kind.empty(n), cp.empty(rows, np.float32)
@@ -94,15 +95,15 @@ def _work(fused: bool, kind: Kind) -> Callable[[Shape], Workload]:
             if fused
             else _separate(x, target, dx, loss, weight)
         )
-        count = KernelCall(_kernel("target_weight"), 1, 256, (target, weight, rows, IGNORED))
-        end = KernelCall(_kernel("mean_loss"), 1, 256, (loss, weight, mean, rows))
+        count = KernelCall(CHAPTER.kernel("target_weight"), 1, 256, (target, weight, rows, IGNORED))
+        end = KernelCall(CHAPTER.kernel("mean_loss"), 1, 256, (loss, weight, mean, rows))
         return KindWork(
             (count, *middle, end),
             output=dx,
             expected=lambda: exact_loss(kind.exact(x), target)[1],
             rtol=2 * kind.rtol,
             atol=1e-5 / rows / columns,
-            libraries=_by_torch(x, target, kind) if fused else {},
+            libraries=_torch_gradients(x, target, kind) if fused else {},
             same_bits=False,  # expf may differ in its last digit
             kind=kind,
         )
@@ -110,13 +111,14 @@ def _work(fused: bool, kind: Kind) -> Callable[[Shape], Workload]:
     return make
 
 
-def _by_torch(x: Any, target: Any, kind: Kind) -> dict[str, Callable[[], Any]]:
+def _torch_gradients(x: Any, target: Any, kind: Kind) -> Runs:
     """The gradient of PyTorch's mean loss by autograd, of its own kernels and of compiled ones."""
     torch = torch_on_gpu()
     if torch is None:
         return {}
-    inputs = kind.tensor(x).requires_grad_(), torch.as_tensor(target, device="cuda")
-    losses = {"torch eager": lambda: _torch_loss(*inputs)} | by_torch_compile(_torch_loss, *inputs)
+    logits, classes = as_tensors(x, target)
+    inputs = logits.requires_grad_(), classes
+    losses = {"torch eager": lambda: _torch_loss(*inputs)} | compiled(_torch_loss, *inputs)
 
     def gradient(loss: Callable[[], Any]) -> Any:
         found = torch.autograd.grad(loss(), inputs[0])[0]
@@ -136,7 +138,7 @@ def _case(name: str, fused: bool, kind: str) -> Case:
     return Case(
         name,
         f"cross entropy and its gradient, {kind}",
-        tuple(kernel_file(each, CHAPTER) for each in (*own, "target_weight", "mean_loss")),
+        CHAPTER.files(*own, "target_weight", "mean_loss"),
         _work(fused, KINDS[kind]),
         bytes=lambda n: 2 * KINDS[kind].width * n[0] * n[1],
         flops=lambda n: 4 * n[0] * n[1],  # subtract, exp, add, multiply

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,20 +14,20 @@ import numpy as np
 from ....devices.properties import sm_count
 from ....devices.selection import cp
 from ....integers import ceil_div
-from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Workload, course_kernel, double, normal, torch_on_gpu
+from ...harness.arrays import double, normal
+from ...harness.case import Case
 from ...harness.float_bits import from_bf16, to_bf16
-from ..first_kernels.common import as_tensors
+from ...harness.torch_runs import as_tensors, torch_on_gpu
+from ...harness.workload import KernelCall, Workload
 from .attention import AttentionWork
+from .operators import CHAPTER
 
-CHAPTER = "07_pytorch_extensions"
 WIDTH = 128  # numbers of a query, a key and a value
 THREADS = 128
 PAGE = 16  # tokens of a page
 SLOTS = {"decode_mma": 2, "decode_paged": 2}  # blocks that an SM holds at once, else 8
 FEWEST_KEYS = 256  # of a part: below that merging costs more
-Size = tuple[int, int, int, int]
-_kernel = partial(course_kernel, CHAPTER)
+CacheSize = tuple[int, int, int, int]  # sequences, query heads, heads of keys, tokens
 
 
 def parts_for(name: str, blocks: int, tokens: int) -> int:
@@ -59,7 +58,7 @@ def decode_calls(
     given = q, cache.k, cache.v
     if name == "decode_one":
         arguments = *given, o, cache.lengths, group, cache.k.shape[1], scale
-        return (KernelCall(_kernel(name), (heads, sequences), THREADS, arguments),)
+        return (KernelCall(CHAPTER.kernel(name), (heads, sequences), THREADS, arguments),)
     together = name != "decode_split"
     across = kv_heads if together else heads
     tokens = cache.k.shape[1] if cache.table is None else PAGE * cache.table.shape[1]
@@ -79,11 +78,11 @@ def decode_calls(
     )
     defines = {"GROUP": group} if together else {}
     grid = across, sequences, parts
-    call = KernelCall(_kernel(name, **defines), grid, THREADS, arguments)
+    call = KernelCall(CHAPTER.kernel(name, **defines), grid, THREADS, arguments)
     if parts == 1:
         return (call,)
     merge = part_o, lse, o, parts
-    return call, KernelCall(_kernel("decode_merge"), (heads, sequences), THREADS, merge)
+    return call, KernelCall(CHAPTER.kernel("decode_merge"), (heads, sequences), THREADS, merge)
 
 
 def attention_of(q: Any, k: Any, v: Any, lengths: Sequence[int]) -> Any:
@@ -118,14 +117,14 @@ def in_pages(k: Any, v: Any, lengths: Any, seed: int = 0) -> Cache:
     return Cache(paged(k), paged(v), cp.asarray(lengths, np.int32), table)
 
 
-def _work(name: str) -> Callable[[Size], Workload]:
-    def make(n: Size) -> Workload:
+def _work(name: str) -> Callable[[CacheSize], Workload]:
+    def make(n: CacheSize) -> Workload:
         return work_on(name, n, [n[3]] * n[0])
 
     return make
 
 
-def work_on(name: str, n: Size, lengths: Sequence[int], parts: int | None = None) -> Workload:
+def work_on(name: str, n: CacheSize, lengths: Sequence[int], parts: int | None = None) -> Workload:
     """The kernel ``name`` on sequences of these ``lengths``, each at most ``n[3]``, their keys cut
     into ``parts``."""
     sequences, heads, kv_heads, tokens = n
@@ -150,7 +149,7 @@ def _sdpa(q: Any, k: Any, v: Any) -> dict[str, Callable[[], Any]]:
     if torch is None:
         return {}
     functional = torch.nn.functional
-    query, keys, values = (x.view(torch.bfloat16) for x in as_tensors(q, k, v))
+    query, keys, values = as_tensors(q, k, v)
     query = query[:, :, None]  # (sequences, heads, one token, numbers)
     keys, values = keys.transpose(1, 2), values.transpose(1, 2)
     return {
@@ -160,7 +159,7 @@ def _sdpa(q: Any, k: Any, v: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
-def _bytes(n: Size) -> int:
+def _bytes(n: CacheSize) -> int:
     sequences, heads, kv_heads, tokens = n
     return 2 * WIDTH * sequences * (2 * tokens * kv_heads + 2 * heads)
 
@@ -169,7 +168,7 @@ def _case(name: str, *more: str) -> Case:
     return Case(
         name,
         "attention of one new token, bf16",
-        tuple(kernel_file(file, CHAPTER) for file in (name, *more)),
+        CHAPTER.files(name, *more),
         _work(name),
         bytes=_bytes,
         flops=lambda n: 4 * WIDTH * n[0] * n[1] * n[3],

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,31 +15,22 @@ import numpy as np
 from ....devices.selection import cp
 from ....integers import ceil_div
 from ....launching.tensor_maps import tensor_map
-from ....paths import kernel_file
-from ...harness.case import (
-    Case,
-    KernelCall,
-    Workload,
-    course_kernel,
-    course_kernel_for,
-    double,
-    normal,
-    torch_on_gpu,
-)
+from ...harness.arrays import double, normal
+from ...harness.case import Case
 from ...harness.float_bits import from_bf16, to_bf16
-from ..first_kernels.common import as_tensors
+from ...harness.torch_runs import as_tensors, torch_on_gpu
+from ...harness.workload import KernelCall, Workload
 from ..hopper import multiprocessors
 from ..matmul import SUM_ERROR, Bf16Work
+from .operators import CHAPTER
 
-CHAPTER = "07_pytorch_extensions"
 ROWS = 128  # of a tile
 CHUNK = 1024  # assignments that a block counts or places
 STAGES = 4
 SHARED = STAGES * 49152 + (1 << 15)  # of grouped_hopper: stages, and boxes of C
 MMA_SHARED = 3 * 32768  # of grouped_loop and grouped_table
-Size = tuple[int, int, int, int, int]
-Layer = tuple[int, int, int, int, int]
-_kernel = partial(course_kernel, CHAPTER)
+GroupsSize = tuple[int, int, int, int, int]  # rows, experts, N, K, skewed
+LayerSize = tuple[int, int, int, int, int]  # tokens, experts, top, width, hidden
 
 
 def group_sizes(rows: int, experts: int, skewed: bool) -> Any:
@@ -88,7 +78,7 @@ def grouped_calls(name: str, a: Any, b: Any, c: Any, groups: Groups) -> tuple[Ke
         ends = np.cumsum(groups.sizes)
         return tuple(
             KernelCall(
-                _kernel(name),
+                CHAPTER.kernel(name),
                 (ceil_div(n, ROWS), ceil_div(size, ROWS)),
                 256,
                 (a[end - size : end], b[expert], c[end - size : end], int(size), n, k),
@@ -100,12 +90,14 @@ def grouped_calls(name: str, a: Any, b: Any, c: Any, groups: Groups) -> tuple[Ke
     most = rows // ROWS + experts  # row tiles that there can be
     if name == "grouped_table":
         arguments = a, b, c, groups.table, groups.tiles, n, k
-        return (KernelCall(_kernel(name), (ceil_div(n, ROWS), most), 256, arguments, MMA_SHARED),)
+        return (
+            KernelCall(CHAPTER.kernel(name), (ceil_div(n, ROWS), most), 256, arguments, MMA_SHARED),
+        )
     maps = (
         tensor_map(x, (box, 64), swizzle=128)
         for x, box in ((a, ROWS), (b.reshape(-1, k), ROWS), (c, 16))
     )
-    kernel = course_kernel_for("sm_90a", CHAPTER, name)
+    kernel = CHAPTER.kernel(name, "sm_90a")
     width = 128 if name == "grouped_swiglu" else 256
     grid = min(multiprocessors(), most * ceil_div(n, width))
     return (KernelCall(kernel, grid, 384, (*maps, c, groups.table, groups.tiles, n, k), SHARED),)
@@ -151,10 +143,6 @@ def work_on(name: str, sizes: Any, n: int, k: int, seed: int = 0) -> Workload:
     )
 
 
-def _bf16(torch: Any, *arrays: Any) -> list[Any]:
-    return [x.view(torch.bfloat16) for x in as_tensors(*arrays)]
-
-
 def grouped_mm(torch: Any) -> Callable[..., Any]:
     """PyTorch's grouped product, by its public name where it has one."""
     public = getattr(torch.nn.functional, "grouped_mm", None)
@@ -165,7 +153,7 @@ def _torch_products(a: Any, b: Any, sizes: Any, gated: bool) -> dict[str, Callab
     torch = torch_on_gpu()
     if torch is None:
         return {}
-    rows, weights = _bf16(torch, a, b)
+    rows, weights = as_tensors(a, b)
     ends = torch.as_tensor(np.cumsum(sizes), dtype=torch.int32, device="cuda")
     multiply, across = grouped_mm(torch), weights.transpose(1, 2)
 
@@ -222,10 +210,10 @@ def layer_calls(
     )
     rows, results = cp.empty((n, width), np.uint16), cp.empty((n, width), np.uint16)
     inner = cp.empty((n, hidden), np.uint16)
-    route = _kernel("route_top_k", EXPERTS=experts, TOP=top)
-    count, place = (_kernel(f, EXPERTS=experts) for f in ("count_experts", "place_tokens"))
-    scan = _kernel("scan_experts", EXPERTS=experts)
-    gather, combine = (_kernel(f, TOP=top) for f in ("gather_rows", "combine_rows"))
+    route = CHAPTER.kernel("route_top_k", EXPERTS=experts, TOP=top)
+    count, place = (CHAPTER.kernel(f, EXPERTS=experts) for f in ("count_experts", "place_tokens"))
+    scan = CHAPTER.kernel("scan_experts", EXPERTS=experts)
+    gather, combine = (CHAPTER.kernel(f, TOP=top) for f in ("gather_rows", "combine_rows"))
     scanned = counts, before, groups.offsets, groups.table, groups.tiles, chunks
     return (
         KernelCall(route, ceil_div(tokens, 8), 256, (logits, chosen, weights, tokens)),
@@ -255,7 +243,7 @@ def layer_of(x: Any, logits: Any, up: Any, down: Any, top: int) -> Any:
     return y
 
 
-def layer_work(n: Layer) -> Workload:
+def layer_work(n: LayerSize) -> Workload:
     """A layer with random logits."""
     tokens, experts, top, width, hidden = n
     x, logits = to_bf16(normal((tokens, width))), normal((tokens, experts), 1)
@@ -277,8 +265,7 @@ def _torch_layer(x: Any, logits: Any, up: Any, down: Any, top: int) -> dict[str,
     torch = torch_on_gpu()
     if torch is None:
         return {}
-    rows, first, second = _bf16(torch, x, up, down)
-    (scores,) = as_tensors(logits)
+    rows, first, second, scores = as_tensors(x, up, down, logits)
     multiply, each = grouped_mm(torch), torch.arange(len(up), device="cuda")
 
     def combine(results: Any, weights: Any) -> Any:
@@ -304,7 +291,7 @@ def _torch_layer(x: Any, logits: Any, up: Any, down: Any, top: int) -> dict[str,
 
 # --- cases ---
 
-GROUPED_SIZES: tuple[Size, ...] = (
+GROUPED_SIZES: tuple[GroupsSize, ...] = (
     (16384, 8, 4096, 4096, 0),
     (16384, 8, 4096, 4096, 1),
     (32768, 64, 2048, 2048, 0),
@@ -313,15 +300,17 @@ GROUPED_SIZES: tuple[Size, ...] = (
 )
 
 
-def _grouped(name: str, what: str, *, sustained: tuple[Size, ...] = (), halves: int = 1) -> Case:
-    def make(n: Size) -> Workload:
+def _grouped(
+    name: str, what: str, *, sustained: tuple[GroupsSize, ...] = (), halves: int = 1
+) -> Case:
+    def make(n: GroupsSize) -> Workload:
         rows, experts, columns, k, skewed = n
         return work_on(name, group_sizes(rows, experts, bool(skewed)), columns, k)
 
     return Case(
         name,
         what,
-        (kernel_file(name, CHAPTER),),
+        CHAPTER.files(name),
         make,
         bytes=lambda n: 2 * (n[0] * n[3] + halves * n[1] * n[2] * n[3] + n[0] * n[2]),
         flops=lambda n: 2 * halves * n[0] * n[2] * n[3],
@@ -333,7 +322,7 @@ def _grouped(name: str, what: str, *, sustained: tuple[Size, ...] = (), halves: 
     )
 
 
-def _layer_flops(n: Layer) -> int:
+def _layer_flops(n: LayerSize) -> int:
     tokens, _, top, width, hidden = n
     return 6 * tokens * top * width * hidden
 
@@ -346,18 +335,15 @@ CASES = (
     Case(
         "moe_layer",
         "a layer of experts, bf16",
-        tuple(
-            kernel_file(file, CHAPTER)
-            for file in (
-                "route_top_k",
-                "count_experts",
-                "scan_experts",
-                "place_tokens",
-                "gather_rows",
-                "grouped_swiglu",
-                "grouped_hopper",
-                "combine_rows",
-            )
+        CHAPTER.files(
+            "route_top_k",
+            "count_experts",
+            "scan_experts",
+            "place_tokens",
+            "gather_rows",
+            "grouped_swiglu",
+            "grouped_hopper",
+            "combine_rows",
         ),
         layer_work,
         bytes=lambda n: 2 * (2 * n[0] * n[3] + 3 * n[1] * n[3] * n[4]),

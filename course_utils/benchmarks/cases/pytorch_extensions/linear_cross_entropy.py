@@ -18,26 +18,17 @@ from ....devices.properties import sm_count
 from ....devices.selection import ON_GPU, cp
 from ....integers import ceil_div
 from ....launching.tensor_maps import tensor_map
-from ....paths import kernel_file
-from ...harness.case import (
-    Case,
-    KernelCall,
-    Workload,
-    course_kernel_for,
-    double,
-    normal,
-    torch_on_gpu,
-)
+from ...harness.arrays import double, normal
+from ...harness.case import Case
 from ...harness.float_bits import from_bf16, to_bf16
-from ..first_kernels.common import as_tensors
+from ...harness.torch_runs import as_tensors, torch_on_gpu
+from ...harness.workload import Calls, KernelCall, Workload
 from ..hopper import CHAPTER as HOPPER
 from ..hopper import EMULATED_MULTIPROCESSORS, hopper_call
 from .cross_entropy import IGNORED, fused_call
-from .cross_entropy import _kernel as kernel
-from .normalisation import CHAPTER, KINDS
+from .operators import CHAPTER, KINDS
 
-Size = tuple[int, int, int]
-Calls = tuple[KernelCall, ...]
+LossSize = tuple[int, int, int]  # tokens, width, words
 ROWS, COLUMNS, DEPTH = 128, 256, 64  # of a block's tile
 SHARED_BYTES = 4 * (ROWS + COLUMNS) * 128 + (1 << 15)  # four stages, and boxes on their way out
 CHUNK = 2048  # tokens whose logits exist at once
@@ -73,7 +64,7 @@ def product_call(
         maps.append(tensor_map(c, (16, 64), swizzle=128))
     last = more[-1] if more and isinstance(more[-1], list) else []
     between = more[: len(more) - bool(last)]
-    compiled_kernel = course_kernel_for("sm_90a", CHAPTER, name, **defines)
+    compiled_kernel = CHAPTER.kernel(name, "sm_90a", **defines)
     grid = _blocks(ceil_div(m, ROWS), ceil_div(n, COLUMNS))
     return KernelCall(compiled_kernel, grid, 384, (*maps, *between, *shape, *last), SHARED_BYTES)
 
@@ -87,7 +78,7 @@ def loss_calls(x: Any, w: Any, target: Any, logsumexp: Any, loss: Any) -> Calls:
     merge = pairs, wanted, target, logsumexp, loss, tokens, tiles, words, IGNORED
     return (
         product_call("logit_pairs", x, w, None, pairs, wanted, target, shape=shape),
-        KernelCall(kernel("pairs_merged"), ceil_div(tokens, 32), (32, 8), merge),
+        KernelCall(CHAPTER.kernel("pairs_merged"), ceil_div(tokens, 32), (32, 8), merge),
     )
 
 
@@ -121,7 +112,7 @@ class HeadResults:
     loss: Any
 
     @classmethod
-    def of(cls, n: Size) -> HeadResults:
+    def of(cls, n: LossSize) -> HeadResults:
         """Uninitialised results for ``n``, (tokens, width, words)."""
         tokens, width, words = n
         ends = tokens * width, (tokens + words) * width
@@ -133,7 +124,7 @@ class HeadResults:
 def _weight(target: Any) -> tuple[Any, KernelCall]:
     weight = cp.empty(1, np.float32)
     arguments = target, weight, len(target), IGNORED
-    return weight, KernelCall(kernel("target_weight"), 1, 256, arguments)
+    return weight, KernelCall(CHAPTER.kernel("target_weight"), 1, 256, arguments)
 
 
 def chunked_calls(x: Any, w: Any, target: Any, found: HeadResults, chunk: int = CHUNK) -> Calls:
@@ -178,7 +169,7 @@ def recomputed_calls(x: Any, w: Any, target: Any, found: HeadResults, chunk: int
 # --- inputs and references ---
 
 
-def inputs_of(n: Size) -> tuple[Any, Any, Any]:
+def inputs_of(n: LossSize) -> tuple[Any, Any, Any]:
     """X, W and targets, some of which are IGNORED. Logits have a standard deviation of 1."""
     tokens, width, words = n
     x, w = to_bf16(normal((tokens, width))), to_bf16(width**-0.5 * normal((words, width), 1))
@@ -215,7 +206,7 @@ def exact(x: Any, w: Any, target: Any, gradients: bool = True) -> tuple[Any, Any
 class HeadWork(Workload):
     """Work with the results of a :class:`HeadResults`, each number brought to a size of about 1."""
 
-    n: Size = (1, 8, 8)
+    n: LossSize = (1, 8, 8)
     counted: int = 1
 
     def numbers(self, result: Any) -> Any:
@@ -234,7 +225,7 @@ class HeadWork(Workload):
 
 
 def work_on(
-    ways: Callable[..., Calls], n: Size, arrays: tuple[Any, Any, Any], **more: Any
+    ways: Callable[..., Calls], n: LossSize, arrays: tuple[Any, Any, Any], **more: Any
 ) -> HeadWork:
     """The calls that ``ways`` makes for X, W and targets, of size ``n``. The error is mostly that
     of logits and of their gradients in bf16."""
@@ -254,16 +245,16 @@ def work_on(
     )
 
 
-def _chunked_work(n: Size) -> Workload:
+def _chunked_work(n: LossSize) -> Workload:
     arrays = inputs_of(n)
     return work_on(chunked_calls, n, arrays, libraries=_training(*arrays, HeadResults.of(n)))
 
 
-def _recomputed_work(n: Size) -> Workload:
+def _recomputed_work(n: LossSize) -> Workload:
     return work_on(recomputed_calls, n, inputs_of(n))  # the libraries are measured once
 
 
-def _loss_work(n: Size) -> Workload:
+def _loss_work(n: LossSize) -> Workload:
     x, w, target = inputs_of(n)
     loss, kept = (cp.empty(n[0], np.float32) for _ in range(2))
     return Workload(
@@ -280,12 +271,6 @@ def _loss_work(n: Size) -> Workload:
 # --- libraries ---
 
 
-def _tensors(*arrays: Any) -> tuple[Any, ...]:
-    torch = torch_on_gpu()
-    bits = as_tensors(*(x.view(np.int16) if x.dtype == np.uint16 else x for x in arrays))
-    return tuple(x.view(torch.bfloat16) if x.dtype == torch.int16 else x for x in bits)
-
-
 def torch_loss(x: Any, w: Any, target: Any) -> Any:
     """PyTorch's loss of a linear layer: all logits at once."""
     functional = torch_on_gpu().nn.functional
@@ -300,7 +285,7 @@ def on_cublas(
     weight, counting = _weight(target)
     room = cp.empty((min(chunk, len(x)), len(w)), np.uint16)
     losses, products = [counting.ready()], []
-    words, dw, logits, tokens, dx = _tensors(w, found.dw, room, x, found.dx)
+    words, dw, logits, tokens, dx = as_tensors(w, found.dw, room, x, found.dx)
     for start in range(0, len(x), chunk):
         of = slice(start, start + chunk)
         g = room[: len(x[of])]
@@ -325,7 +310,7 @@ def _training(x: Any, w: Any, target: Any, found: HeadResults) -> dict[str, Call
     if torch is None:
         return {}
     ours = {"cuBLAS in our chunks": on_cublas(x, w, target, found)}
-    x, w, target = _tensors(x, w, target)
+    x, w, target = as_tensors(x, w, target)
     x, w = (each.detach().requires_grad_() for each in (x, w))
     by_compiler = torch.compile(torch_loss, dynamic=False)
     losses = {
@@ -353,7 +338,7 @@ def _evaluation(x: Any, w: Any, target: Any) -> dict[str, Callable[[], Any]]:
     torch = torch_on_gpu()
     if torch is None:
         return {}
-    given = _tensors(x, w, target)
+    given = as_tensors(x, w, target)
     by_compiler = torch.compile(torch_loss, dynamic=False)
 
     def timed(loss: Callable[..., Any]) -> None:
@@ -363,13 +348,15 @@ def _evaluation(x: Any, w: Any, target: Any) -> dict[str, Callable[[], Any]]:
     return {"torch eager": partial(timed, torch_loss), "torch.compile": partial(timed, by_compiler)}
 
 
-def _case(name: str, make: Callable[[Size], Workload], products: int, *files: str) -> Case:
+def _case(
+    name: str, make: Callable[[LossSize], Workload], products: int, files: tuple[str, ...]
+) -> Case:
     sizes = ((8192, 4096, 131072),)
     what = "its loss" if products == 1 else "its loss and gradients"
     return Case(
         name,
         f"a linear layer and {what}, bf16",
-        tuple(kernel_file(file, HOPPER if file == "gemm_hopper" else CHAPTER) for file in files),
+        files,
         make,
         bytes=lambda n: (2 if products == 1 else 4) * n[1] * (n[0] + n[2]),
         flops=lambda n: 2 * products * n[0] * n[1] * n[2],
@@ -381,26 +368,27 @@ def _case(name: str, make: Callable[[Size], Workload], products: int, *files: st
     )
 
 
-GRADIENTS = "token_gradients", "word_gradients"
+GRADIENTS = CHAPTER.files("token_gradients", "word_gradients")
 CASES = (
-    _case("logit_pairs", _loss_work, 1, "logit_pairs", "pairs_merged"),
+    _case("logit_pairs", _loss_work, 1, CHAPTER.files("logit_pairs", "pairs_merged")),
     _case(
         "linear_loss_chunked",
         _chunked_work,
         3,
-        *GRADIENTS,
-        "gemm_hopper",
-        "cross_entropy_fused",
-        "target_weight",
+        (
+            *GRADIENTS,
+            *HOPPER.files("gemm_hopper"),
+            *CHAPTER.files("cross_entropy_fused", "target_weight"),
+        ),
     ),
     _case(
         "linear_loss_recomputed",
         _recomputed_work,
         3,
-        "logit_gradients",
-        "logit_pairs",
-        "pairs_merged",
-        *GRADIENTS,
-        "target_weight",
+        (
+            *CHAPTER.files("logit_gradients", "logit_pairs", "pairs_merged"),
+            *GRADIENTS,
+            *CHAPTER.files("target_weight"),
+        ),
     ),
 )

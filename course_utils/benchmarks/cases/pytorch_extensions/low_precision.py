@@ -19,21 +19,13 @@ from ....devices.properties import sm_count
 from ....devices.selection import cp
 from ....errors import LessonError
 from ....integers import ceil_div
-from ....paths import kernel_file
-from ...harness.case import (
-    Case,
-    KernelCall,
-    Workload,
-    course_kernel,
-    course_kernel_for,
-    double,
-    normal,
-    torch_on_gpu,
-)
+from ...harness.arrays import double, normal
+from ...harness.case import Case
+from ...harness.torch_runs import as_tensors, compiled, torch_on_gpu
+from ...harness.workload import KernelCall, Workload
 from ...libraries import cublas
-from ..first_kernels.common import as_tensors, compiled
+from .operators import CHAPTER
 
-CHAPTER = "07_pytorch_extensions"
 GROUP = 128  # columns that share a scale
 COLUMNS_OF_A_PIECE = {"gemv_fp16": 8}  # of 16 bytes; 32 for the others
 STREAMS = {  # of row_stream.cuh; gemv_fp16's and gemv_int4's are the best of some on an H200
@@ -44,8 +36,7 @@ STREAMS = {  # of row_stream.cuh; gemv_fp16's and gemv_int4's are the best of so
 }
 EARLY_IN_A_ROW = "gemv_fp16", "gemv_int4_bulk"  # gemv_int4_bytes was faster without
 MOST_SHARED = 226 * 1024  # bytes that a block of gemv_int4_bulk takes, and room for its mbarriers
-Size = tuple[int, int, int]
-_kernel = partial(course_kernel, CHAPTER)
+WeightsSize = tuple[int, int, int]  # matrices, rows, columns
 
 
 def stream_bytes(defines: dict[str, int], rows: int) -> int:
@@ -77,7 +68,7 @@ def stream_call(
     arguments = w, scales, x, y, rows, columns, each
     launch = ceil_div(rows, each), defines["THREADS"], arguments
     early = bool(tried.get("EARLY"))
-    kernel = course_kernel_for("sm_90" if early else None, CHAPTER, name, **defines)
+    kernel = CHAPTER.kernel(name, "sm_90" if early else None, **defines)
     return KernelCall(kernel, *launch, stream_bytes(defines, each), early=early)
 
 
@@ -115,13 +106,13 @@ def bulk_call(
             f"that a block has room for: not {rows} x {columns}."
         )
     defines = {"STAGES": rounds * groups} | defines
-    kernel = course_kernel_for("sm_90a", CHAPTER, "gemv_int4_bulk", **defines)
+    kernel = CHAPTER.kernel("gemv_int4_bulk", "sm_90a", **defines)
     shared = bulk_bytes(defines, columns, pieces)
     arguments = w, scales, x, y, rows, columns
     return KernelCall(kernel, grid, threads, arguments, shared, early=bool(tried.get("EARLY")))
 
 
-def random_weights(n: Size) -> tuple[Any, Any]:
+def random_weights(n: WeightsSize) -> tuple[Any, Any]:
     """Nibbles (matrices, rows, columns / 8) in uint32, and fp16 scales (matrices, columns / 128,
     rows): no two matrices, and no two rows, have the same."""
     matrices, rows, columns = n
@@ -139,8 +130,8 @@ def weights_of(words: Any, scales: Any, dtype: Any = np.float64) -> Any:
     return (groups * scales.T[:, :, None].astype(np.float32)).astype(dtype).reshape(rows, -1)
 
 
-def _work(name: str, beside: bool, off: float) -> Callable[[Size], Workload]:
-    def make(n: Size) -> Workload:
+def _work(name: str, beside: bool, off: float) -> Callable[[WeightsSize], Workload]:
+    def make(n: WeightsSize) -> Workload:
         words, scales = random_weights(n)
         x = normal(n[2], 1).astype(np.float16)
         y = cp.empty(n[:2], np.float32)
@@ -231,14 +222,14 @@ def _packed_by_torch(torch: Any, words: Any, scales: Any) -> tuple[Any, Any]:
 def _case(name: str, bits: float, beside: bool = False, off: float = 2e-4) -> Case:
     one, in_a_row = (1, 8192, 8192), (12, 8192, 8192)
 
-    def least(n: Size) -> int:
+    def least(n: WeightsSize) -> int:
         matrices, rows, columns = n
         return int(matrices * (rows * columns * bits / 8 + 2 * columns + 4 * rows))
 
     return Case(
         name,
         "weights of few bits times a vector",
-        (kernel_file(name, CHAPTER),),
+        CHAPTER.files(name),
         _work(name, beside, off),
         bytes=least,
         flops=lambda n: 2 * n[0] * n[1] * n[2],

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,65 +11,14 @@ from ....devices.properties import sm_count
 from ....devices.selection import cp
 from ....errors import LessonError
 from ....integers import ceil_div
-from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Workload, course_kernel, double, normal, torch_on_gpu
-from ...harness.float_bits import from_bf16, to_bf16
-from ..first_kernels.common import compiled, unchecked
+from ...harness.arrays import normal
+from ...harness.case import Case
+from ...harness.torch_runs import Runs, as_tensors, by_torch, compiled, torch_on_gpu, unchecked
+from ...harness.workload import Calls, KernelCall, Workload
+from .operators import BF16, CHAPTER, FP32, KINDS, TEST_SIZES, Kind, KindWork, Rows
 
-CHAPTER = "07_pytorch_extensions"
 EPS = 1e-5
 SIZES = ((16384, 4096),)
-Shape = tuple[int, int]
-Calls = tuple[KernelCall, ...]
-_kernel = partial(course_kernel, CHAPTER)
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A type of elements: what it is called in CUDA, its bytes, and how far the result of a
-    formula in fp32 may be off once it is rounded to it."""
-
-    c_type: str
-    width: int
-    rtol: float
-
-    def made(self, numbers: Any) -> Any:
-        """fp32 ``numbers`` as an array of this kind; bf16 as its bits."""
-        return to_bf16(numbers) if self.width == 2 else numbers
-
-    def exact(self, array: Any) -> Any:
-        """The numbers of an ``array`` of this kind, in float64."""
-        return double(from_bf16(array) if self.width == 2 else array)
-
-    def empty(self, shape: Any) -> Any:
-        """Room for an array of this kind."""
-        return cp.empty(shape, np.uint16 if self.width == 2 else np.float32)
-
-    def tensor(self, array: Any) -> Any:
-        """``array`` as a torch tensor that shares its memory; only where torch_on_gpu()."""
-        torch = torch_on_gpu()
-        if self.width == 2:
-            return torch.as_tensor(array.view(np.int16), device="cuda").view(torch.bfloat16)
-        return torch.as_tensor(array, device="cuda")
-
-
-FP32 = Kind("float", 4, 1e-5)
-BF16 = Kind("__nv_bfloat16", 2, 2**-8)
-KINDS = {"fp32": FP32, "bf16": BF16}
-TEST_SIZES = {"fp32": ((1, 1), (2, 4097), (3, 31), (9, 264)), "bf16": ((3, 31), (9, 264))}
-
-
-@dataclass(frozen=True)
-class KindWork(Workload):
-    """Work whose results are of a kind, and whose outputs may be several arrays in one."""
-
-    kind: Kind = FP32
-
-    def numbers(self, result: Any) -> Any:
-        """fp32, from an array of the kind or a tensor."""
-        if hasattr(result, "detach"):
-            return cp.asarray(result.detach().float())
-        return from_bf16(result) if self.kind.width == 2 else result
 
 
 def row_defines(
@@ -92,7 +39,7 @@ def row_defines(
     return {"ELEMENT": kind.c_type, "THREADS": threads, "GROUPS": ceil_div(groups, threads)}
 
 
-def _rows(n: Shape, kind: Kind) -> tuple[Any, Any, Any]:
+def _rows(n: Rows, kind: Kind) -> tuple[Any, Any, Any]:
     """x far from zero in part, gamma and beta, of a kind."""
     rows, columns = n
     x = normal(n) + 2 * cp.asarray(np.arange(rows, dtype=np.float32) % 3)[:, None]
@@ -107,53 +54,77 @@ def moments_of(x: Any) -> tuple[Any, Any]:
 
 # --- forward ---
 
-FORWARD: dict[str, Callable[[int], tuple[int, dict[str, int]]]] = {
-    "layer_norm_two_pass": lambda columns: (256, {}),
-    "layer_norm_welford": lambda columns: (256, {}),
-    "layer_norm_registers": lambda columns: (256, {"EACH": ceil_div(columns, 256)}),
+Shares = Callable[[int, Kind], tuple[int, dict[str, Any]]]  # of a row: threads, and defines
+
+
+def _in_registers(columns: int, kind: Kind) -> tuple[int, dict[str, Any]]:
+    defines = row_defines(columns, kind)
+    return defines["THREADS"], defines
+
+
+LAYER_NORMS: dict[str, Shares] = {
+    "layer_norm_two_pass": lambda columns, kind: (256, {}),
+    "layer_norm_welford": lambda columns, kind: (256, {}),
+    "layer_norm_registers": lambda columns, kind: (256, {"EACH": ceil_div(columns, 256)}),
+    "layer_norm_vector": _in_registers,
 }
 
 
-def _forward(name: str, kind: Kind) -> Callable[[Shape], Workload]:
-    def make(n: Shape) -> Workload:
+def _layer_norm(name: str, kind: Kind = FP32) -> Callable[[Rows], Workload]:
+    def make(n: Rows) -> Workload:
         rows, columns = n
         (x, gamma, beta), y = _rows(n, kind), kind.empty(n)
-        if name in FORWARD:
-            threads, defines = FORWARD[name](columns)
-        else:
-            defines = row_defines(columns, kind)
-            threads = defines["THREADS"]
-        kept = cp.empty((2, rows), np.float32)
-        inner = (x, gamma, beta, y, *kept) if name != "rms_norm" else (x, gamma, y, kept[0])
-        call = KernelCall(_kernel(name, **defines), rows, threads, (*inner, columns, EPS))
+        threads, defines = LAYER_NORMS[name](columns, kind)
+        arguments = x, gamma, beta, y, *cp.empty((2, rows), np.float32), columns, EPS
 
         def expected() -> Any:
             exact, factors, offsets = (kind.exact(each) for each in (x, gamma, beta))
-            if name == "rms_norm":
-                return exact / np.sqrt((exact**2).mean(axis=1, keepdims=True) + EPS) * factors
             mean, rstd = moments_of(exact)
             return (exact - mean) * rstd * factors + offsets
 
-        function = _torch_rms_norm if name == "rms_norm" else _torch_layer_norm
-        inputs = (x, gamma) if name == "rms_norm" else (x, gamma, beta)
-        return KindWork(
-            (call,),
-            output=y,
-            expected=expected,
-            rtol=kind.rtol,
-            atol=kind.rtol,
-            libraries=_by_torch(function, kind, *inputs) if name not in FORWARD else {},
-            same_bits=False,  # rsqrtf may differ in its last digit
-            kind=kind,
-        )
+        call = KernelCall(CHAPTER.kernel(name, **defines), rows, threads, arguments)
+        last_rung = name == "layer_norm_vector"
+        libraries = by_torch(_torch_layer_norm, x, gamma, beta) if last_rung else {}
+        return _forward_work(call, y, expected, kind, libraries)
 
     return make
 
 
-def by_torch_compile(function: Callable[..., Any], *inputs: Any) -> dict[str, Callable[[], Any]]:
-    """What torch's compiler makes of ``function(*inputs)``, called directly: a CUDA graph would
-    copy the inputs first, and here their bytes are all that counts."""
-    return {"torch.compile": compiled(function, *inputs)["torch.compile"]}
+def _rms_norm(kind: Kind) -> Callable[[Rows], Workload]:
+    def make(n: Rows) -> Workload:
+        rows, columns = n
+        (x, gamma, _), y = _rows(n, kind), kind.empty(n)
+        threads, defines = _in_registers(columns, kind)
+        arguments = x, gamma, y, cp.empty(rows, np.float32), columns, EPS
+
+        def expected() -> Any:
+            exact = kind.exact(x)
+            return exact * _rms_scale(exact) * kind.exact(gamma)
+
+        call = KernelCall(CHAPTER.kernel("rms_norm", **defines), rows, threads, arguments)
+        return _forward_work(call, y, expected, kind, by_torch(_torch_rms_norm, x, gamma))
+
+    return make
+
+
+def _rms_scale(exact: Any) -> Any:
+    """1 / sqrt(mean of squares + EPS) of each row in float64, as a column."""
+    return 1 / np.sqrt((exact**2).mean(axis=1, keepdims=True) + EPS)
+
+
+def _forward_work(
+    call: KernelCall, y: Any, expected: Callable[[], Any], kind: Kind, libraries: Runs
+) -> Workload:
+    return KindWork(
+        (call,),
+        output=y,
+        expected=expected,
+        rtol=kind.rtol,
+        atol=kind.rtol,
+        libraries=libraries,
+        same_bits=False,  # rsqrtf may differ in its last digit
+        kind=kind,
+    )
 
 
 def _torch_layer_norm(x: Any, gamma: Any, beta: Any) -> Any:
@@ -162,16 +133,6 @@ def _torch_layer_norm(x: Any, gamma: Any, beta: Any) -> Any:
 
 def _torch_rms_norm(x: Any, gamma: Any) -> Any:
     return torch_on_gpu().nn.functional.rms_norm(x, gamma.shape, gamma, EPS)
-
-
-def _by_torch(
-    function: Callable[..., Any], kind: Kind, *arrays: Any
-) -> Mapping[str, Callable[[], Any]]:
-    """PyTorch's own kernels for ``function``, and what its compiler makes of it."""
-    if torch_on_gpu() is None:
-        return {}
-    tensors = [kind.tensor(array) for array in arrays]
-    return {"torch eager": lambda: function(*tensors)} | by_torch_compile(function, *tensors)
 
 
 # --- backward ---
@@ -192,7 +153,7 @@ def backward_defines(columns: int, kind: Kind) -> dict[str, Any]:
 
 
 def backward_calls(
-    arrays: tuple[Any, ...], n: Shape, kind: Kind, dx: Any, sums: Any, **tried: Any
+    arrays: tuple[Any, ...], n: Rows, kind: Kind, dx: Any, sums: Any, **tried: Any
 ) -> Calls:
     """Both stages for ``arrays``, which are dy, x, gamma, mean and rstd: ``dx``, and dgamma and
     dbeta in the two rows of ``sums``; where it has one row, dx and dgamma of an RMS normalisation.
@@ -203,10 +164,10 @@ def backward_calls(
     partial_sums = cp.empty((parts, *sums.shape), np.float32)
     shared = defines["STAGES"] * 2 * defines["GROUPS"] * defines["THREADS"] * 16
     both = sums.size
-    second = _kernel("column_sums", ELEMENT=kind.c_type)
+    second = CHAPTER.kernel("column_sums", ELEMENT=kind.c_type)
     return (
         KernelCall(
-            _kernel("layer_norm_backward", **defines),
+            CHAPTER.kernel("layer_norm_backward", **defines),
             parts,
             defines["THREADS"],
             (*arrays, dx, partial_sums, rows, columns),
@@ -216,14 +177,14 @@ def backward_calls(
     )
 
 
-def _split_calls(arrays: tuple[Any, ...], n: Shape, dx: Any, sums: Any) -> Calls:
+def _split_calls(arrays: tuple[Any, ...], n: Rows, dx: Any, sums: Any) -> Calls:
     """A kernel for dx and one for dgamma and dbeta, fp32."""
     rows, columns = n
     dy, x, gamma, mean, rstd = arrays
     defines = row_defines(columns, FP32, 4, 256)
     del defines["ELEMENT"]
-    by_rows = _kernel("layer_norm_backward_rows", **defines)
-    by_columns = _kernel("layer_norm_backward_columns")
+    by_rows = CHAPTER.kernel("layer_norm_backward_rows", **defines)
+    by_columns = CHAPTER.kernel("layer_norm_backward_columns")
     return (
         KernelCall(by_rows, rows, defines["THREADS"], (dy, x, gamma, mean, rstd, dx, columns)),
         KernelCall(
@@ -232,15 +193,15 @@ def _split_calls(arrays: tuple[Any, ...], n: Shape, dx: Any, sums: Any) -> Calls
     )
 
 
-def backward_inputs(n: Shape, kind: Kind) -> tuple[Any, ...]:
+def backward_inputs(n: Rows, kind: Kind) -> tuple[Any, ...]:
     """dy, x, gamma, mean and rstd."""
     x, gamma, _ = _rows(n, kind)
     mean, rstd = (each.astype(np.float32).ravel() for each in moments_of(kind.exact(x)))
     return kind.made(normal(n, 3)), x, gamma, mean, rstd
 
 
-def _backward(fused: bool, kind: Kind) -> Callable[[Shape], Workload]:
-    def make(n: Shape) -> Workload:
+def _backward(fused: bool, kind: Kind) -> Callable[[Rows], Workload]:
+    def make(n: Rows) -> Workload:
         rows, columns = n
         arrays = backward_inputs(n, kind)
         whole = kind.empty(rows * columns + 2 * columns)  # dx, dgamma, dbeta
@@ -266,27 +227,26 @@ def _backward(fused: bool, kind: Kind) -> Callable[[Shape], Workload]:
             expected=expected,
             rtol=kind.rtol,
             atol=1e-5 * rows**0.5,
-            libraries=_torch_backward(arrays, kind) if fused else {},
+            libraries=_torch_backward(*arrays) if fused else {},
             kind=kind,
         )
 
     return make
 
 
-def _rms_backward(kind: Kind) -> Callable[[Shape], Workload]:
-    def make(n: Shape) -> Workload:
+def _rms_backward(kind: Kind) -> Callable[[Rows], Workload]:
+    def make(n: Rows) -> Workload:
         rows, columns = n
         x, gamma, _ = _rows(n, kind)
         dy = kind.made(normal(n, 3))
-        rstd = 1 / np.sqrt((kind.exact(x) ** 2).mean(axis=1) + EPS)
-        rstd = rstd.astype(np.float32)
+        rstd = _rms_scale(kind.exact(x)).astype(np.float32).ravel()
         whole = kind.empty(rows * columns + columns)  # dx, dgamma
         dx, sums = whole[: rows * columns].reshape(n), whole[rows * columns :].reshape(1, columns)
         unread = rstd  # in place of the means
 
         def expected() -> Any:
             exact, gradient = kind.exact(x), kind.exact(dy) * kind.exact(gamma)
-            scale = 1 / np.sqrt((exact**2).mean(axis=1, keepdims=True) + EPS)
+            scale = _rms_scale(exact)
             normed = exact * scale
             dx = scale * (gradient - normed * (gradient * normed).mean(axis=1, keepdims=True))
             return np.concatenate([dx.ravel(), (kind.exact(dy) * normed).sum(axis=0)])
@@ -297,23 +257,20 @@ def _rms_backward(kind: Kind) -> Callable[[Shape], Workload]:
             expected=expected,
             rtol=kind.rtol,
             atol=1e-5 * rows**0.5,
-            libraries=_torch_rms_backward(dy, x, gamma, rstd, kind),
+            libraries=_torch_rms_backward(dy, x, gamma, rstd),
             kind=kind,
         )
 
     return make
 
 
-def _torch_rms_backward(
-    dy: Any, x: Any, gamma: Any, rstd: Any, kind: Kind
-) -> dict[str, Callable[[], Any]]:
+def _torch_rms_backward(dy: Any, x: Any, gamma: Any, rstd: Any) -> Runs:
     """What PyTorch's autograd runs for both gradients, and what its compiler makes of the formula;
     timed, not checked: they give two arrays."""
     torch = torch_on_gpu()
     if torch is None:
         return {}
-    dy, x, gamma = (kind.tensor(each) for each in (dy, x, gamma))
-    scale = torch.as_tensor(rstd, device="cuda")[:, None]
+    dy, x, gamma, scale = as_tensors(dy, x, gamma, rstd[:, None])
     leaves = [each.detach().requires_grad_() for each in (x, gamma)]
     y = _torch_rms_norm(*leaves)
 
@@ -323,25 +280,17 @@ def _torch_rms_backward(
         dx = scale * (gradient - normed * product)
         return dx.to(x.dtype), (dy.float() * normed).sum(0).to(x.dtype)
 
-    runs = {
-        "torch eager": lambda: torch.autograd.grad(y, leaves, dy, retain_graph=True)
-    } | by_torch_compile(by_formula, dy, x, gamma, scale)
-    return unchecked(runs)
+    def by_autograd() -> Any:
+        return torch.autograd.grad(y, leaves, dy, retain_graph=True)
+
+    formula = compiled(by_formula, dy, x, gamma, scale)
+    return unchecked({"torch eager": by_autograd} | formula)
 
 
-def _torch_backward(arrays: tuple[Any, ...], kind: Kind) -> dict[str, Callable[[], Any]]:
+def _torch_backward(dy: Any, x: Any, gamma: Any, mean: Any, rstd: Any) -> Runs:
     """PyTorch's kernels for the three gradients, and what its compiler makes of the formula; timed,
     not checked: they give three arrays."""
-    torch = torch_on_gpu()
-    if torch is None:
-        return {}
-    dy, x, gamma = (kind.tensor(each) for each in arrays[:3])
-    mean, rstd = (torch.as_tensor(each, device="cuda")[:, None] for each in arrays[3:])
-    inputs = dy, x, gamma, mean, rstd
-    runs = {"torch eager": lambda: _aten_backward(*inputs)} | by_torch_compile(
-        _aten_backward, *inputs
-    )
-    return unchecked(runs)
+    return unchecked(by_torch(_aten_backward, dy, x, gamma, mean[:, None], rstd[:, None]))
 
 
 def _aten_backward(dy: Any, x: Any, gamma: Any, mean: Any, rstd: Any) -> Any:
@@ -353,7 +302,8 @@ def _aten_backward(dy: Any, x: Any, gamma: Any, mean: Any, rstd: Any) -> Any:
 def _case(
     name: str,
     what: str,
-    make: Callable[[Shape], Workload],
+    make: Callable[[Rows], Workload],
+    *,
     arrays: int,
     flops: int,
     kind: str = "fp32",
@@ -364,7 +314,7 @@ def _case(
     return Case(
         name if kind == "fp32" else f"{name}_{kind}",
         f"{what}, {kind}",
-        tuple(kernel_file(each, CHAPTER) for each in files or (name,)),
+        CHAPTER.files(*(files or (name,))),
         make,
         bytes=lambda n: arrays * KINDS[kind].width * n[0] * n[1],
         flops=lambda n: flops * n[0] * n[1],
@@ -375,53 +325,53 @@ def _case(
 GRADIENTS = "gradients of layer normalisation"
 CASES = (
     *(
-        _case(name, "layer normalisation", _forward(name, FP32), 2, 8)
-        for name in (*FORWARD, "layer_norm_vector")
+        _case(name, "layer normalisation", _layer_norm(name), arrays=2, flops=8)
+        for name in LAYER_NORMS
     ),
     _case(
         "layer_norm_vector",
         "layer normalisation",
-        _forward("layer_norm_vector", BF16),
-        2,
-        8,
-        "bf16",
+        _layer_norm("layer_norm_vector", BF16),
+        arrays=2,
+        flops=8,
+        kind="bf16",
     ),
     *(
-        _case("rms_norm", "RMS normalisation", _forward("rms_norm", KINDS[kind]), 2, 4, kind)
-        for kind in KINDS
+        _case("rms_norm", "RMS normalisation", _rms_norm(of), arrays=2, flops=4, kind=kind)
+        for kind, of in KINDS.items()
     ),
     _case(
         "layer_norm_backward_split",
         GRADIENTS,
         _backward(False, FP32),
-        3,
-        14,
+        arrays=3,
+        flops=14,
         files=("layer_norm_backward_rows", "layer_norm_backward_columns"),
     ),
     *(
         _case(
             "layer_norm_backward",
             GRADIENTS,
-            _backward(True, KINDS[kind]),
-            3,
-            14,
-            kind,
-            ("layer_norm_backward", "column_sums"),
+            _backward(True, of),
+            arrays=3,
+            flops=14,
+            kind=kind,
+            files=("layer_norm_backward", "column_sums"),
             test_sizes=(*TEST_SIZES[kind], (300, 24)),  # more rows than blocks
         )
-        for kind in KINDS
+        for kind, of in KINDS.items()
     ),
     *(
         _case(
             "rms_norm_backward",
             "gradients of RMS normalisation",
-            _rms_backward(KINDS[kind]),
-            3,
-            10,
-            kind,
-            ("layer_norm_backward", "column_sums"),
+            _rms_backward(of),
+            arrays=3,
+            flops=10,
+            kind=kind,
+            files=("layer_norm_backward", "column_sums"),
             test_sizes=(*TEST_SIZES[kind], (300, 24)),
         )
-        for kind in KINDS
+        for kind, of in KINDS.items()
     ),
 )

@@ -16,19 +16,18 @@ from ....devices.properties import sm_count
 from ....devices.selection import cp
 from ....errors import LessonError
 from ....integers import ceil_div
-from ....paths import kernel_file
-from ...harness.case import Case, KernelCall, Workload, course_kernel, double, normal, torch_on_gpu
-from ...harness.case import program as python_program
+from ...harness.arrays import double, normal
+from ...harness.case import Case
+from ...harness.chapter_kernels import program as python_program
+from ...harness.torch_runs import Runs, as_tensors, by_torch, compiled, torch_on_gpu, unchecked
+from ...harness.workload import Calls, KernelCall, Workload
 from ...libraries import cub
-from ..first_kernels.common import as_tensors, compiled, unchecked
+from .operators import CHAPTER
 
-CHAPTER = "07_pytorch_extensions"
-Size = tuple[int, int, int]
-Calls = tuple[KernelCall, ...]
+SelectionSize = tuple[int, int, int]  # rows, columns, k
 MOST_K = 2048
 WARP_MOST_K, WARP_COLUMNS = 96, 1024
 SEED = 2026
-_kernel = partial(course_kernel, CHAPTER)
 
 
 def orders(x: Any) -> Any:
@@ -119,14 +118,14 @@ def rounds_calls(x: Any, k: int, found: Found) -> Calls:
     """``top_k_rounds.cu`` on fp32 ``x`` (rows, columns): the ``k`` largest go into ``found``."""
     rows, columns = x.shape
     arguments = x, *found.both, columns, k
-    return (KernelCall(_kernel("top_k_rounds"), rows, 256, arguments),)
+    return (KernelCall(CHAPTER.kernel("top_k_rounds"), rows, 256, arguments),)
 
 
 def radix_calls(x: Any, k: int, found: Found, **tried: int) -> Calls:
     """``top_k_radix.cu``, with the defines ``tried`` instead of ours."""
     rows, columns = x.shape
     arguments = x, *found.both, columns, k
-    return (KernelCall(_kernel("top_k_radix", **tried), rows, 512, arguments),)
+    return (KernelCall(CHAPTER.kernel("top_k_radix", **tried), rows, 512, arguments),)
 
 
 def stream_calls(x: Any, k: int, found: Found, **tried: int) -> Calls:
@@ -134,7 +133,7 @@ def stream_calls(x: Any, k: int, found: Found, **tried: int) -> Calls:
     rows, columns = x.shape
     defines = stream_defines(columns, k) | tried
     threads, arguments = defines["THREADS"], (x, *found.both, columns, k)
-    kernel = _kernel("top_k_stream", **defines)
+    kernel = CHAPTER.kernel("top_k_stream", **defines)
     return (KernelCall(kernel, rows, threads, arguments, shared_bytes(defines)),)
 
 
@@ -152,7 +151,9 @@ def merge_calls(x: Any, k: int, found: Found, parts: int | None = None, **tried:
     first = stream_calls(x.reshape(rows * parts, length), each, lists, SORTED=0, **tried)
     threads = max(128, 32 * ceil_div(k, 64))
     arguments = *lists.both, *found.both, parts, each, length, k
-    return *first, KernelCall(_kernel("top_k_merge", THREADS=threads), rows, threads, arguments)
+    return *first, KernelCall(
+        CHAPTER.kernel("top_k_merge", THREADS=threads), rows, threads, arguments
+    )
 
 
 def cluster_calls(x: Any, k: int, found: Found, **tried: int) -> Calls:
@@ -164,7 +165,7 @@ def cluster_calls(x: Any, k: int, found: Found, **tried: int) -> Calls:
         return stream_calls(x, k, found, **{key: tried[key] for key in tried if key != "CLUSTER"})
     defines = stream_defines(max(ceil_div(columns, cluster), k), k) | {"CLUSTER": cluster} | tried
     threads, arguments = defines["THREADS"], (x, *found.both, columns, k)
-    kernel = _kernel("top_k_cluster", **defines)
+    kernel = CHAPTER.kernel("top_k_cluster", **defines)
     return (KernelCall(kernel, rows * cluster, threads, arguments, shared_bytes(defines)),)
 
 
@@ -177,7 +178,7 @@ def warp_calls(x: Any, k: int, found: Found) -> Calls:
         raise LessonError(f"k is {k} of {columns} columns: a warp selects {limits}.")
     each = ceil_div(columns, 32)
     groups = min(each, ceil_div(k + 8, 32))  # a few places more than k, so that halving ends sooner
-    kernel = _kernel("top_k_warp", EACH=each, GROUPS=groups)
+    kernel = CHAPTER.kernel("top_k_warp", EACH=each, GROUPS=groups)
     return (KernelCall(kernel, ceil_div(rows, 8), 256, (x, *found.both, rows, columns, k)),)
 
 
@@ -205,7 +206,7 @@ class TopKWorkload(Workload):
         return cp.asarray(np.stack(host))
 
 
-def _by_torch(x: Any, k: int, ordered: bool = True) -> dict[str, Callable[[], Any]]:
+def _torch_selections(x: Any, k: int) -> Runs:
     torch = torch_on_gpu()
     if torch is None:
         return {}
@@ -224,12 +225,12 @@ def _by_torch(x: Any, k: int, ordered: bool = True) -> dict[str, Callable[[], An
     return {
         "torch.topk": lambda: top(tensor),
         "torch.topk, unsorted": top_unsorted,  # not checked: any order
-        "torch.compile": compiled(top, tensor)["torch.compile"],
+        **compiled(top, tensor),
         "torch.sort": top_of_sorted,
     }
 
 
-def _by_cub(x: Any) -> dict[str, Callable[[], Any]]:
+def _cub_sort(x: Any) -> Runs:
     """A row by CUB's radix sort of the orders, which are made before it is timed. Not checked: all
     columns come out, in ascending order."""
     if len(x) > 1:
@@ -239,8 +240,8 @@ def _by_cub(x: Any) -> dict[str, Callable[[], Any]]:
     return unchecked(cub.sort_pairs(keys, columns))
 
 
-def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[Size], Workload]:
-    def make(n: Size) -> Workload:
+def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[SelectionSize], Workload]:
+    def make(n: SelectionSize) -> Workload:
         rows, columns, k = n
         x, found = normal((rows, columns)), Found.of(rows, k)
 
@@ -252,7 +253,7 @@ def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[Size], Workloa
             calls(x, k, found),
             output=found.room,
             expected=expected,
-            libraries=_by_torch(x, k) | _by_cub(x) if beside else {},
+            libraries=_torch_selections(x, k) | _cub_sort(x) if beside else {},
             x=x,
             rows=rows,
         )
@@ -274,7 +275,7 @@ def _case(
     return Case(
         name,
         "the k largest of each row, fp32",
-        tuple(kernel_file(kernel, CHAPTER) for kernel in kernels or (name,)),
+        CHAPTER.files(*(kernels or (name,))),
         _work(calls, beside),
         bytes=lambda n: 4 * n[0] * n[1] + 12 * n[0] * n[2],
         flops=lambda n: 0,
@@ -290,7 +291,9 @@ TEMPERATURE, P = 0.8, 0.9
 
 @cache
 def _philox() -> Any:
-    return {name: python_program(f"{CHAPTER}/philox.py", name) for name in ("philox", "uniform")}
+    return {
+        name: python_program(f"{CHAPTER.folder}/philox.py", name) for name in ("philox", "uniform")
+    }
 
 
 def race_winners(logits: np.ndarray, temperature: float, seed: int, offset: int = 0) -> np.ndarray:
@@ -332,7 +335,7 @@ def race_call(
 ) -> KernelCall:
     """``sample_race.cu`` on fp32 ``logits`` (rows, columns): a token per row, int64 (rows,)."""
     arguments = logits, token, logits.shape[1], np.float32(temperature), seed, offset
-    return KernelCall(_kernel("sample_race"), logits.shape[0], 512, arguments)
+    return KernelCall(CHAPTER.kernel("sample_race"), logits.shape[0], 512, arguments)
 
 
 def nucleus_call(
@@ -341,7 +344,7 @@ def nucleus_call(
     """``sample_top_p.cu`` on the sorted logits in ``found``: a token per row, int64 (rows,)."""
     settings = np.float32(p), np.float32(temperature), seed, offset
     arguments = *found.both, token, found.rows, found.k, *settings
-    return KernelCall(_kernel("sample_top_p"), ceil_div(found.rows, 8), 256, arguments)
+    return KernelCall(CHAPTER.kernel("sample_top_p"), ceil_div(found.rows, 8), 256, arguments)
 
 
 def _race(n: tuple[int, int]) -> Workload:
@@ -351,10 +354,10 @@ def _race(n: tuple[int, int]) -> Workload:
         return cp.asarray(race_winners(cp.asnumpy(logits), TEMPERATURE, SEED))
 
     call = race_call(logits, token, TEMPERATURE, SEED)
-    return Workload((call,), token, expected, libraries=_tokens_by_torch(logits, _torch_race))
+    return Workload((call,), token, expected, libraries=unchecked(by_torch(_torch_race, logits)))
 
 
-def _nucleus(n: Size) -> Workload:
+def _nucleus(n: SelectionSize) -> Workload:
     rows, columns, k = n
     logits, found, token = normal((rows, columns)), Found.of(rows, k), cp.empty(rows, np.int64)
     calls = cluster_calls(logits, k, found)
@@ -366,8 +369,11 @@ def _nucleus(n: Size) -> Workload:
         return cp.asarray(nucleus_tokens(given, places, P, TEMPERATURE, SEED))
 
     draw = nucleus_call(found, token, P, TEMPERATURE, SEED)
-    libraries = _tokens_by_torch(logits, partial(_torch_nucleus, k=k))
+    libraries = unchecked(by_torch(partial(_torch_nucleus, k=k), logits))
     return Workload((*calls, draw), token, expected, libraries=libraries)
+
+
+# PyTorch draws other numbers: both are timed without a check.
 
 
 def _torch_race(logits: Any) -> Any:
@@ -381,18 +387,6 @@ def _torch_nucleus(logits: Any, k: int) -> Any:
     weights = weights.where(weights.cumsum(dim=-1) - weights < P, 0)
     place = (weights / torch_on_gpu().empty_like(weights).exponential_()).argmax(-1, keepdim=True)
     return indices.gather(-1, place)
-
-
-def _tokens_by_torch(logits: Any, draw: Callable[[Any], Any]) -> dict[str, Callable[[], Any]]:
-    """Timed without a check: PyTorch draws other numbers."""
-    if torch_on_gpu() is None:
-        return {}
-    (tensor,) = as_tensors(logits)
-    return unchecked({"torch eager": lambda: draw(tensor), **_direct(draw, tensor)})
-
-
-def _direct(function: Callable[..., Any], *inputs: Any) -> dict[str, Callable[[], Any]]:
-    return {"torch.compile": compiled(function, *inputs)["torch.compile"]}
 
 
 CASES = (
@@ -418,7 +412,7 @@ CASES = (
     Case(
         "sample_race",
         "a token from each row of logits, fp32",
-        (kernel_file("sample_race", CHAPTER),),
+        CHAPTER.files("sample_race"),
         _race,
         bytes=lambda n: 4 * n[0] * n[1],
         flops=lambda n: 0,
@@ -429,9 +423,7 @@ CASES = (
     Case(
         "sample_top_p",
         "a token from the nucleus of each row, fp32",
-        tuple(
-            kernel_file(name, CHAPTER) for name in ("sample_top_p", "top_k_stream", "top_k_cluster")
-        ),
+        CHAPTER.files("sample_top_p", "top_k_stream", "top_k_cluster"),
         _nucleus,
         bytes=lambda n: 4 * n[0] * n[1],
         flops=lambda n: 0,

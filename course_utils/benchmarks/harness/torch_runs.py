@@ -1,0 +1,85 @@
+"""PyTorch beside our kernels: tensors on our arrays, and what its compiler makes of a formula."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from ...devices.selection import ON_GPU
+from ...errors import LessonError
+
+Runs = dict[str, Callable[[], Any]]  # ways to compute one thing, by name
+
+
+def torch_on_gpu() -> Any:
+    """The torch module where it can use this machine's GPU, otherwise None."""
+    if not ON_GPU or importlib.util.find_spec("torch") is None:
+        return None
+    import torch
+
+    return torch if torch.cuda.is_available() else None
+
+
+def need_torch(benchmark: str, and_triton: bool = False) -> Any:
+    """The torch module. Raises LessonError, which names the ``benchmark``, where it cannot use a
+    GPU, or where Triton is wanted and missing."""
+    torch = torch_on_gpu()
+    if torch is None or (and_triton and importlib.util.find_spec("triton") is None):
+        wanted = "PyTorch with CUDA, and Triton" if and_triton else "PyTorch with CUDA"
+        raise LessonError(f"The benchmark called {benchmark} needs {wanted}.")
+    return torch
+
+
+def as_tensors(*arrays: Any) -> tuple[Any, ...]:
+    """The arrays as torch tensors that share their memory, uint16 as the bits of bf16; only where
+    torch_on_gpu()."""
+    torch = torch_on_gpu()
+
+    def tensor(array: Any) -> Any:
+        if array.dtype == np.uint16:
+            return torch.as_tensor(array.view(np.int16), device="cuda").view(torch.bfloat16)
+        return torch.as_tensor(array, device="cuda")
+
+    return tuple(map(tensor, arrays))
+
+
+def compiled(function: Callable[..., Any], *inputs: Any, graph: bool = False) -> Runs:
+    """What torch's compiler makes of ``function(*inputs)`` at its best, called directly and, on
+    request, as a CUDA ``graph``, which copies its inputs first."""
+    modes = {"torch.compile": "max-autotune-no-cudagraphs"}
+    if graph:
+        modes["torch.compile, CUDA graph"] = "max-autotune"
+
+    def run(mode: str) -> Any:
+        return _compiled(function, mode)(*inputs)
+
+    return {name: partial(run, mode) for name, mode in modes.items()}
+
+
+def by_torch(function: Callable[..., Any], *arrays: Any, graph: bool = False) -> Runs:
+    """``function`` on tensors of the ``arrays``, eagerly and :func:`compiled`; nothing unless
+    torch_on_gpu()."""
+    if torch_on_gpu() is None:
+        return {}
+    tensors = as_tensors(*arrays)
+    eager = {"torch eager": lambda: function(*tensors)}
+    return eager | compiled(function, *tensors, graph=graph)
+
+
+def unchecked(runs: Mapping[str, Callable[[], Any]]) -> Runs:
+    """``runs`` by name, each returning None instead of its result: they are timed, not checked."""
+
+    def timed(run: Callable[[], Any]) -> None:
+        run()
+
+    return {name: partial(timed, run) for name, run in runs.items()}
+
+
+@cache
+def _compiled(function: Callable[..., Any], mode: str) -> Callable[..., Any]:
+    made: Callable[..., Any] = torch_on_gpu().compile(function, dynamic=False, mode=mode)
+    return made
