@@ -278,6 +278,18 @@ class Module:
         asked = (*COMMON_OPTIONS, *own, *options)  # as for the emulator: compiled once for both
         return compile_source(self._code, filename=CODE_NAME, arch=arch, options=asked, names=names)
 
+    def edited(self, changes: Mapping[str, str]) -> Module:
+        """The same module with pieces of its source exchanged: ``changes`` maps old text to new.
+
+        Raises :class:`~course_utils.errors.LessonError` where the source doesn't hold the old text.
+        """
+        text = self.source
+        for old, new in changes.items():
+            if old not in text:
+                raise LessonError(f"{self.filename} does not hold {old!r}, to become {new!r}.")
+            text = text.replace(old, new)
+        return Module(text, device=self.device, **self._recipe)
+
     @cached_property
     def emulated(self) -> Module:
         """The same module on the emulator, whatever the machine; itself where it is there."""

@@ -14,6 +14,14 @@ def record(name: str) -> dict[str, Any]:
     return measurements(name, REFERENCE)
 
 
+def cause(*keys: str) -> float:
+    """Milliseconds of an experiment that takes one cause away, by its ``keys`` in their file."""
+    found = record("causes")
+    for key in keys:
+        found = found[key]
+    return found
+
+
 def case(kernel: str, size: int | list[int]) -> dict[str, Any]:
     """The record of a kernel at a size."""
     found = [r for r in record("kernels")["records"] if (r["kernel"], r["size"]) == (kernel, size)]

@@ -7,8 +7,7 @@ from typing import Any
 from ...compiling.nvrtc import compile_cubin
 from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
-from ...errors import LessonError
-from ...launching.modules import Module, load
+from ...launching.modules import load
 from ...observing.timing import bench
 from ...paths import kernel_file
 from ..cases import CASES
@@ -53,26 +52,13 @@ def in_flight(x: Any, threads: int, loads: int) -> tuple[int, int]:
     """(bytes in flight on an SM, bytes a second) with a block of ``threads`` on each SM, each of
     which has ``loads`` loads of 16 bytes on their way."""
     changes = {"kThreads = 1024": f"kThreads = {threads}", "kLoads = 4": f"kLoads = {loads}"}
-    kernel = edited({**changes, BOUNDS: "(kThreads)"}).kernel
+    kernel = load(VECTOR).edited({**changes, BOUNDS: "(kThreads)"}).kernel
     grid = sm_count()
     sums = cp.empty(grid, cp.float32)
     run = bench(
         lambda: kernel(grid, threads, (x, sums, x.size)), warmup=1, repeats=5, bytes=x.nbytes
     )
     return 16 * threads * loads, round(run.bytes_per_second)
-
-
-def edited(changes: dict[str, str]) -> Module:
-    """``sum_vector.cu`` with pieces of its text exchanged.
-
-    Raises LessonError where it does not hold one of them.
-    """
-    text = load(VECTOR).source
-    for old, new in changes.items():
-        if old not in text:
-            raise LessonError(f"{VECTOR} does not hold {old!r}, which is to become {new!r}.")
-        text = text.replace(old, new)
-    return load(source=text, filename="sum_vector.cu")
 
 
 def instructions(name: str) -> dict[str, float]:

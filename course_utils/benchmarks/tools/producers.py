@@ -13,6 +13,7 @@ from ...records.measured_files import file_of, measurements, with_origin, write
 from ...records.sources import changed, hashes
 from ..experiments import (
     autotune,
+    causes,
     cooperation,
     cudnn_engines,
     execution,
@@ -167,6 +168,13 @@ PRODUCERS = (
         "a product whose tiles are visited in several orders: time, and bytes of DRAM (with ncu)",
         tile_orders.measure,
         partial(hashes, tile_orders.SOURCES),
+        on_request=True,
+    ),
+    Producer(
+        "causes",
+        "why kernels take their time: the same kernels with one cause taken away",
+        causes.measure,
+        partial(hashes, causes.SOURCES),
         on_request=True,
     ),
     Producer(

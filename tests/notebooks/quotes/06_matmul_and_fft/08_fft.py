@@ -1,4 +1,4 @@
-from tests.notebooks.drawn import bytes_per_second, milliseconds, record
+from tests.notebooks.drawn import bytes_per_second, cause, milliseconds, record
 from tests.notebooks.quoting import about
 
 SHORT, LONG = [65536, 256], [4096, 4096]  # rows of 256 and of 4096 points
@@ -15,6 +15,11 @@ def both(first: str, second: str, size: list[int]) -> tuple[float, float]:
 
 
 QUOTES = {
+    "the table takes 0.0658 ms": lambda: cause("fft_factors", "4096", "one_entry"),
+    "0.098 ms instead of 0.137 ms": lambda: [
+        cause("fft_cluster", "own_stores"),
+        cause("fft_cluster", "cluster"),
+    ],
     "takes sixteen times the wavefronts it needs": lambda: 32 / 2,  # 06.predict_strides
     "the rate of a copy (about 4.3 TB/s": lambda: about(copy_rate(), 0.02),
     "0.0727 ms instead of 0.0786 ms": lambda: both("fft_padded", "fft_shared", LONG),
