@@ -31,10 +31,13 @@ __device__ inline unsigned long long scale_tile(unsigned address)
 
 // tcgen05.cp: a tile of scales to four columns of tensor memory, from column `to` on. Row i of 16
 // bytes goes to lane i, and again to lanes 32 + i, 64 + i and 96 + i (.warpx4). One thread starts
-// it; products that the same thread starts after it find the scales there.
+// it; products that the same thread starts after it find the scales there. For a pair (kBlocks = 2)
+// each block's tile goes to its own tensor memory, from and to the same addresses.
+template <int kBlocks = 1>
 __device__ inline void tmem_copy_scales(unsigned to, unsigned long long tile)
 {
-    asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" ::"r"(to), "l"(tile)
+    asm volatile("tcgen05.cp.cta_group::%2.32x128b.warpx4 [%0], %1;" ::"r"(to), "l"(tile),
+                 "n"(kBlocks)
                  : "memory");
 }
 
@@ -55,6 +58,7 @@ __host__ __device__ constexpr unsigned umma_nvfp4(int rows, int columns)
 
 // tcgen05.mma, .kind::mxf8f6f4: D = A B^T, or D += A B^T with `add`, for 32 numbers along K, each
 // times the scale of its row and block.
+template <int kBlocks = 1>
 __device__ inline void umma_scaled_mxfp8(unsigned d, unsigned long long a, unsigned long long b,
                                          unsigned instruction, unsigned scales_a, unsigned scales_b,
                                          bool add)
@@ -62,14 +66,16 @@ __device__ inline void umma_scaled_mxfp8(unsigned d, unsigned long long a, unsig
     asm volatile("{\n"
                  ".reg .pred add;\n"
                  "setp.ne.b32 add, %6, 0;\n"
-                 "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X "
+                 "tcgen05.mma.cta_group::%7.kind::mxf8f6f4.block_scale.scale_vec::1X "
                  "[%0], %1, %2, %3, [%4], [%5], add;\n"
                  "}" ::"r"(d),
-                 "l"(a), "l"(b), "r"(instruction), "r"(scales_a), "r"(scales_b), "r"((int)add)
+                 "l"(a), "l"(b), "r"(instruction), "r"(scales_a), "r"(scales_b), "r"((int)add),
+                 "n"(kBlocks)
                  : "memory");
 }
 
 // tcgen05.mma, .kind::mxf4nvf4: the same for 64 numbers of four bits, with four scales in a row.
+template <int kBlocks = 1>
 __device__ inline void umma_scaled_nvfp4(unsigned d, unsigned long long a, unsigned long long b,
                                          unsigned instruction, unsigned scales_a, unsigned scales_b,
                                          bool add)
@@ -77,9 +83,10 @@ __device__ inline void umma_scaled_nvfp4(unsigned d, unsigned long long a, unsig
     asm volatile("{\n"
                  ".reg .pred add;\n"
                  "setp.ne.b32 add, %6, 0;\n"
-                 "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X "
+                 "tcgen05.mma.cta_group::%7.kind::mxf4nvf4.block_scale.scale_vec::4X "
                  "[%0], %1, %2, %3, [%4], [%5], add;\n"
                  "}" ::"r"(d),
-                 "l"(a), "l"(b), "r"(instruction), "r"(scales_a), "r"(scales_b), "r"((int)add)
+                 "l"(a), "l"(b), "r"(instruction), "r"(scales_a), "r"(scales_b), "r"((int)add),
+                 "n"(kBlocks)
                  : "memory");
 }

@@ -30,6 +30,13 @@ __device__ inline void tmem_alloc(unsigned to, int columns)
                  : "memory");
 }
 
+// tcgen05.relinquish_alloc_permit: the block allocates no more, so that others of the SM can.
+template <int kBlocks>
+__device__ inline void tmem_relinquish()
+{
+    asm volatile("tcgen05.relinquish_alloc_permit.cta_group::%0.sync.aligned;" ::"n"(kBlocks));
+}
+
 // tcgen05.dealloc: a warp gives them back. A block may not end before.
 template <int kBlocks>
 __device__ inline void tmem_dealloc(unsigned address, int columns)

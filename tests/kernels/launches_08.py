@@ -423,6 +423,18 @@ def umma_persistent(name, m, n, k, pairs):
     return blackwell.product_work(name, (m, n, k), bn=32, stages=3, pairs=pairs)
 
 
+@CHAPTER.launch("umma_boxes", sizes=[(1, 8, 8, 1), (130, 72, 72, 1)])
+def umma_boxes(name, m, n, k, pairs):
+    """A box of 64 columns that the matrix ends in, and rows of a warp that aren't there."""
+    return blackwell.product_work(name, (m, n, k), bn=64, stages=3, pairs=pairs)
+
+
+@CHAPTER.launch("umma_clc", sizes=[(1, 8, 8), (258, 136, 72)])
+def umma_clc(name, m, n, k):
+    """One tile, with no other to ask for; and six, of which two pairs start."""
+    return blackwell.product_work(name, (m, n, k), bn=64, stages=3)
+
+
 # --- block_scaled ---
 
 
@@ -436,6 +448,13 @@ def scaled_gemm(name, form, m, n, k):
     """Tiles of 64 columns, the second with the upper half of a tile of scales; a ring of two
     stages, and a last step with few of its blocks."""
     return block_scaled.scaled_work(form, (m, n, k), bn=64, stages=2)
+
+
+@CHAPTER.launch("scaled_pair", sizes=[("mxfp8", 130, 72, 160), ("nvfp4", 3, 260, 544)])
+def scaled_pair(name, form, m, n, k):
+    """Tiles of 64 columns as above; and one of 256, with two tiles of scales to a block of K."""
+    bn = 64 if form == "mxfp8" else 256
+    return block_scaled.scaled_work(form, (m, n, k), pair=True, bn=bn, stages=2)
 
 
 @CHAPTER.launch("scale_cells", sizes=[4])

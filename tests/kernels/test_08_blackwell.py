@@ -16,7 +16,11 @@ KERNELS = [
     *((file, blackwell.FOLDER, {}) for file in ("01_umma_tile.cu",)),
     *((rung.file, blackwell.FOLDER, {}) for rung in blackwell.RUNGS.values()),
     *((file, block_scaled.FOLDER, {}) for file in ("01_mxfp8_tile.cu", "02_nvfp4_tile.cu")),
-    *(("03_scaled_gemm.cu", block_scaled.FOLDER, {"NVFP4": nvfp4}) for nvfp4 in (0, 1)),
+    *(
+        (file, block_scaled.FOLDER, {"NVFP4": nvfp4})
+        for file in ("03_scaled_gemm.cu", "04_scaled_pair.cu")
+        for nvfp4 in (0, 1)
+    ),
 ]
 HELD = "Function properties|bytes stack|Used|Compil|gmem|^$"  # lines of ptxas that warn of nothing
 
@@ -62,17 +66,20 @@ def test_a_space_follows_the_longest_label():
 
 @pytest.mark.parametrize("name", blackwell.RUNGS)
 def test_it_finds_the_run_that_is_wrong(name):
-    work = blackwell.product_work(name, (1, 8, 8), bn=32, stages=2, pairs=1)
+    work = blackwell.product_work(name, (1, 8, 8), bn=64, stages=2, pairs=1)
     assert prove_blackwell.faults(work, 2) == ""
     wrong = replace(work, expected=lambda: cp.ones((1, 8)))
     assert "run 1 of 2" in prove_blackwell.faults(wrong, 2)
 
 
+@pytest.mark.parametrize("pair", [False, True], ids=["alone", "pair"])
 @pytest.mark.parametrize("form", block_scaled.FORMATS)
-def test_it_finds_a_product_with_the_scales_of_other_blocks(form):
-    work = block_scaled.scaled_work(form, (2, 4, 96), bn=64, stages=2)
+def test_it_finds_a_product_with_the_scales_of_other_blocks(form, pair):
+    work = block_scaled.scaled_work(form, (2, 4, 96), pair=pair, bn=64, stages=2)
     assert prove_blackwell.faults(work, 1) == ""
-    work.launches[0].args[2][:16] = work.launches[0].args[2][:16][::-1].copy()
+    given = work.launches[0].args[2]
+    scales = given.array.reshape(-1) if pair else given
+    scales[:16] = scales[:16][::-1].copy()
     assert "run 1 of 1" in prove_blackwell.faults(work, 1)
 
 

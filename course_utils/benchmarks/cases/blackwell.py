@@ -26,17 +26,25 @@ from .matmul import FACTORS, SUM_ERROR, Bf16Work, ProductSize
 ARCH = "sm_100a"
 FOLDER = "08_cute_tma_blackwell/blackwell_gemm"
 ROWS, STEPS, ROW_BYTES = 128, 64, 128  # of D for a block; of K in a box, and their bytes
+BOX = (32, 64)  # rows of a warp and columns, of a box of D
 
 
 @dataclass(frozen=True)
 class TensorRung:
     """A kernel for any M, N and K that are multiples of 8, and how it is launched: ``grid(m, n, bn,
-    pairs)`` blocks of 192 threads, ``stages`` of boxes, ``blocks`` that share the columns of B."""
+    pairs)`` blocks of 192 threads, ``stages`` of boxes, ``blocks`` that share the columns of B.
+    With ``stores_boxes`` D is stored by TMA, from boxes in shared memory."""
 
     file: str
     stages: int
     blocks: int
     grid: Callable[[int, int, int, int], tuple[int, ...]]
+    stores_boxes: bool = False
+
+
+def pair_tiles(m: int, n: int, bn: int) -> int:
+    """Tiles of 256 x ``bn`` in a matrix of m x n."""
+    return ceil_div(m, 2 * ROWS) * ceil_div(n, bn)
 
 
 RUNGS = {
@@ -50,7 +58,21 @@ RUNGS = {
         "04_umma_persistent.cu",
         6,
         2,
-        lambda m, n, bn, pairs: (2 * min(pairs, ceil_div(m, 2 * ROWS) * ceil_div(n, bn)),),
+        lambda m, n, bn, pairs: (2 * min(pairs, pair_tiles(m, n, bn)),),
+    ),
+    "umma_boxes": TensorRung(
+        "05_umma_boxes.cu",
+        6,
+        2,
+        lambda m, n, bn, pairs: (2 * min(pairs, pair_tiles(m, n, bn)),),
+        stores_boxes=True,
+    ),
+    "umma_clc": TensorRung(
+        "06_umma_clc.cu",
+        6,
+        2,
+        lambda m, n, bn, _: (2 * pair_tiles(m, n, bn),),
+        stores_boxes=True,
     ),
 }
 
@@ -77,8 +99,11 @@ def product_call(
     )
     (m, k), n = a.shape, len(b)
     shared = stages * (ROWS + bn // rung.blocks) * ROW_BYTES
+    to: Any = d
+    if rung.stores_boxes:
+        to, shared = tensor_map(d, BOX, swizzle=ROW_BYTES), shared + 8 * BOX[0] * ROW_BYTES
     kernel = blackwell_kernel(rung.file, BN=bn, STAGES=stages)
-    return KernelCall(kernel, rung.grid(m, n, bn, pairs), 192, (*maps, d, m, n, k), shared)
+    return KernelCall(kernel, rung.grid(m, n, bn, pairs), 192, (*maps, to, m, n, k), shared)
 
 
 def product_work(name: str, shape: ProductSize, seed: int = 0, **launch: int) -> Workload:

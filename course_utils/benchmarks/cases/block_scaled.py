@@ -122,6 +122,22 @@ def scaled_call(
     return KernelCall(kernel, (ceil_div(n, bn), ceil_div(m, ROWS)), 192, arguments, shared)
 
 
+def pair_call(
+    form: str, a: Any, b: Any, d: Any, k: int, *, scale: Any, bn: int = 256, stages: int = 4
+) -> KernelCall:
+    """The call of ``scaled_pair``, for the arguments of :func:`scaled_call`."""
+    kind = FORMATS[form]
+    kernel = blackwell_kernel("04_scaled_pair.cu", FOLDER, NVFP4=kind.define, BN=bn, STAGES=stages)
+    m, n = d.shape
+    scales = (
+        tensor_map(x.reshape(-1, ROW_BYTES), (4 * kind.tiles, ROW_BYTES)) for x in (a[1], b[1])
+    )
+    stage = (ROWS + bn // 2) * ROW_BYTES + (1 + ceil_div(bn, ROWS)) * 512 * kind.tiles
+    shared = stages * 1024 * ceil_div(stage, 1024)
+    arguments = (*_maps(a[0], b[0], bn // 2), *scales, scale, d, m, n, k)
+    return KernelCall(kernel, (2 * ceil_div(m, 2 * ROWS), ceil_div(n, bn)), 192, arguments, shared)
+
+
 def _factors(
     form: str, m: int, n: int, k: int, seed: int
 ) -> tuple[tuple[ScaledFactor, ScaledFactor], tuple[Any, Any], np.float32]:
@@ -146,12 +162,16 @@ def _work(
     )
 
 
-def scaled_work(form: str, shape: ProductSize, seed: int = 0, **launch: int) -> Workload:
-    """The product of ``scaled_gemm`` for random factors of ``shape`` (M, N, K), beside float64."""
+def scaled_work(
+    form: str, shape: ProductSize, seed: int = 0, pair: bool = False, **launch: int
+) -> Workload:
+    """The product of ``scaled_gemm``, or with ``pair`` of ``scaled_pair``, for random factors of
+    ``shape`` (M, N, K), beside float64."""
     m, n, k = shape
     both, (a, b), scale = _factors(form, m, n, k, seed)
     d = cp.empty((m, n), cp.float32)
-    return _work(scaled_call(form, a, b, d, k, scale=scale, **launch), d, both, scale)
+    call = (pair_call if pair else scaled_call)(form, a, b, d, k, scale=scale, **launch)
+    return _work(call, d, both, scale)
 
 
 def scaled_tile_work(form: str, columns: int = 64, seed: int = 0) -> Workload:

@@ -29,7 +29,11 @@ TILES: dict[str, Callable[[int], Workload]] = {
     "umma_tile": tile_work,
     **{f"{form}_tile": partial(scaled_tile_work, form) for form in FORMATS},
 }
-SCALED = {f"scaled_gemm, {form}": partial(scaled_work, form) for form in FORMATS}
+SCALED = {
+    f"{name}, {form}": partial(scaled_work, form, pair=name == "scaled_pair")
+    for name in ("scaled_gemm", "scaled_pair")
+    for form in FORMATS
+}
 
 
 def faults(work: Workload, repeats: int) -> str:

@@ -42,6 +42,7 @@ extern "C" __global__ void __cluster_dims__(2) __launch_bounds__(192)
     cluster_wait(); // both blocks have started, and their barriers are there
     if (warp == kMultiplier) {
         tmem_alloc<2>(shared_address(&allocated), BN);
+        tmem_relinquish<2>();
     }
     __syncthreads();
     const unsigned sums = allocated;

@@ -2,7 +2,8 @@
 // of 8. The tensor maps of A and B have boxes of 128 x 64 and BN / 2 x 64, swizzle 128 bytes.
 // Adds to umma_pair two accumulators that take turns: a pair of blocks works on tile after tile, and
 // while four warps store one the tensor cores fill the other. With BN = 256 they are all 512 columns.
-// Limit: not known, since no GPU has run it.
+// Limit: each thread stores pieces of 16 bytes, half of a sector, and frees the accumulator only
+// after the last of them. No GPU has run it.
 // grid (2 * pairs), block (192), dynamic shared STAGES * (128 + BN / 2) * 128
 
 #include "ptx.cuh"
@@ -50,6 +51,7 @@ extern "C" __global__ void __cluster_dims__(2) __launch_bounds__(192)
     cluster_wait(); // both blocks have started, and their barriers are there
     if (warp == kMultiplier) {
         tmem_alloc<2>(shared_address(&allocated), ACCUMULATORS * BN);
+        tmem_relinquish<2>();
     }
     __syncthreads();
     const unsigned sums = allocated;

@@ -1,0 +1,123 @@
+// D = A B^T for row-major bf16 matrices A (M x K), B (N x K) and D (M x N); any M, N and K a multiple
+// of 8. The tensor maps of A, B and D have boxes of 128 x 64, BN / 2 x 64 and 32 x 64, swizzle 128.
+// Adds to umma_persistent an epilogue by TMA: a warp fetches 64 columns of its rows, writes them as
+// bf16 into a swizzled box in shared memory, and one lane stores the box. The accumulator is free
+// once the last column has been fetched, while boxes are still on their way. BN is a multiple of 64.
+// Limit: a pair takes every pairs-th tile, even if others are ahead of it. No GPU has run it.
+// grid (2 * pairs), block (192), dynamic shared STAGES * (128 + BN / 2) * 128 + 8 * kBoxBytes
+
+#include "ptx.cuh"
+#include "tcgen05.cuh"
+#include "tmem_boxes.cuh"
+
+#ifndef BN
+#define BN 256
+#endif
+#ifndef STAGES
+#define STAGES 6
+#endif
+#ifndef ACCUMULATORS
+#define ACCUMULATORS 2
+#endif
+
+constexpr int kRows = 128, kSteps = 64; // of D for each block; of K in a box, 128 bytes
+constexpr int kABytes = kRows * 128, kStage = kABytes + BN / 2 * 128; // bytes in each block
+constexpr int kLoader = 4, kMultiplier = 5;                           // warps; 0 to 3 store
+
+extern "C" __global__ void __cluster_dims__(2) __launch_bounds__(192)
+    umma_boxes(const __grid_constant__ TensorMap A, const __grid_constant__ TensorMap B,
+               const __grid_constant__ TensorMap D, int M, int N, int K)
+{
+    extern __shared__ __align__(1024) unsigned char ring[];
+    __shared__ unsigned long long full[STAGES], empty[STAGES], done[ACCUMULATORS],
+        freed[ACCUMULATORS];
+    __shared__ unsigned allocated;
+    const int warp = threadIdx.x / 32, rank = cluster_rank(), steps = (K + kSteps - 1) / kSteps;
+    const int tiles_down = (M + 2 * kRows - 1) / (2 * kRows),
+              tiles = tiles_down * ((N + BN - 1) / BN);
+    const int pair = blockIdx.x / 2, pairs = gridDim.x / 2;
+    if (threadIdx.x == 0) {
+        for (int stage = 0; stage < STAGES; ++stage) {
+            mbarrier_init(shared_address(&full[stage]), 1); // that of the even block is used
+            mbarrier_init(shared_address(&empty[stage]), 1);
+        }
+        for (int part = 0; part < ACCUMULATORS; ++part) {
+            mbarrier_init(shared_address(&done[part]), 1);
+            mbarrier_init(shared_address(&freed[part]), 8); // the storing warps of both blocks
+        }
+        mbarriers_are_ready();
+    }
+    cluster_arrive();
+    cluster_wait(); // both blocks have started, and their barriers are there
+    if (warp == kMultiplier) {
+        tmem_alloc<2>(shared_address(&allocated), ACCUMULATORS * BN);
+        tmem_relinquish<2>();
+    }
+    __syncthreads();
+    const unsigned sums = allocated;
+
+    if (warp == kLoader && elected()) {
+        int n = 0; // steps of all tiles so far
+        for (int tile = pair; tile < tiles; tile += pairs) {
+            const int row = tile % tiles_down * 2 * kRows + rank * kRows;
+            const int column = tile / tiles_down * BN + rank * BN / 2;
+            for (int step = 0; step < steps; ++step, ++n) {
+                const int stage = n % STAGES, lap = n / STAGES;
+                const unsigned boxes = shared_address(ring) + stage * kStage;
+                const unsigned barrier = address_in_block(shared_address(&full[stage]), 0);
+                mbarrier_wait(shared_address(&empty[stage]), lap % 2 ^ 1);
+                if (rank == 0) {
+                    mbarrier_expect(shared_address(&full[stage]), 2 * kStage); // of both blocks
+                }
+                tma_load_pair(boxes, &A, step * kSteps, row, barrier);
+                tma_load_pair(boxes + kABytes, &B, step * kSteps, column, barrier);
+            }
+        }
+        for (int last = n + STAGES; n < last; ++n) { // no commit comes after our end
+            mbarrier_wait(shared_address(&empty[n % STAGES]), n / STAGES % 2 ^ 1);
+        }
+    } else if (warp == kMultiplier && rank == 0 && elected()) {
+        for (int tile = pair, n = 0, turn = 0; tile < tiles; tile += pairs, ++turn) {
+            const int part = turn % ACCUMULATORS, lap = turn / ACCUMULATORS; // of the columns
+            mbarrier_wait(shared_address(&freed[part]), lap % 2 ^ 1);
+            for (int step = 0; step < steps; ++step, ++n) {
+                const int stage = n % STAGES;
+                const unsigned boxes = shared_address(ring) + stage * kStage;
+                mbarrier_wait(shared_address(&full[stage]), n / STAGES % 2);
+                tmem_after_sync();
+                for (int k = 0; k < 4; ++k) {
+                    umma<2>(sums + part * BN, umma_tile(boxes) + 2 * k,
+                            umma_tile(boxes + kABytes) + 2 * k, umma_bf16(2 * kRows, BN),
+                            step + k > 0);
+                }
+                umma_commit_pair(shared_address(&empty[stage]));
+            }
+            umma_commit_pair(shared_address(&done[part]));
+        }
+    } else if (warp < 4) {
+        unsigned char *boxes = ring + STAGES * kStage + 2 * warp * kBoxBytes;
+        int boxes_so_far = 0;
+        for (int tile = pair, turn = 0; tile < tiles; tile += pairs, ++turn) {
+            const int part = turn % ACCUMULATORS, lap = turn / ACCUMULATORS;
+            mbarrier_wait(shared_address(&done[part]), lap % 2);
+            tmem_after_sync();
+            const int row = tile % tiles_down * 2 * kRows + rank * kRows + warp * 32;
+            store_boxes(&D, row, tile / tiles_down * BN, BN, N,
+                        sums + part * BN + (warp * 32 << 16), boxes, boxes_so_far);
+            tmem_before_sync();
+            __syncwarp();
+            if (elected()) { // for all lanes of the warp, which have fetched
+                mbarrier_arrive_there(address_in_block(shared_address(&freed[part]), 0));
+            }
+        }
+        if (threadIdx.x % 32 == 0) {
+            tma_wait_read<0>(); // shared memory lives as long as it is read
+        }
+    }
+    __syncwarp();
+    cluster_arrive();
+    cluster_wait(); // no block ends while the other one's products read its shared memory
+    if (warp == kMultiplier) {
+        tmem_dealloc<2>(sums, ACCUMULATORS * BN);
+    }
+}
