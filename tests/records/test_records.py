@@ -49,6 +49,19 @@ def test_measurements_go_to_a_file_named_after_their_kind_and_their_device(folde
     assert '"times": [1, 2]' in file.read_text() and '["a, [1]", 2.5]' in file.read_text()
 
 
+def test_no_record_moves_bytes_faster_than_a_large_read():
+    """Ours and the libraries': a rate above it would mean bytes that were not moved, or a clock
+    that missed some of the time. A copy is slower than a read, so a kernel that reads more than it
+    writes may pass a copy's rate."""
+    content = measurements("kernels", REFERENCE)
+    most = content["read_bytes_per_second"]
+    for each in content["records"]:
+        times = {"ours": each["ours"]["median_ms"], **each["libraries"]}
+        for name, milliseconds in times.items():
+            rate = each["bytes"] / milliseconds * 1e3
+            assert rate <= most, f"{each['kernel']} at {each['size']}, {name}: {rate / 1e12} TB/s"
+
+
 def test_a_file_names_its_device_driver_cuda_date_and_sources():
     content = measured_files.with_origin({"n": 1}, {"a.cu": "0"})
     assert list(content) == ["device", "driver", "cuda", "date", "sources", "n"]
