@@ -107,6 +107,9 @@ class Together(Chosen):
     def with_outlier(self, **alone: int) -> Together:
         raise ValueError("extents that go together have no longest of their own: add a size")
 
+    def endless(self) -> list[int]:
+        return []
+
     def longest(self) -> list[tuple[int, ...]]:
         return [max(self.sizes, key=prod)]
 

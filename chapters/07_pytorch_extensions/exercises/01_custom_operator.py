@@ -274,7 +274,9 @@ STRIDED_POLYNOMIAL = KernelExercise(
     contract=Domain(
         sizes=domain.shapes(
             rows=(1, 2, 31, 33, 257), columns=(1, 2, 31, 33, 257), view=tuple(STRIDES)
-        ).with_outlier(rows=65_543, columns=4099),
+        )
+        .with_outlier(rows=65_543, columns=4099)
+        .limited_in("view"),
         values=(
             domain.data(
                 "x", *domain.ORDINARY, domain.SOME_NAN, domain.PLUS_INFINITY, domain.VERY_LARGE
@@ -394,7 +396,9 @@ POLYNOMIAL_SLOPE = KernelExercise(
     small=((1000, 5), (257, 3), (33, 2), (1, 4)),
     full=(1 << 24, 4),
     contract=Domain(
-        sizes=domain.shapes(n=domain.LENGTHS, count=(2, 3, 4, 7)).with_outlier(count=67),
+        sizes=domain.shapes(n=domain.LENGTHS, count=(2, 3, 4, 7))
+        .with_outlier(count=67)
+        .limited_in("count"),
         values=(
             domain.data("x", domain.ZEROS, domain.NEGATIVE, domain.TIES, domain.MIDDLING),
             domain.data("c", *domain.ORDINARY),

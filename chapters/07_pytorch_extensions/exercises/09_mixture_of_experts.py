@@ -58,7 +58,9 @@ EXPERT_WEIGHTS = KernelExercise(
     contract=Domain(
         sizes=domain.shapes(
             tokens=(1, 3, 4, 5, 33), experts=(1, 2, 7, 31, 32, 33, 64, 256), k=(1, 2, 3, 8)
-        ).with_outlier(experts=1000, tokens=2053),
+        )
+        .with_outlier(experts=1000, tokens=2053)
+        .limited_in("experts"),
         values=(
             (
                 *domain.data(

@@ -47,11 +47,13 @@ class InputClass:
 @dataclass(frozen=True)
 class Sizes:
     """The sizes to draw from, smallest first, with the names of their extents. ``alone`` are
-    extents longer than all of these, which are tried beside small ones only."""
+    extents longer than all of these, which are tried beside small ones only. ``limited`` are those
+    whose longest is a limit of the task, beside powers of two, which always are."""
 
     names: tuple[str, ...]
     extents: tuple[tuple[int, ...], ...]
     alone: Mapping[str, int] = field(default_factory=dict)
+    limited: frozenset[str] = frozenset()
 
     def with_outlier(self, **alone: int) -> Self:
         """The same sizes, and each of these extents where the others are small: past any list that
@@ -64,6 +66,21 @@ class Sizes:
                 raise ValueError(f"{name} has its longest already, {self.alone[name]}")
         return replace(self, alone={**self.alone, **alone})
 
+    def limited_in(self, *names: str) -> Self:
+        """The same sizes, where the task promises nothing longer of these extents than their
+        longest: a power of two is such a limit without a word. Raises ValueError for no extent."""
+        for name in names:
+            self.names.index(name)
+        return replace(self, limited=self.limited.union(names))
+
+    def endless(self) -> list[int]:
+        """The numbers of the extents that the task doesn't limit."""
+        return [
+            at
+            for at, (name, most) in enumerate(zip(self.names, self.most(), strict=True))
+            if name not in self.limited and most & (most - 1) and len(self.extents[at]) > 1
+        ]
+
     def label(self, size: Any) -> str:
         """``size`` in words: "rows = 3, columns = 65"."""
         sizes = size if isinstance(size, tuple) else (size,)
@@ -73,7 +90,7 @@ class Sizes:
         """``n 1 to 60,000 and more``, for the task: of these sizes and of ``others``."""
         sizes = [np.broadcast_to(size, len(self.names)).tolist() for size in others]
         columns = zip(*sizes, strict=True) if sizes else [()] * len(self.names)
-        limits = zip(self.names, self.extents, self._most(), columns, strict=True)
+        limits = zip(self.names, self.extents, self.most(), columns, strict=True)
         return ", ".join(
             _from_to(name, (*values, most, *more)) for name, values, most, more in limits
         )
@@ -82,7 +99,7 @@ class Sizes:
         """For each extent a size with its largest value, and one of the smallest of the others."""
         short = self.short()
         return [
-            self.of((*short[:at], most, *short[at + 1 :])) for at, most in enumerate(self._most())
+            self.of((*short[:at], most, *short[at + 1 :])) for at, most in enumerate(self.most())
         ]
 
     def whole(self) -> list[Any]:
@@ -117,7 +134,8 @@ class Sizes:
         """Small extents, not the smallest: the second of each, where there are two."""
         return tuple(values[min(1, len(values) - 1)] for values in self.extents)
 
-    def _most(self) -> list[int]:
+    def most(self) -> list[int]:
+        """The longest of each extent."""
         return [
             self.alone.get(name, values[-1])
             for name, values in zip(self.names, self.extents, strict=True)

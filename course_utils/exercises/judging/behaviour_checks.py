@@ -6,9 +6,10 @@ exercise's contract, and one launch with warps and one with lanes out of step.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,11 @@ OUT_OF_STEP_BUDGET = 4  # times as many instructions: the two sides of a batch r
 
 
 def drawn_verdict(
-    exercise: KernelExercise, attempt: Try
+    exercise: KernelExercise, attempt: Try, further: Iterable[Trial] = ()
 ) -> tuple[Verdict, Trial, emulated_runs.Run] | None:
-    """The first wrong one of the drawn trials, made smaller, and its run; None where all are
-    right."""
-    for trial in drawn_trials(exercise):
+    """The first wrong one of the drawn trials and then of ``further`` ones, made smaller, and its
+    run; None where all are right."""
+    for trial in chain(drawn_trials(exercise), further):
         verdict, run = attempt(trial)
         if verdict is None:
             continue
@@ -59,7 +60,8 @@ def drawn_verdict(
             verdict, least, run = found, candidate, found_run
             return True
 
-        smallest(exercise, trial, fails, FEW_STEPS if kind in SLOW else MOST_STEPS)
+        if not trial.past:  # all shorter ones have been right
+            smallest(exercise, trial, fails, FEW_STEPS if kind in SLOW else MOST_STEPS)
         return verdict, least, run
     return None
 

@@ -54,7 +54,8 @@ from .outcome import (
     simple,
     with_context,
 )
-from .outside_index import guard_and_index, in_dimensions
+from .outside_index import guard_and_index, in_dimensions, narrow_index
+from .own_limits import note, right_there, trials_past_limits
 from .patience import exceeded_budget, slow_or_endless
 from .trials import Trial
 from .worked_case import case_rows, worked_trial
@@ -110,6 +111,8 @@ def _try_everything(
         launches = trial.launches(exercise)
         run = emulated_runs.run(exercise, module, given, trial.size, trial.seed, launches=launches)
         finding = first_cause(run)
+        if finding and trial.past and exceeded_budget(finding):
+            return None, run  # longer than the task says, and so is the launch
         if finding:
             later = in_later_launch(run, finding)
             finding = where_used(finding, source, filename)
@@ -118,7 +121,7 @@ def _try_everything(
                 finding, source, filename, atomics=exercise.allows_atomics, hunted=hunted
             )
             place = in_dimensions(finding, source, given) or guard_and_index(finding, source, given)
-            facts = [fact for fact in (place, later) if fact]
+            facts = [fact for fact in (place, narrow_index(finding, source), later) if fact]
             verdict = replace(verdict, message="\n  ".join([verdict.message, *facts]))
         else:
 
@@ -144,6 +147,8 @@ def _try_everything(
 
     def told(found: tuple[Verdict, Trial, emulated_runs.Run]) -> Verdict:
         wrong, trial, run = found
+        if reason := note(exercise, trial):
+            return with_context(replace(wrong, hint=reason), trial.label(exercise), run.printed)
         if first_cause(run) is None:
             wrong = shown(wrong, trial)
         return with_context(looked_into(wrong, run, trial), trial.label(exercise), run.printed)
@@ -179,7 +184,10 @@ def _try_everything(
         )  # counted, it may run for longer
         found = None if wrong is None or stopped else (wrong, trial, run)
     else:
-        problem, found = None, drawn_verdict(exercise, attempt)
+        further = trials_past_limits(exercise, source)
+        problem, found = None, drawn_verdict(exercise, attempt, further)
+    if found and found[1].past and not right_there(exercise, found[1]):
+        found = None
     if found:
         return Outcome.of(exercise, told(found))
     problem = problem or order_verdict(exercise, module)

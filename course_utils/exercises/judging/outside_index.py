@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...emulator import Cause, Finding
+from ..authoring import kinds
 
 ABOUT = (Cause.OUTSIDE_ARRAY, Cause.OUTSIDE_ARRAY_COMPUTED, Cause.OUTSIDE_SHARED_ARRAY)
 SHARED_INDEX = (
@@ -24,6 +25,7 @@ CONSTANT = re.compile(
     r"|^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(.+)$",
     re.M,
 )
+NARROW = re.compile(r"\b((?:unsigned\s+)?short|u?int16_t|ushort)\s+(?:int\s+)?(\w+)\s*[=;,{(]")
 COMPARED = re.compile(r"([A-Za-z_]\w*)\s*(<=?|>=?)\s*([A-Za-z_]\w*)")
 OPERATIONS = {
     ast.Add: int.__add__,
@@ -97,6 +99,22 @@ def guard_and_index(finding: Finding, source: str, given: Mapping[str, Any]) -> 
     if not parts & {word for left, _, right in tests for word in (left, right)}:
         tested = " and ".join(dict.fromkeys(left for left, _, _ in tests))
         return f"Line {condition.line} tests {tested}. The index of {name} is {used[1].strip()}."
+    return ""
+
+
+def narrow_index(finding: Finding, source: str) -> str:
+    """``pixel is a short: after 32,767 comes -32,768.``, for an access outside an array whose line,
+    or the line of the condition on it, uses a variable of 16 bits. "" for any other."""
+    if finding.kind != kinds.OUT_OF_BOUNDS or finding.location is None:
+        return ""
+    lines = [re.sub(r"//.*", "", text) for text in source.splitlines()]
+    places = [place.line for place in (finding.location, finding.condition) if place]
+    used = {word for n in places if n <= len(lines) for word in re.findall(r"\w+", lines[n - 1])}
+    for written, name in NARROW.findall("\n".join(lines)):
+        if name in used:
+            unsigned = written.startswith("u")
+            after = "65,535 comes 0" if unsigned else "32,767 comes -32,768"
+            return f"{name} has 16 bits ({' '.join(written.split())}): after {after}."
     return ""
 
 

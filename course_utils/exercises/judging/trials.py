@@ -46,6 +46,8 @@ class Trial:
     seed: int
     launch: int = 0  # a number of ``launches(size)``; 0 is the exercise's own
     changes: tuple[InputClass, ...] = ()
+    past: str = ""  # what may set the limit that it is past, as :mod:`.own_limits` says it
+    longer: int = 1  # times as long as the longest of the contract, with the budget for it
 
     def given(self, exercise: KernelExercise) -> Given:
         """The inputs by name, drawn and changed anew."""
@@ -57,6 +59,9 @@ class Trial:
     def launches(self, exercise: KernelExercise) -> tuple[Launch, ...]:
         """The launches of this trial, in order."""
         own = exercise.launches(self.size)
+        if self.longer > 1:
+            budget = self.longer**2 * exercise.budget
+            own = tuple(replace(one, budget=max(budget, one.budget)) for one in own)
         if not self.launch:
             return own
         others = _other_launches(exercise, self.size)

@@ -1,0 +1,145 @@
+"""Sizes past a limit that an answer sets itself, such as an array for 1024 numbers.
+
+A task's sizes are drawn beforehand, so an answer with a limit a little above the longest of them is
+right at each. Its source shows the limit: a number, or the length of an array, that the course's
+solution doesn't have. For each extent that the task doesn't limit, a size past the largest of these
+is tried. If an answer has integers of 16 bits, a matrix of more than 65,536 elements is tried too.
+An answer without such a number, like the solution itself, gets no further trial and takes no
+longer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from math import gcd, prod
+
+from ...compiling.signature import strip_comments
+from ..authoring import emulated_runs
+from ..authoring.domain import Domain, Sizes
+from ..authoring.launches import Launch
+from ..authoring.spec import KernelExercise
+from .comparison import compared
+from .outside_index import CONSTANT, integer_value
+from .trials import Trial
+
+SEED = 3  # of the inputs as they are given, at the longest sizes
+FEW = 5000  # extents up to here are made four times as long, and longer ones twice
+WARP = 32
+PAST_SHORT = 1 << 16
+NUMBER = re.compile(r"(?<![\w.])(?:0[xX][0-9a-fA-F]+|\d+)(?=[uUlL]*(?![\w.]))")
+ARRAY = re.compile(r"\b\w+\s*((?:\[[^\]\[]+\]\s*)+)[;=,]")
+PRODUCT = re.compile(r"(?<![\w.])\w+(?:\s*(?:\*|<<)\s*\w+)+(?![\w.])")
+SHORT = re.compile(r"\b(?:short|u?int16_t|ushort)\b")
+STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+
+
+def trials_past_limits(exercise: KernelExercise, source: str) -> Iterator[Trial]:
+    """The further sizes to try ``source`` at, few or none."""
+    sizes = exercise.contract.sizes if isinstance(exercise.contract, Domain) else None
+    if sizes is None or source.split() == exercise.solution.split():
+        return
+    endless = sizes.endless()
+    for at in endless if own_constants(exercise, source) else ():
+        if trial := _past(exercise, sizes, at, source):
+            yield trial
+    if SHORT.search(strip_comments(source)) and not SHORT.search(exercise.solution):
+        yield from _past_shorts(exercise, sizes, endless)
+
+
+def own_constants(exercise: KernelExercise, source: str) -> set[int]:
+    """The integers of ``source`` that the course's solution doesn't have."""
+    return constants(source) - constants(exercise.solution) - {0, 1}
+
+
+def constants(source: str) -> set[int]:
+    """The integers of ``source``, the products that it writes out, and how many elements its arrays
+    have."""
+    text = STRING.sub('""', strip_comments(source))
+    known = {a or b: value or body for a, value, b, body in CONSTANT.findall(text)}
+    found = {
+        int(number, 0 if number[:2] in ("0x", "0X") else 10) for number in NUMBER.findall(text)
+    }
+    for written in PRODUCT.findall(text):
+        found.add(_value(written, known))
+    for extents in ARRAY.findall(text):
+        found.add(prod(_value(n, known) for n in re.findall(r"\[([^\]]+)\]", extents)))
+    return found
+
+
+def _value(text: str, known: Mapping[str, str]) -> int:
+    """An expression's value, 0 where that isn't known."""
+    left, shift, right = text.partition("<<")
+    if not shift:
+        return integer_value(text, known) or 0
+    number, by = integer_value(left, known), integer_value(right, known)
+    return 0 if number is None or by is None or not 0 <= by < 31 else number << by
+
+
+def note(exercise: KernelExercise, trial: Trial) -> str:
+    """Why a trial is longer than the sizes of the task; "" for one that isn't."""
+    contract = exercise.contract
+    if not trial.past or not isinstance(contract, Domain) or contract.sizes is None:
+        return ""
+    extents = contract.sizes.extents_of(trial.size)
+    for name, extent, most in zip(
+        contract.sizes.names, extents, contract.sizes.most(), strict=True
+    ):
+        if extent > most:
+            return (
+                f"It's right up to {name} = {most:,}, and the task sets no limit. What in your "
+                f"code sets one? {trial.past}"
+            )
+    return ""
+
+
+def right_there(exercise: KernelExercise, trial: Trial) -> bool:
+    """Whether the course's solution is right at a trial past the sizes of the task: not every
+    reference is exact enough for longer sums."""
+    module = emulated_runs.load_answer(exercise, exercise.solution, f"{exercise.id}.cu")
+    given, launches = trial.given(exercise), trial.launches(exercise)
+    run = emulated_runs.run(exercise, module, given, trial.size, trial.seed, launches=launches)
+    if run.fault is not None or run.findings:
+        return False
+    return compared(exercise, run.arrays, run.before, given, trial.size, False).passed
+
+
+def _past(exercise: KernelExercise, sizes: Sizes, at: int, source: str) -> Trial | None:
+    """A trial whose extent ``at`` is longer than the largest limit that the numbers of ``source``
+    may make, each alone or times another of them, a warp, a block or the grid."""
+    most, short = sizes.most()[at], sizes.short()
+    end = most * (4 if most < FEW else 2)
+    launch = exercise.launches(sizes.of((*short[:at], most, *short[at + 1 :])))[-1]
+    block, grid = prod(launch.block), prod(launch.grid)
+    own, every = own_constants(exercise, source), constants(source)
+    factors = every | {1, WARP, block, block * block, grid, block * grid}
+    possible = [n * m for n in own for m in factors if most <= n * m < end]
+    if not possible:
+        return None
+    limit, step = max(possible), gcd(*sizes.extents[at])
+    extent = (limit + limit // 16) // step * step + step
+    size = sizes.of((*short[:at], extent, *short[at + 1 :]))
+    if not all(map(_fits, exercise.launches(size))):
+        return None
+    alone = max((n for n in own if most <= n <= limit), default=0)
+    past = f"Is it {alone:,}?" if alone else "A number, an array or a type sets one."
+    return Trial(size, SEED, past=past, longer=-(-extent // most))
+
+
+def _fits(launch: Launch) -> bool:
+    return max((0, *launch.grid[1:])) < PAST_SHORT and prod(launch.block) <= 1024
+
+
+def _past_shorts(exercise: KernelExercise, sizes: Sizes, endless: list[int]) -> Iterator[Trial]:
+    """Trials of two extents whose product is past what 16 bits count, where none of the fixed
+    sizes is."""
+    for pair in combinations(endless, 2):
+        short = list(sizes.short())
+        for at in pair:
+            step = gcd(*sizes.extents[at])
+            short[at] = -(-257 // step) * step
+        size = sizes.of(tuple(short))
+        most = min(sizes.most()[at] for at in pair)
+        if most >= 16:
+            yield Trial(size, SEED, past="It has integers of 16 bits.", longer=-(-257 // most))
