@@ -92,6 +92,17 @@ def test_the_change_that_gives_the_numbers_is_named(case):
     assert words in verdict.message.splitlines()[0]
 
 
+def test_squares_that_vanish_are_no_input_that_is_not_used():
+    exercise = find("07.one_reflector")
+    wrong = exercise.solution
+    for scale in ("x[i] / largest", "largest * sqrtf"):
+        assert scale in wrong
+        wrong = wrong.replace(scale, scale.replace(" / largest", "").replace("largest * ", ""))
+    verdict = check_source(exercise, wrong).verdict
+    assert verdict.kind == kinds.WRONG
+    assert "without x" not in verdict.message
+
+
 def test_a_hunt_keeps_its_secret(monkeypatch):
     exercise = find("07.momentum_step")
     monkeypatch.setattr(

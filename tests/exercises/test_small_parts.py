@@ -307,6 +307,10 @@ def test_items_out_of_order_are_told_with_the_kind_of_what_holds_them(got, want,
     assert said == f"The items of a {kind} are right, and their order is not. "
 
 
+def test_a_tuple_with_a_number_twice_says_nothing_of_its_order():
+    assert not python_answer._about_the_items((3, 3, 2), (2, 3, 3))
+
+
 def test_an_answer_has_the_memory_that_it_is_given():
     wrong = "def blocks_for(n, threads):\n    import resource\n"
     wrong += "    return resource.getrlimit(resource.RLIMIT_AS)[0]\n"

@@ -29,6 +29,7 @@ MOST_SECONDS = 0.5  # of the processor, for all evaluations
 MOST_SIZE = 1 << 20  # elements of an array that is changed
 UNLIKELY = 1e-3  # a chance that is smaller is evidence
 TILES = (16, 8, 32)  # rows and columns of a fragment
+VANISHING = 1e-19  # the square of a smaller fp32 number is 0, or has lost its digits
 DIGITS = 4  # bits of a number that is packed with others into a word
 
 
@@ -200,8 +201,17 @@ def _of_numbers(one: _Input) -> Iterator[Change]:
     """An input that isn't used, or is used as a factor of 1."""
     if one.array.dtype.kind in "iuf":
         for number, made in ((0, np.zeros_like), (1, np.ones_like)):
+            if number == 0 and _squares_vanish(one.array):
+                continue
             words = f"without {one.label}, as if it were {number}"
             yield one.changed(made(one.array), words, Slip.INPUT_UNUSED)
+
+
+def _squares_vanish(array: np.ndarray) -> bool:
+    """Whether it has numbers, and all of them are too small for a square. A square that became 0 is
+    another mistake than an input that isn't used."""
+    largest = np.abs(array).max(initial=0) if array.dtype == np.float32 else 0
+    return bool(0 < largest < VANISHING)
 
 
 def _of_signs(one: _Input) -> Iterator[Change]:

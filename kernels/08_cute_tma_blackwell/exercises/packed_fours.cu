@@ -15,8 +15,9 @@ extern "C" __global__ void packed_fours(const float *x, unsigned *codes, unsigne
         return;
     }
     const float *from = x + (size_t)block * 16;
-    // TODO: the scale (e4m3_scale gives its code, and the number that it stands for), and eight
-    // pairs (e2m1_pair gives a byte), of which four make a word
+    // TODO: the scale: e4m3_scale(x, value) returns its code, and puts the number that it stands for
+    // into the float `value`. Then eight pairs: e2m1_pair(low, high) returns a byte, and four make a
+    // word
     // SOLUTION
     float largest = 0.0f;
     for (int i = 0; i < 16; ++i) {
