@@ -1,5 +1,7 @@
 """How tests launch the kernels of chapter 08 that no benchmark measures."""
 
+from dataclasses import replace
+
 import numpy as np
 from launchers import Chapter, InPlace, draw, work
 from ml_dtypes import bfloat16
@@ -291,6 +293,42 @@ def whole_gemm(name, m, n, k):
     )
 
 
+@CHAPTER.launch("cute_wgmma", "cute_pipeline", sizes=[(1, 8, 8), (70, 136, 72), (130, 40, 456)])
+def gemm_in_cute(name, m, n, k):
+    """As the kernels by hand have them; the last one has more steps than its ring has stages."""
+    a, b = (to_bf16(cp.asarray(draw((rows, k), seed))) for seed, rows in enumerate((m, n)))
+    c = cp.empty((m, n), cp.uint16)
+    rows, stages, threads = {"cute_wgmma": (64, 1, 128), "cute_pipeline": (128, 5, 256)}[name]
+    maps = [tensor_map(x, (high, 64), swizzle=128) for x, high in ((a, rows), (b, 128))]
+    exact = from_bf16(a.get()).astype(np.float64) @ from_bf16(b.get()).astype(np.float64).T
+    return work(
+        kernel(name, arch="sm_90a"),
+        (ceil_div(n, 128), ceil_div(m, rows)),
+        threads,
+        (*maps, c, m, n, k),
+        c,
+        exact,
+        Bf16Work,
+        shared_mem=stages * (rows + 128) * 128,
+        rtol=2**-8,
+        atol=k * 2**-20,
+    )
+
+
+@CHAPTER.launch("fragment_words", sizes=[128])
+def fragment_words(name, rows):
+    """The first word of each swizzle, and what is added for each 64 rows and each 16 columns."""
+    words = cp.empty((4, 2, 8), np.uint64)
+    expected = np.empty((4, 2, 8), np.uint64)
+    for at, span in enumerate((128, 64, 32, 16)):
+        box, inside = np.divmod(32 * np.arange(8), span)
+        step = (64 * span * np.arange(2)[:, None] + rows * span * box + inside) // 16
+        fields = {128: 1, 64: 2, 32: 3, 16: 0}[span] << 62 | 8 * span // 16 << 32
+        fields |= {128: 1, 64: 1, 32: 1, 16: rows}[span] << 16
+        expected[at] = step + np.uint64(fields)
+    return work(kernel(name, arch="sm_90a"), 1, 1, (words,), words, expected, shared_mem=32768)
+
+
 @CHAPTER.launch(
     "gemm_producer",
     "gemm_two_consumers",
@@ -401,6 +439,15 @@ def causal_gradients(name, *size):
 @CHAPTER.launch("umma_tile", sizes=[32, 64])
 def umma_tile(name, columns):
     return blackwell.tile_work(columns)
+
+
+@CHAPTER.launch("cute_umma", sizes=[32, 64])
+def cute_umma(name, columns):
+    """The tile of umma_tile, by the kernel in CuTe."""
+    by_hand = blackwell.tile_work(columns)
+    folder = blackwell.FOLDER.replace("blackwell_gemm", "cute_blackwell")
+    by_cute = blackwell.blackwell_kernel("01_cute_umma.cu", folder, COLUMNS=columns)
+    return replace(by_hand, launches=(replace(by_hand.launches[0], kernel=by_cute),))
 
 
 @CHAPTER.launch("tmem_cells", sizes=[128, 256])
