@@ -6,31 +6,26 @@ import re
 
 import numpy as np
 import pytest
+from repairs import Reviewed
 
 from course_utils import cp, load, profile
 from course_utils.exercises.authoring.registry import find
 
-FRAGMENTS = {  # of the line that each mistake is in
-    6: "cudaMalloc(&d_x, n)",
-    12: "count = std::min(",
-    15: "h_x + first, d_x + first",
-    17: "scale<<<",
-    18: "d_x, count);",
-    23: "h_y[0]",
-}
+PIPELINE = Reviewed(  # a fragment of each line with a mistake; a host program, so no repairs
+    "04.review_pipeline",
+    {
+        6: (("cudaMalloc(&d_x, n)", ""),),
+        12: (("count = std::min(", ""),),
+        15: (("h_x + first, d_x + first", ""),),
+        17: (("scale<<<", ""),),
+        18: (("d_x, count);", ""),),
+        23: (("h_y[0]", ""),),
+    },
+)
 
 
 def test_the_mistakes_of_the_reviewed_program_are_in_the_lines_that_the_judge_expects():
-    exercise = find("04.review_pipeline")
-    mistakes = exercise.method.__globals__["MISTAKES"]
-    lines = dict(
-        line.strip().split("  ", 1)
-        for line in exercise.task.splitlines()
-        if line[:2].strip().isdigit()
-    )
-    assert mistakes.keys() == FRAGMENTS.keys()
-    for number, fragment in FRAGMENTS.items():
-        assert fragment in lines[str(number)]
+    assert PIPELINE.names_its_lines()
 
 
 def test_the_report_on_the_page_is_that_of_the_launch_to_be_found():

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
+from repairs import Reviewed
 
 from course_utils import cp, load, sanitize
-from course_utils.exercises.authoring.registry import find
 
-COUNTED = re.compile(r"^ ?\d+(?:  |$)", re.MULTILINE)
 INCLUDES = '#include <cuda_bf16.h>\n#include "softmax.cuh"\n'
-REPAIRS = {
-    4: ("largest = 0.0f", "largest = -3.4e38f"),
-    6: ("there = 256", "there = min(256, words - 256 * tile)"),
-    11: ("expf(mine[i]) * expf(-of_lane)", "expf(mine[i] - of_lane)"),
-    16: ("__nv_bfloat16 rounded = __float2bfloat16", "float rounded = "),
-}
+KERNEL = Reviewed(
+    "07.review_pairs",
+    {
+        4: (("largest = 0.0f", "largest = -3.4e38f"),),
+        6: (("there = 256", "there = min(256, words - 256 * tile)"),),
+        11: (("expf(mine[i]) * expf(-of_lane)", "expf(mine[i] - of_lane)"),),
+        16: (("__nv_bfloat16 rounded = __float2bfloat16", "float rounded = "),),
+    },
+)
 LOGITS = {4: (-200, -199), 6: (-1, 1), 11: (99, 101), 16: (3, 4)}  # that show the fault of a line
-
-
-def repaired(*lines: int) -> str:
-    """The kernel of the task with these lines repaired."""
-    task = find("07.review_pairs").task
-    source = COUNTED.sub("", task.split("```")[1].removeprefix("text\n"))
-    for old, new in (REPAIRS[line] for line in lines):
-        assert source.count(old) == 1
-        source = source.replace(old, new)
-    return INCLUDES + source
 
 
 def is_right(source: str, low: float, high: float) -> bool:
@@ -40,7 +30,7 @@ def is_right(source: str, low: float, high: float) -> bool:
     target = np.array([7, 299])
     pairs, wanted = cp.zeros((2, 2, 2), np.float32), cp.zeros(2, np.float32)
     arguments = cp.asarray(tiles), cp.asarray(target), pairs, wanted, 2, words
-    kernel = load(source=source)
+    kernel = load(source=INCLUDES + source)
     assert not sanitize(kernel, (2, 2), (32,), arguments).findings
     kernel((2, 2), (32,), arguments)
     largest, sums = np.moveaxis(pairs.get().astype(float), 2, 0)
@@ -52,11 +42,15 @@ def is_right(source: str, low: float, high: float) -> bool:
     return np.allclose(loss, expected, rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("line", REPAIRS)
+@pytest.mark.parametrize("line", KERNEL.repairs)
 def test_each_fault_is_one(line: int) -> None:
     """With all others repaired the loss is wrong for some logits."""
-    assert not is_right(repaired(*(REPAIRS.keys() - {line})), *LOGITS[line])
+    assert not is_right(KERNEL.all_but(line), *LOGITS[line])
 
 
 def test_without_faults_it_is_right() -> None:
-    assert all(is_right(repaired(*REPAIRS), *ends) for ends in LOGITS.values())
+    assert all(is_right(KERNEL.all_repaired(), *ends) for ends in LOGITS.values())
+
+
+def test_the_lines_are_those_of_the_answer() -> None:
+    assert KERNEL.names_its_lines()

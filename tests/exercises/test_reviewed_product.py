@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
+from repairs import Reviewed
 
 from course_utils import cp, load, sanitize
-from course_utils.exercises.authoring.registry import find
 
-COUNTED = re.compile(r"^ ?\d+(?:  |$)", re.MULTILINE)
 M, N, K = 33, 40, 70
-REPAIRS = {
-    7: (
-        ("    if (row >= m || column >= n) return;\n", ""),
-        ("first + x < k", "row < m && first + x < k"),
-    ),
-    11: (("first + y < n ?", "first + y < k && column < n ?"),),
-    13: (("b[j][x];", "b[j][x]; __syncthreads();"),),
-    15: (("C[row * m + column] = sum;", "if (row < m && column < n) C[row * n + column] = sum;"),),
-}
+KERNEL = Reviewed(
+    "06.review_product",
+    {
+        7: (
+            ("    if (row >= m || column >= n) return;\n", ""),
+            ("first + x < k", "row < m && first + x < k"),
+        ),
+        11: (("first + y < n ?", "first + y < k && column < n ?"),),
+        13: (("b[j][x];", "b[j][x]; __syncthreads();"),),
+        15: (
+            ("C[row * m + column] = sum;", "if (row < m && column < n) C[row * n + column] = sum;"),
+        ),
+    },
+)
 
 
-def run(*repaired: int) -> tuple[str, bool]:
-    """What sanitize says with some lines repaired, and whether the product is right."""
-    source = COUNTED.sub("", find("06.review_product").task.split("```")[1].removeprefix("text\n"))
-    for line in repaired:
-        for old, new in REPAIRS[line]:
-            assert source.count(old) == 1
-            source = source.replace(old, new)
+def run(source: str) -> tuple[str, bool]:
+    """What sanitize says of the kernel, and whether the product is right."""
     rng = np.random.default_rng(1)
     a, b = (cp.asarray(rng.integers(-4, 5, shape), dtype=np.float32) for shape in ((M, K), (K, N)))
     c = cp.zeros((M, N), np.float32)
@@ -39,20 +36,15 @@ def run(*repaired: int) -> tuple[str, bool]:
 
 
 def test_with_all_four_repaired_the_product_is_right() -> None:
-    report, right = run(*REPAIRS)
+    report, right = run(KERNEL.all_repaired())
     assert right, report
 
 
-@pytest.mark.parametrize("line", REPAIRS)
+@pytest.mark.parametrize("line", KERNEL.repairs)
 def test_each_fault_is_one(line: int) -> None:
     """With all others repaired the product is wrong, or sanitize finds the fault."""
-    assert not run(*(REPAIRS.keys() - {line}))[1]
+    assert not run(KERNEL.all_but(line))[1]
 
 
 def test_the_lines_are_those_of_the_answer() -> None:
-    lines = find("06.review_product").task.splitlines()
-    for number, ((old, _), *_) in REPAIRS.items():
-        assert old.strip() in next(line for line in lines if re.match(rf" ?{number}  ", line))
-    found: dict[str, dict[int, str]] = {}
-    exec(find("06.review_product").solution + "\nanswer = review_product()", found)
-    assert found["answer"].keys() == REPAIRS.keys()
+    assert KERNEL.names_its_lines()

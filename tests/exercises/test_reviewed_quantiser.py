@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
+from repairs import Reviewed
 
 from course_utils import cp, load, sanitize
-from course_utils.exercises.authoring.registry import find
 
-COUNTED = re.compile(r"^ ?\d+(?:  |$)", re.MULTILINE)
-REPAIRS = {
-    7: ("= mine;", "= mine;\n    __syncthreads();"),
-    9: ("        if (threadIdx.x >= half) break;\n        ", "        if (threadIdx.x < half) "),
-    13: ("128.0f", "127.0f"),
-    16: ("x[start + i] / step", "rintf(x[start + i] / step)"),
-}
+KERNEL = Reviewed(
+    "07.review_quantiser",
+    {
+        7: (("= mine;", "= mine;\n    __syncthreads();"),),
+        9: (
+            (
+                "        if (threadIdx.x >= half) break;\n        ",
+                "        if (threadIdx.x < half) ",
+            ),
+        ),
+        13: (("128.0f", "127.0f"),),
+        16: (("x[start + i] / step", "rintf(x[start + i] / step)"),),
+    },
+)
 REPORTS = {7: "Data race", 9: "Barrier misuse"}
-
-
-def repaired(*lines: int) -> str:
-    """The kernel of the task with these lines repaired."""
-    task = find("07.review_quantiser").task
-    source = COUNTED.sub("", task.split("```")[1].removeprefix("text\n"))
-    for old, new in (REPAIRS[line] for line in lines):
-        assert source.count(old) == 1
-        source = source.replace(old, new)
-    return source
 
 
 def quantised(source: str) -> tuple[np.ndarray, np.ndarray]:
@@ -42,20 +37,24 @@ def quantised(source: str) -> tuple[np.ndarray, np.ndarray]:
 def test_each_fault_of_threads_is_one(line: int) -> None:
     """With all others repaired it gets the report of its kind."""
     arrays = cp.ones(300, np.float32), cp.zeros(300, np.int8), cp.zeros(1, np.float32), 300
-    source = repaired(*(REPAIRS.keys() - {line}))
-    assert REPORTS[line] in str(sanitize(load(source=source), (1,), (256,), arrays))
+    kernel = load(source=KERNEL.all_but(line))
+    assert REPORTS[line] in str(sanitize(kernel, (1,), (256,), arrays))
 
 
 def test_each_fault_of_numbers_is_one() -> None:
     """With all others repaired the largest number wraps, or an error is larger than half a step."""
-    steps, codes = quantised(repaired(7, 9, 16))
+    steps, codes = quantised(KERNEL.all_but(13))
     assert codes[-1] != 127 and abs(steps[-1] - codes[-1]) > 1
-    steps, codes = quantised(repaired(7, 9, 13))
+    steps, codes = quantised(KERNEL.all_but(16))
     assert np.abs(steps - codes).max() > 0.9
 
 
 def test_without_faults_it_is_right() -> None:
     arrays = cp.ones(300, np.float32), cp.zeros(300, np.int8), cp.zeros(1, np.float32), 300
-    assert not sanitize(load(source=repaired(*REPAIRS)), (1,), (256,), arrays).findings
-    steps, codes = quantised(repaired(*REPAIRS))
+    assert not sanitize(load(source=KERNEL.all_repaired()), (1,), (256,), arrays).findings
+    steps, codes = quantised(KERNEL.all_repaired())
     assert np.abs(steps - codes).max() <= 0.5001
+
+
+def test_the_lines_are_those_of_the_answer() -> None:
+    assert KERNEL.names_its_lines()

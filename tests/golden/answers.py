@@ -74,6 +74,15 @@ GROUPS = {
         ("02.row_pointers", "elements kept"),
         ("02.compose", "references"),
     ],
+    "Tests, reviews, choices and reports": [
+        ("04.test_vec_add", "small ones alone"),
+        ("04.test_vec_add", "in double precision"),
+        ("04.review_pipeline", "the empty chunk missed"),
+        ("04.review_the_count", "without the early return"),
+        ("02.review_owner", "the references are fine"),
+        ("01.choose_a_way", "all by hand"),
+        ("06.read_three_gemms", "the smallest counter"),
+    ],
 }
 
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring import kinds
+from course_utils.exercises.authoring.claims import choose_and_defend
 from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import PythonExercise
-
-from .common import all_right, defended
 
 SOFTMAX = {
     "largest": ["x"],
@@ -235,11 +234,10 @@ CHOICES = {
     6: ("CUDA C++", "a"),
 }
 
-CHOOSE_A_WAY = PythonExercise(
+CHOOSE_A_WAY = choose_and_defend(
+    CHOICES,
+    '{1: ("Triton", "a")}',
     function="choose",
-    cases=((),),
-    reference=lambda: all_right(CHOICES),
-    call=defended(CHOICES, '{1: ("Triton", "a")}'),
     start="Take one job at a time: which fact excludes the other ways?",
     contract="There are six jobs.",
 )

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from course_utils.exercises.authoring import kinds
+from course_utils.exercises.authoring.claims import choose_and_defend
 from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import PythonExercise
-
-from .common import all_right, defended
 
 FOLDER = "01_ecosystem/exercises"
 
@@ -309,10 +308,9 @@ DELIVERIES = {
     6: ("vLLM", "h"),
 }
 
-DELIVER = PythonExercise(
-    cases=((),),
-    reference=lambda: all_right(DELIVERIES),
-    call=defended(DELIVERIES, '{1: ("PTX", "a")}'),
+DELIVER = choose_and_defend(
+    DELIVERIES,
+    '{1: ("PTX", "a")}',
     start="Take one delivery at a time: who loads it, on which machine, and with which compiler?",
     contract="There are six deliveries.",
 )

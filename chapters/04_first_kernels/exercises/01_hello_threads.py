@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +13,7 @@ from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
-from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
+from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
     FULL,
@@ -23,7 +21,7 @@ from course_utils.exercises.authoring.vectors import (
     one_thread_each,
     spare_blocks,
 )
-from course_utils.exercises.isolation.closed_book import run_in_clean_frame
+from course_utils.exercises.authoring.versions import Version, told_apart
 
 
 def axpy(given: dict) -> dict:
@@ -164,37 +162,16 @@ BLOCKS = 128, 256, 512, 1024
 MOST = 100_000  # elements that a vec_add has to cope with
 
 
-@dataclass
-class VecAdd:
-    """A kernel on trial: ``adds(a, b, c, n, block)`` plays its launch."""
-
-    text: str
-    adds: Callable[..., None]
-    right: bool = False
-    block: int = 256
-    launches: int = 0
-
-    def __repr__(self) -> str:
-        return f"<{self.text}, blocks of {self.block}>"
-
-
-def launched(is_right: Callable[..., Any], kernel: VecAdd) -> Any:
-    """The answer of the student's test on this kernel."""
-
-    def launch(a: np.ndarray, b: np.ndarray, c: np.ndarray, n: int) -> None:
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= MOST:
-            raise LessonError(f"n is {n!r}. It should be an integer from 1 to {MOST:,}.")
-        for name, array in {"a": a, "b": b, "c": c}.items():
-            if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.ndim != 1:
-                what = getattr(array, "dtype", type(array).__name__)
-                raise LessonError(f"{name} is {what}. It should be a float32 array of one axis.")
-            if len(array) < n:
-                raise LessonError(f"{name} has {len(array)} elements. It needs n of them, {n}.")
-        kernel.launches += 1
-        with np.errstate(all="ignore"):
-            kernel.adds(a, b, c, int(n), kernel.block)
-
-    return run_in_clean_frame(partial(is_right, launch))
+def may_be_launched(a: np.ndarray, b: np.ndarray, c: np.ndarray, n: int) -> None:
+    """Raises LessonError for arguments that no vec_add has to cope with."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= MOST:
+        raise LessonError(f"n is {n!r}. It should be an integer from 1 to {MOST:,}.")
+    for name, array in {"a": a, "b": b, "c": c}.items():
+        if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.ndim != 1:
+            what = getattr(array, "dtype", type(array).__name__)
+            raise LessonError(f"{name} is {what}. It should be a float32 array of one axis.")
+        if len(array) < n:
+            raise LessonError(f"{name} has {len(array)} elements. It needs n of them, {n}.")
 
 
 def up_to(end: Callable[[int, int], int]) -> Callable[..., None]:
@@ -223,47 +200,49 @@ def whole_blocks(n: int, block: int) -> int:
 
 
 KERNELS = (
-    VecAdd("a right kernel, one thread for each element", up_to(lambda n, block: n), right=True),
-    VecAdd("rounds the number of blocks down", up_to(whole_blocks)),
-    VecAdd("has no bounds guard", up_to(lambda n, block: ceil_div(n, block) * block)),
-    VecAdd("adds into c instead of storing there", with_values(lambda a, b, c: a + b + c)),
-    VecAdd("adds a to itself", with_values(lambda a, b, c: a + a)),
-    VecAdd("reads b from the other end", with_values(lambda a, b, c: a + b[::-1])),
-    VecAdd("uses the index in the block alone", up_to(lambda n, block: min(n, block))),
-    VecAdd("stores the sum in a as well", with_values(lambda a, b, c: a + b, other="a")),
-    VecAdd("stores the sum in b as well", with_values(lambda a, b, c: a + b, other="b")),
-    VecAdd("leaves out the last element", up_to(lambda n, block: n - 1)),
-    VecAdd("has an index of 16 bits, without a sign", up_to(lambda n, block: min(n, 1 << 16))),
-    VecAdd(
+    Version("a right kernel, one thread for each element", up_to(lambda n, block: n), right=True),
+    Version("rounds the number of blocks down", up_to(whole_blocks)),
+    Version("has no bounds guard", up_to(lambda n, block: ceil_div(n, block) * block)),
+    Version("adds into c instead of storing there", with_values(lambda a, b, c: a + b + c)),
+    Version("adds a to itself", with_values(lambda a, b, c: a + a)),
+    Version("reads b from the other end", with_values(lambda a, b, c: a + b[::-1])),
+    Version("uses the index in the block alone", up_to(lambda n, block: min(n, block))),
+    Version("stores the sum in a as well", with_values(lambda a, b, c: a + b, other="a")),
+    Version("stores the sum in b as well", with_values(lambda a, b, c: a + b, other="b")),
+    Version("leaves out the last element", up_to(lambda n, block: n - 1)),
+    Version("has an index of 16 bits, without a sign", up_to(lambda n, block: min(n, 1 << 16))),
+    Version(
         "lets the last block take n % blockDim.x elements",
         up_to(lambda n, block: n if n % block else n - block),
     ),
-    VecAdd("stores 0 for a negative sum", with_values(lambda a, b, c: np.maximum(a + b, 0))),
-    VecAdd("runs in whole warps", up_to(lambda n, block: n // 32 * 32)),
-    VecAdd("has 64 blocks and no loop", up_to(lambda n, block: min(n, 64 * block))),
-    VecAdd("a right kernel with a grid-stride loop", up_to(lambda n, block: n), right=True),
+    Version("stores 0 for a negative sum", with_values(lambda a, b, c: np.maximum(a + b, 0))),
+    Version("runs in whole warps", up_to(lambda n, block: n // 32 * 32)),
+    Version("has 64 blocks and no loop", up_to(lambda n, block: min(n, 64 * block))),
+    Version("a right kernel with a grid-stride loop", up_to(lambda n, block: n), right=True),
 )
 
 
-def any_vec_add(rng: np.random.Generator) -> tuple[VecAdd]:
+def in_blocks(kernel: Version, block: int = 256) -> Version:
+    """The kernel, which gets ``block`` as its last argument, in blocks of so many threads."""
+
+    def launch(a: np.ndarray, b: np.ndarray, c: np.ndarray, n: int) -> None:
+        kernel.computes(a, b, c, int(n), block)
+
+    return replace(kernel, text=f"{kernel.text}, blocks of {block}", computes=launch)
+
+
+def any_vec_add(rng: np.random.Generator) -> tuple[Version]:
     """One of the kernels, with blocks of any usual size."""
     kernel = KERNELS[rng.integers(len(KERNELS))]
-    return (replace(kernel, block=int(rng.choice(BLOCKS))),)
+    return (in_blocks(kernel, int(rng.choice(BLOCKS))),)
 
 
-def not_launched(kernel: VecAdd) -> str:
-    return "" if kernel.launches else "Your test never launched the kernel that it judges."
-
-
-TEST_VEC_ADD = PythonExercise(
-    function="is_right",
-    cases=tuple((replace(kernel),) for kernel in KERNELS),
-    reference=lambda kernel: kernel.right,
-    contract=DrawnCases(any_vec_add, 24),
-    call=launched,
-    method=not_launched,
-    start="Which call of launch would show it: for which n, with which numbers in a, b and c, and "
+TEST_VEC_ADD = told_apart(
+    tuple(map(in_blocks, KERNELS)),
+    "Which call of launch would show it: for which n, with which numbers in a, b and c, and "
     "which elements would you compare after it?",
+    may_be_launched,
+    contract=DrawnCases(any_vec_add, 24),
 )
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeGuard
 
 import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.domain import DrawnCases
+from course_utils.exercises.authoring.reviews import review
 from course_utils.exercises.authoring.spec import PythonExercise
-from course_utils.exercises.isolation.closed_book import run_in_clean_frame
 from course_utils.exercises.judging.lazy_gpu import ORDERS, OTHERS_FIRST, LazyGPU
 
 
@@ -136,16 +133,6 @@ OVERLAP_MS = PythonExercise(
 )
 
 
-@dataclass
-class Review:
-    """The program under review, and the remarks on it."""
-
-    said: object = None
-
-    def __repr__(self) -> str:
-        return "<the program>"
-
-
 MISTAKES = {  # by line: the word, and a question that leads to it
     6: ("bytes", "What does cudaMalloc count in?"),
     12: ("empty", "What is `count` in each of the four chunks, where n is 5?"),
@@ -154,44 +141,11 @@ MISTAKES = {  # by line: the word, and a question that leads to it
     18: ("part", "Which elements does the kernel of the second chunk double?"),
     23: ("early", "Which calls have returned before their work is done?"),
 }
-WORDS = ("bytes", "order", "part", "empty", "stream", "early", "leak")
 
-
-def is_review(said: object) -> TypeGuard[dict[int, str]]:
-    """Whether it is a plain dictionary of numbers and strings."""
-    return type(said) is dict and all(
-        type(line) is int and type(word) is str for line, word in said.items()
-    )
-
-
-def scored(review: Callable[[], object], program: Review) -> str:
-    """How many mistakes the review names, and how many that are none."""
-    program.said = said = run_in_clean_frame(review)
-    if not is_review(said):
-        return "no dictionary of lines and words"
-    if unknown := [word for word in said.values() if word not in WORDS]:
-        return f"the word {unknown[0]!r}, which is not in the list"
-    found = sum(said.get(line) == word for line, (word, _) in MISTAKES.items())
-    return f"{found} of {len(MISTAKES)} mistakes, false alarms: {len(said) - found}"
-
-
-def what_is_missing(program: Review) -> str:
-    """A question about the first mistake that the review lacks, or the first wrong remark."""
-    said = program.said
-    if not is_review(said) or not set(said.values()) <= set(WORDS):
-        return 'Return an entry for each mistake, such as {2: "leak", 9: "early"}.'
-    for line, word in said.items():
-        if line not in MISTAKES:
-            return f'Line {line} has no mistake that "{word}" would name.'
-    wrong = (question for line, (word, question) in MISTAKES.items() if said.get(line) != word)
-    return next(wrong, "")
-
-
-REVIEW_PIPELINE = PythonExercise(
+REVIEW_PIPELINE = review(
+    {line: word for line, (word, _) in MISTAKES.items()},
+    '{2: "leak", 9: "early"}',
+    start="Begin with the calls' arguments: their order, their units and their sides.",
+    questions={line: question for line, (_, question) in MISTAKES.items()},
     function="review",
-    cases=((Review(),),),
-    reference=lambda program: f"{len(MISTAKES)} of {len(MISTAKES)} mistakes, false alarms: 0",
-    contract="There is one program, and its mistakes are known.",
-    call=scored,
-    method=what_is_missing,
 )

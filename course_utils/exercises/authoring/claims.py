@@ -3,7 +3,7 @@ that show a mistake, or for the sense of a report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...checking.tolerance import Tolerance
+from ...errors import LessonError
+from ..isolation.closed_book import run_in_clean_frame
 from .spec import PythonExercise
 
 AGREES = "as the report has it"
@@ -79,3 +81,45 @@ def read_report(
         method=Claim.advice,
         contract="The report is given, with all that is asked about it.",
     )
+
+
+def choose_and_defend(
+    choices: Mapping[int, tuple[str, str]],
+    example: str,
+    start: str,
+    contract: str,
+    function: str = "",
+) -> PythonExercise:
+    """The exercise to return ``choices``: by its number the right choice, and the fact that decides
+    it. A verdict says of each if it's right. ``example`` is a dictionary of the right form, and
+    ``start`` says where to begin."""
+
+    def defended(answer: Callable[[], Any]) -> tuple[str, ...] | None:
+        found = run_in_clean_frame(answer)
+        if found is None:
+            return None
+        if type(found) is not dict or any(type(number) is not int for number in found):
+            raise LessonError(f"return a dictionary such as {example}")
+        return tuple(f"{k}: {_said_of(found.get(k), right)}" for k, right in choices.items())
+
+    return PythonExercise(
+        function=function,
+        cases=((),),
+        reference=lambda: tuple(f"{number}: right" for number in choices),
+        call=defended,
+        start=start,
+        contract=contract,
+    )
+
+
+def _said_of(entry: Any, right: tuple[str, str]) -> str:
+    """Whether an ``entry`` of :func:`choose_and_defend` is right, and which part of it is."""
+    if type(entry) is not tuple or [type(x) for x in entry] != [str, str]:
+        return "no pair of a choice and a fact yet"
+    if entry == right:
+        return "right"
+    if entry[0] == right[0]:
+        return "the choice is right, and another fact decides"
+    if entry[1] == right[1]:
+        return "the fact is right, and leads to another choice"
+    return "not yet"

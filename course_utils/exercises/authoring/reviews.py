@@ -10,10 +10,21 @@ from ..isolation.closed_book import run_in_clean_frame
 from .spec import PythonExercise
 
 
-def review(faults: Mapping[int, str], example: str, start: str) -> PythonExercise:
+def review(
+    faults: Mapping[int, str],
+    example: str,
+    start: str,
+    questions: Mapping[int, str] | None = None,
+    function: str = "",
+) -> PythonExercise:
     """The exercise to return ``faults``: kinds by the numbers of lines. A verdict counts what was
     found and doesn't say where. ``example`` is a dictionary of the right form, and ``start`` says
-    where to begin."""
+    where to begin.
+
+    With ``questions``, which lead to each fault, the next step of a review without false alarms is
+    that of the first fault that it misses, and of another one a line with no such fault.
+    """
+    next_step = [""]
 
     def reviewed(function: Callable[[], Any]) -> dict[str, int] | None:
         found = run_in_clean_frame(function)
@@ -21,13 +32,21 @@ def review(faults: Mapping[int, str], example: str, start: str) -> PythonExercis
             return None
         if type(found) is not dict or {type(fault) for fault in found.values()} - {str}:
             raise LessonError(f"return a dictionary, such as {example}")
-        right = sum(found.get(line) == fault for line, fault in faults.items())
+        missed = [line for line, fault in faults.items() if found.get(line) != fault]
+        wrong = [line for line in found if line not in faults]
+        if found and questions and wrong:
+            next_step[0] = f"Line {wrong[0]} has no fault that {found[wrong[0]]!r} would name."
+        elif found and questions and missed:
+            next_step[0] = questions[missed[0]]
+        right = len(faults) - len(missed)
         return {"faults found": right, "false alarms": len(found) - right}
 
     return PythonExercise(
+        function=function,
         cases=((),),
         reference=lambda: {"faults found": len(faults), "false alarms": 0},
         call=reviewed,
+        method=lambda: next_step[0],
         start=start,
         contract="There is one program to review.",
     )

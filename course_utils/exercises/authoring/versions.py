@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..isolation.closed_book import run_in_clean_frame
+from .domain import DrawnCases
 from .spec import PythonExercise
 
 
@@ -31,24 +32,26 @@ class Version:
 def told_apart(
     versions: tuple[Version, ...],
     start: str,
-    check: Callable[..., Any] = lambda *arguments: None,
+    check: Callable[..., Any] = lambda *arguments, **named: None,
     function: str = "is_right",
+    contract: str | DrawnCases = "The versions are given: a test is right if it accepts the right "
+    "ones alone.",
 ) -> PythonExercise:
     """The exercise to write ``function``, a test that is True for the right ``versions`` alone.
 
     ``check`` gets the arguments of each call that the test makes and raises a ``LessonError`` for
     those that the contract of the versions doesn't allow. ``start`` says where to begin with a
-    version that the test takes for another.
+    version that the test takes for another. ``contract`` may draw more versions.
     """
 
     def put_to_the_test(test: Callable[..., Any], version: Version) -> Any:
         computes, calls = version.computes, [0]
 
-        def tested(*arguments: Any) -> Any:  # without the version, which knows if it is right
-            check(*arguments)
+        def tested(*arguments: Any, **named: Any) -> Any:  # can't see the version: it knows
+            check(*arguments, **named)
             calls[0] += 1
             with np.errstate(all="ignore"):
-                return computes(*arguments)
+                return computes(*arguments, **named)
 
         try:
             return run_in_clean_frame(partial(test, tested))
@@ -64,5 +67,5 @@ def told_apart(
             "" if version.calls else "Your test never called the function that it judges."
         ),
         start=start,
-        contract="The versions are given: a test is right if it accepts the right ones alone.",
+        contract=contract,
     )
