@@ -205,7 +205,7 @@ def _teach_ipython() -> None:
 
     def report(line: str, cell: str) -> Any:
         with finished_first(_STOPPED):
-            from .exercises.student.reports import report as keep
+            from .exercises.student.project_reports import report as keep
 
         return keep(line, cell)
 

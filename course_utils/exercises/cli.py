@@ -257,7 +257,7 @@ def _slides(args: argparse.Namespace) -> int:
 
 def _outcomes(args: argparse.Namespace) -> int:
     from ..notebooks.cells import asked_for
-    from .student.outcomes import matrix
+    from .student.syllabus import matrix
 
     print(matrix(asked_for(args.which)), end="")
     return 0

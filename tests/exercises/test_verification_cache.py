@@ -153,9 +153,9 @@ def test_no_judge_uses_what_the_hash_leaves_out():
         "after_pass",
         "grading",
         "outcome",
-        "outcomes",
         "path_progress",
         "portfolio",
+        "syllabus",
     }  # none of them judges
 
 

@@ -7,7 +7,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from course_utils.__main__ import main
 from course_utils.errors import LessonError
-from course_utils.exercises.student.outcomes import outcomes
+from course_utils.exercises.student.syllabus import outcomes
 from course_utils.notebooks.canonical import dumps
 from course_utils.notebooks.slides import page
 from course_utils.paths import CHAPTERS

@@ -25,7 +25,7 @@ from ...whole_files import read_json, write_whole
 from ..authoring.registry import find
 from ..authoring.spec import KernelExercise
 from ..judging.behaviour_checks import CountingFailed
-from .reports import as_html
+from .project_reports import as_html
 from .saved_answers import DONE, Line, Progress, folder, passing_answer, progress
 from .side_by_side import COUNTED, Numbers, counts_beside_ours
 

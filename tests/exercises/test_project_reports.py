@@ -5,7 +5,7 @@ import pytest
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.student import portfolio
-from course_utils.exercises.student.reports import HEADINGS, report, report_file
+from course_utils.exercises.student.project_reports import HEADINGS, report, report_file
 from course_utils.exercises.student.saved_answers import passing_file
 
 ID = "00.double_it"
