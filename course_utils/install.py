@@ -430,7 +430,8 @@ def add_torch(*patience: str) -> str:
 
 
 def who_wants_torch() -> str:
-    """Which notebooks leave something out without PyTorch, by their own ``%%needs`` lines."""
+    """Which notebooks leave something out without PyTorch, by their own ``%%needs`` lines.
+    Raises SetupError where the installed course cannot say."""
     ask = "from course_utils.needs import wanting; print(wanting('torch'))"
     done = subprocess.run([PYTHON, "-c", ask], text=True, stdout=subprocess.PIPE)
     if done.returncode:

@@ -71,7 +71,7 @@ def binding() -> Any:
 
 
 def ask(answer: tuple[Any, ...], *, many: bool = False) -> Any:
-    """The value of an NVRTC call that cannot fail on good input; its status is checked."""
+    """The value of an NVRTC call that succeeds for good input. Raises RuntimeError if it failed."""
     status, *values = answer
     if int(status):
         raise RuntimeError(f"NVRTC refused a call: {status.name}")

@@ -254,7 +254,10 @@ class RawKernel:
     def launch(
         self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0, options: Any = None
     ) -> LaunchResult:
-        """Launch and return what the emulator saw; ``options`` are the machine's ``Options``."""
+        """Launch and return what the emulator saw; ``options`` are the machine's ``Options``.
+
+        Raises LaunchError for a shape, an argument or dynamic shared memory that cannot be.
+        """
         grid, block = dimensions(grid, "grid"), dimensions(block, "block")
         check_shape(
             self.name,

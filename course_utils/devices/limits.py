@@ -50,7 +50,8 @@ class Limits:
 
 
 def dimensions(value: Any, what: str) -> tuple[int, int, int]:
-    """``value``, an int or up to three of them, as (x, y, z). ``what`` is "grid" or "block"."""
+    """``value``, an int or up to three of them, as (x, y, z). ``what`` is "grid" or "block".
+    Raises LaunchError for anything else."""
     items = value if isinstance(value, (tuple, list)) else (value,)
     whole = all(isinstance(item, Integral) and not isinstance(item, bool) for item in items)
     if not whole or not 1 <= len(items) <= 3:

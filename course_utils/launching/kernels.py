@@ -132,7 +132,8 @@ class Kernel:
     ) -> LaunchResult | None:
         """Check, launch and wait. On the emulator, return its result (also in ``last_launch``).
 
-        ``options`` are the emulator's (:class:`course_utils.emulator.Options`).
+        ``options`` are the emulator's (:class:`course_utils.emulator.Options`). Raises LaunchError
+        for them on a GPU, and for a shape or an argument that the kernel can't take.
         """
         shape = dimensions(grid, "grid"), dimensions(block, "block")
         if self.device == EMULATOR:

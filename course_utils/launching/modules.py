@@ -252,7 +252,7 @@ class Module:
 
     @property
     def kernel(self) -> Kernel:
-        """The module's one kernel."""
+        """The module's one kernel. Raises LaunchError if it has none, or several."""
         if not self._kernels:
             raise LaunchError(f"{self.filename} has no kernel. {why_no_kernel(self.source)}")
         if len(self._kernels) != 1:

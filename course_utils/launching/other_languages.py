@@ -27,7 +27,8 @@ OF_TRITON = "give block=None: the block is num_warps * 32 threads, which Triton 
 
 @contextmanager
 def readable_errors() -> Iterator[None]:
-    """Faults, and launches that cannot be right, as errors of the course."""
+    """Raises LaunchFault for a fault, and LaunchError for a launch that cannot be right, instead of
+    the emulator's own errors."""
     try:
         yield
     except KernelFault as fault:

@@ -155,7 +155,8 @@ def occupancy(
 
     ``block`` as for a launch; ``shared_mem`` is dynamic shared memory in bytes. The kernel is
     compiled for ``arch`` by NVRTC, so its registers are those of that GPU and of NVRTC's version.
-    Raises :class:`~course_utils.errors.LessonError` for an ``arch`` whose limits are not known.
+    Raises :class:`~course_utils.errors.LessonError` for an ``arch`` whose limits are not known, and
+    LaunchError for a ``block`` or a ``shared_mem`` that no GPU takes.
     """
     kernel = kernel_of(kernel)
     if arch.rstrip("af") not in MULTIPROCESSORS:

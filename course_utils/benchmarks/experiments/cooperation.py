@@ -210,7 +210,8 @@ def l2_windows() -> dict[str, Any]:
 def host_memory(n: int, passes: int) -> dict[str, float]:
     """Microseconds, seen by the host, until y = clamp(x) of ``n`` floats, which lie in pinned
     memory of the host, is there again: ``copied`` to the device and back, or ``mapped``, where the
-    kernel reads and writes the host's memory itself. ``passes``: times that the kernel runs."""
+    kernel reads and writes the host's memory itself. ``passes``: times that the kernel runs.
+    Raises LessonError for a wrong y."""
     need_gpu()
     import cupy
 

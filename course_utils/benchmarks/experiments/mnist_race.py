@@ -104,7 +104,8 @@ def opponent(precision: str, batch: int) -> StepPlan:
 
 
 def compared(ours: Ours, theirs: Measurer) -> dict[str, Any]:
-    """Times of both in turn: bursts, seconds back to back, and an epoch."""
+    """Times of both in turn: bursts, seconds back to back, and an epoch.
+    Raises LessonError if ours did not learn."""
     bursts: dict[str, list[float]] = {"ours": [], "theirs": []}
     ours()
     for _ in range(ROUNDS):

@@ -95,7 +95,8 @@ def sources() -> tuple[str, ...]:
 
 
 def kernel_rate(name: str) -> dict[str, Any]:
-    """One kernel of the roofline, timed: FLOPs, least bytes, and milliseconds (L2 cold)."""
+    """One kernel of the roofline, timed: FLOPs, least bytes, and milliseconds (L2 cold).
+    Raises LessonError for a wrong result."""
     need_gpu()
     case, n = launches()[name]
     work = case.make(n)

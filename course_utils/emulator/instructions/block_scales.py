@@ -43,7 +43,7 @@ class NarrowKind:
 
 def narrow_kind(i: ptx.Instruction, types: tuple[str, ...]) -> NarrowKind | None:
     """What the ``.kind::`` of an mma says; ``types`` are those of D, A, B and C. None for a form
-    that no GPU has."""
+    that no GPU has. Raises PtxError for a size that is missing, or the wrong number of operands."""
     (name,) = [m for m in i.modifiers if m.startswith("kind::")] or [""]
     if name not in _KINDS:
         return None

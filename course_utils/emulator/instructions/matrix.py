@@ -104,7 +104,8 @@ def known(i: ptx.Instruction, *also: str) -> bool:
 
 
 def check_registers(i: ptx.Instruction, operand: ptx.Operand, elements: int, bits: int) -> None:
-    """``operand`` must hold a lane's share of ``elements``, once or several times."""
+    """Raises PtxError unless ``operand`` holds a lane's share of ``elements``, once or several
+    times."""
     needed, given = max(1, elements * bits // (32 * max(bits, 32))), len(ptx.items(operand))
     if given % needed:
         raise ptx.PtxError(f"it has {given} registers where {needed} are needed")

@@ -171,7 +171,8 @@ def mma(b: Builder, i: ptx.Instruction) -> Step | None:
     idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;
     tcgen05.mma.ws.cta_group::1.kind [d-tmem], a-desc | [a-tmem], b-desc, idesc, enable-input-d;
     Not here: .sp, .ashift and .ws's zero-column-mask-desc. Collector buffers are a permission to
-    read A or B once for several instructions; nothing here depends on it."""
+    read A or B once for several instructions; nothing here depends on it. Raises PtxError for
+    a mask of the wrong length."""
     form = Form.of(i)
     if form is None:
         return None

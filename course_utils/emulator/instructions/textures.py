@@ -96,7 +96,8 @@ class Objects(Generic[Named]):
 def coordinates(
     b: Builder, i: ptx.Instruction, geometry: str, kind: str
 ) -> tuple[Get | None, list[Get]]:
-    """(getter of the layer or None, getters of x, y, z)."""
+    """(getter of the layer or None, getters of x, y, z). Raises PtxError for too few coordinates,
+    and for a sampler apart from the texture."""
     at = next(o for o in i.operands if isinstance(o, ptx.Address))
     if len(at.extra) != 1:
         raise ptx.PtxError("a sampler of its own is not known")

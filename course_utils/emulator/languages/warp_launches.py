@@ -132,7 +132,10 @@ def prepared_warp(
     kernel: Any, dim: Any, block_dim: int | None, args: Sequence[Any], arch: int = 90
 ) -> PreparedLaunch:
     """The launch ``wp.launch(kernel, dim, args, block_dim=block_dim)`` without running it. Its
-    ``keep`` are the :class:`SharedArrays`, to be freed after it."""
+    ``keep`` are the :class:`SharedArrays`, to be freed after it.
+
+    Raises LanguageError for no Warp kernel, and for arguments or a ``dim`` that it can't take.
+    """
     warp = _warp()
     context = importlib.import_module("warp._src.context")
     if not is_warp(kernel):

@@ -133,7 +133,8 @@ class EmulatedModule:
             storage[n * width : (n + 1) * width] = np.frombuffer(data, np.uint8)
 
     def address(self, name: str) -> int:
-        """The generic address of a module-level variable or function."""
+        """The generic address of a module-level variable or function. Raises PtxError for an
+        unknown ``name``."""
         if name in self.functions:
             return FUNCTION_WINDOW + 16 * (self._function_names.index(name) + 1)
         if name in self.variables:

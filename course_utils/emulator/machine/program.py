@@ -188,7 +188,8 @@ class Builder:
         return self.block_at.get(self.position + 1, len(self.block_at))
 
     def label(self, name: str, scope: ptx.Scope) -> int:
-        """The index of the instruction that a label stands before; noted as a successor."""
+        """The index of the instruction after a label; noted as a successor. Raises PtxError
+        for an unknown ``name``."""
         index = scope.label(name)
         if index is None:
             raise ptx.PtxError(f"unknown label {name}")
@@ -316,7 +317,8 @@ class Builder:
         return self.compute(instruction)
 
     def compute(self, instruction: Instruction) -> Step | None:
-        """An instruction of the table: results = compute(*sources). None for an unknown form."""
+        """An instruction of the table: results = compute(*sources). None for an unknown form.
+        Raises PtxError for too few or too many sources."""
         op = operation(instruction.opcode, instruction.modifiers)
         if op is None:
             return None

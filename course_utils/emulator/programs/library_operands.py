@@ -130,7 +130,8 @@ class LibraryCall:
         return self.vector(address, kind, count, step, what)
 
     def vector(self, address: int, kind: int, count: int, step: int, what: str) -> LibraryOperand:
-        """``count`` elements, every ``step``-th. A negative step begins at the last."""
+        """``count`` elements, every ``step``-th. A negative step begins at the last. Raises
+        WrongArgument for a step of 0."""
         size = self.bytes_of(kind)
         if step == 0 and count > 1:
             raise WrongArgument(f"{self.name} is called with an increment of 0.")
@@ -144,7 +145,8 @@ class LibraryCall:
     def matrix(
         self, name: str, address: int, kind: int, shape: tuple[int, int], ld: int, what: str
     ) -> LibraryOperand:
-        """A matrix of ``shape``, whose columns are ``ld`` elements apart."""
+        """A matrix of ``shape``, whose columns are ``ld`` elements apart. Raises WrongArgument for
+        an ``ld`` that is less than a column."""
         rows, columns = shape
         if ld < max(1, rows):
             raise WrongArgument(

@@ -15,7 +15,8 @@ INDICES = {2: 10, 3: 24}  # cusparseIndexType_t -> cudaDataType
 
 
 def product(call: LibraryCall) -> None:
-    """C = alpha op(A) op(B) + beta C, with a sparse A in the formats CSR and COO."""
+    """C = alpha op(A) op(B) + beta C, with a sparse A in the formats CSR and COO. Raises
+    WrongArgument for shapes that do not match, and for indices outside them."""
     op_a, op_b = operations(call, 2)
     alpha, beta = call.scalar(), call.scalar()
     form, rows, columns, count, row_kind, column_kind, base, kind = call.take(8)

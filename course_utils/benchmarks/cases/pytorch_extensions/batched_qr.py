@@ -158,7 +158,8 @@ tensor_calls = partial(_panel_calls, "qr_tensor")
 
 
 def parts_at_once(parts: int, n: int) -> int:
-    """How many triangles n x n of ``parts`` are factored together: a divisor, so that they fit."""
+    """How many triangles n x n of ``parts`` are factored together: a divisor, so that they fit.
+    Raises LessonError where there is none."""
     fit = [count for count in range(2, MOST_ROWS // n + 1) if parts % count == 0]
     if not fit:
         raise LessonError(f"{parts} triangles of {n} columns do not come out even.")

@@ -21,7 +21,7 @@ class AccessCheck(CheckedAccess):
 
     def check_cells(self, piece: int, cells: np.ndarray | None = None) -> None:
         """Check one cell of each lane, the one that holds the ``piece``-th part of its access; a
-        write is entered as well."""
+        write is entered as well. Raises ValueError if neither cells nor elements are known."""
         shadow, site = self.shadow, self.site
         if cells is None and self.elements is not None:
             cells = shadow.cells(self.elements, site.width, piece)

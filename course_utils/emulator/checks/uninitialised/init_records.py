@@ -61,7 +61,7 @@ class Record:
     cause: Cause = Cause.VARIABLE_NOT_INITIALISED
 
     def of(self, lane: int) -> tuple[str, int]:
-        """The array and the index that a lane read."""
+        """The array and the index that a lane read. Raises ValueError if it read no memory."""
         if self.cells is None or self.site is None or self.region is None:
             raise ValueError(f"no read of memory: {self.what}")
         at = min(int(np.searchsorted(self.lanes, lane)), len(self.lanes) - 1)
