@@ -47,7 +47,7 @@ class ArrayPart:
 
 
 class FewNumbers:
-    """Shown instead of a large array of which all elements but a few are the same number."""
+    """Shown instead of a large array whose elements, but for a few, are the same number."""
 
     def __init__(
         self, name: str, array: np.ndarray, common: Any, others: Sequence[tuple[int, ...]]

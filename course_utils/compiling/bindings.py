@@ -291,7 +291,7 @@ def parted_at_headers(text: str) -> tuple[str, str]:
 
 
 def _serve() -> None:
-    """Answer requests until nobody is there to ask."""
+    """Answer requests until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is meant for the notebook
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever the compiler prints is no answer

@@ -86,7 +86,7 @@ def warp_sectors(
     take part. ``bytes`` is what each lane reads: 1, 2, 4, 8 or 16. Or ``addresses`` is an access
     of a kernel that ran: ``profile(...).access(line)``; otherwise they are a load's. A row is one
     line. Boxes carry the lane that wants them; hatched bytes are the rest of a touched sector: a
-    load fetches them and nobody wants them, a store leaves them as they are.
+    load fetches them and no lane wants them, a store leaves them as they are.
     """
     store = getattr(addresses, "store", False)
     addresses, bytes, title = _of_access(addresses, bytes, title)

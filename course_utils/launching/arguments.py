@@ -90,7 +90,7 @@ def bring_back(copies: Iterable[tuple[Any, Any]]) -> None:
 
 
 def _owner(value: Any, array: Any) -> Any:
-    """The array of all the memory of which ``array``, CuPy's of ``value``, may be a part."""
+    """The array of all the memory that ``array``, CuPy's of ``value``, may be a part of."""
     if _is_torch(value):
         whole = value.new_empty(0, dtype=sys.modules["torch"].uint8)
         return cp.asarray(whole.set_(value.untyped_storage()))
@@ -204,8 +204,8 @@ def _not_an_array(value: Any, parameter: Parameter, where: str) -> str:
 
 
 def _without_gradient(value: Any) -> Any:
-    """``value``; of a torch tensor whose gradient is asked for, which tells nobody its address, the
-    same memory as a plain tensor."""
+    """``value``; of a torch tensor whose gradient is asked for, which gives no address, the same
+    memory as a plain tensor."""
     return value.detach() if _is_torch(value) and value.requires_grad else value
 
 

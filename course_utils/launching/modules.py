@@ -350,7 +350,7 @@ def _compile_kernels(
     compiled = compile_source(code, filename=CODE_NAME, arch=target, options=asked, names=names)
     symbols = entry_names(compiled.ptx, compiled.mangled.values())
     missing = [name for name in plain if name not in map(_own_name, symbols)]
-    if missing:  # kernels that nobody but a name expression asks for: static ones
+    if missing:  # kernels that only a name expression asks for: static ones
         with suppress(CompileError):
             more = (*names, *missing)
             compile_source(code, filename=CODE_NAME, arch=target, options=asked, names=more)

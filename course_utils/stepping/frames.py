@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..figures.style import BLUE, GREY, ORANGE, PALE, blend, new, styled
+from ..integers import ceil_div
 from .states import StepState, key_frames, state_after
 from .text_form import phase_text
 
@@ -108,7 +109,7 @@ def _shown(launch: SteppedLaunch, state: StepState) -> list[tuple[int, range]]:
 
 
 def _warps(launch: SteppedLaunch) -> list[tuple[int, int]]:
-    warps = -(-math.prod(launch.block) // ACROSS)
+    warps = ceil_div(math.prod(launch.block), ACROSS)
     return [(b, w) for b in range(math.prod(launch.grid)) for w in range(warps)]
 
 

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from ...integers import ceil_div
 from .. import error_kinds as kinds
 from ..error_kinds import Slip
 from ..evidence import Diagnosis, Evidence
@@ -63,9 +64,9 @@ def _by_threads(e: Evidence, values: np.ndarray, blocks: int, threads: int) -> n
     sums = e.expected.size
     if values.dtype.kind not in "iuf" or sums not in (1, blocks) or flat.size < threads:
         return None
-    if sums > 1 and -(-flat.size // threads) != blocks:
+    if sums > 1 and ceil_div(flat.size, threads) != blocks:
         return None
-    padded = np.zeros(-(-flat.size // threads) * threads)
+    padded = np.zeros(ceil_div(flat.size, threads) * threads)
     padded[: flat.size] = flat
     terms: np.ndarray = padded.reshape(sums, -1, threads).sum(axis=1)
     return terms if _near(e, terms.sum(axis=1), e.expected.reshape(-1)).all() else None

@@ -30,7 +30,7 @@ class Finding:
     and the one accessed (1 for the first one past the end, 0 when inside). ``repeats`` says how
     often more the same was met at the same lines. ``meant``: the index before it lost its upper
     bits. ``condition``: the line of the condition that let an access out of bounds through, or that
-    differs between threads of which only some reach a barrier.
+    differs between threads when only some of them reach a barrier.
     ``index_from``: the arrays that a part of an index out of bounds was read from.
     ``symptom`` is ``message`` without reason and fix, "" if it has neither. ``language``: of the
     kernel.

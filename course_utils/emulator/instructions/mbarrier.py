@@ -166,7 +166,7 @@ def _test(b: Builder, i: ptx.Instruction) -> Step:
 
 
 def _try(b: Builder, i: ptx.Instruction) -> Ending:
-    """Lanes whose phase has not completed are parked until it has: nobody spins."""
+    """Lanes whose phase has not completed are parked until it has: no lane spins."""
     put, look, parity = _wait_operands(b, i)
     back = b.next_block
 

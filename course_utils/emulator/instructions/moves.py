@@ -151,7 +151,7 @@ def activemask(b: Builder, i: ptx.Instruction) -> Step:
 
 @step("createpolicy")
 def createpolicy(b: Builder, i: ptx.Instruction) -> Step:
-    """A cache policy: a number for ``.L2::cache_hint``, into which nobody looks."""
+    """A cache policy: a number for ``.L2::cache_hint`` that is never looked at."""
     put = b.write(i.operands[0], "b64")
 
     def act(group: Group) -> None:

@@ -20,6 +20,7 @@ from ..findings.options import ALL_CHECKS, Options
 from ..launching.launch_result import LaunchResult
 from ..machine.runtime_functions import BUILTINS
 from ..memory.address_space import GLOBAL
+from ..numerics.rounding import ceil_div
 from .host_arrays import HostArrays, LanguageError, is_array
 from .numba_arrays import with_names_of_arrays
 from .prepared_launch import Emulation, PreparedLaunch, PythonSource, dimensions, entry_of, instead
@@ -69,7 +70,7 @@ def numba_on_emulator(arch: int = 90, *, options: Options | None = None) -> Iter
     def for_all(tasks: Any, *args: Any) -> None:
         threads = tasks.thread_per_block or THREADS
         if tasks.ntasks:
-            blocks = -(-tasks.ntasks // threads)
+            blocks = ceil_div(tasks.ntasks, threads)
             configured(tasks.dispatcher, blocks, threads, 0, tasks.sharedmem)(*args)
 
     functions = {

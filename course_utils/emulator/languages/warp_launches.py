@@ -24,6 +24,7 @@ from ..findings.languages import Language
 from ..findings.options import ALL_CHECKS, Options
 from ..launching.launch_result import LaunchResult
 from ..memory.address_space import GLOBAL, Region, address_of
+from ..numerics.rounding import ceil_div
 from .host_arrays import HostArrays, LanguageError, is_array
 from .prepared_launch import Emulation, PreparedLaunch, PythonSource, entry_of, instead
 
@@ -170,7 +171,7 @@ def prepared_warp(
     except BaseException:
         shared.free()
         raise
-    blocks = -(-prod(extents) // threads)
+    blocks = ceil_div(prod(extents), threads)
     return PreparedLaunch(
         kernel.key,
         entry,

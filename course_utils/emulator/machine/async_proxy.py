@@ -1,8 +1,8 @@
 """What goes on beside the threads of a batch: copies in flight, and the mbarriers they report to.
 
 A GPU completes an asynchronous copy some time after it was started, and a kernel that forgets to
-wait often gets away with it. Here a copy lands as late as it can: when somebody waits for it, when
-nobody can go on without it, or after a long delay. A seed other than 0 lets each copy land at a
+wait often gets away with it. Here a copy lands as late as it can: when a thread waits for it, when
+no thread can go on without it, or after a long delay. A seed other than 0 lets each copy land at a
 random moment instead (``Options.seed``).
 Source: PTX ISA, "Asynchronous Operations", "Asynchronous Data Movement", "mbarrier".
 """
@@ -161,7 +161,7 @@ class AsyncEngine:
             transfer = self.in_flight.get(self.due[0][1])
             if transfer is not None:
                 return transfer
-            heapq.heappop(self.due)  # it landed because somebody waited for it
+            heapq.heappop(self.due)  # it landed because a thread waited for it
         return None
 
     def _next_of_blocks(self) -> list[Transfer]:

@@ -131,12 +131,12 @@ class Clusters:
         return None
 
     def leave(self, group: Group) -> None:
-        """Lanes have ended: nobody waits for them any more."""
+        """Lanes have ended: no barrier waits for them any more."""
         self.arrived[group.lanes] = False
         self.complete()
 
     def complete(self) -> None:
-        """End the phase of each cluster of which all live threads have arrived."""
+        """End the phase of each cluster whose live threads have all arrived."""
         count = len(self.phase)
         arrived = np.count_nonzero(self.arrived.reshape(count, -1), axis=1)
         done = (arrived > 0) & (arrived == self.batch.live_threads.reshape(count, -1).sum(axis=1))

@@ -81,8 +81,8 @@ def _waits_at(batch: Batch, group: Group) -> Instruction:
 
 
 def _waiting(batch: Batch, groups: Iterable[Group]) -> list[str]:
-    """A line for each warp that waits, or one for all warps of which as many threads wait at the
-    same place."""
+    """A line for each warp that waits, or one for all warps with as many threads that wait at the
+    same line."""
     alike: dict[tuple[int, str], list[tuple[str, int]]] = {}  # (threads, place): warps, first lanes
     for group in groups:
         place = at_line(_waits_at(batch, group).location)

@@ -75,7 +75,7 @@ class _Bundle:
 
 def fused(steps: list[Step], movable: list[Movable | None]) -> list[Step]:
     """The steps of a block with those that go together run as one; ``movable``: what is known of
-    each. Nothing moves across a step of which nothing is known."""
+    each. Nothing moves across a step that is not known."""
     if sum(m is not None and m.computation is not None for m in movable) < FEWEST:
         return steps
     found: list[Step] = []

@@ -18,7 +18,7 @@ N = TypeVar("N", int, np.ndarray)
 
 class LaneNumbers:
     """The lanes of ``count`` blocks of a launch, from block ``first`` on. Each block has
-    ``lanes_per_block`` of them, of which the first ``threads`` are threads."""
+    ``lanes_per_block`` of them, and the first ``threads`` are threads."""
 
     def __init__(self, launch: LaunchState, first: int, count: int) -> None:
         self.launch: LaunchState = launch

@@ -2,7 +2,7 @@
 
 All of them are windows of one 64-bit generic address space. A *region* is one array in it: an array
 that was passed to a kernel, a ``__shared__`` or ``__device__`` variable, the local arrays of a
-thread. Between two regions lies a gap that belongs to nobody, so running past the end of one is
+thread. Between two regions is a gap that belongs to none, so running past the end of one is
 seen, where real memory would hand out its neighbour.
 Source: PTX ISA, "State Spaces" and "Generic Addressing".
 """
@@ -27,7 +27,7 @@ PARAM_WINDOW = 0x0003_0000_0000_0000
 FUNCTION_WINDOW = 0x0004_0000_0000_0000
 GLOBAL_WINDOW = 0x0010_0000_0000_0000
 WINDOW_SIZE = 0x0001_0000_0000_0000
-GAP = 1024  # bytes that belong to nobody after each region
+GAP = 1024  # bytes that belong to no region, after each
 
 
 @dataclass(eq=False)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..memory.address_space import GLOBAL
 from ..memory.texels import ADDRESSING, Surface, Texels, Texture
+from ..numerics.rounding import round_up
 from .call_state import CallState, Words, put, words_at
 from .cuda_errors import CudaStatus
 from .host_lines import named_at
@@ -32,7 +33,7 @@ class ArrayCalls(CallState):
             raise Refused(CudaStatus.cudaErrorInvalidValue)
         texel = dtype.itemsize * channels
         rows, slices = max(height, 1), max(depth, 1)
-        row = -(-width * texel // ROW_BYTES) * ROW_BYTES
+        row = round_up(width * texel, ROW_BYTES)
         line = self.line()
         name = named_at(line, self.call)
         start = self.memory.allocate(row * rows * slices, DEVICE, self.call, line, name)

@@ -63,7 +63,7 @@ class LibraryOperand:
         return self.read(np.ones(self.view.shape, bool))
 
     def read(self, mask: np.ndarray) -> np.ndarray:
-        """Copies of the elements, of which only those of ``mask`` are used: bool, as the view."""
+        """Copies of the elements. Only those of ``mask`` are used: bool, shaped as the view."""
         if self.marks is not None and self.note is not None:
             unset = np.count_nonzero(self.marks.any(axis=-1) & mask)
             if unset:

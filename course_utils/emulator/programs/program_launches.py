@@ -18,6 +18,7 @@ from ..isa.ptx import PtxError
 from ..isa.symbols import readable_name
 from ..launching.emulated_module import EmulatedModule, KernelEntry
 from ..memory.address_space import GLOBAL, Region
+from ..numerics.rounding import round_up
 from .cuda_errors import CudaStatus, error_of
 from .device_facts import MOST_BLOCK, MOST_GRID, WITHOUT_ASKING
 from .fat_binary import NoPtx, ptx_at
@@ -155,7 +156,7 @@ class ProgramKernels:
         """Copies of a launch's arguments that are in one buffer, each at its alignment."""
         found, at = [], buffer
         for size, align in self.entry(function).parameters:
-            at = buffer + -(-(at - buffer) // align) * align
+            at = buffer + round_up(at - buffer, align)
             found.append(ctypes.string_at(at, size))
             at += size
         return found

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...checking.rows import MOST_NUMBERS
+from ...integers import ceil_div
 from .domain import InputClass, Sizes
 from .launches import Empty
 
@@ -172,7 +173,7 @@ def _of_extents(sizes: Sizes) -> Iterator[Any]:
     tried = set()
     for extents in wanted:
         rounded = tuple(
-            min(max(-(-n // step) * step, low), high)
+            min(max(ceil_div(n, step) * step, low), high)
             for n, step, low, high in zip(extents, steps, least, most, strict=True)
         )
         if rounded not in tried:

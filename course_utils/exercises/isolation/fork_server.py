@@ -106,7 +106,7 @@ def serve_forks(work: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         if child == 0:
             _run(work, Path(request["folder"]))
         timed_out = _wait(child, request["seconds"])
-        # Its number is its own until the last line: nobody else's group can be meant.
+        # Its number is its own until the last line: no other group can be meant.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child, signal.SIGKILL)
         os.kill(child, signal.SIGKILL)
@@ -116,8 +116,8 @@ def serve_forks(work: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
 
 
 def _wait(child: int, seconds: float) -> bool:
-    """Wait until the child has ended, its time is up or nobody wants its answer; whether its time
-    was up."""
+    """Wait until the child has ended, its time is up or its answer is no longer wanted; whether
+    its time was up."""
     asker = select.poll()
     asker.register(sys.stdin, 0)  # reports a hang-up, and no new lines: there are none
     end, nap = time.monotonic() + seconds, 0.001

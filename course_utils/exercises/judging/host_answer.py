@@ -155,7 +155,7 @@ def _try_case(
         verdict: Verdict | None = fault.verdict({name: source})
     elif len(ended.output.encode()) >= MOST_READ:  # the rest of it is lost, with the answer
         message = (
-            f"your code printed more than {MOST_READ // 1000} kB, of which the rest was cut off."
+            f"your code printed more than {MOST_READ // 1000} kB. The rest was cut off."
         )
         verdict = simple(kinds.RESOURCE_LIMIT, message, hint="Print less, or nothing at all.")
     else:

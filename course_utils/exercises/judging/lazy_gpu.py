@@ -38,7 +38,7 @@ class LazyEvent:
 
 
 class LazyStream:
-    """A queue of work that is done in order: when somebody waits for it, unless its GPU has
+    """A queue of work that is done in order, when something waits for it, unless its GPU has
     another order."""
 
     def __init__(self, gpu: LazyGPU):

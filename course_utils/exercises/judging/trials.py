@@ -133,7 +133,7 @@ def _other_values(exercise: KernelExercise, contract: Domain) -> list[Trial]:
 
 
 def _whole(contract: Domain) -> list[Trial]:
-    """Sizes of which nothing is left over, with the exercise's own values and launch."""
+    """Sizes that blocks and warps divide evenly, with the exercise's own values and launch."""
     sizes = contract.sizes
     return [Trial(size, 4) for size in sizes.whole()] if sizes else []
 

@@ -18,7 +18,7 @@ from .vector_clocks import VectorClocks
 class BatchRaces:
     """One batch. ``past``: what a copy hands over, by its number;
     ``accesses``: how many there were, and had been when last all arrived for their clusters at
-    once; ``waited``: blocks of which a thread has waited for its cluster."""
+    once; ``waited``: blocks with a thread that has waited for its cluster."""
 
     clocks: VectorClocks
     barrier_clocks: BarrierClocks

@@ -1,5 +1,5 @@
-"""Finds data races in shared and in global memory, asynchronous copies nobody waited for, misused
-barriers.
+"""Finds data races in shared and in global memory, asynchronous copies that no thread waited for,
+and misused barriers.
 
 The machine runs the lanes of a batch in lockstep, which hides a missing barrier: the result comes
 out right by luck. So memory remembers who touched it (:mod:`.race_shadow`), and warps what they
@@ -25,6 +25,7 @@ from ...machine.code import Code
 from ...machine.lanes import Group
 from ...machine.launch_state import LaunchState
 from ...memory.address_space import Region
+from ...numerics.rounding import ceil_div
 from .access_numbers import AccessNumbers
 from .arrivals import BarrierClocks, RelaxedArrival, arrives
 from .batch_races import BatchRaces
@@ -70,7 +71,7 @@ class RaceCheck(OrderEvents):
         self._releases: LaneReleases | None = None
         if self._makes_order or any(map(arrives, launch.entry.forms)):
             self._releases = LaneReleases(
-                math.prod(launch.grid) * -(-math.prod(launch.block) // 32)
+                math.prod(launch.grid) * ceil_div(math.prod(launch.block), 32)
             )
         looks = optimistic_loads(launch.entry.forms, launch.entry.instructions())
         self.numbers = AccessNumbers(looks)

@@ -71,8 +71,8 @@ class _DeferredReads:
 class RaceShadow:
     """The entries of one array, in cells of ``granule`` bytes.
 
-    ``size``: bytes of all its copies, of which each block has one or all share the only one.
-    ``written`` and ``read_in`` are ranges of bytes in a copy, outside of which no cell has a writer
+    ``size``: bytes of all its copies: one for each block, or one that all share.
+    ``written`` and ``read_in`` are ranges of bytes in a copy; outside them no cell has a writer
     or a reader since the last barrier for everybody.
     """
 

@@ -1,7 +1,7 @@
 """Finds tensor memory that is used while an instruction in flight still needs it.
 
 tcgen05 instructions go on while their thread does other things. Three things put an access behind
-an earlier one, and each can be missing: somebody must have *waited* for the earlier one (for mma,
+an earlier one, and each can be missing: a thread must have *waited* for the earlier one (for mma,
 cp and shift a commit to an mbarrier, for ld and st tcgen05.wait::ld and ::st); what was waited for
 must have come from thread to thread by a barrier, fenced *before* it on one side, and fenced
 *after* it on the other. Only mma, cp and shift follow each other without any waiting.
@@ -42,7 +42,7 @@ WAITS = {
     "ld": "tcgen05.wait::ld",
     "st": "tcgen05.wait::st",
 }
-LANE_BITS, SITE_BITS = 24, 12  # of an entry: time | site | lane that used a cell; 0: nobody
+LANE_BITS, SITE_BITS = 24, 12  # of an entry: time | site | lane that used a cell; 0: none
 
 
 class TensorClocks(VectorClocks):

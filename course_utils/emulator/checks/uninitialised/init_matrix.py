@@ -132,8 +132,8 @@ def _registers(operand: ptx.Operand) -> list[ptx.Register]:
 
 
 class _ShadowsAsMemory:
-    """While it is entered, the regions hold their own shadows, and nobody observes. ``marked``: or
-    else shadows of no marks; ``turned``: ones and zeros the other way round."""
+    """While it is entered, the regions hold their own shadows, and no access is observed.
+    ``marked``: or else shadows of no marks; ``turned``: ones and zeros the other way round."""
 
     def __init__(
         self, check: InitCheck, batch: Batch, regions: set[Region], marked: bool, turned: bool

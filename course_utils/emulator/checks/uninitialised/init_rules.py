@@ -29,7 +29,7 @@ BYTES = 0xFF
 
 
 def whole(marks: np.ndarray) -> np.ndarray:
-    """Marks of values of which every byte is uninitialised when one is."""
+    """Marks of values whose bytes are all uninitialised when one is."""
     return np.where(marks & BYTES, marks | BYTES, 0)
 
 
@@ -175,7 +175,7 @@ def _only(marks: np.ndarray, bytes_: np.ndarray) -> np.ndarray:
 
 
 def _joined(*of_operands: np.ndarray) -> np.ndarray:
-    """Marks of a value each byte of which is made of the same byte of several."""
+    """Marks of a value whose bytes are each made of the same byte of several values."""
     total = of_operands[0]
     for marks in of_operands[1:]:
         total = np.where(total & BYTES, total, marks) | marks & BYTES
