@@ -270,6 +270,21 @@ def one_wgmma(name, seed):
     )
 
 
+@CHAPTER.launch("wgmma_rate", sizes=[(32, 0, 1), (64, 0, 2), (256, 0, 1), (32, 1, 1), (256, 1, 2)])
+def wgmma_rate(name, n, in_registers, groups):
+    held, clocks = cp.empty((2, 128 * groups), cp.float32), cp.empty(2 * groups, np.int64)
+    defines = {"N": n, "A_IN_REGISTERS": in_registers, "GROUPS": groups}
+    return work(
+        kernel(name, arch="sm_90a", **defines),
+        2,
+        128 * groups,
+        (held, clocks, 3),
+        held,
+        np.full((2, 128 * groups), 64.0 * 3),
+        shared_mem=128 * (64 * groups + max(n, 64)),
+    )
+
+
 @CHAPTER.launch("gemm_wgmma", "gemm_stages", sizes=[(1, 8, 8), (70, 136, 72), (65, 40, 328)])
 def whole_gemm(name, m, n, k):
     a, b = (draw((rows, k), seed).astype(bfloat16) for seed, rows in enumerate((m, n)))

@@ -29,6 +29,7 @@ from ..experiments import (
     six_ways,
     sums,
     tile_orders,
+    wgmma_rates,
 )
 from ..libraries import triton_comparison
 
@@ -168,6 +169,13 @@ PRODUCERS = (
         "a product whose tiles are visited in several orders: time, and bytes of DRAM (with ncu)",
         tile_orders.measure,
         partial(hashes, tile_orders.SOURCES),
+        on_request=True,
+    ),
+    Producer(
+        "wgmma",
+        "how fast wgmma instructions follow each other, by shape and by where A lies",
+        wgmma_rates.measure,
+        partial(hashes, wgmma_rates.SOURCES),
         on_request=True,
     ),
     Producer(

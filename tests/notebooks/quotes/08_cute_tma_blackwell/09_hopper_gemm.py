@@ -70,4 +70,6 @@ GIVEN = (
     "each step waits 150 ns",
     "a tile takes 16,000 ns",
     "a step waits 50 ns",
-)  # the example of a task
+    "which makes 16 + N / 4 clocks",
+    "FLOPs take them N / 2 clocks",
+)  # the examples of tasks, and arithmetic

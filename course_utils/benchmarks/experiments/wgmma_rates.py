@@ -1,0 +1,56 @@
+"""How fast wgmma instructions follow each other on a multiprocessor, by their shape and by where A
+lies: in shared memory, whose bandwidth narrow instructions use up, or in registers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...devices.properties import need_gpu, sm_count
+from ...devices.selection import cp
+from ...errors import LessonError
+from ...launching.modules import load
+from ...paths import kernel_file
+
+KERNEL = kernel_file("wgmma_rate", "08_cute_tma_blackwell")
+SOURCES = (KERNEL,)
+WIDTHS = {
+    "shared": (8, 16, 32, 64, 128, 192, 256),
+    "registers": (32, 64, 128, 256),
+}  # N, by A's place
+GROUPS = 1, 2  # warpgroups of a block
+ROUNDS, EACH = 2000, 4  # instructions: so many rounds of so many
+
+
+def measure() -> dict[str, Any]:
+    """FLOPs per clock of a multiprocessor: for each number of warpgroups, by A's place, a list of
+    [N, rate].
+
+    Raises LessonError where there is no GPU, and for a wrong sum.
+    """
+    need_gpu()
+    return {
+        "k": 16,
+        "groups": {
+            str(groups): {
+                place: [[n, rate(n, place, groups)] for n in widths]
+                for place, widths in WIDTHS.items()
+            }
+            for groups in GROUPS
+        },
+    }
+
+
+def rate(n: int, place: str, groups: int) -> float:
+    """FLOPs per clock of m64nNk16 in bf16: the median of all multiprocessors."""
+    defines = {"N": n, "GROUPS": groups, "A_IN_REGISTERS": int(place == "registers")}
+    kernel = load(KERNEL, arch="sm_90a", defines=defines).kernel
+    blocks, shared = sm_count(), 128 * (64 * groups + max(n, 64))
+    held, clocks = cp.zeros(blocks * groups * 128, cp.float32), cp.zeros(blocks * groups, cp.int64)
+    for _ in range(2):  # the first one warms up
+        kernel(blocks, 128 * groups, (held, clocks, ROUNDS), shared_mem=shared)
+    if not np.all(held.get() == 64.0 * ROUNDS):
+        raise LessonError(f"{KERNEL}: a sum of N = {n} is wrong.")
+    taken = float(np.median(clocks.get().reshape(blocks, groups).max(axis=1)))
+    return round(groups * ROUNDS * EACH * 2 * 64 * n * 16 / taken, 1)
