@@ -19,6 +19,7 @@ COMMANDS = {
     "progress": ("what is done, and what comes next", "exercises.cli"),
     "portfolio": ("a page of your solved exercises, to keep and to show", "exercises.cli"),
     "grade": ("judge students' notebooks", "exercises.cli"),
+    "variants": ("give this copy of the course a class's own numbers", "exercises.cli"),
     "exam": ("print the quiz questions as an exam bank for Moodle (GIFT)", "exercises.cli"),
     "slides": ("print a chapter's slides as one HTML page", "exercises.cli"),
     "outcomes": ("print each notebook's outcomes beside its exercises", "exercises.cli"),

@@ -1,5 +1,5 @@
 """``python -m course_utils exercises``, ``progress``, ``portfolio``, and for a class ``grade``,
-``exam``, ``slides`` and ``outcomes``."""
+``variants``, ``exam``, ``slides`` and ``outcomes``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHICH = "exercises, or those of a notebook or chapter: 04.saxpy 06_matmul_and_ff
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the seven commands to the command line."""
+    """Add the eight commands to the command line."""
     exercises = subparsers.add_parser("exercises")
     exercises.add_argument("ids", nargs="*", metavar="ID", help=f"{WHICH} (default: all)")
     what = exercises.add_mutually_exclusive_group()
@@ -92,10 +92,29 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         action="store_true",
         help="run students' code without bubblewrap, with your rights and your network",
     )
+    seeds = grade.add_mutually_exclusive_group()
+    seeds.add_argument("--seed", default="", help="the class has the numbers of this seed")
+    seeds.add_argument(
+        "--seed-each",
+        default="",
+        metavar="SEED",
+        help="each student has numbers of their own, by this seed and the name in the table",
+    )
     grade.set_defaults(func=_grade)
+    variants = subparsers.add_parser("variants")
+    which = variants.add_mutually_exclusive_group()
+    which.add_argument("--seed", default="", help="the class's seed: letters and digits")
+    which.add_argument("--off", action="store_true", help="bring the course's own numbers back")
+    variants.add_argument(
+        "--student", default="", metavar="NAME", help="with --seed: numbers for this student alone"
+    )
+    variants.set_defaults(func=_variants)
     exam = subparsers.add_parser("exam")
     exam.add_argument(
         "which", nargs="*", metavar="NOTEBOOK", help="notebooks or chapters (default: all)"
+    )
+    exam.add_argument(
+        "--seed", default="", help="add the predictions, as questions with numbers of this seed"
     )
     exam.set_defaults(func=_exam)
     slides = subparsers.add_parser("slides")
@@ -201,8 +220,27 @@ def _portfolio(args: argparse.Namespace) -> int:
     return 0
 
 
+def _variants(args: argparse.Namespace) -> int:
+    from .student.class_variants import class_seed, of_student, varied_exercises, write_variants
+
+    if args.student and not args.seed:
+        raise LessonError(
+            "--student NAME goes with --seed SEED: the class's seed, from its teacher."
+        )
+    if args.seed or args.off:
+        changed = list(write_variants(of_student(args.seed, args.student)))
+        print(*changed or ["Nothing to change."], sep="\n")
+        return 0
+    rows = [(e.id, e.title, e.notebook) for e in varied_exercises()]
+    print(Table(("exercise", "title", "notebook"), rows, left=("title", "notebook")))
+    print(f"\nThe seed of this copy: {class_seed() or 'none'}")
+    return 0
+
+
 def _grade(args: argparse.Namespace) -> int:
+    from .authoring.variants import drawn
     from .student.class_tables import class_table, exercise_table, student_names, to_csv
+    from .student.class_variants import of_student
     from .student.grading import grade, to_json, to_junit
     from .student.sandbox import is_inside, status_inside
 
@@ -219,8 +257,10 @@ def _grade(args: argparse.Namespace) -> int:
             print(status, file=sys.stderr)
         reports = []
         for path, name in zip(args.paths, student_names(args.paths), strict=True):
+            seed = of_student(args.seed_each, name) if args.seed_each else args.seed
+            theirs = [drawn(exercise, seed) for exercise in chosen]
             try:  # a path that has no notebook keeps no other from being graded
-                reports.append(grade(path, chosen, points, name))
+                reports.append(grade(path, theirs, points, name))
             except LessonError as error:
                 print(error, file=sys.stderr)
                 continue
@@ -239,11 +279,14 @@ def _grade(args: argparse.Namespace) -> int:
 def _exam(args: argparse.Namespace) -> int:
     from ..notebooks.cells import asked_for
     from ..notebooks.quizzes import questions, to_gift
+    from .student.class_variants import numbers_to_gift
 
-    found = list(questions(asked_for(args.which)))
-    if not found:
+    paths = list(asked_for(args.which))
+    found = list(questions(paths))
+    numbers = numbers_to_gift(paths, args.seed) if args.seed else ""
+    if not found and not numbers:
         raise LessonError(f"{' '.join(args.which)}: no quiz question there.")
-    print(to_gift(found), end="")
+    print(*filter(None, (to_gift(found) if found else "", numbers)), sep="\n", end="")
     return 0
 
 

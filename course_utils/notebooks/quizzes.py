@@ -57,11 +57,11 @@ def to_gift(found: Iterable[Question]) -> str:
             category = question.notebook
             parts.append(f"$CATEGORY: {category}")
         choices = [
-            f"    {'=' if each.right else '~'}{_escaped(each.text)} #{_escaped(each.why)}"
+            f"    {'=' if each.right else '~'}{escaped(each.text)} #{escaped(each.why)}"
             for each in question.choices
         ]
-        title = f"::{_escaped(question.notebook)} {question.number}::"
-        parts.append("\n".join([f"{title}[markdown]{_escaped(question.text)} {{", *choices, "}"]))
+        title = f"::{escaped(question.notebook)} {question.number}::"
+        parts.append("\n".join([f"{title}[markdown]{escaped(question.text)} {{", *choices, "}"]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -73,7 +73,7 @@ def _choices(source: str) -> Iterator[Choice]:
         yield Choice(title.strip(), verdict == "right", why[:1].upper() + why[1:])
 
 
-def _escaped(text: str) -> str:
-    """``text`` without links, on one line, because a blank line would end a question of GIFT."""
+def escaped(text: str) -> str:
+    """``text`` for GIFT without links, on one line, because a blank line would end a question."""
     text = _SPECIAL.sub(r"\\\1", _LINK.sub(r"\1", text))
     return text.replace("\n", r"\n")

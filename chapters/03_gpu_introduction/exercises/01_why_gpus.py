@@ -17,6 +17,7 @@ from course_utils.exercises.authoring.spec import (
     PythonExercise,
     Target,
 )
+from course_utils.exercises.authoring.variants import Varied
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
     FULL,
@@ -102,45 +103,59 @@ HYPOTENUSE = KernelExercise(
 )
 
 
+def traffic(n: int) -> dict[str, Ask]:
+    """What is asked about a launch of n temperatures."""
+    threads = BLOCK * ceil_div(n, BLOCK)
+    floats_alone = "That is the number of floats. How many bytes does a float of 32 bits have?"
+    without = f"{threads} threads are launched, but the last {threads - n} have no element"
+    return {
+        "bytes_read": Ask(
+            "bytes that the threads read from x",
+            n,
+            lambda counts: counts.global_load_bytes,
+            {
+                n: floats_alone,
+                4 * threads: f"{without} to read.",
+                8 * n: "Reading and writing together; here only the reading is asked for.",
+                32 * n: "Those are bits. A byte has 8 of them.",
+            },
+        ),
+        "bytes_written": Ask(
+            "bytes that the threads write to y",
+            n,
+            lambda counts: counts.global_store_bytes,
+            {
+                n: floats_alone,
+                4 * threads: f"{without} to write.",
+                8 * n: "Reading and writing together; here only the writing is asked for.",
+                32 * n: "Those are bits. A byte has 8 of them.",
+            },
+        ),
+        "flops": Ask(
+            "floating-point operations",
+            n,
+            lambda counts: counts.flops,
+            {
+                n: "One element takes a subtraction and a multiplication.",
+                3 * n: "5 / 9 is known when the kernel is compiled: no thread divides.",
+                2 * threads: "The threads without an element compute nothing.",
+            },
+        ),
+    }
+
+
 PREDICT_TRAFFIC = NumberExercise(
     source="03_gpu_introduction/celsius.cu",
     kernel="celsius",
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
     launch=one_thread_each,
-    asks={
-        "bytes_read": Ask(
-            "bytes that the threads read from x",
-            1000,
-            lambda counts: counts.global_load_bytes,
-            {
-                1000: "That is the number of floats. How many bytes does a float of 32 bits have?",
-                4096: "1024 threads are launched, but the last 24 have no element to read.",
-                8000: "Reading and writing together; here only the reading is asked for.",
-                32000: "Those are bits. A byte has 8 of them.",
-            },
-        ),
-        "bytes_written": Ask(
-            "bytes that the threads write to y",
-            1000,
-            lambda counts: counts.global_store_bytes,
-            {
-                1000: "That is the number of floats. How many bytes does a float of 32 bits have?",
-                4096: "1024 threads are launched, but the last 24 have no element to write.",
-                8000: "Reading and writing together; here only the writing is asked for.",
-                32000: "Those are bits. A byte has 8 of them.",
-            },
-        ),
-        "flops": Ask(
-            "floating-point operations",
-            1000,
-            lambda counts: counts.flops,
-            {
-                1000: "One element takes a subtraction and a multiplication.",
-                3000: "5 / 9 is known when the kernel is compiled: no thread divides.",
-                2048: "The threads without an element compute nothing.",
-            },
-        ),
-    },
+    asks=traffic(1000),
+    varied=Varied(
+        {"n": (1000, 600, 700, 900, 1100, 1300, 1500)},
+        fields=lambda n: {"asks": traffic(n)},
+        texts=("on {n} temperatures, in {blocks} blocks",),
+        words=lambda n: {"blocks": ceil_div(n, BLOCK)},
+    ),
 )
 
 

@@ -17,6 +17,7 @@ from course_utils.exercises.authoring.spec import (
     PythonExercise,
     Target,
 )
+from course_utils.exercises.authoring.variants import Varied
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
     FULL,
@@ -27,6 +28,7 @@ from course_utils.exercises.authoring.vectors import (
 from course_utils.exercises.authoring.worked import Worked
 
 ODD_BLOCK = 80  # threads: two warps and a half
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 MANY_BLOCKS = 21_847  # the last one's warps have numbers that 16 bits cannot hold
 
 
@@ -57,37 +59,67 @@ WARP_AND_LANE = KernelExercise(
 )
 
 
+def warps_of(
+    even: tuple[int, int], uneven: tuple[int, int], wasteful: tuple[int, int]
+) -> dict[str, Ask]:
+    """What is asked about three launches, each of so many blocks and threads."""
+    blocks, threads = uneven
+    few, lanes = wasteful
+    return {
+        "even": Ask(
+            f"{even[0]} blocks of {even[1]} threads",
+            even,
+            lambda counts: counts.global_store_requests,
+            {
+                even[0] * even[1]: "Those are the threads. A warp has 32 of them.",
+                even[1] // 32: "That is for one block.",
+            },
+        ),
+        "uneven": Ask(
+            f"{blocks} blocks of {threads} threads",
+            uneven,
+            lambda counts: counts.global_store_requests,
+            {
+                ceil_div(blocks * threads, 32): "Warps do not reach into the next block: round up "
+                "in each block.",
+                blocks * (threads // 32): f"The last {threads % 32} threads of each block need a "
+                "warp, too.",
+            },
+        ),
+        "wasteful": Ask(
+            f"{few} blocks of {lanes} threads",
+            wasteful,
+            lambda counts: counts.global_store_requests,
+            {
+                ceil_div(few * lanes, 32): f"{few * lanes} / 32 rounded up; but a warp belongs to "
+                "one block.",
+                few * (lanes // 32): f"Thread {lanes - 1} of each block is the "
+                f"{'33rd' if lanes == 33 else f'{lanes}th'}: which warp is it in?",
+            },
+        ),
+    }
+
+
 COUNT_WARPS = NumberExercise(
     source="03_gpu_introduction/exercises/one_store_each.cu",
     kernel="one_store_each",
     inputs=lambda rng, size: {"y": empty(size[0] * size[1], np.int32)},
     launch=lambda size: Launch((size[0],), (size[1],)),
-    asks={
-        "even": Ask(
-            "4 blocks of 256 threads",
-            (4, 256),
-            lambda counts: counts.global_store_requests,
-            {1024: "Those are the threads. A warp has 32 of them.", 8: "That is for one block."},
-        ),
-        "uneven": Ask(
-            "7 blocks of 100 threads",
-            (7, 100),
-            lambda counts: counts.global_store_requests,
-            {
-                22: "Warps do not reach into the next block: round up in each block.",
-                21: "The last 4 threads of each block need a warp, too.",
-            },
-        ),
-        "wasteful": Ask(
-            "10 blocks of 33 threads",
-            (10, 33),
-            lambda counts: counts.global_store_requests,
-            {
-                11: "330 / 32 rounded up; but a warp belongs to one block.",
-                10: "Thread 32 of each block is the 33rd: which warp is it in?",
-            },
-        ),
-    },
+    asks=warps_of((4, 256), (7, 100), (10, 33)),
+    varied=Varied(
+        {
+            "even": ((4, 256), (3, 128), (5, 192), (6, 512), (9, 64)),
+            "uneven": ((7, 100), (5, 80), (9, 72), (6, 200), (11, 110)),
+            "wasteful": ((10, 33), (12, 65), (20, 33), (8, 97), (14, 65)),
+        },
+        fields=lambda **launches: {"asks": warps_of(**launches)},
+        texts=("A block of {threads} threads has {full} full warps and one with {rest} threads",),
+        words=lambda even, uneven, wasteful: {
+            "threads": uneven[1],
+            "full": uneven[1] // 32,
+            "rest": uneven[1] % 32,
+        },
+    ),
 )
 
 
@@ -120,6 +152,39 @@ WAVES = PythonExercise(
 )
 
 
+def passes_of(threads: int, border: int) -> dict[str, Ask]:
+    """What is asked about three ways in which the threads of a block choose."""
+    warps = threads // 32
+    return {
+        "every_other": Ask(
+            f"{threads} threads, every second one chooses a (period 2, part 1)",
+            (threads, 2, 1),
+            lambda counts: counts.global_store_requests,
+            {
+                warps: f"There are {warps} warps, and the lanes of each disagree.",
+                threads: "One for each thread; but a store is made for all lanes of a path at "
+                "once.",
+                2: "That is one warp's part.",
+            },
+        ),
+        "by_warp": Ask(
+            f"{threads} threads, the first 32 of every 64 choose a (period 64, part 32)",
+            (threads, 64, 32),
+            lambda counts: counts.global_store_requests,
+            {2 * warps: "Threads 0 to 31 are one warp: do they disagree with each other?"},
+        ),
+        "one_border": Ask(
+            f"{threads} threads, the first {border} choose a (period {threads}, part {border})",
+            (threads, threads, border),
+            lambda counts: counts.global_store_requests,
+            {
+                warps: "Look at the warp with threads 32 to 63: the border is in its middle.",
+                2 * warps: "Only one warp has the border inside it. The others agree.",
+            },
+        ),
+    }
+
+
 PREDICT_PASSES = NumberExercise(
     source="03_gpu_introduction/exercises/passes.cu",
     kernel="passes",
@@ -130,33 +195,16 @@ PREDICT_PASSES = NumberExercise(
         **int32s(period=size[1], part=size[2]),
     },
     launch=lambda size: Launch((1,), (size[0],)),
-    asks={
-        "every_other": Ask(
-            "128 threads, every second one chooses a (period 2, part 1)",
-            (128, 2, 1),
-            lambda counts: counts.global_store_requests,
-            {
-                4: "There are 4 warps, and the lanes of each disagree.",
-                128: "One for each thread; but a store is made for all lanes of a path at once.",
-                2: "That is one warp's part.",
-            },
-        ),
-        "by_warp": Ask(
-            "128 threads, the first 32 of every 64 choose a (period 64, part 32)",
-            (128, 64, 32),
-            lambda counts: counts.global_store_requests,
-            {8: "Threads 0 to 31 are one warp: do they disagree with each other?"},
-        ),
-        "one_border": Ask(
-            "128 threads, the first 40 choose a (period 128, part 40)",
-            (128, 128, 40),
-            lambda counts: counts.global_store_requests,
-            {
-                4: "Look at the warp with threads 32 to 63: the border is in its middle.",
-                8: "Only one warp has the border inside it. The others agree.",
-            },
-        ),
-    },
+    asks=passes_of(128, 40),
+    varied=Varied(
+        {"threads": (128, 192, 256, 320, 384), "border": (40, 36, 44, 50, 58)},
+        fields=lambda threads, border: {"asks": passes_of(threads, border)},
+        texts=("each of the {warps} warps", "the last {others} warps agree"),
+        words=lambda threads, border: {
+            "warps": threads // 32,
+            "others": NUMBERS[threads // 32 - 2],
+        },
+    ),
 )
 
 

@@ -20,6 +20,7 @@ from course_utils.exercises.authoring.spec import (
     NumberExercise,
     Target,
 )
+from course_utils.exercises.authoring.variants import Varied
 from course_utils.exercises.authoring.vectors import (
     BLOCK,
     FULL,
@@ -248,13 +249,16 @@ def filled_again(counts: Counts) -> str:
     )
 
 
+def largest_of(given: dict, width: int) -> dict:
+    """The largest of each window of so many elements, shorter ones at the end."""
+    padded = np.concatenate([given["x"], np.full(width - 1, -np.inf, np.float32)])
+    return {"y": np.lib.stride_tricks.sliding_window_view(padded, width).max(axis=1)}
+
+
+WIDTHS = {10: "ten", 12: "twelve", 16: "sixteen", 20: "twenty", 24: "twenty-four"}
 WINDOW_MAX = KernelExercise(
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
-    reference=lambda given: {
-        "y": np.lib.stride_tricks.sliding_window_view(
-            np.concatenate([given["x"], np.full(15, -np.inf, np.float32)]), 16
-        ).max(axis=1)
-    },
+    reference=lambda given: largest_of(given, 16),
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
@@ -282,6 +286,24 @@ WINDOW_MAX = KernelExercise(
         mistake=filled_again,
     ),
     formerly=("03.window_max",),
+    varied=Varied(
+        {"width": (16, 10, 12, 20, 24)},
+        fields=lambda width: {"reference": lambda given: largest_of(given, width)},
+        texts=(
+            "use {word} times",
+            "the largest of the {width} that begin",
+            "the {halo} elements after",
+            "reads the {width} elements",
+            "the first {halo} threads",
+            "from 1 to {halo}.",
+            "256 + {halo} elements",
+            "256 * {width}.",
+            "All {word} reads",
+            "x[i + {halo}]",
+            "kWindow = {width};",
+        ),
+        words=lambda width: {"halo": width - 1, "word": WIDTHS[width]},
+    ),
 )
 
 
@@ -485,6 +507,42 @@ HIGHEST = KernelExercise(
 )
 
 
+def atomics_of(n: int, large: int) -> dict[str, Ask]:
+    """What is asked about two launches, of n and of ``large`` integers."""
+    blocks = ceil_div(n, BLOCK)
+    threads = blocks * BLOCK
+    last_one = "Round up: the last block is there too, though it is only partly full."
+    return {
+        "in_shared": Ask(
+            f"n = {n}: atomics on shared memory",
+            n,
+            atomics_on("shared"),
+            {
+                n: "Only threads whose number is even add anything.",
+                threads: "That is the number of threads; which of them reach the atomicAdd?",
+                threads // 2: f"{threads - n} threads of the last block have no element.",
+            },
+        ),
+        "in_global": Ask(
+            f"n = {n}: atomics on global memory",
+            n,
+            atomics_on("global"),
+            {
+                n // 2: "Those go to shared memory. Who adds to count?",
+                n // BLOCK: last_one,
+                1: "One thread of each block does it. How many blocks has the launch?",
+                threads: "Look at the if before the last atomicAdd.",
+            },
+        ),
+        "in_global_large": Ask(
+            f"n = {large:,}: atomics on global memory",
+            large,
+            atomics_on("global"),
+            {large // BLOCK: last_one, large // 2: "That many add to shared memory."},
+        ),
+    }
+
+
 PREDICT_ATOMICS = NumberExercise(
     source="04_first_kernels/exercises/count_even.cu",
     kernel="count_even",
@@ -494,38 +552,23 @@ PREDICT_ATOMICS = NumberExercise(
         "n": np.int32(n),
     },
     launch=one_thread_each,
-    asks={
-        "in_shared": Ask(
-            "n = 1000: atomics on shared memory",
-            1000,
-            atomics_on("shared"),
-            {
-                1000: "Only threads whose number is even add anything.",
-                1024: "That is the number of threads; which of them reach the atomicAdd?",
-                512: "24 threads of the last block have no element.",
-            },
+    asks=atomics_of(1000, 100_000),
+    varied=Varied(
+        {
+            "n": (1000, 600, 700, 900, 1300, 1500),
+            "large": (100_000, 50_000, 70_000, 130_000, 200_000),
+        },
+        fields=lambda n, large: {"asks": atomics_of(n, large)},
+        texts=(
+            "Of the numbers 0 to {last}, half",
+            "{n} elements take {blocks} blocks of 256 threads, and {large:,} take {many}.",
         ),
-        "in_global": Ask(
-            "n = 1000: atomics on global memory",
-            1000,
-            atomics_on("global"),
-            {
-                500: "Those go to shared memory. Who adds to count?",
-                3: "Round up: the last block is there too, though it is only partly full.",
-                1: "One thread of each block does it. How many blocks has the launch?",
-                1024: "Look at the if before the last atomicAdd.",
-            },
-        ),
-        "in_global_large": Ask(
-            "n = 100,000: atomics on global memory",
-            100_000,
-            atomics_on("global"),
-            {
-                390: "Round up: the last block is there too, though it is only partly full.",
-                50_000: "That many add to shared memory.",
-            },
-        ),
-    },
+        words=lambda n, large: {
+            "last": n - 1,
+            "blocks": ceil_div(n, BLOCK),
+            "many": ceil_div(large, BLOCK),
+        },
+    ),
 )
 
 

@@ -22,21 +22,19 @@ from course_utils.exercises.authoring.spec import (
     PythonExercise,
     Target,
 )
+from course_utils.exercises.authoring.variants import ORDINALS, Varied
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each, spare_blocks
 from course_utils.exercises.authoring.worked import Worked
 
 ROOM, OPTINS = 48 * 1024, (227 * 1024, 163 * 1024, 99 * 1024, 64 * 1024)
 
-PREDICT_SECTORS = NumberExercise(
-    source="04_first_kernels/exercises/strided_read.cu",
-    kernel="strided_read",
-    inputs=lambda rng, stride: {
-        "x": floats(rng, 32 * stride),
-        "y": empty(32),
-        "stride": np.int32(stride),
-    },
-    launch=lambda stride: Launch((1,), (32,)),
-    asks={
+PARTS = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 6: "a sixth"}
+
+
+def sectors_of(near: int, far: int) -> dict[str, Ask]:
+    """What is asked about three strides: 1, one below 8, and one from 8 on."""
+    apart = f"Two neighbours are {4 * near} bytes apart: "
+    return {
         "neighbours": Ask(
             "stride 1: the 32 threads read 32 neighbouring floats",
             1,
@@ -47,26 +45,45 @@ PREDICT_SECTORS = NumberExercise(
                 128: "That is the number of bytes. How many bytes does a sector hold?",
             },
         ),
-        "every_second": Ask(
-            "stride 2: every second float",
-            2,
+        f"every_{ORDINALS[near]}": Ask(
+            f"stride {near}: every {ORDINALS[near]} float",
+            near,
             lambda counts: counts.global_load_sectors,
             {
-                4: "Only half of each sector is used now, so the warp needs more of them.",
-                16: "Two neighbours are 8 bytes apart: how many of them are in one sector?",
-                32: "Two neighbours are 8 bytes apart: some of them still share a sector.",
+                4: f"Only {PARTS[near]} of each sector is used now, so the warp needs more of "
+                "them.",
+                16: f"{apart}how many of them are in one sector?",
+                32: f"{apart}some of them still share a sector.",
             },
         ),
-        "every_eighth": Ask(
-            "stride 8: every eighth float",
-            8,
+        f"every_{ORDINALS[far]}": Ask(
+            f"stride {far}: every {ORDINALS[far]} float",
+            far,
             lambda counts: counts.global_load_sectors,
             {
-                16: "Neighbours are 8 * 4 = 32 bytes apart: do two of them still share a sector?",
+                16: f"Neighbours are {far} * 4 = {4 * far} bytes apart: do two of them still share "
+                "a sector?",
                 256: "No thread reads more than one float, and a float lies in one sector.",
             },
         ),
+    }
+
+
+PREDICT_SECTORS = NumberExercise(
+    source="04_first_kernels/exercises/strided_read.cu",
+    kernel="strided_read",
+    inputs=lambda rng, stride: {
+        "x": floats(rng, 32 * stride),
+        "y": empty(32),
+        "stride": np.int32(stride),
     },
+    launch=lambda stride: Launch((1,), (32,)),
+    asks=sectors_of(2, 8),
+    varied=Varied(
+        {"near": (2, 3, 4, 5, 6), "far": (8, 9, 10, 12, 16)},
+        fields=lambda near, far: {"asks": sectors_of(near, far)},
+        texts=("How many with stride {near}, and with stride {far}?",),
+    ),
 )
 
 
@@ -130,40 +147,47 @@ WHY_IS_THIS_SLOW = KernelExercise(
 )
 
 
-PREDICT_WAVEFRONTS = NumberExercise(
-    source="04_first_kernels/exercises/strided_tile.cu",
-    kernel="strided_tile",
-    inputs=lambda rng, stride: {"x": floats(rng, 1024), "y": empty(32), "stride": np.int32(stride)},
-    launch=lambda stride: Launch((1,), (32,)),
-    asks={
-        "stride_2": Ask(
-            "stride 2",
-            2,
+COUNTED = {2: "Two", 4: "Four", 8: "Eight", 16: "Sixteen"}
+
+
+def wavefronts_of(even: int, longer: int, odd: int) -> dict[str, Ask]:
+    """What is asked about four strides, of which the last is 0."""
+    banks, again = 32 // math.gcd(even, 32), 32 // math.gcd(longer, 32)
+    word = longer * again
+    return {
+        f"stride_{even}": Ask(
+            f"stride {even}",
+            even,
             lambda counts: counts.shared_load_wavefronts,
             {
-                1: "Thread 0 wants word 0, thread 16 word 32: which banks are those?",
-                16: "16 banks are in use. How many threads want each of them?",
-                8: "That is the number of sectors of a global load; here banks count.",
+                1: f"Thread 0 wants word 0, thread {banks} word {even * banks}: which banks are "
+                "those?",
+                banks: f"{banks} banks are in use. How many threads want each of them?",
+                min(4 * even, 32): "That is the number of sectors of a global load; here banks "
+                "count.",
             },
         ),
-        "stride_12": Ask(
-            "stride 12",
-            12,
+        f"stride_{longer}": Ask(
+            f"stride {longer}",
+            longer,
             lambda counts: counts.shared_load_wavefronts,
             {
-                12: "Thread 8 wants word 96, and 96 = 3 * 32: it is in bank 0, as thread 0 is. "
-                "Which other threads are?",
+                longer: f"Thread {again} wants word {word}, and {word} = {word // 32} * 32: it is "
+                "in bank 0, as thread 0 is. Which other threads are?",
                 1: "Go on until you meet bank 0 again: which thread is it?",
-                8: "Eight is the number of banks in use. How many threads share each?",
+                again: f"{COUNTED[again]} is the number of banks in use. How many threads share "
+                "each?",
             },
         ),
-        "stride_31": Ask(
-            "stride 31",
-            31,
+        f"stride_{odd}": Ask(
+            f"stride {odd}",
+            odd,
             lambda counts: counts.shared_load_wavefronts,
             {
-                31: "Thread 1 is in bank 31, thread 2 in bank 30: do two threads ever meet?",
-                32: "That would be one bank for all. Thread 0 is in bank 0, thread 1 in bank 31.",
+                odd: f"Thread 1 is in bank {odd % 32}, thread 2 in bank {2 * odd % 32}: do two "
+                "threads ever meet?",
+                32: "That would be one bank for all. Thread 0 is in bank 0, thread 1 in bank "
+                f"{odd % 32}.",
             },
         ),
         "stride_0": Ask(
@@ -172,7 +196,19 @@ PREDICT_WAVEFRONTS = NumberExercise(
             lambda counts: counts.shared_load_wavefronts,
             {32: "They want the same bank, but also the same word: it is read once for all."},
         ),
-    },
+    }
+
+
+PREDICT_WAVEFRONTS = NumberExercise(
+    source="04_first_kernels/exercises/strided_tile.cu",
+    kernel="strided_tile",
+    inputs=lambda rng, stride: {"x": floats(rng, 1024), "y": empty(32), "stride": np.int32(stride)},
+    launch=lambda stride: Launch((1,), (32,)),
+    asks=wavefronts_of(2, 12, 31),
+    varied=Varied(
+        {"even": (2, 4, 6, 8, 10), "longer": (12, 20, 22, 24, 28), "odd": (31, 33, 29, 27, 25)},
+        fields=lambda **strides: {"asks": wavefronts_of(**strides)},
+    ),
 )
 
 

@@ -19,12 +19,68 @@ from course_utils.exercises.authoring.spec import (
     NumberExercise,
     Target,
 )
+from course_utils.exercises.authoring.variants import Varied
 from course_utils.exercises.authoring.vectors import (
+    BLOCK,
     FULL,
     one_thread_each,
     spare_blocks,
 )
 from course_utils.exercises.authoring.worked import Worked
+
+
+def counters_of(n: int, shift: int) -> dict[str, Ask]:
+    """What is asked about n elements, a multiple of 32 and 8 more, and about a shift below 8."""
+    full = n // 32
+    warps = full + 1
+    return {
+        "ffma": Ask(
+            f"n = {n}, shift 0: smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+            (n, 0),
+            lambda counts: counts.operations.get("ffma", 0),
+            {
+                BLOCK * ceil_div(n, BLOCK): "That is the number of threads, and the guard lets "
+                "fewer of them through.",
+                2 * n: "An FMA is one instruction for a product and a sum, and ncu counts it once.",
+                warps: "Warps execute that many. `thread_inst` counts the threads that take part.",
+            },
+        ),
+        "load_requests": Ask(
+            f"n = {n}, shift 0: l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+            (n, 0),
+            lambda counts: counts.global_load_requests,
+            {
+                warps: "Each warp loads from x and from y.",
+                2 * full: "Round up: the last warp has 8 elements, and asks for them like any "
+                "other.",
+                2 * n: "A request is made by a whole warp, not by a thread.",
+                64 * n: "A request is made by a whole warp, not by a thread.",
+            },
+        ),
+        "load_sectors": Ask(
+            f"n = {n}, shift 0: l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+            (n, 0),
+            lambda counts: counts.global_load_sectors,
+            {
+                n // 8: "That is x alone.",
+                8 * warps: "The last warp has 8 elements: how many sectors are those?",
+                3 * n // 8: "Loads only: the store of y is another counter.",
+            },
+        ),
+        "shifted_sectors": Ask(
+            f"n = {n}, shift {shift}: the same counter",
+            (n, shift),
+            lambda counts: counts.global_load_sectors,
+            {
+                n // 4: f"The 32 floats of a warp now begin {4 * shift} bytes after an edge and "
+                "end after one.",
+                n // 4 + 1: "Every warp begins after an edge and ends after another, not just one.",
+                5 * warps + n // 8: "The last warp has 8 elements only: 32 bytes, across one edge.",
+                2 * (5 * full + 2): "Only x is shifted.",
+            },
+        ),
+    }
+
 
 PREDICT_COUNTERS = NumberExercise(
     source="04_first_kernels/exercises/shifted_axpy.cu",
@@ -36,50 +92,23 @@ PREDICT_COUNTERS = NumberExercise(
         **int32s(shift=size[1], n=size[0]),
     },
     launch=lambda size: one_thread_each(size[0]),
-    asks={
-        "ffma": Ask(
-            "n = 1000, shift 0: smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
-            (1000, 0),
-            lambda counts: counts.operations.get("ffma", 0),
-            {
-                1024: "That is the number of threads, and the guard lets fewer of them through.",
-                2000: "An FMA is one instruction for a product and a sum, and ncu counts it once.",
-                32: "Warps execute that many. `thread_inst` counts the threads that take part.",
-            },
+    asks=counters_of(1000, 1),
+    varied=Varied(
+        {"n": (1000, 616, 744, 872, 1128, 1256), "shift": (1, 2, 3, 5, 6)},
+        fields=lambda n, shift: {"asks": counters_of(n, shift)},
+        texts=(
+            "{n} elements are {full} full warps",
+            "two loads, {warps} warps",
+            "{n} floats are {bytes} bytes",
+            "Shifted by {apart} bytes",
         ),
-        "load_requests": Ask(
-            "n = 1000, shift 0: l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-            (1000, 0),
-            lambda counts: counts.global_load_requests,
-            {
-                32: "Each warp loads from x and from y.",
-                62: "Round up: the last warp has 8 elements, and asks for them like any other.",
-                2000: "A request is made by a whole warp, not by a thread.",
-                64000: "A request is made by a whole warp, not by a thread.",
-            },
-        ),
-        "load_sectors": Ask(
-            "n = 1000, shift 0: l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-            (1000, 0),
-            lambda counts: counts.global_load_sectors,
-            {
-                125: "That is x alone.",
-                256: "The last warp has 8 elements: how many sectors are those?",
-                375: "Loads only: the store of y is another counter.",
-            },
-        ),
-        "shifted_sectors": Ask(
-            "n = 1000, shift 1: the same counter",
-            (1000, 1),
-            lambda counts: counts.global_load_sectors,
-            {
-                250: "The 32 floats of a warp now begin 4 bytes after an edge and end after one.",
-                251: "Every warp begins after an edge and ends after another, not just one.",
-                285: "The last warp has 8 elements only: 32 bytes, across one edge.",
-                314: "Only x is shifted.",
-            },
-        ),
-    },
+        words=lambda n, shift: {
+            "full": n // 32,
+            "warps": n // 32 + 1,
+            "bytes": 4 * n,
+            "apart": 4 * shift,
+        },
+    ),
 )
 
 

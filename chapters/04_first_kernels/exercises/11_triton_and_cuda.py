@@ -18,27 +18,24 @@ from course_utils.exercises.authoring.spec import (
     PythonExercise,
     Target,
 )
+from course_utils.exercises.authoring.variants import Varied
 from course_utils.exercises.authoring.worked import Worked
 
-PREDICT_PROGRAMS = NumberExercise(
-    source="04_first_kernels/exercises/vec_add_dealt.cu",
-    kernel="vec_add_dealt",
-    inputs=lambda rng, n: {
-        "a": floats(rng, n),
-        "b": floats(rng, n),
-        "c": empty(n),
-        "n": np.int32(n),
-    },
-    launch=lambda n: Launch((ceil_div(n, 1024),), (128,)),
-    asks={
+LANES = {3: "three", 5: "five", 6: "six", 10: "ten", 20: "twenty"}
+
+
+def programs_of(n: int, some: int) -> dict[str, Ask]:
+    """What is asked about launches of n, of 1024 and of ``some`` elements: 512 and a few more."""
+    return {
         "programs": Ask(
-            "n = 10,000: programs",
-            10_000,
+            f"n = {n:,}: programs",
+            n,
             lambda counts: counts.opcodes["ret"] / 128,  # every thread returns once
             {
-                9: "Round up: the rest needs a program, too.",
-                40: "That is for 256 elements a block. Here a block takes 1024.",
-                79: "128 is the number of threads. How many elements does each of them take?",
+                n // 1024: "Round up: the rest needs a program, too.",
+                ceil_div(n, 256): "That is for 256 elements a block. Here a block takes 1024.",
+                ceil_div(n, 128): "128 is the number of threads. How many elements does each of "
+                "them take?",
             },
         ),
         "requests": Ask(
@@ -52,17 +49,42 @@ PREDICT_PROGRAMS = NumberExercise(
                 512: "That counts lanes. A request is made by a whole warp.",
             },
         ),
-        "of_524": Ask(
-            "n = 524: requests to load, of all warps",
-            524,
+        f"of_{some}": Ask(
+            f"n = {some}: requests to load, of all warps",
+            some,
             lambda counts: counts.global_load_requests,
             {
                 16: "In the second turn most warps have no element: they load nothing.",
-                8: "The first turn covers 512 elements. Who takes the other 12?",
+                8: f"The first turn covers 512 elements. Who takes the other {some - 512}?",
                 9: "There are two arrays to load from, in the second turn, too.",
             },
         ),
+    }
+
+
+PREDICT_PROGRAMS = NumberExercise(
+    source="04_first_kernels/exercises/vec_add_dealt.cu",
+    kernel="vec_add_dealt",
+    inputs=lambda rng, n: {
+        "a": floats(rng, n),
+        "b": floats(rng, n),
+        "c": empty(n),
+        "n": np.int32(n),
     },
+    launch=lambda n: Launch((ceil_div(n, 1024),), (128,)),
+    asks=programs_of(10_000, 524),
+    varied=Varied(
+        {
+            "n": (10_000, 5_000, 6_000, 9_000, 12_000, 14_000),
+            "some": (524, 532, 536, 552, 592),
+        },
+        fields=lambda n, some: {"asks": programs_of(n, some)},
+        texts=(
+            "Of {some} elements {left} are left for the second iteration: {lanes} lanes",
+            "With {some} elements the second iteration has work for {lanes} lanes",
+        ),
+        words=lambda n, some: {"left": some - 512, "lanes": LANES[(some - 512) // 4]},
+    ),
 )
 
 

@@ -16,6 +16,7 @@ from course_utils.exercises.authoring.spec import (
     PythonExercise,
     Target,
 )
+from course_utils.exercises.authoring.variants import Varied
 from course_utils.exercises.authoring.worked import Worked
 
 from .common import FEW_OPERANDS, chosen, matrices, no_more_arithmetic, product, tiles_read_once
@@ -129,6 +130,68 @@ WHY_NOT = PythonExercise(
 )
 
 
+COUNTED = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven"}
+
+
+def rounds_of(slots: int) -> dict[str, Ask]:
+    """What is asked about a GPU of so many multiprocessors, with 512, 32 and 1,024 tiles."""
+    full, last = divmod(512, slots)
+    offered = (full + 1) * slots
+    return {
+        "waves": Ask(
+            "4096 x 4096 in tiles of 128 x 256, one block for each multiprocessor: waves",
+            (512, slots),
+            lambda counts: counts.barriers / slots,
+            {
+                512: "That is the number of tiles. How many are computed at the same time?",
+                full: f"{COUNTED[full].capitalize()} waves are {full * slots} tiles. What of the "
+                "rest?",
+            },
+        ),
+        "idle": Ask(
+            "Of the same: multiprocessors that are idle in the last wave",
+            (512, slots),
+            lambda counts: counts.global_atomic_requests,
+            {last: "That many have a tile in the last wave. The others are idle."},
+        ),
+        "gain": Ask(
+            "Of the same: the largest gain, as a factor, if none were idle",
+            (512, slots),
+            lambda counts: counts.barriers / counts.global_store_requests,
+            {
+                slots / last: f"{slots} / {last} is the gain in the last wave alone, one of "
+                f"{COUNTED[full + 1]}.",
+                512 / offered: "That is the part of the GPU that is busy. The gain is its inverse.",
+            },
+        ),
+        "idle_small": Ask(
+            "1024 x 1024 in tiles of 128 x 256: idle multiprocessors in the last wave",
+            (32, slots),
+            lambda counts: counts.global_atomic_requests,
+            {32: "There are 32 tiles, each busies one. The others are idle."},
+        ),
+        "waves_pairs": Ask(
+            "4096 x 4096 in tiles of 128 x 128, two blocks on a multiprocessor: waves",
+            (1024, 2 * slots),
+            lambda counts: counts.barriers / (2 * slots),
+            {ceil_div(1024, slots): f"Two blocks on each multiprocessor are {2 * slots} slots."},
+        ),
+    }
+
+
+def words_for(slots: int) -> dict[str, str]:
+    """The same GPU in the words of the page."""
+    waves = ceil_div(512, slots)
+    idle = (slots - 32) / slots
+    return {
+        "exact": f"{512 / slots:.2f}",
+        "waves": COUNTED[waves],
+        "offered": f"{waves * slots}",
+        "more": f"{waves * slots / 512 - 1:.0%}".replace("%", " %"),
+        "idle": "three quarters" if round(4 * idle, 1) == 3 else f"{idle:.0%}".replace("%", " %"),
+    }
+
+
 PREDICT_ROUNDS = NumberExercise(
     source="06_matmul_and_fft/exercises/rounds.cu",
     kernel="rounds",
@@ -138,45 +201,19 @@ PREDICT_ROUNDS = NumberExercise(
         "idle": np.zeros(1, np.int32),
     },
     launch=lambda size: Launch((size[1],), (32,)),
-    asks={
-        "waves": Ask(
-            "4096 x 4096 in tiles of 128 x 256, one block for each multiprocessor: waves",
-            (512, 132),
-            lambda counts: counts.barriers / 132,
-            {
-                512: "That is the number of tiles. How many are computed at the same time?",
-                3: "Three waves are 396 tiles. What of the rest?",
-            },
+    asks=rounds_of(132),
+    varied=Varied(
+        {"slots": (132, 80, 84, 108, 114, 144)},
+        fields=lambda slots: {"asks": rounds_of(slots)},
+        texts=(
+            "A GPU of {slots} multiprocessors",
+            "`-(-512 // {slots})`",
+            "512 tiles are {exact} waves of {slots}, so {waves} are needed, and {offered} slots "
+            "are offered for 512 tiles: {more}\nmore",
+            "at 1024 × 1024 {idle} of the GPU stand idle",
         ),
-        "idle": Ask(
-            "Of the same: multiprocessors that are idle in the last wave",
-            (512, 132),
-            lambda counts: counts.global_atomic_requests,
-            {116: "That many have a tile in the last wave. The others are idle."},
-        ),
-        "gain": Ask(
-            "Of the same: the largest gain, as a factor, if none were idle",
-            (512, 132),
-            lambda counts: counts.barriers / counts.global_store_requests,
-            {
-                1.1379310344827587: "132 / 116 is the gain in the last wave alone, one of four.",
-                0.9696969696969697: "That is the part of the GPU that is busy. The gain is its "
-                "inverse.",
-            },
-        ),
-        "idle_small": Ask(
-            "1024 x 1024 in tiles of 128 x 256: idle multiprocessors in the last wave",
-            (32, 132),
-            lambda counts: counts.global_atomic_requests,
-            {32: "There are 32 tiles, each busies one. The others are idle."},
-        ),
-        "waves_pairs": Ask(
-            "4096 x 4096 in tiles of 128 x 128, two blocks on a multiprocessor: waves",
-            (1024, 264),
-            lambda counts: counts.barriers / 264,
-            {8: "Two blocks on each multiprocessor are 264 slots."},
-        ),
-    },
+        words=words_for,
+    ),
 )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
@@ -11,6 +14,7 @@ from course_utils.exercises.authoring.domain import Domain
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
+from course_utils.exercises.authoring.variants import Varied
 
 from .common import (
     HALF_OPERANDS,
@@ -55,11 +59,48 @@ def marks_made(counts: Counts) -> float:
     return counts.global_store_bytes / 4
 
 
-FRAGMENT_PLACE = NumberExercise(
-    inputs=lambda rng, what: {
+def ones_at(row: int, k: int, column: int) -> Callable[[np.random.Generator, int], dict[str, Any]]:
+    """The inputs for a 1 at A(row, k) and one at B(k, column)."""
+    return lambda rng, what: {
         "marks": empty(32, np.int32),
-        **int32s(row=13, k=14, column=2, what=what),
-    },
+        **int32s(row=row, k=k, column=column, what=what),
+    }
+
+
+def other_places(row: int, k: int, column: int) -> dict[str, Any]:
+    """What a class is asked about other elements of the lower half of A, and of its right half."""
+    same = f"There are only 32 lanes: row {row} belongs to the same lanes as row {row - 8}."
+    anew = f"Pairs begin anew at k = 8: k = {k} is in pair {(k - 8) // 2}, from 0."
+    lower = f"Row {row} is in the lower half, and column {k} is in the right half."
+    inside, pair = row - 8, (k - 8) // 2
+    return {
+        "inputs": ones_at(row, k, column),
+        "asks": {
+            "lane_a": Ask(
+                f"the lane that holds A({row}, {k})",
+                0,
+                marks_made,
+                {4 * row + pair: same, 4 * inside + k // 2: anew},
+            ),
+            "register_a": Ask("its register, from 0 to 3", 1, marks_made, {1: lower, 2: lower}),
+            "lane_b": Ask(
+                f"the lane that holds B({k}, {column})",
+                2,
+                marks_made,
+                {4 * column + k // 2: anew},
+            ),
+            "lane_c": Ask(
+                f"the lane that holds C({row}, {column})",
+                3,
+                marks_made,
+                {4 * row + column // 2: same},
+            ),
+        },
+    }
+
+
+FRAGMENT_PLACE = NumberExercise(
+    inputs=ones_at(13, 14, 2),
     launch=lambda what: Launch((1,), (32,)),
     asks={
         "lane_a": Ask(
@@ -101,6 +142,20 @@ FRAGMENT_PLACE = NumberExercise(
             },
         ),
     },
+    varied=Varied(
+        {
+            "row": (13, 9, 10, 11, 12, 14, 15),
+            "k": (14, 9, 10, 11, 12, 13, 15),
+            "column": (2, 1, 3, 4, 5, 6),
+        },
+        fields=other_places,
+        texts=(
+            "A({row}, {k})",
+            "B({k}, {column})",
+            "C({row}, {column})",
+            "4 * ({row} % 8) + ({k} % 8) / 2",
+        ),
+    ),
 )
 
 

@@ -7,15 +7,16 @@ import numpy as np
 from . import emulated_runs
 from .spec import NumberExercise
 
-_counted: dict[str, dict[str, float]] = {}
+_counted: dict[tuple[str, str], dict[str, float]] = {}
 
 
 def counted(exercise: NumberExercise) -> dict[str, float]:
     """The right answers by name, from one launch each on the emulator; counted once a session. A
     number of events is an int, a ratio of two a float."""
-    if exercise.id not in _counted:
-        _counted[exercise.id] = _count(exercise)
-    return _counted[exercise.id]
+    key = exercise.id, exercise.seed
+    if key not in _counted:
+        _counted[key] = _count(exercise)
+    return _counted[key]
 
 
 def _count(exercise: NumberExercise) -> dict[str, float]:

@@ -18,6 +18,7 @@ from ...whole_files import write_whole
 from .registry import all_exercises
 from .spec import BaseExercise
 
+OWN_NUMBERS = "This is the course's own exercise. Your class has other numbers."
 PARTS = ("task", "starter", "hints", "solution")
 TAG = "exercise."
 Version = tuple[Path, dict[str, Any], dict[str, Any]]  # of a notebook: as it is, as it should be
@@ -39,8 +40,16 @@ def part_text(exercise: BaseExercise, part: str) -> str:
         return "\n\n".join(
             _folded(f"Hint {number}", hint.strip()) for number, hint in enumerate(exercise.hints, 1)
         )
-    code = f"```{exercise.language}\n{exercise.solution.rstrip()}\n```"
-    return _folded("Solution", f"{code}\n\n{exercise.explanation.strip()}")
+    return _folded("Solution", solution_text(exercise))
+
+
+def solution_text(exercise: BaseExercise) -> str:
+    """The solution with its explanation, in Markdown; for a variant those of the course's own
+    exercise."""
+    own = exercise.own or exercise
+    code = f"```{own.language}\n{own.solution.rstrip()}\n```"
+    text = f"{code}\n\n{own.explanation.strip()}"
+    return f"{OWN_NUMBERS}\n\n{text}" if exercise.own else text
 
 
 def cells(exercise: BaseExercise) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from ...launching.tensor_maps import tensor_map
 from ...paths import KERNELS
 from .launches import Launch
 from .markers import solution_of, starter_of
+from .variants import Changes, Varied, replaced
 
 if TYPE_CHECKING:
     from .domain import Domain, DrawnCases
@@ -84,6 +85,9 @@ class BaseExercise:
     page, and its id, its source and the name of what is to be written from its own name, where the
     spec doesn't give another. ``notebook`` is the notebook's path below ``chapters/``,
     without ``.ipynb``; it follows from the place of the file that holds the exercise.
+
+    ``varied`` are the values that a class's seed may change. A variant has its ``seed``, the
+    course's ``own`` exercise, and the ``changes`` of its texts.
     """
 
     id: str = ""
@@ -95,7 +99,11 @@ class BaseExercise:
     mutants: tuple[Mutant, ...] = ()
     bug: str | None = None
     formerly: tuple[str, ...] = ()
+    varied: Varied | None = None
     notebook: str = field(default="", init=False)
+    seed: str = field(default="", init=False)
+    own: Self | None = field(default=None, init=False)
+    changes: Changes = field(default=(), init=False)
 
     @property
     def language(self) -> str:
@@ -125,7 +133,7 @@ class BaseExercise:
     @property
     def text(self) -> str:
         """The file ``source``, with its markers."""
-        return read_source(KERNELS / self.source)
+        return replaced(read_source(KERNELS / self.source), self.changes)
 
     @property
     def starter(self) -> str:
@@ -143,7 +151,10 @@ class BaseExercise:
         return self.task.strip()
 
     def is_untouched(self, cell: str) -> bool:
-        """True when ``cell`` is the starter, apart from white space."""
+        """True when ``cell`` is the starter, apart from white space. A variant has two: its own,
+        and that of the course."""
+        if self.own is not None and self.own.is_untouched(cell):
+            return True
         return cell.split() == self.starter.split()
 
 

@@ -14,6 +14,7 @@ from ..authoring import kinds
 from ..authoring.launches import Empty
 from ..authoring.registry import find
 from ..authoring.spec import KernelExercise
+from ..authoring.variants import drawn
 from ..isolation.isolated import call, serve
 from .comparison import compared
 from .outcome import Outcome, Timing, simple
@@ -30,7 +31,7 @@ def run_full(
 ) -> Outcome:
     """``outcome`` with the verdict and the timing of the full size (or of ``size``)."""
     size = exercise.full if size is None else size
-    job = {"id": exercise.id, "source": source, "size": size}
+    job = {"id": exercise.id, "seed": exercise.seed, "source": source, "size": size}
     answer = call("course_utils.exercises.judging.full_size", job, seconds)
     where = f"at full size ({size_in_words(size)})"
     if answer.timed_out:
@@ -71,7 +72,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     from ...errors import LessonError
     from ...observing import timing as clock
 
-    exercise = find(job["id"])
+    exercise = drawn(find(job["id"]), job["seed"])
     assert isinstance(exercise, KernelExercise)
     size = tuple(job["size"]) if isinstance(job["size"], list) else job["size"]
     given = exercise.inputs(np.random.default_rng(1), size)

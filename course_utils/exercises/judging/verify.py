@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from ...text_tables import Table
 from ..authoring import kinds
 from ..authoring.registry import find
-from ..authoring.spec import BaseExercise, HostExercise, KernelExercise
+from ..authoring.spec import (
+    BaseExercise,
+    HostExercise,
+    KernelExercise,
+    Mutant,
+    NumberExercise,
+)
+from ..authoring.variants import drawn
 from .runner import check_source, run_source
 
 NOT_PASS = "not pass"
@@ -69,7 +76,9 @@ def proofs(
         texts.append(("solution", exercise.solution, kinds.PASS))
     if solution and gpu and _has_full_size(exercise):
         texts.append((FULL_SIZE, exercise.solution, kinds.PASS))
-    texts += [(m.name, m.apply(exercise.solution), m.kind) for m in exercise.mutants[mutants]]
+    texts += [
+        (m.name, m.apply(exercise.solution), m.kind) for m in wrong_answers(exercise)[mutants]
+    ]
     for name, text, expected in texts:
         start = time.perf_counter()
         if name == FULL_SIZE:
@@ -80,6 +89,20 @@ def proofs(
         yield Proof(exercise.id, name, expected, outcome.kind, str(outcome), seconds)
 
 
+def wrong_answers(exercise: BaseExercise) -> tuple[Mutant, ...]:
+    """Those of the exercise's page. A variant of a prediction has its own instead: each number that
+    is foreseen as wrong."""
+    if not exercise.seed or not isinstance(exercise, NumberExercise):
+        return exercise.mutants
+    found = []
+    for name, right in exercise.counted(exercise).items():
+        for wrong in exercise.asks[name].traps:
+            if wrong != right:
+                change = f"\n{name} = {right:.12g}\n", f"\n{name} = {wrong!r}\n"
+                found.append(Mutant(f"{name} = {wrong:.6g}", kinds.WRONG_NUMBER, (change,)))
+    return tuple(found)
+
+
 def proofs_of_many(exercises: Sequence[BaseExercise], gpu: bool = False) -> Iterator[Proof]:
     """:func:`proofs` of one exercise after the other; without a GPU, on all cores at once."""
     if gpu or len(exercises) == 1:
@@ -87,13 +110,14 @@ def proofs_of_many(exercises: Sequence[BaseExercise], gpu: bool = False) -> Iter
             yield from proofs(exercise, gpu)
         return
     with ProcessPoolExecutor() as pool:
-        for found in pool.map(_proofs_by_name, [exercise.id for exercise in exercises]):
+        names, seeds = zip(*((exercise.id, exercise.seed) for exercise in exercises), strict=True)
+        for found in pool.map(_proofs_by_name, names, seeds):
             yield from found
 
 
-def _proofs_by_name(name: str) -> list[Proof]:
+def _proofs_by_name(name: str, seed: str) -> list[Proof]:
     """For another process, which gets no functions of a spec."""
-    return list(proofs(find(name)))
+    return list(proofs(drawn(find(name), seed)))
 
 
 def _has_full_size(exercise: BaseExercise) -> bool:

@@ -32,7 +32,7 @@ MOST_BESIDE = 12  # numbers of an input, where another has too many
 DUST = 5e-7  # of the largest number
 BEFORE = 2  # elements of them before it
 
-_trials: dict[str, Trial | None] = {}
+_trials: dict[tuple[str, str], Trial | None] = {}
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,12 @@ class _TooMany:
 
 def worked_trial(exercise: KernelExercise) -> Trial | None:
     """The launch of the case, found once a session. None for an exercise without one."""
-    if exercise.id not in _trials:
+    key = exercise.id, exercise.seed
+    if key not in _trials:
         size = worked_size(exercise)
         change = worked_change(exercise)
-        _trials[exercise.id] = None if size is None else Trial(size, SEED, changes=(change,))
-    return _trials[exercise.id]
+        _trials[key] = None if size is None else Trial(size, SEED, changes=(change,))
+    return _trials[key]
 
 
 def case_rows(

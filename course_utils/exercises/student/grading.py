@@ -214,7 +214,7 @@ def _graded(
         worth,
         outcome.kind,
         outcome.verdict.message,
-        _words(source) == _words(exercise.solution),
+        _words(source) == _words((exercise.own or exercise).solution),
         used,
     )
 

@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from ...errors import LessonError
 from ...interrupts import interruptible
 from ...shell import running_shell
-from ..authoring.generate import starter_cell
+from ..authoring.generate import solution_text, starter_cell
 from ..authoring.registry import find
 from ..authoring.spec import BaseExercise
+from ..authoring.variants import drawn
 from ..judging.after_pass import after_pass
 from ..judging.outcome import ExerciseFailed, Outcome
 from ..judging.runner import run_source
 from . import saved_answers
+from .class_variants import class_seed
 
 CELL_LINE = 2  # the body of a cell begins below its magic line
 
@@ -58,8 +60,7 @@ def hint(name: str) -> Note:
 def solution(name: str) -> Note:
     """The course's solution of an exercise, with its explanation."""
     chosen = find_named(name)
-    code = f"```{chosen.language}\n{chosen.solution.rstrip()}\n```"
-    return Note(f"{code}\n\n{chosen.explanation.strip()}")
+    return Note(solution_text(chosen))
 
 
 def answer(name: str) -> str | None:
@@ -86,12 +87,13 @@ def restore(name: str) -> Note:
 
 
 def find_named(name: str) -> BaseExercise:
-    """The exercise that a learner calls ``name``. Raises LessonError with the closest ids."""
+    """The exercise that a learner calls ``name``, with the class's numbers. Raises LessonError with
+    the closest ids."""
     name = name.strip()
     if not name:
         raise LessonError("Name the exercise, as in %%exercise 04.saxpy")
     try:
-        return find(name)
+        return drawn(find(name), class_seed())
     except KeyError as error:
         raise LessonError(error.args[0]) from None
 

@@ -24,7 +24,9 @@ from ...text_tables import size_in_words
 from ...whole_files import read_json, write_whole
 from ..authoring.registry import find
 from ..authoring.spec import KernelExercise
+from ..authoring.variants import drawn
 from ..judging.behaviour_checks import CountingFailed
+from .class_variants import class_seed
 from .project_reports import as_html
 from .saved_answers import DONE, Line, Progress, folder, passing_answer, progress
 from .side_by_side import COUNTED, Numbers, counts_beside_ours
@@ -85,7 +87,7 @@ def _minutes(found: Progress) -> Callable[[Line], float]:
 
 
 def _exercise(line: Line, known: dict[str, Any], said: Callable[[str], None]) -> str:
-    exercise = find(line.id)
+    exercise = drawn(find(line.id), class_seed())
     title = line.title[:1].upper() + line.title[1:]
     parts = [f"<h3>{html.escape(title)}</h3>"]
     tries = f", {line.tries} {'try' if line.tries == 1 else 'tries'}" if line.tries else ""
