@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.checking.rows import MOST_NUMBERS
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring import kinds
@@ -413,7 +414,7 @@ def bytes_of_layouts(n: int, sizes: Sequence[int], uses: Sequence[Any]) -> tuple
     structs = arrays = 0
     for way, used, times in uses:
         fields = [sizes[field] for field in used]
-        structs += times * (n * sum(sizes) if way == "all" else 64 * -(-sum(sizes) // 64))
+        structs += times * (n * sum(sizes) if way == "all" else 64 * ceil_div(sum(sizes), 64))
         arrays += times * (n * sum(fields) if way == "all" else 64 * len(used))
     return ("structs", structs) if structs <= arrays else ("arrays", arrays)
 

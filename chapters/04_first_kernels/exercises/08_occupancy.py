@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import PythonExercise
 from course_utils.observing.occupancy_calculator import Occupancy, Resources
@@ -49,7 +50,7 @@ SLOTS = 64 // (256 // 32)  # blocks of 256 threads on an SM
 
 def first_loads(rows: int, columns: int) -> tuple[str, int, int]:
     """The kernel with more bytes in flight, and the bytes of both, block by block."""
-    blocks = {"warp": -(-rows // 8), "block": rows}
+    blocks = {"warp": ceil_div(rows, 8), "block": rows}
     started = {name: min(count, 132 * SLOTS) for name, count in blocks.items()}
     busy = {"warp": min(8 * started["warp"], rows), "block": started["block"]}
     wide = {"warp": 32, "block": 256}

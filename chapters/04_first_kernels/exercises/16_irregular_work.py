@@ -151,7 +151,7 @@ def least_steps(lengths: list[int]) -> tuple[int, int]:
     costs = {}
     for g in (1, 2, 4, 8, 16, 32):
         padded = np.pad(np.array(lengths), (0, -len(lengths) % (32 // g))).reshape(-1, 32 // g)
-        costs[g] = int((-(-padded.max(axis=1) // g) + np.log2(g).astype(int)).sum())
+        costs[g] = int((ceil_div(padded.max(axis=1), g) + np.log2(g).astype(int)).sum())
     best = min(costs, key=lambda g: costs[g])
     return best, costs[best]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from course_utils import ceil_div
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring.versions import Version
 
@@ -185,7 +186,7 @@ def by_tiles(corners: bool, image: np.ndarray, taps: np.ndarray) -> np.ndarray:
     y = np.zeros(image.shape, np.float32)
     above, left = taps.shape[0] // 2, taps.shape[1] // 2
     around = np.pad(image, ((above, above + TILE), (left, left + TILE)))
-    for i, j in np.ndindex(*(-(-extent // TILE) for extent in image.shape)):
+    for i, j in np.ndindex(*(ceil_div(extent, TILE) for extent in image.shape)):
         part = around[TILE * i :, TILE * j :][: TILE + 2 * above, : TILE + 2 * left].copy()
         row, column = np.indices(part.shape)
         out = (row < above) | (row >= TILE + above), (column < left) | (column >= TILE + left)

@@ -154,9 +154,7 @@ def _try_case(
     if fault := fault_of(ended, [name], exercise.seconds):
         verdict: Verdict | None = fault.verdict({name: source})
     elif len(ended.output.encode()) >= MOST_READ:  # the rest of it is lost, with the answer
-        message = (
-            f"your code printed more than {MOST_READ // 1000} kB. The rest was cut off."
-        )
+        message = f"your code printed more than {MOST_READ // 1000} kB. The rest was cut off."
         verdict = simple(kinds.RESOURCE_LIMIT, message, hint="Print less, or nothing at all.")
     else:
         want = exercise.reference(case)
