@@ -24,7 +24,7 @@ from ..text_tables import Column, Columns, size_in_words
 from .cases import CASES
 from .harness.case import Case, Size
 from .harness.measure import ceilings, emulate, measure
-from .libraries import cub, cublas_library
+from .libraries import cub, cublas_library, rivals
 from .tools.producers import PRODUCERS, Producer, stale
 
 NAMES = [case.name for case in CASES]
@@ -190,6 +190,8 @@ def _run_gpu(sizes: list[tuple[Case, Size]]) -> bool:
     print(f"{device_name()}: {rates}; cuBLAS {cublas_library.version() or 'not found'}")
     if not cub.available():
         print("CUB itself is not among the libraries: that needs nvcc on the PATH.")
+    for line in rivals.missing():
+        print(line)
     print(ON_THIS_GPU.headings)
     content = {
         **description(),

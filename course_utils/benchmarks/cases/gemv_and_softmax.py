@@ -17,7 +17,7 @@ from ..harness.case import Case
 from ..harness.chapter_kernels import ChapterKernels
 from ..harness.torch_runs import Runs, as_tensors, compiled, torch_on_gpu
 from ..harness.workload import KernelCall, Workload
-from ..libraries import cublas
+from ..libraries import cublas, rivals
 
 CHAPTER = ChapterKernels("06_matmul_and_fft")
 MatrixSize = tuple[int, int]  # rows, columns
@@ -162,7 +162,7 @@ def _softmax(name: str) -> Callable[[MatrixSize], Workload]:
             expected=lambda: softmax_of(x),
             rtol=1e-5,
             atol=1e-9,
-            libraries=_torch_softmaxes(x),
+            libraries=_torch_softmaxes(x) | rivals.softmax(x),
             same_bits=False,  # expf may differ in its last digit
         )
 

@@ -19,8 +19,9 @@ from ..harness.arrays import normal
 from ..harness.case import Case
 from ..harness.chapter_kernels import ChapterKernels
 from ..harness.float_bits import from_bf16, to_bf16
-from ..harness.torch_runs import torch_on_gpu
+from ..harness.torch_runs import Runs, torch_on_gpu
 from ..harness.workload import KernelCall, Workload
+from ..libraries import rivals
 from .pytorch_extensions.attention import (
     BF16_LIBRARIES,
     BF16_SIZES,
@@ -149,7 +150,8 @@ def _forward(name: str, causal: bool) -> Callable[[HeadsSize], Workload]:
             rtol=2**-7,
             atol=rounding_error(n, causal),
             libraries=sdpa_libraries(sequences, (q, k, v), causal, BF16_LIBRARIES)
-            | _flex_attention(sequences, (q, k, v), causal),
+            | _flex_attention(sequences, (q, k, v), causal)
+            | _flash_attention_4(sequences, (q, k, v), causal),
             same_bits=False,
         )
 
@@ -196,6 +198,12 @@ def _flex_attention(
         return create_block_mask(lambda _b, _h, i, j: i >= j, None, None, n, n) if causal else None
 
     return {"flex_attention": lambda: _compiled_flex_attention()(q, k, v, block_mask=mask())}
+
+
+def _flash_attention_4(sequences: int, arrays: tuple[Any, ...], causal: bool) -> Runs:
+    if torch_on_gpu() is None:
+        return {}
+    return rivals.attention(*bf16_tensors(sequences, arrays), causal)
 
 
 def _case(name: str, causal: bool = False, **settings: Any) -> Case:

@@ -21,7 +21,7 @@ from ..harness.float_bits import from_bf16, from_e4m3, to_bf16, to_e4m3
 from ..harness.stream_k_plan import bytes_of_tiles, plan
 from ..harness.torch_runs import as_tensors, torch_on_gpu
 from ..harness.workload import KernelCall, Workload
-from ..libraries import cublas
+from ..libraries import cublas, rivals
 
 CHAPTER = ChapterKernels("06_matmul_and_fft")
 ProductSize = tuple[int, int, int]  # rows of A, columns of C, K
@@ -186,7 +186,9 @@ def nt_work(n: int, kind: str, launch: Callable[..., KernelCall]) -> Workload:
         expected=lambda: double(exact(a)) @ double(exact(b)).T,
         rtol=factors.rtol,
         atol=0.0 if kind == "int8" else n * factors.sum_error + n**0.5 * factors.noise,
-        libraries=cublas.products(kind, a, b, lambda: cp.empty_like(c)) | torch_product(kind, a, b),
+        libraries=cublas.products(kind, a, b, lambda: cp.empty_like(c))
+        | torch_product(kind, a, b)
+        | (rivals.product(a, b) if kind == "bf16" else {}),
     )
 
 

@@ -19,6 +19,7 @@ from ...harness.case import Case
 from ...harness.float_bits import from_bf16, to_bf16
 from ...harness.torch_runs import as_tensors, torch_on_gpu
 from ...harness.workload import KernelCall, Workload
+from ...libraries import rivals
 from .operators import CHAPTER
 
 HeadsSize = tuple[int, int, int]  # sequences, heads, tokens of a sequence
@@ -317,8 +318,8 @@ def backward_work(
 def backward_libraries(
     sequences: int, arrays: tuple[Any, ...], do: Any, causal: bool
 ) -> dict[str, Callable[[], Any]]:
-    """PyTorch's backward passes by name, timed without a check: the gradients of the ``arrays``
-    q, k and v for the gradient ``do``. None without PyTorch on a GPU."""
+    """The backward passes of PyTorch and FlashAttention-4 by name, timed without a check: the
+    gradients of the ``arrays`` q, k and v for ``do``. None without PyTorch on a GPU."""
     torch = torch_on_gpu()
     if torch is None:
         return {}
@@ -336,7 +337,8 @@ def backward_libraries(
                 )
         torch.autograd.grad(outputs[name], inputs, gradient, retain_graph=True)
 
-    return {name: partial(run, name) for name in BF16_LIBRARIES}
+    theirs = {name: partial(run, name) for name in BF16_LIBRARIES}
+    return theirs | rivals.attention_backward(*inputs, gradient, causal)
 
 
 def _case(name: str, make: Callable[[HeadsSize], Workload], *kernels: str, **other: Any) -> Case:

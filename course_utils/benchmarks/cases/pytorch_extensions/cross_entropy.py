@@ -15,6 +15,7 @@ from ...harness.arrays import normal
 from ...harness.case import Case
 from ...harness.torch_runs import Runs, as_tensors, compiled, torch_on_gpu
 from ...harness.workload import KernelCall, Workload
+from ...libraries import rivals
 from .operators import CHAPTER, KINDS, TEST_SIZES, Kind, KindWork, Rows
 
 IGNORED = -100  # the target of a row that does not count, as in PyTorch
@@ -103,7 +104,9 @@ def _work(fused: bool, kind: Kind) -> Callable[[Rows], Workload]:
             expected=lambda: exact_loss(kind.exact(x), target)[1],
             rtol=2 * kind.rtol,
             atol=1e-5 / rows / columns,
-            libraries=_torch_gradients(x, target, kind) if fused else {},
+            libraries=_torch_gradients(x, target, kind) | rivals.cross_entropy(x, target, IGNORED)
+            if fused
+            else {},
             same_bits=False,  # expf may differ in its last digit
             kind=kind,
         )

@@ -15,6 +15,7 @@ from ...harness.arrays import normal
 from ...harness.case import Case
 from ...harness.torch_runs import Runs, as_tensors, by_torch, compiled, torch_on_gpu, unchecked
 from ...harness.workload import Calls, KernelCall, Workload
+from ...libraries import rivals
 from .operators import BF16, CHAPTER, FP32, KINDS, TEST_SIZES, Kind, KindWork, Rows
 
 EPS = 1e-5
@@ -84,7 +85,10 @@ def _layer_norm(name: str, kind: Kind = FP32) -> Callable[[Rows], Workload]:
 
         call = KernelCall(CHAPTER.kernel(name, **defines), rows, threads, arguments)
         last_rung = name == "layer_norm_vector"
-        libraries = by_torch(_torch_layer_norm, x, gamma, beta) if last_rung else {}
+        libraries: Runs = {}
+        if last_rung:
+            libraries = by_torch(_torch_layer_norm, x, gamma, beta)
+            libraries |= rivals.layer_norm(x, gamma, beta, EPS)
         return _forward_work(call, y, expected, kind, libraries)
 
     return make
@@ -102,7 +106,8 @@ def _rms_norm(kind: Kind) -> Callable[[Rows], Workload]:
             return exact * _rms_scale(exact) * kind.exact(gamma)
 
         call = KernelCall(CHAPTER.kernel("rms_norm", **defines), rows, threads, arguments)
-        return _forward_work(call, y, expected, kind, by_torch(_torch_rms_norm, x, gamma))
+        libraries = by_torch(_torch_rms_norm, x, gamma) | rivals.rms_norm(x, gamma, EPS)
+        return _forward_work(call, y, expected, kind, libraries)
 
     return make
 
@@ -227,7 +232,9 @@ def _backward(fused: bool, kind: Kind) -> Callable[[Rows], Workload]:
             expected=expected,
             rtol=kind.rtol,
             atol=1e-5 * rows**0.5,
-            libraries=_torch_backward(*arrays) if fused else {},
+            libraries=_torch_backward(*arrays) | rivals.layer_norm_backward(*arrays)
+            if fused
+            else {},
             kind=kind,
         )
 
@@ -257,7 +264,8 @@ def _rms_backward(kind: Kind) -> Callable[[Rows], Workload]:
             expected=expected,
             rtol=kind.rtol,
             atol=1e-5 * rows**0.5,
-            libraries=_torch_rms_backward(dy, x, gamma, rstd),
+            libraries=_torch_rms_backward(dy, x, gamma, rstd)
+            | rivals.rms_norm_backward(dy, x, gamma, rstd),
             kind=kind,
         )
 

@@ -1,0 +1,138 @@
+"""The strongest public kernels for single tasks, where they are installed: FlashAttention-4 and
+QuACK, both written in CUTLASS's Python DSL for Hopper and newer GPUs.
+
+Each function returns calls by name, and a name has the package's version. Without the package, or a
+GPU, there are none. Arrays of uint16 carry the bits of bf16.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from ...devices.selection import cp
+from ..harness.torch_runs import Runs, as_tensors, torch_on_gpu, unchecked
+
+PACKAGES = {"FlashAttention-4": "flash-attn-4", "QuACK": "quack-kernels"}
+SINCE = 9  # of a GPU's compute capability
+
+
+@cache
+def versioned(rival: str) -> str:
+    """The name of ``rival``, one of PACKAGES, with its version; "" unless it can run here."""
+    torch = torch_on_gpu()
+    if torch is None or torch.cuda.get_device_capability()[0] < SINCE:
+        return ""
+    try:
+        return f"{rival} {version(PACKAGES[rival])}"
+    except PackageNotFoundError:
+        return ""
+
+
+def missing() -> list[str]:
+    """A line for each rival that isn't among the libraries here."""
+    return [
+        f"{rival} is not among the libraries: it needs the package {package}, and a Hopper GPU."
+        for rival, package in PACKAGES.items()
+        if not versioned(rival)
+    ]
+
+
+def attention(q: Any, k: Any, v: Any, causal: bool) -> Runs:
+    """Attention of torch tensors (sequences, heads, tokens, d) in bf16, in the same shape."""
+    if not (name := versioned("FlashAttention-4")):
+        return {}
+    forward = import_module("flash_attn.cute.interface").flash_attn_func
+    by_tokens = [x.transpose(1, 2) for x in (q, k, v)]
+    return {name: lambda: forward(*by_tokens, causal=causal)[0].transpose(1, 2)}
+
+
+def attention_backward(q: Any, k: Any, v: Any, do: Any, causal: bool) -> Runs:
+    """The gradients of :func:`attention` for those of its output, ``do``, not checked."""
+    if not (name := versioned("FlashAttention-4")):
+        return {}
+    forward = import_module("flash_attn.cute.interface").flash_attn_func
+    leaves = [x.transpose(1, 2).detach().requires_grad_() for x in (q, k, v)]
+    gradient, grad = do.transpose(1, 2), torch_on_gpu().autograd.grad
+
+    @cache  # the forward pass is not timed
+    def output() -> Any:
+        return forward(*leaves, causal=causal)[0]
+
+    return unchecked({name: lambda: grad(output(), leaves, gradient, retain_graph=True)})
+
+
+def product(a: Any, b: Any) -> Runs:
+    """C = A B^T of bf16 matrices ``a`` (M, K) and ``b`` (N, K), with the fastest of QuACK's
+    configurations, which its first call tries."""
+    if not (name := versioned("QuACK")):
+        return {}
+    gemm = import_module("quack.gemm_interface").gemm
+    c = cp.empty((len(a), len(b)), a.dtype)
+    x, across, z = as_tensors(a, b, c)
+
+    def run() -> Any:
+        gemm(x, across.T, out=z)
+        return c
+
+    return {name: run}
+
+
+def softmax(x: Any) -> Runs:
+    """The softmax of each row of ``x``."""
+    if not (name := versioned("QuACK")):
+        return {}
+    forward = import_module("quack.softmax").softmax_fwd
+    (rows,) = as_tensors(x)
+    return {name: lambda: forward(rows)}
+
+
+def rms_norm(x: Any, gamma: Any, eps: float) -> Runs:
+    """The RMS normalisation of each row of ``x``."""
+    if not (name := versioned("QuACK")):
+        return {}
+    forward = import_module("quack.rmsnorm").rmsnorm_fwd
+    rows, factors = as_tensors(x, gamma)
+    return {name: lambda: forward(rows, factors, eps=eps)[0]}
+
+
+def layer_norm(x: Any, gamma: Any, beta: Any, eps: float) -> Runs:
+    """The normalisation of each row of ``x``; QuACK takes ``gamma`` and ``beta`` in fp32 alone."""
+    if not (name := versioned("QuACK")):
+        return {}
+    forward = import_module("quack.rmsnorm").layernorm_fwd
+    rows, *others = as_tensors(x, gamma, beta)
+    factors, offsets = (each.float() for each in others)
+    return {name: lambda: forward(rows, factors, offsets, eps=eps)}
+
+
+def rms_norm_backward(dy: Any, x: Any, gamma: Any, rstd: Any) -> Runs:
+    """The gradients of :func:`rms_norm`, not checked."""
+    if not (name := versioned("QuACK")):
+        return {}
+    backward = import_module("quack.rmsnorm").rmsnorm_bwd
+    dy, x, gamma, rstd = as_tensors(dy, x, gamma, rstd)
+    return unchecked({name: lambda: backward(x, gamma, dy, rstd)})
+
+
+def layer_norm_backward(dy: Any, x: Any, gamma: Any, mean: Any, rstd: Any) -> Runs:
+    """The gradients of :func:`layer_norm`, not checked."""
+    if not (name := versioned("QuACK")):
+        return {}
+    backward = import_module("quack.rmsnorm").layernorm_bwd
+    dy, x, gamma, mean, rstd = as_tensors(dy, x, gamma, mean, rstd)
+    factors = gamma.float()
+    return unchecked({name: lambda: backward(x, factors, dy, rstd, mean)})
+
+
+def cross_entropy(x: Any, target: Any, ignored: int) -> Runs:
+    """The losses of the rows of ``x`` and the gradient of their sum, in one kernel, not checked:
+    without the division by the rows that count, which is a small kernel more."""
+    if not (name := versioned("QuACK")):
+        return {}
+    forward = import_module("quack.cross_entropy").cross_entropy_fwd
+    rows, wanted = as_tensors(x, target)
+    both = {"ignore_index": ignored, "return_dx": True}
+    return unchecked({f"{name}, gradient of the sum": lambda: forward(rows, wanted, **both)})

@@ -1,0 +1,133 @@
+"""FlashAttention-4 and QuACK are called with our arrays in their layouts, and named with versions.
+
+The packages need a Hopper GPU, so that PyTorch's formulas stand in for their functions here.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_utils.benchmarks.libraries import rivals
+from course_utils.devices.selection import ON_GPU
+
+torch = pytest.importorskip("torch")
+ROWS, COLUMNS, EPS = 5, 8, 1e-5
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """Give each package these functions, on the CPU; arrays of uint16 stay the bits of bf16."""
+
+    def set_up(**functions):
+        def as_tensors(*arrays):
+            bits = (x.view(np.int16) if x.dtype == np.uint16 else x for x in arrays)
+            tensors = map(torch.from_numpy, bits)
+            return tuple(x.view(torch.bfloat16) if x.dtype == torch.int16 else x for x in tensors)
+
+        monkeypatch.setattr(rivals, "torch_on_gpu", lambda: torch)
+        monkeypatch.setattr(rivals, "as_tensors", as_tensors)
+        monkeypatch.setattr(rivals, "cp", np)
+        monkeypatch.setattr(rivals, "versioned", lambda rival: f"{rival} 1.2")
+        monkeypatch.setattr(rivals, "import_module", lambda name: SimpleNamespace(**functions))
+
+    return set_up
+
+
+def by_tokens(q, k, v, causal):
+    """Attention of (sequences, tokens, heads, d), and the other result of FlashAttention-4's."""
+    assert all(x.is_contiguous() for x in (q, k, v))
+    x = torch.nn.functional.scaled_dot_product_attention(
+        *(each.transpose(1, 2) for each in (q, k, v)), is_causal=causal
+    )
+    return x.transpose(1, 2), None
+
+
+def tensors(count):
+    """As :func:`bf16_tensors` makes them: (sequences, heads, tokens, d) of (tokens, heads, d)."""
+    made = (torch.randn(2 * 6, 3, 4).unflatten(0, (2, -1)).transpose(1, 2) for _ in range(count))
+    return tuple(made)
+
+
+@pytest.mark.skipif(ON_GPU, reason="there is a GPU")
+def test_without_a_gpu_there_are_no_rivals_and_bench_says_why():
+    x = np.zeros((2, 2), np.float32)
+    assert rivals.softmax(x) == rivals.product(x, x) == rivals.rms_norm(x, x[0], EPS) == {}
+    assert [line.split(" is not")[0] for line in rivals.missing()] == list(rivals.PACKAGES)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_and_its_gradients_are_asked_for_by_tokens(stand_in, causal):
+    stand_in(flash_attn_func=by_tokens)
+    q, k, v, do = tensors(4)
+    (name, run), *more = rivals.attention(q, k, v, causal).items()
+    assert name == "FlashAttention-4 1.2" and not more
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    torch.testing.assert_close(run(), sdpa(q, k, v, is_causal=causal))
+    (backward,) = rivals.attention_backward(q, k, v, do, causal).values()
+    assert backward() is None  # timed, not checked
+
+
+def test_a_product_goes_into_our_array(stand_in):
+    def gemm(a, b, out):
+        torch.matmul(a, b, out=out)
+
+    stand_in(gemm=gemm)
+    a, b = (torch.randn(rows, 8).bfloat16() for rows in (3, 5))
+    bits = (x.view(torch.int16).numpy().view(np.uint16) for x in (a, b))
+    (run,) = rivals.product(*bits).values()
+    found = torch.from_numpy(run().view(np.int16)).view(torch.bfloat16)
+    torch.testing.assert_close(found, a @ b.T)
+
+
+def test_norms_and_softmax_get_rows_and_factors(stand_in):
+    def layernorm_fwd(x, weight, bias, eps):
+        return torch.nn.functional.layer_norm(x, weight.shape, weight, bias, eps)
+
+    def rmsnorm_fwd(x, weight, eps):
+        return torch.nn.functional.rms_norm(x, weight.shape, weight, eps), x, None
+
+    def softmax_fwd(x):
+        return x.softmax(1)
+
+    stand_in(layernorm_fwd=layernorm_fwd, rmsnorm_fwd=rmsnorm_fwd, softmax_fwd=softmax_fwd)
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((ROWS, COLUMNS), dtype=np.float32)
+    gamma, beta = rng.standard_normal((2, COLUMNS), dtype=np.float32)
+    mean, square = x.mean(axis=1, keepdims=True), (x**2).mean(axis=1, keepdims=True)
+    normed = (x - mean) / np.sqrt(x.var(axis=1, keepdims=True) + EPS)
+    powers = np.exp(x)
+    for runs, expected in (
+        (rivals.layer_norm(x, gamma, beta, EPS), normed * gamma + beta),
+        (rivals.rms_norm(x, gamma, EPS), x / np.sqrt(square + EPS) * gamma),
+        (rivals.softmax(x), powers / powers.sum(axis=1, keepdims=True)),
+    ):
+        (run,) = runs.values()
+        np.testing.assert_allclose(run().numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_gradients_are_timed_and_not_checked(stand_in):
+    def cross_entropy_fwd(x, target, ignore_index, return_dx):
+        assert (tuple(x.shape), tuple(target.shape)) == ((ROWS, COLUMNS), (ROWS,))
+        assert (ignore_index, return_dx) == (-100, True)
+
+    def rmsnorm_bwd(x, weight, dout, rstd):
+        assert (tuple(weight.shape), tuple(rstd.shape)) == ((COLUMNS,), (ROWS,))
+        assert float(dout[0, 0]) == 2
+
+    def layernorm_bwd(x, weight, dout, rstd, mean):
+        rmsnorm_bwd(x, weight, dout, rstd)
+        assert (float(rstd[0]), float(mean[0])) == (3, 4)
+
+    stand_in(
+        cross_entropy_fwd=cross_entropy_fwd, rmsnorm_bwd=rmsnorm_bwd, layernorm_bwd=layernorm_bwd
+    )
+    x, gamma = np.zeros((ROWS, COLUMNS), np.float32), np.ones(COLUMNS, np.float32)
+    dy, rstd, mean = x + 2, np.full(ROWS, 3, np.float32), np.full(ROWS, 4, np.float32)
+    for runs in (
+        rivals.cross_entropy(x, np.zeros(ROWS, np.int64), -100),
+        rivals.rms_norm_backward(dy, x, gamma, rstd),
+        rivals.layer_norm_backward(dy, x, gamma, mean, rstd),
+    ):
+        (run,) = runs.values()
+        assert run() is None
