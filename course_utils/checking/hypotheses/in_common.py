@@ -30,6 +30,8 @@ def kept(e: Evidence) -> tuple[str, Slip] | None:
     """The old value, in elements that a thread stored to."""
     if e.kept is None or not e.kept[e.wrong].all():
         return None
+    if e.actual.dtype.kind in "fc" and np.isnan(e.expected[e.wrong]).all():
+        return None  # nothing was added, where NaN should have been: see left_out
     return (
         f"{e.wrong_ones} holds its old value, although a thread stored to it.",
         Slip.OLD_VALUE,

@@ -23,7 +23,8 @@ import numpy as np
 
 from ..findings.causes import Cause
 from ..findings.fault_messages import access_fault
-from ..findings.report import BARRIER, UNKNOWN_INSTRUCTION, Finding, KernelFault
+from ..findings.report import BARRIER, MISALIGNED, UNKNOWN_INSTRUCTION, Finding, KernelFault
+from ..findings.wording import where
 from ..isa import ptx
 from ..isa.instruction_set import PLAIN, Traits, step
 from ..machine.code import Step
@@ -184,6 +185,28 @@ class Warpgroups:
         return whole.reshape(self.count, 4, 16, -1)[self.which, self.rank]
 
 
+def _start_swizzles(
+    group: Group, groups: Warpgroups, i: ptx.Instruction, descriptors: np.ndarray
+) -> None:
+    """Raise KernelFault where a tile of ``descriptors`` doesn't start in the first of the eight
+    lines after which its swizzle begins anew, as one without a base offset has to."""
+    span = SPANS[(descriptors >> np.uint64(62)).astype(int)]
+    starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
+    wrong = np.flatnonzero(starts >> 7 & (span // 16 - 1))
+    if not wrong.size:
+        return
+    which = int(wrong[0])
+    thread, block = group.batch.thread_and_block(group.lanes[groups.firsts[which]])
+    text = (
+        f"Misaligned tile: {where(thread, block)} multiplies at {i.location} a tile with a swizzle "
+        f"of {span[which]} bytes, which starts at byte {starts[which]} of shared memory. The "
+        f"swizzle begins anew at multiples of {8 * span[which]} bytes, and a tile must start in the "
+        f"first {span[which]} bytes after one."
+    )
+    cause = Cause.TILE_MISALIGNED
+    raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block, cause=cause))
+
+
 def _operand(
     b: Builder, i: ptx.Instruction, operand: ptx.Operand, kind: str, size: int, mn_major: bool
 ) -> Callable[[Group, Warpgroups], np.ndarray]:
@@ -203,6 +226,7 @@ def _operand(
                     cause=Cause.UNKNOWN_INSTRUCTION,
                 )
             )
+        _start_swizzles(group, groups, i, descriptors)
         addresses = chunk_addresses(descriptors, size, k, mn_major)
         tile = decode(kind, reader.read(group, groups.firsts, addresses).view(RAW[bits]))
         if mn_major:

@@ -41,6 +41,9 @@ from .module_text import read_text
 from .target_limits import check_constants, check_target
 
 
+UNLUCKY = (128, 256, 512)  # alignments of shared variables that are put at no larger one
+
+
 @contextmanager
 def reading(what: str) -> Iterator[None]:
     """Any error about text that should be PTX becomes a PtxError that says so."""
@@ -273,7 +276,11 @@ class KernelEntry:
         return list({(i.opcode, i.modifiers): i for i in self.instructions()}.values())
 
     def _place_shared(self) -> int:
-        """Give shared variables their offsets, a gap after each. Return the bytes really needed."""
+        """Give shared variables their offsets, a gap after each. Return the bytes really needed.
+
+        A GPU may put a variable at any multiple of its alignment. So an alignment that isn't enough
+        for a swizzle of TMA never comes out right by luck.
+        """
         own = [v for f in (self.function, *self._called()) for v in f.variables]
         own = [v for v in own if v.space == "shared"]
         own += [v for v in self.module.variables.values() if v.space == "shared" and v.size]
@@ -281,6 +288,8 @@ class KernelEntry:
         for variable in own:
             align = max(variable.align, 16)
             place = round_up(place, align)
+            if variable.align in UNLUCKY and place % (2 * variable.align) == 0:
+                place += variable.align
             used = round_up(used, variable.align) + variable.size
             self.shared[variable.name] = (place, variable.size)
             place += round_up(variable.size, 128) + GAP

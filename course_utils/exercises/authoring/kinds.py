@@ -212,7 +212,8 @@ NEXT_STEP: dict[str, str] = {
     "catch this.",
     TARGET_MISSED: "The result is right, with more work than the target: compare the two counts "
     "above, then read the hints.",
-    METHOD_MISSING: "The result is right, and the task asks for a particular method: read which.",
+    METHOD_MISSING: "The result is right, but the task asks for a particular method: compare the "
+    "count above with the one that the task names.",
     COPIED: "Write your own. When it passes, compare it with the course's.",
     ORDER: "A GPU runs blocks and warps in any order. If one thread writes an element and another "
     "reads it, put a barrier between the two: __syncwarp() in a warp, __syncthreads() in a block. "

@@ -38,6 +38,7 @@ from .behaviour_checks import (
 )
 from .comparison import compared, contradicts, with_sign
 from .entry_points import entry_problem
+from .exchanged_axes import with_exchange_named
 from .failing_case import with_case
 from .first_cause import first_cause
 from .later_launch import in_later_launch
@@ -156,6 +157,7 @@ def _try_everything(
     def shown(wrong: Verdict, trial: Trial) -> Verdict:
         wrong = with_first_nan(exercise, module, source, trial, wrong)
         wrong = with_case(exercise, wrong, trial, attempt, fixed.right_by_hand)
+        wrong = with_exchange_named(exercise, module, wrong, trial)
         untouched = exercise.is_untouched(source)  # the mistake of a hunt stays to be found
         return wrong if untouched else with_change_named(exercise, wrong, trial, arrays_of)
 

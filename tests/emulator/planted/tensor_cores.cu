@@ -15,6 +15,18 @@ FENCE; mma(d, tile); COMMIT; // ?
 y[threadIdx.x] = d[0]; // !
 «WAIT;→»
 
+// # a swizzled tile that is aligned to 128 bytes only — misaligned access
+// cause: TILE_MISALIGNED
+// args: zeros(64), zeros(128), 0
+// block: 128
+// helper: wgmma
+__shared__ «alignas(128)→alignas(1024)» u32 tile[2048];
+for (int k = threadIdx.x; k < 2048; k += 128) tile[k] = 0x3c003c00;
+fence(); __syncthreads(); float d[4] = {0, 0, 0, 0};
+
+FENCE; swizzled(d, tile); COMMIT; WAIT; // !
+y[threadIdx.x] = d[0];
+
 // # no wgmma.fence before the first wgmma — data race
 // cause: WGMMA_FENCE_MISSING
 // thread: any
