@@ -431,9 +431,9 @@ def causal_attention(name, *size):
     return attention_work(name, size, causal=True, BN=32)
 
 
-@CHAPTER.launch("attention_backward", sizes=[(1, 133, 1, 64)])
+@CHAPTER.launch("attention_backward", sizes=[(1, 133, 2, 64)])
 def causal_gradients(name, *size):
-    """With all three kernels: dQ, dK and dV, one after the other."""
+    """With all three kernels: dQ, dK and dV, one after the other. Three blocks have four works."""
     q, k, v, do = (to_bf16(normal(size, seed)) for seed in range(4))
     o, lse = cp.empty_like(q), cp.empty((size[0], size[2], size[1]), cp.float32)
     attention_call("attention_hopper", q, k, v, o, lse, causal=True, BN=32)()
@@ -444,7 +444,7 @@ def causal_gradients(name, *size):
         of_head = (from_bf16(x)[at].astype(np.float64) for x in (q, k, v, do))
         exact[(slice(None), *at)] = [cp.asnumpy(x) for x in gradients_of(*of_head, causal=True)]
     calls = backward_calls((q, k, v, o, do, lse), sums, tuple(found), causal=True)
-    more = {"rtol": 2**-6, "atol": 2**-5, "cleared": (sums,), "same_bits": False}
+    more = {"rtol": 2**-6, "atol": 2**-5, "same_bits": False}
     return Bf16Work(calls, found, lambda: exact, **more)
 
 

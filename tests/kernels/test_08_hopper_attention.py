@@ -16,9 +16,16 @@ from course_utils.errors import LessonError
 HELD = "Function properties|bytes stack|Used|Compil|gmem|^$"  # lines of ptxas that warn of nothing
 
 
-@pytest.mark.parametrize("name", ["attention_overlap", "attention_hopper", "attention_backward"])
-def test_the_assembler_spills_nothing_and_serialises_no_product(name):
-    defines = {"CAUSAL": 1} if name != "attention_overlap" else {}
+@pytest.mark.parametrize(
+    ("name", "defines"),
+    [
+        ("attention_overlap", {}),
+        ("attention_hopper", {"CAUSAL": 1}),
+        ("attention_backward", {"CAUSAL": 0}),
+        ("attention_backward", {"CAUSAL": 1}),
+    ],
+)
+def test_the_assembler_spills_nothing_and_serialises_no_product(name, defines):
     module = CHAPTER.kernel(name, "sm_90a", **defines).module
     log = module.compiled("sm_90a", "--ptxas-options=-v").log
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in log

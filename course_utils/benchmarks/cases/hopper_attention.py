@@ -73,22 +73,32 @@ def attention_call(
     if not last:
         arguments = *maps, o, lse, heads, tokens, scale
         return KernelCall(kernel, (down, heads, sequences), threads, arguments, shared)
-    together = max(BAND_HEADS, BAND_BYTES // (2 * 2 * tokens * d))
+    together = _heads_together(tokens, d)
     taken = cp.zeros(1, cp.int32)
     arguments = *maps, lse, taken, sequences, heads, tokens, together, scale
-    clusters = (sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS) // cluster
+    clusters = _multiprocessors() // cluster
     works = ceil_div(down, cluster) * heads * sequences
     return KernelCall(kernel, min(clusters, works) * cluster, threads, arguments, shared)
 
 
+def _multiprocessors() -> int:
+    return sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS
+
+
+def _heads_together(tokens: int, d: int) -> int:
+    """Heads of a band, whose longest works come first."""
+    return max(BAND_HEADS, BAND_BYTES // (2 * 2 * tokens * d))
+
+
 BACKWARD = "attention_rows", "attention_backward", "attention_gradient"
-QUERIES, KEYS = 64, 128  # of a tile and of a block of attention_backward
+QUERIES, KEYS = 80, 128  # of a tile and of a work of attention_backward
 
 
 def dq_sums(shape: tuple[int, ...]) -> Any:
-    """Room for the sums of dQ (sequences, tokens, heads, d) in fp32: zeros."""
+    """Room for the sums of dQ (sequences, tokens, heads, d) in fp32. The first kernel sets them to
+    zero."""
     sequences, tokens, heads, d = shape
-    return cp.zeros((sequences, heads, ceil_div(tokens, QUERIES), QUERIES * d), cp.float32)
+    return cp.empty((sequences, heads, ceil_div(tokens, QUERIES), QUERIES * d), cp.float32)
 
 
 def backward_calls(
@@ -102,28 +112,28 @@ def backward_calls(
     sequences, tokens, heads, d = q.shape
     tiles, scale = ceil_div(tokens, QUERIES), np.float32(d**-0.5)
     padded = tiles * QUERIES
-    rows = cp.empty((sequences, heads, padded, 2), cp.float32)
-    maps = (
-        tensor_map(x, (1, box, 1, 64), swizzle=128)
-        for x, box in ((q, QUERIES), (k, KEYS), (v, KEYS), (do, QUERIES))
-    )
+    rows, taken = cp.empty((sequences, heads, padded, 2), cp.float32), cp.zeros(1, cp.int32)
+    boxes = (q, QUERIES), (k, KEYS), (v, KEYS), (do, QUERIES), (dk, 16), (dv, 16)
+    maps = [tensor_map(x, (1, box, 1, 64), swizzle=128) for x, box in boxes]
     first, second, third = (
         CHAPTER.kernel(name, "sm_90a", D=d, **defines)
         for name, defines in zip(BACKWARD, ({}, {"CAUSAL": int(causal)}, {}), strict=True)
     )
+    together = _heads_together(tokens, d) if causal else 1
+    works = ceil_div(tokens, KEYS) * heads * sequences
     return (
         KernelCall(
             first,
-            ceil_div(sequences * heads * padded, 8),
+            ceil_div(sequences * heads * padded * d, 2048),
             256,
-            (o, do, lse, rows, sequences, heads, tokens, padded),
+            (o, do, lse, rows, sums, sequences, heads, tokens, padded),
         ),
         KernelCall(
             second,
-            (ceil_div(tokens, KEYS), heads, sequences),
+            min(works, _multiprocessors()),
             384,
-            (*maps, rows, sums, dk, dv, heads, tokens, padded, scale),
-            1280 * d + 33792,
+            (*maps, rows, sums, taken, sequences, heads, tokens, together, scale),
+            1408 * d + 50432,
         ),
         KernelCall(third, (tiles, heads, sequences), 256, (sums, dq, heads, tokens, scale)),
     )
@@ -170,7 +180,7 @@ def _backward(causal: bool) -> Callable[[HeadsSize], Workload]:
         sums = dq_sums(shape)
         gradients = tuple(x.reshape(shape) for x in found)
         calls = backward_calls((q4, k4, v4, o4, do.reshape(shape), lse), sums, gradients, causal)
-        return backward_work(calls, found, sums, size, (q, k, v, do), causal)
+        return backward_work(calls, found, None, size, (q, k, v, do), causal)
 
     return make
 
@@ -230,6 +240,7 @@ def _backward_case(causal: bool) -> Case:
         bytes=lambda n: 2 * 8 * n[0] * n[1] * n[2] * WIDTH,
         flops=partial(attention_flops, products=5, causal=causal),
         gpu_sizes=BF16_SIZES,
+        sustained_sizes=BF16_SIZES[1:],
         test_sizes=((1, 1, 70),),
         peak="bf16",
     )

@@ -293,7 +293,8 @@ def backward_work(
     causal: bool,
 ) -> AttentionWork:
     """The work of ``calls``, which leave dQ, dK and dV in ``found`` (3, tokens, heads, d), in bf16
-    as the ``arrays`` q, k, v and dO are, beside float64; ``sums`` are set to zero before."""
+    as the ``arrays`` q, k, v and dO are, beside float64; ``sums`` are set to zero before, if the
+    calls don't do that."""
     sequences, _, n = size
     q, k, v, do = arrays
 
@@ -310,7 +311,7 @@ def backward_work(
         rtol=2**-6,
         atol=2 * rounding_error(n, causal),
         libraries=backward_libraries(sequences, (q, k, v), do, causal),
-        cleared=(sums,),
+        cleared=() if sums is None else (sums,),
         same_bits=False,  # blocks add to dQ in any order
     )
 
