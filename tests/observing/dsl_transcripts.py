@@ -4,6 +4,10 @@
 wants the package nvidia-cutlass-dsl, and no GPU. Kept are layouts, counts of opcodes and the lines
 that the lesson shows: no whole PTX.
 
+``python -m tests.observing.dsl_transcripts flash`` counts the opcodes of FlashAttention-4's kernels
+for d = 128 without a mask, on Hopper, into ``flash_attention_4_ptx.txt``. It wants flash-attn-4 and
+PyTorch, whose tensors are without memory, and no GPU.
+
 ``python -m tests.observing.dsl_transcripts nvrtc`` counts the C++ kernel beside it instead, as the
 NVRTC at hand compiles it, into ``nvrtc_gemm_bf16_tiled.txt``. It is meant for a release of CUDA of
 about the DSL's age: ``pip install nvidia-cuda-nvrtc cuda-bindings`` in an environment of its own.
@@ -13,8 +17,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import importlib.metadata
 import io
+import os
 import re
 import runpy
 import sys
@@ -31,6 +37,7 @@ COMMAND = "python -m tests.observing.dsl_transcripts"
 PROGRAMS = KERNELS / "08_cute_tma_blackwell" / "cute_dsl"
 LAYOUTS, PTX = (ASSETS / "transcripts" / f"cute_dsl_{name}.txt" for name in ("layouts", "ptx"))
 NVRTC = ASSETS / "transcripts" / "nvrtc_gemm_bf16_tiled.txt"
+FLASH = ASSETS / "transcripts" / "flash_attention_4_ptx.txt"
 TILED = "08_cute_tma_blackwell/gemm/gemm_bf16_tiled.cu"
 COEFFICIENTS = (3.0, 0.0, -2.0, 1.0)
 TILES = "    tiles_n, tiles_m = N // BN, M // BM\n"
@@ -82,6 +89,19 @@ def ptx() -> str:
         "gemm_bf16_dsl, rounded one by one": counted(edited(AT_ONCE, ONE_BY_ONE)),
         "gemm_bf16_dsl, nothing assumed": refusal(ASSUMED, "    pass"),
     }
+    hopper = runpy.run_path(str(PROGRAMS / "gemm_hopper_dsl.py"))
+    other_files = {
+        "gemm_hopper_dsl": hopper["ptx"](),
+        "gemm_hopper_dsl, BM = 64": hopper["ptx"](hopper["Plan"](BM=64, BN=128, STAGES=6)),
+        "gemm_hopper_dsl, freed through the cluster": hopper["ptx"](
+            hopper["Plan"](through_cluster=True)
+        ),
+        "bulk_copy": runpy.run_path(str(PROGRAMS / "bulk_copy.py"))["ptx"](),
+        "gemm_blackwell_dsl, for sm_100a": runpy.run_path(str(PROGRAMS / "gemm_blackwell_dsl.py"))[
+            "ptx"
+        ](),
+    }
+    sections |= {name: counted(text) for name, text in other_files.items()}
     return heading() + "".join(f"## {name}\n{body}\n" for name, body in sections.items())
 
 
@@ -91,6 +111,33 @@ def nvrtc() -> str:
     release = re.search(r"release ([\d.]+)", text)[1]
     first = f"# NVRTC {release}, for compute_90a; sources {sources(KERNELS / TILED)}"
     return f"{first}\n$ {COMMAND} nvrtc\n{counted(text)}\n"
+
+
+def flash() -> str:
+    """The opcodes of FlashAttention-4's kernels, a section each."""
+    settings = {
+        "FLASH_ATTENTION_ARCH": "sm_90",
+        "CUTE_DSL_ARCH": "sm_90a",
+        "FLASH_ATTENTION_NUM_SMS": "132",  # of an H200
+        "QUACK_ARCH": "90",
+        "CUTE_DSL_KEEP_PTX": "1",
+    }
+    version = importlib.metadata.version("flash-attn-4")
+    text = f"# flash-attn-4 {version}, d = 128 in bf16, no mask, for sm_90a\n$ {COMMAND} flash\n"
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.update(settings, CUTE_DSL_DUMP_DIR=folder)
+        torch = importlib.import_module("torch")
+        calls = importlib.import_module("flash_attn.cute.interface")
+        without_memory = importlib.import_module("torch._subclasses.fake_tensor").FakeTensorMode
+        with without_memory():
+            shape = 2, 8192, 16, 128
+            q, k, v, do = (torch.empty(shape, dtype=torch.bfloat16, device="cuda") for _ in "qkvo")
+            out, lse, *_ = calls._flash_attn_fwd(q, k, v, return_lse=True)
+            calls._flash_attn_bwd(q, k, v, out, do, lse)
+        for name in ("fwd_sm90", "bwd_preprocess", "bwd_sm90", "bwd_postprocess"):
+            (file,) = Path(folder).glob(f"*flash_{name}*.ptx")
+            text += f"## {name}\n{counted(file.read_text(encoding='utf-8'))}\n"
+    return text
 
 
 def counted(text: str) -> str:
@@ -128,6 +175,7 @@ def refusal(old: str, new: str) -> str:
 
 
 if __name__ == "__main__":
-    chosen = {NVRTC: nvrtc} if sys.argv[1:] == ["nvrtc"] else {LAYOUTS: layouts, PTX: ptx}
+    on_request = {"nvrtc": {NVRTC: nvrtc}, "flash": {FLASH: flash}}
+    chosen = on_request[sys.argv[1]] if sys.argv[1:] else {LAYOUTS: layouts, PTX: ptx}
     for path, make in chosen.items():
         path.write_text(make(), encoding="utf-8")

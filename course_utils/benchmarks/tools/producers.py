@@ -16,6 +16,7 @@ from ..experiments import (
     causes,
     cooperation,
     cudnn_engines,
+    cute_dsl,
     execution,
     hardware,
     lies,
@@ -142,6 +143,13 @@ PRODUCERS = (
         "every engine of cuDNN for a few layers, beside our convolutions",
         cudnn_engines.measure,
         partial(hashes, cudnn_engines.SOURCES),
+    ),
+    Producer(
+        cute_dsl.NAME,
+        "products in CUTLASS's Python DSL beside the same in C++ (with its package)",
+        cute_dsl.measure,
+        partial(hashes, cute_dsl.SOURCES),
+        on_request=True,
     ),
     Producer(
         "mnist_step",

@@ -165,11 +165,29 @@ def launch(
     )
 
 
+def arguments_of(a, b, c, m, n, k, plan):
+    """What `launch` takes, for three addresses in global memory."""
+    pointers = (
+        cute.runtime.make_ptr(cutlass.BFloat16, at, cute.AddressSpace.gmem, assumed_align=16)
+        for at in (a, b, c)
+    )
+    return *pointers, *map(cutlass.Int32, (m, n, k)), plan
+
+
+def compiled(plan=None):
+    """The product for the GPU at hand: run(a, b, c, m, n, k), by addresses."""
+    plan = plan or Plan()
+    function = cute.compile(launch, *arguments_of(0, 0, 0, 0, 0, 0, plan))
+
+    def run(a, b, c, m, n, k):
+        function(*arguments_of(a, b, c, m, n, k, plan)[:-1])
+
+    return run
+
+
 def ptx(plan=None, arch="sm_90a"):
     """The PTX that the DSL makes of it for `arch`; it asks for no GPU."""
-    pointer = cute.runtime.make_ptr(cutlass.BFloat16, 0, cute.AddressSpace.gmem, assumed_align=16)
-    size = cutlass.Int32(0)
-    arguments = pointer, pointer, pointer, size, size, size, plan or Plan()
+    arguments = arguments_of(0, 0, 0, 0, 0, 0, plan or Plan())
     with tempfile.TemporaryDirectory() as folder:  # of the file that the compiler leaves behind
         options = f"--gpu-arch {arch} --keep-ptx --dump-dir {folder}"
         return cute.compile(launch, *arguments, options=options).__ptx__
