@@ -115,7 +115,6 @@ LONG_IN_PYTHON = {
 NOT_SHOWN = {
     "01.read_hlo": "a program's text",
     "04.read_the_counters": "a report of twelve counts",
-    "04.review_pipeline": "the program of the task",
     "04.test_vec_add": "a kernel on trial",
     "05.test_stream": "a function on trial",
     "06.suspect_product": "a simulated GPU",

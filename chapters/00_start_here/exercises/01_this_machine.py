@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.domain import Domain, Given
 from course_utils.exercises.authoring.launches import empty, floats
 from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.vectors import BLOCK, one_thread_each, spare_blocks
 
 
-def doubled(given: dict) -> dict:
+def doubled(given: Given) -> dict[str, np.ndarray]:
     """Twice x, which may be past the largest float."""
     return {"y": 2 * given["x"]}
 

@@ -12,11 +12,11 @@ from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import PythonExercise
 
 
-def matrix(*shape: int, dtype: str = "float32") -> tuple:
+def matrix(*shape: int, dtype: str = "float32") -> tuple[Any, ...]:
     return ("array", shape, dtype)
 
 
-def any_calls(rng: np.random.Generator) -> tuple[list]:
+def any_calls(rng: np.random.Generator) -> tuple[list[Any]]:
     """Calls of one to four arguments, drawn from few, so that many repeat."""
     kinds_of = [
         matrix(4),
@@ -36,8 +36,8 @@ def any_calls(rng: np.random.Generator) -> tuple[list]:
     return ([[some[k] for k in call] for call in picked],)
 
 
-def compiled(calls: list) -> int:
-    def key(argument: tuple) -> str:
+def compiled(calls: list[Any]) -> int:
+    def key(argument: tuple[Any, ...]) -> str:
         if argument[0] == "number":
             return type(argument[1]).__name__
         return repr(argument)

@@ -24,11 +24,11 @@ SOFTMAX = {
 SIZES = dict.fromkeys(("x", "shifted", "powers", "y"), 4000) | {"largest": 40, "sums": 40}
 
 
-def program(kernels: list[list[str]]) -> tuple:
+def program(kernels: list[list[str]]) -> tuple[Any, ...]:
     return SOFTMAX, SIZES, kernels
 
 
-def any_program(rng: np.random.Generator) -> tuple:
+def any_program(rng: np.random.Generator) -> tuple[Any, ...]:
     """Up to nine operations on earlier results, cut into kernels anywhere; they are written down in
     any order."""
     count = int(rng.integers(1, 10))
@@ -49,7 +49,7 @@ def any_program(rng: np.random.Generator) -> tuple:
     return operations, sizes, kernels
 
 
-def moved(operations: dict, sizes: dict, kernels: list[list[str]]) -> int:
+def moved(operations: dict[str, Any], sizes: dict[str, Any], kernels: list[list[str]]) -> int:
     where = {name: k for k, kernel in enumerate(kernels) for name in kernel}
     edges = {
         (name, where[result])

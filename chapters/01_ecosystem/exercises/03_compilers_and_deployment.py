@@ -209,7 +209,9 @@ class Traced(NDArrayOperatorsMixin):
         with np.errstate(all="ignore"):
             return Traced(getattr(ufunc, method)(*known(given), **known(named)))
 
-    def __array_function__(self, function: Any, _: object, given: tuple, named: dict) -> object:
+    def __array_function__(
+        self, function: Any, _: object, given: tuple[Any, ...], named: dict[str, Any]
+    ) -> object:
         found = function(*known(given), **known(named))
         return found if function in (np.shape, np.ndim, np.size) else Traced(found)
 
@@ -226,7 +228,7 @@ def known(value: Any) -> Any:
     return {k: known(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
-def numbers_of(function: Callable, x: Traced) -> object:
+def numbers_of(function: Callable[..., Any], x: Traced) -> object:
     """What the recorded graph gives. A plain array would have come out of the graph before."""
     Traced.recording = True
     try:
@@ -316,15 +318,15 @@ DELIVER = choose_and_defend(
 )
 
 
-def offers(*rows: tuple) -> list[tuple]:
+def offers(*rows: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     return list(rows)
 
 
-def any_offers(rng: np.random.Generator) -> tuple[list[tuple], float]:
+def any_offers(rng: np.random.Generator) -> tuple[list[tuple[Any, ...]], float]:
     """Up to twelve offers. No time is so near to a whole number of minutes that a right formula
     could come to the next one by rounding."""
     hours = float(rng.integers(1, 3000)) / 60
-    rows: list[tuple] = []
+    rows: list[tuple[Any, ...]] = []
     count = int(rng.integers(1, 13))
     while len(rows) < count:
         price, speed = float(rng.integers(1, 400)) / 50, float(rng.integers(1, 40)) / 10
@@ -335,7 +337,7 @@ def any_offers(rng: np.random.Generator) -> tuple[list[tuple], float]:
     return rows, hours
 
 
-def least_cost(rows: list[tuple], hours: float) -> tuple[str, float]:
+def least_cost(rows: list[tuple[Any, ...]], hours: float) -> tuple[str, float]:
     best: tuple[str, float] | None = None
     for name, price, speed, setup, least in rows:
         minutes = -int(-round(60 * setup + 60 * hours / speed, 6) // 1)

@@ -53,7 +53,7 @@ def drawn_network(rng: np.random.Generator) -> str:
     return network(inputs, hidden, values, *map(float, parts))
 
 
-def of_layer(case: str) -> dict:
+def of_layer(case: str) -> dict[str, Any]:
     """The sizes, w1, b1, x and the outputs by name."""
     words = case.split()
     inputs, hidden = map(int, words[:2])
@@ -64,7 +64,7 @@ def of_layer(case: str) -> dict:
     return {**found, "expected": np.maximum(0, b1 + x @ w1)}
 
 
-def small_layer(case: str) -> dict:
+def small_layer(case: str) -> dict[str, Any]:
     found = of_layer(case)
     return found if found["w1"].size <= MOST_NUMBERS else {}
 
@@ -217,7 +217,7 @@ def sum_by_halves(first: int, n: int) -> str:
     return f"({sum_by_halves(first, half)} + {sum_by_halves(first + half, n - half)})"
 
 
-def small_halves(case: str) -> dict:
+def small_halves(case: str) -> dict[str, Any]:
     """The numbers of a short sum, and the order in which they are added."""
     n, *rest = map(int, case.split())
     if len(rest) != 1 or not 1 <= n <= 8:
@@ -419,7 +419,7 @@ def bytes_of_layouts(n: int, sizes: Sequence[int], uses: Sequence[Any]) -> tuple
     return ("structs", structs) if structs <= arrays else ("arrays", arrays)
 
 
-def some_uses(rng: np.random.Generator) -> tuple:
+def some_uses(rng: np.random.Generator) -> tuple[Any, ...]:
     sizes = [int(size) for size in rng.choice([4, 8, 16, 36], int(rng.integers(1, 6)))]
     uses = [
         (

@@ -10,7 +10,7 @@ import numpy as np
 
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.reviews import said_of_lines
 from course_utils.exercises.authoring.spec import HostExercise, KernelExercise, PythonExercise
@@ -51,7 +51,7 @@ def three_more(case: str) -> str:
     return " ".join(map(str, [*numbers, *numbers[:1] * 3]))
 
 
-def polynomial(given: dict) -> dict:
+def polynomial(given: Given) -> dict[str, np.ndarray]:
     """The values of polynomials of the first coefficients: of degree five at each x, and of every
     other degree at one x near 0."""
     x, near, c = (given[name].astype(np.float64) for name in ("x", "near", "c"))

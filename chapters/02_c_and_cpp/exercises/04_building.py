@@ -51,7 +51,7 @@ def list_answer(case: str) -> str:
     return f"last {numbers[0]}, length {len(numbers)}" if numbers else "length 0"
 
 
-def rebuilt(rules: dict, changed: dict, target: str) -> list[str]:
+def rebuilt(rules: dict[str, Any], changed: dict[str, Any], target: str) -> list[str]:
     built: list[str] = []
     done: set[str] = set()
 
@@ -71,7 +71,7 @@ def rebuilt(rules: dict, changed: dict, target: str) -> list[str]:
     return built
 
 
-def drawn_rules(rng: np.random.Generator) -> tuple[dict, dict, str]:
+def drawn_rules(rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any], str]:
     """Targets t0 to tk that depend on ones with larger numbers and on two sources."""
     count = int(rng.integers(1, 7))
     names = [f"t{k}" for k in range(count)]
@@ -85,7 +85,7 @@ def drawn_rules(rng: np.random.Generator) -> tuple[dict, dict, str]:
     return rules, changed, "t0"
 
 
-def linked(objects: list, library: dict) -> tuple[list[str], list[str]]:
+def linked(objects: list[Any], library: dict[str, Any]) -> tuple[list[str], list[str]]:
     taken: set[str] = set()
     while True:
         parts = [*objects, *(library[name] for name in taken)]
@@ -98,7 +98,7 @@ def linked(objects: list, library: dict) -> tuple[list[str], list[str]]:
         taken |= more
 
 
-def drawn_link(rng: np.random.Generator) -> tuple[list, dict]:
+def drawn_link(rng: np.random.Generator) -> tuple[list[Any], dict[str, Any]]:
     """Members with two names each; every other time each uses a name of the member before it, so
     that one round takes one member."""
     members = int(rng.integers(1, 9))

@@ -7,7 +7,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.devices.multiprocessors import MULTIPROCESSORS
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import (
@@ -32,7 +32,7 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 MANY_BLOCKS = 21_847  # the last one's warps have numbers that 16 bits cannot hold
 
 
-def warps_and_lanes(given: dict) -> dict:
+def warps_and_lanes(given: Given) -> dict[str, np.ndarray]:
     """What each thread should store, in blocks of 80 threads."""
     block, thread = np.divmod(np.arange(given["warp"].shape[0], dtype=np.int32), ODD_BLOCK)
     warp, lane = np.divmod(thread, 32)
@@ -208,11 +208,11 @@ PREDICT_PASSES = NumberExercise(
 )
 
 
-def positive(rng: np.random.Generator, n: int) -> dict:
+def positive(rng: np.random.Generator, n: int) -> Given:
     return {"x": floats(rng, n) ** 2 + np.float32(0.5), "y": empty(n), "n": np.int32(n)}
 
 
-def both_ways(given: dict) -> dict:
+def both_ways(given: Given) -> dict[str, np.ndarray]:
     """Sixteen steps of one function for even elements, of another for odd ones, in float64."""
     y = given["x"].astype(np.float64)
     for _ in range(STEPS):

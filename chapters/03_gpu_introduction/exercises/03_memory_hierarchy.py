@@ -9,7 +9,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.domain import Domain, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import Ask, KernelExercise, NumberExercise, Target
@@ -147,7 +147,7 @@ SOFTEN = NumberExercise(
 def mostly(kind: int) -> domain.InputClass:
     """One kind is so frequent that a counter of a byte overflows."""
 
-    def change(given: dict, rng: np.random.Generator) -> dict:
+    def change(given: Given, rng: np.random.Generator) -> Given:
         values = given["values"]
         return {"values": np.where(rng.random(values.shape) < 0.1, values, kind)}
 
@@ -234,11 +234,11 @@ COUNT_KINDS = KernelExercise(
 )
 
 
-def last_four(given: dict) -> dict:
+def last_four(given: Given) -> dict[str, np.ndarray]:
     """Sums of four values, the latest being each step's."""
     x = given["x"].astype(np.float64)
     padded = np.concatenate([np.zeros((3, x.shape[1])), x])
-    return {"y": sum(padded[k : k + len(x)] for k in range(4))}
+    return {"y": np.sum([padded[k : k + len(x)] for k in range(4)], axis=0)}
 
 
 WALKED = (40, 5 * 128)  # steps and threads, where the requirements are counted

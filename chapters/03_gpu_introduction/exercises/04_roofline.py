@@ -6,7 +6,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import (
@@ -107,7 +107,7 @@ POLYNOMIAL = NumberExercise(
 )
 
 
-def layer_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def layer_inputs(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, columns = size
     return {
         "x": floats(rng, size),
@@ -118,7 +118,7 @@ def layer_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def layer_outputs(given: dict) -> dict:
+def layer_outputs(given: Given) -> dict[str, np.ndarray]:
     """relu(x + bias) + r, where relu is 0 for NaN too."""
     shifted = given["x"] + given["bias"]
     return {"y": np.where(shifted > 0, shifted, np.float32(0)) + given["r"]}
@@ -128,7 +128,7 @@ LAYER = (20 * 4, 64)  # rows and columns, where the requirements are counted: 20
 ELEMENTS = LAYER[0] * LAYER[1]
 
 
-def opposite_infinities(given: dict, rng: np.random.Generator) -> dict:
+def opposite_infinities(given: Given, rng: np.random.Generator) -> Given:
     """x is +inf where r is -inf, in about half of all places: their sum is no number."""
     where = rng.random(given["x"].shape) < 0.5
     return {"x": np.where(where, np.inf, given["x"]), "r": np.where(where, -np.inf, given["r"])}

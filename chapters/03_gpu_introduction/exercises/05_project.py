@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import PythonExercise
 
 
-def worth_the_work(kernels: list, peak: float, bandwidth: float) -> tuple[str | None, float]:
+def worth_the_work(kernels: list[Any], peak: float, bandwidth: float) -> tuple[str | None, float]:
     lost = [took - max(flops / peak, moved / bandwidth) for _, took, flops, moved in kernels]
     most = max([0.0, *lost])
     name = kernels[lost.index(most)][0] if most > 0 else None
     return name, sum(took for _, took, _, _ in kernels) - most
 
 
-def program(rng: np.random.Generator) -> tuple:
+def program(rng: np.random.Generator) -> tuple[Any, ...]:
     """Whole numbers, so that equal losses are equal."""
     peak, bandwidth = int(rng.choice([20, 60])), int(rng.choice([1, 4]))
     kernels = []

@@ -10,7 +10,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, Target
@@ -24,12 +24,12 @@ from course_utils.exercises.authoring.vectors import (
 from course_utils.exercises.authoring.versions import Version, told_apart
 
 
-def axpy(given: dict) -> dict:
+def axpy(given: Given) -> dict[str, np.ndarray]:
     """a x + y, with NaN where 0 meets infinity."""
     return {"y": given["a"] * given["x"] + given["y"]}
 
 
-def opposites(given: dict, rng: np.random.Generator) -> dict:
+def opposites(given: Given, rng: np.random.Generator) -> Given:
     """Infinities that have no sum, where a is above 0."""
     x = domain.SOME_INFINITE[1](given["x"], rng)
     return {"x": x, "y": -x}
@@ -83,7 +83,7 @@ def between(low: float, high: float) -> domain.InputClass:
     most = float(np.finfo(np.float32).max)
     numbers = [-np.inf, np.inf, -most, most, -1e31, 1e31, -2000, 2000, 0]
 
-    def change(given: dict, rng: np.random.Generator) -> dict:
+    def change(given: Given, rng: np.random.Generator) -> Given:
         return {"low": low, "high": high, "x": np.resize(numbers, given["x"].shape)}
 
     return domain.InputClass(f"low = {low:g}, high = {high:g}, x far below and far above", change)

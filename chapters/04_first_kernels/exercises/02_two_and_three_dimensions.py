@@ -6,7 +6,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.domain import Domain, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
@@ -24,7 +24,7 @@ def spare_tiles(size: tuple[int, int]) -> tuple[Launch, ...]:
     )
 
 
-def grayscale_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def grayscale_inputs(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     height, width = size
     return {
         "rgb": rng.random((height, width, 3), dtype=np.float32),
@@ -33,7 +33,7 @@ def grayscale_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def luma(given: dict) -> dict:
+def luma(given: Given) -> dict[str, np.ndarray]:
     """The weighted sum of the three colours, with NaN where infinities cancel."""
     return {"gray": given["rgb"].astype(np.float64) @ np.array([0.299, 0.587, 0.114])}
 
@@ -80,7 +80,7 @@ GRAYSCALE = KernelExercise(
 )
 
 
-def volume_and_picture(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def volume_and_picture(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     layers, rows, columns = size
     return {
         "volume": floats(rng, size),
@@ -140,7 +140,7 @@ PROJECTION = KernelExercise(
 )
 
 
-def matrices(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
+def matrices(rng: np.random.Generator, size: tuple[int, int, int, int]) -> Given:
     batch, m, n, k = size
     return {
         "A": floats(rng, (batch, m, k)),
@@ -150,7 +150,7 @@ def matrices(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
     }
 
 
-def products(given: dict) -> dict:
+def products(given: Given) -> dict[str, np.ndarray]:
     """A B in float64, with NaN where 0 meets infinity."""
     return {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64)}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from course_utils.exercises.authoring.spec import PythonExercise
 from course_utils.exercises.judging.lazy_gpu import ORDERS, OTHERS_FIRST, LazyGPU
 
 
-def lazy_gpu_and_numbers(rng: np.random.Generator) -> tuple:
+def lazy_gpu_and_numbers(rng: np.random.Generator) -> tuple[Any, ...]:
     """A GPU of any order, and a few numbers or some hundreds."""
     count = rng.integers(1, 10 ** rng.integers(1, 5))
     return LazyGPU(str(rng.choice(ORDERS))), rng.uniform(-9, 9, count).tolist()

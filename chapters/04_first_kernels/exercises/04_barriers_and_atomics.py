@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.domain import Domain, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.reviews import review
@@ -73,7 +74,7 @@ FIND_THE_RACE = KernelExercise(
 )
 
 
-def rows_and_room(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def rows_and_room(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, columns = size
     return {
         "x": rng.random((rows, columns), dtype=np.float32) + np.float32(0.5),
@@ -83,7 +84,7 @@ def rows_and_room(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def scaled(given: dict) -> dict:
+def scaled(given: Given) -> dict[str, np.ndarray]:
     """The exact means and quotients, as far as float64 goes."""
     x = given["x"].astype(np.float64)
     mean = x.mean(axis=1)
@@ -103,7 +104,7 @@ def one_kernel_then_the_other(size: tuple[int, int]) -> tuple[Launch, Launch]:
     )
 
 
-def near_the_end(given: dict, rng: np.random.Generator) -> dict:
+def near_the_end(given: Given, rng: np.random.Generator) -> Given:
     """Where a row is short, numbers whose sum is near the largest float: their mean has a
     reciprocal that is too small, and one of them times the columns is too large."""
     if given["x"].shape[1] > 3:
@@ -249,7 +250,7 @@ def filled_again(counts: Counts) -> str:
     )
 
 
-def largest_of(given: dict, width: int) -> dict:
+def largest_of(given: Given, width: int) -> dict[str, np.ndarray]:
     """The largest of each window of so many elements, shorter ones at the end."""
     padded = np.concatenate([given["x"], np.full(width - 1, -np.inf, np.float32)])
     return {"y": np.lib.stride_tricks.sliding_window_view(padded, width).max(axis=1)}
@@ -350,15 +351,15 @@ SWAP_NEIGHBOURS = KernelExercise(
 )
 
 
-def product_of_all(given: dict) -> dict:
+def product_of_all(given: Given) -> dict[str, np.ndarray]:
     """The exact product, with NaN where 0 meets infinity."""
     return {"product": given["product"] * np.prod(given["x"].astype(np.float64), keepdims=True)}
 
 
-def one_of_them(value: float) -> Callable[..., dict]:
+def one_of_them(value: float) -> Callable[..., dict[str, Any]]:
     """A change of ``x``: one element, no matter which, is ``value``."""
 
-    def change(given: dict, rng: np.random.Generator) -> dict:
+    def change(given: Given, rng: np.random.Generator) -> Given:
         x = given["x"].copy()
         x[rng.integers(len(x))] = value
         return {"x": x}
@@ -370,7 +371,7 @@ def first_and_last(first: float, last: float) -> domain.InputClass:
     """Two numbers of which the one that comes early must not settle, or spoil, the product. The
     others are not below 1, so that no product of some of them is too small for a float."""
 
-    def change(given: dict, rng: np.random.Generator) -> dict:
+    def change(given: Given, rng: np.random.Generator) -> Given:
         x = np.maximum(given["x"], 1)
         if len(x) > 1:
             x[0], x[-1] = first, last
@@ -379,7 +380,7 @@ def first_and_last(first: float, last: float) -> domain.InputClass:
     return domain.InputClass(f"x[0] = {first:g} and the last x = {last:g}", change)
 
 
-def of_all_kinds(given: dict, rng: np.random.Generator) -> dict:
+def of_all_kinds(given: Given, rng: np.random.Generator) -> Given:
     """While the sign of a 0 goes to and fro, a NaN comes last."""
     x = rng.choice([-1, 1], len(given["x"])) * given["x"]
     x[0], x[-1] = 0.0, np.nan

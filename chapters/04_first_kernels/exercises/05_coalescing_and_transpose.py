@@ -12,7 +12,7 @@ from course_utils import ceil_div
 from course_utils.emulator import Counts
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import (
@@ -94,7 +94,7 @@ def moved_per_byte_wanted(counts: Counts) -> float:
     return 32 * (sectors + counts.global_atomic_sectors) / max(asked, 1)
 
 
-def brightened(given: dict) -> dict:
+def brightened(given: Given) -> dict[str, np.ndarray]:
     """gain x, with NaN where 0 meets infinity."""
     return {"y": given["gain"] * given["x"]}
 
@@ -389,7 +389,7 @@ REVERSE_WITH_ROOM = PythonExercise(
 )
 
 
-def picture_and_room(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def picture_and_room(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, columns = size
     return {
         "in": floats(rng, (rows, columns)),

@@ -8,7 +8,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, InputClass
+from course_utils.exercises.authoring.domain import Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
@@ -360,12 +360,12 @@ ACCEPT_A_SUM = PythonExercise(
 )
 
 
-def of_one_sign(given: dict, rng: np.random.Generator) -> dict:
+def of_one_sign(given: Given, rng: np.random.Generator) -> Given:
     """Products that are all negative, and large."""
     return {"x": np.abs(given["x"]), "y": -1000 * np.abs(given["y"]) - 1}
 
 
-def dot_product(given: dict) -> dict:
+def dot_product(given: Given) -> dict[str, np.ndarray]:
     """The exact sum of the products, with NaN where 0 meets infinity."""
     return {"result": np.dot(given["x"].astype(np.float64), given["y"].astype(np.float64))[None]}
 
@@ -438,7 +438,7 @@ def far_to_the_right(x: np.ndarray) -> np.ndarray:
     return x
 
 
-def largest_last(given: dict, rng: np.random.Generator) -> dict:
+def largest_last(given: Given, rng: np.random.Generator) -> Given:
     """So that a column far to the right is an answer, whatever the others are."""
     x = given["x"].copy()
     x[1::2] = np.where(np.isfinite(x[1::2]), x[1::2], 0)

@@ -9,14 +9,14 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, DrawnCases, InputClass
+from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
 from course_utils.exercises.authoring.vectors import FULL, SMALL, one_thread_each, spare_blocks
 from course_utils.exercises.authoring.worked import Worked
 
 
-def after_rounds(given: dict) -> dict:
+def after_rounds(given: Given) -> dict[str, np.ndarray]:
     """The two series of 04.one_way, in float64."""
     x, rounds = given["x"].astype(np.float64), int(given["rounds"])
     first, second = x, x
@@ -139,7 +139,7 @@ WALK_DOWN = KernelExercise(
 )
 
 
-def gradient_inputs(rng: np.random.Generator, n: int) -> dict:
+def gradient_inputs(rng: np.random.Generator, n: int) -> Given:
     x = 2 * floats(rng, n)
     return {
         "dy": floats(rng, n),
@@ -150,24 +150,24 @@ def gradient_inputs(rng: np.random.Generator, n: int) -> dict:
     }
 
 
-def silu_gradient(given: dict) -> dict:
+def silu_gradient(given: Given) -> dict[str, np.ndarray]:
     dy, x = given["dy"].astype(np.float64), given["x"].astype(np.float64)
     s = np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))  # overflows for no x
     return {"dx": dy * s * (1 + x * (1 - s))}
 
 
-def far_from_zero(given: dict, rng: np.random.Generator) -> dict:
+def far_from_zero(given: Given, rng: np.random.Generator) -> Given:
     """x where s is 1 or 0 as a float, and exp(x) or exp(-x) infinite."""
     x = given["x"]
     return {"x": np.copysign(200 + 1e4 * np.abs(x), x)}
 
 
-def not_so_far(given: dict, rng: np.random.Generator) -> dict:
+def not_so_far(given: Given, rng: np.random.Generator) -> Given:
     """x where s is hardly less than 1, or more than 0, and that little counts."""
     return {"x": np.copysign(rng.uniform(8, 15, len(given["x"])), given["x"])}
 
 
-def cancelled_by_dy(given: dict, rng: np.random.Generator) -> dict:
+def cancelled_by_dy(given: Given, rng: np.random.Generator) -> Given:
     """x where s is next to nothing, and dy so large that dx is not."""
     x = -rng.uniform(20, 60, len(given["x"]))
     return {"x": x, "dy": np.exp(-x) * rng.uniform(0.5, 1, len(x))}
@@ -268,7 +268,7 @@ STORE_OR_RECOMPUTE = PythonExercise(
 )
 
 
-def closed(given: dict) -> dict:
+def closed(given: Given) -> dict[str, np.ndarray]:
     """The largest of three neighbours, then the smallest of three of those, in a ring."""
     x = given["x"]
     m = np.maximum(np.maximum(np.roll(x, 1), x), np.roll(x, -1))
@@ -293,14 +293,14 @@ CLOSING = KernelExercise(
 )
 
 
-def few_negative(rng: np.random.Generator, n: int) -> dict:
+def few_negative(rng: np.random.Generator, n: int) -> Given:
     """One in sixteen is negative, wherever chance puts it."""
     x = np.abs(floats(rng, n)) + np.float32(0.01)
     x[rng.random(n) < 1 / 16] *= -1
     return {"x": x, "y": empty(n), "n": np.int32(n)}
 
 
-def long_way(given: dict) -> dict:
+def long_way(given: Given) -> dict[str, np.ndarray]:
     """After 32 rounds of v = sqrt(v v + 1), v v has grown by 32; or it has overflowed in the
     first."""
     x = given["x"].astype(np.float64)
@@ -308,7 +308,7 @@ def long_way(given: dict) -> dict:
     return {"y": np.where(x < 0, np.sqrt(square + 32), x)}
 
 
-def negative_block(given: dict, rng: np.random.Generator) -> dict:
+def negative_block(given: Given, rng: np.random.Generator) -> Given:
     """All numbers of the first block are negative."""
     x = given["x"].copy()
     x[:256] = -np.abs(x[:256]) - np.float32(0.01)

@@ -10,7 +10,7 @@ from course_utils import ceil_div, measurements
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.claims import read_report
-from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.domain import Domain, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.spec import (
@@ -112,7 +112,7 @@ PREDICT_COUNTERS = NumberExercise(
 )
 
 
-def gelu(given: dict) -> dict[str, np.ndarray]:
+def gelu(given: Given) -> dict[str, np.ndarray]:
     """GELU, by the formula with tanh."""
     v = given["x"].astype(np.float64)
     return {"y": 0.5 * v * (1 + np.tanh(0.7978846 * (v + 0.044715 * v**3)))}

@@ -12,14 +12,14 @@ from course_utils import ceil_div, cp, load, sanitize
 from course_utils.checking import difference
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.claims import Claim
-from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.domain import Domain, Given
 from course_utils.exercises.authoring.launches import empty, floats
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, SMALL, one_thread_each
 from course_utils.exercises.authoring.worked import Worked
 
 
-def smoothed(given: dict) -> dict[str, np.ndarray]:
+def smoothed(given: Given) -> dict[str, np.ndarray]:
     """The mean of three neighbours, with the ends repeated."""
     x = np.pad(given["x"].astype(np.float64), 1, mode="edge")
     return {"y": (x[:-2] + x[1:-1] + x[2:]) / 3}

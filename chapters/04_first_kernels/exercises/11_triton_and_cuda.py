@@ -8,7 +8,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.language_spec import TRITON, KernelCase, LanguageExercise
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.spec import (
@@ -301,7 +301,7 @@ PORT_THE_PROGRAM = KernelExercise(
 )
 
 
-def scattered_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def scattered_rows(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """Numbers far enough apart that a sum which is not scaled again is plainly wrong."""
     return {
         "x": (8 * rng.standard_normal(size) - 20).astype(np.float32),

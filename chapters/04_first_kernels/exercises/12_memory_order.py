@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -286,11 +287,11 @@ BARRIER_PAIR = KernelExercise(
 )
 
 
-def two_programs(rng: np.random.Generator) -> tuple[list, list]:
+def two_programs(rng: np.random.Generator) -> tuple[list[Any], list[Any]]:
     """Two threads of up to four steps, on two or three variables."""
     names = ["x", "y", "z"][: int(rng.integers(2, 4))]
 
-    def program(values: range) -> list:
+    def program(values: range) -> list[Any]:
         steps = []
         for value in values:
             name = str(rng.choice(names))
@@ -300,14 +301,14 @@ def two_programs(rng: np.random.Generator) -> tuple[list, list]:
     return program(range(1, 1 + rng.integers(0, 5))), program(range(5, 5 + rng.integers(0, 5)))
 
 
-def every_outcome(first: list, second: list) -> list[tuple]:
+def every_outcome(first: list[Any], second: list[Any]) -> list[tuple[Any, ...]]:
     """As the task says, by way of bit masks: whose turn each step is."""
     steps, found = len(first) + len(second), set()
     for mask in range(1 << steps):
         if mask.bit_count() != len(second):
             continue
         threads, memory = (iter(first), iter(second)), {}
-        loaded: tuple[list, list] = ([], [])
+        loaded: tuple[list[Any], list[Any]] = ([], [])
         for step in range(steps):
             who = mask >> step & 1
             kind, name, *value = next(threads[who])
@@ -324,10 +325,13 @@ BUFFERS = [("store", "x", 1), ("load", "y")], [("store", "y", 1), ("load", "x")]
 LOADS = [("load", "x"), ("store", "y", 1)], [("load", "y"), ("store", "x", 1)]
 
 
-def played(first: list, second: list, turns: str) -> tuple[int, ...]:
+def played(first: list[Any], second: list[Any], turns: str) -> tuple[int, ...]:
     """As the task says, step by step."""
     memory: dict[str, int] = {}
-    threads: dict[str, tuple[list, list]] = {"0": (list(first), []), "1": (list(second), [])}
+    threads: dict[str, tuple[list[Any], list[Any]]] = {
+        "0": (list(first), []),
+        "1": (list(second), []),
+    }
     for turn in turns:
         left, loaded = threads[turn]
         step = left.pop(0)
@@ -338,7 +342,7 @@ def played(first: list, second: list, turns: str) -> tuple[int, ...]:
     return (*threads["0"][1], *threads["1"][1])
 
 
-def any_order(rng: np.random.Generator) -> tuple[list, list, str]:
+def any_order(rng: np.random.Generator) -> tuple[list[Any], list[Any], str]:
     """Two threads, and one order of their steps."""
     first, second = two_programs(rng)
     turns = rng.permutation(list("0" * len(first) + "1" * len(second)))
@@ -401,7 +405,7 @@ def scaled_up(x: np.ndarray) -> np.ndarray:
     return 1e30 * (9 + x)
 
 
-def with_extremes(given: dict, rng: np.random.Generator) -> dict:
+def with_extremes(given: Given, rng: np.random.Generator) -> Given:
     """The least and the largest lie in the first and the last block."""
     x = given["x"].copy()
     x[0], x[-1] = -50, 70

@@ -78,7 +78,7 @@ EXCLUSIVE_MAX = KernelExercise(
 )
 
 
-def segmented(given: Given) -> dict:
+def segmented(given: Given) -> dict[str, np.ndarray]:
     """Running sums that begin anew at heads and at the first element of each block."""
     x = given["x"].astype(np.uint64)
     starts = (given["head"] != 0) | (np.arange(len(x)) % BLOCK == 0)
@@ -136,7 +136,7 @@ SEGMENTED_SUM = KernelExercise(
 )
 
 
-def kept_elements(rng: np.random.Generator, n: int) -> dict:
+def kept_elements(rng: np.random.Generator, n: int) -> Given:
     x = rng.integers(-99, 100, n).astype(np.int32)
     x[rng.random(n) < 0.5] = 0
     return {"x": x, "first": firsts(x), "out": np.full(n, -12345, np.int32), "n": np.int32(n)}
@@ -148,7 +148,7 @@ def firsts(x: np.ndarray) -> np.ndarray:
     return (np.cumsum(counts) - counts).astype(np.int32)
 
 
-def packed(given: Given) -> dict:
+def packed(given: Given) -> dict[str, np.ndarray]:
     out = given["out"].copy()
     kept = given["x"][given["x"] != 0]
     out[: len(kept)] = kept

@@ -56,7 +56,7 @@ LOOKED_BACK = PythonExercise(
 TILE = 64
 
 
-def chained(rng: np.random.Generator, n: int) -> dict:
+def chained(rng: np.random.Generator, n: int) -> Given:
     tiles = ceil_div(n, TILE)
     return {
         "x": words(rng, n),
@@ -67,7 +67,7 @@ def chained(rng: np.random.Generator, n: int) -> dict:
     }
 
 
-def ends(given: Given) -> dict:
+def ends(given: Given) -> dict[str, np.ndarray]:
     """The sums up to the end of each tile; all tickets drawn and all flags set."""
     sums = padded_rows(given["x"], TILE, 0).astype(np.uint64).sum(axis=1)
     return {
@@ -119,7 +119,7 @@ FIND_THE_MISSING_RELEASE = KernelExercise(
 )
 
 
-def with_offset(rng: np.random.Generator, n: int) -> dict:
+def with_offset(rng: np.random.Generator, n: int) -> Given:
     return {
         "x": words(rng, n),
         "out": empty(n, np.uint32),
@@ -130,7 +130,7 @@ def with_offset(rng: np.random.Generator, n: int) -> dict:
     }
 
 
-def less_the_first_tile(given: Given) -> dict:
+def less_the_first_tile(given: Given) -> dict[str, np.ndarray]:
     """All flags set and all tickets drawn."""
     x = given["x"]
     offset = x[:BLOCK].sum(dtype=np.uint32)

@@ -6,7 +6,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.domain import Domain, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
@@ -25,13 +25,13 @@ def scaled(x: np.ndarray) -> np.ndarray:
     return np.where(largest > 0, x / largest, x).astype(np.float32)
 
 
-def some_zeros(given: dict, rng: np.random.Generator) -> dict:
+def some_zeros(given: Given, rng: np.random.Generator) -> Given:
     x = given["x"].copy()
     x[: len(x) // 2] = 0
     return {"x": x}
 
 
-def next_to_zero(given: dict, rng: np.random.Generator) -> dict:
+def next_to_zero(given: Given, rng: np.random.Generator) -> Given:
     """No smaller number is sure to be one: a GPU may take those for 0."""
     least = np.finfo(np.float32).tiny
     return {"x": np.copysign(least * (1 + 0.001 * np.abs(given["x"])), given["x"])}
@@ -89,7 +89,7 @@ def rounds(n: int) -> int:
     return max(n - 1, 0).bit_length()
 
 
-def running_maxima(given: dict) -> dict:
+def running_maxima(given: Given) -> dict[str, np.ndarray]:
     """Both arrays after all rounds: the result, and what stood there a round before."""
     arrays, n = [given["a"].copy(), given["b"].copy()], len(given["a"])
     for turn in range(rounds(n)):

@@ -110,7 +110,7 @@ def of_op(
     return found.T if op else found
 
 
-def whole_numbers(values: Any, count: int, names: tuple[str, str]) -> list:
+def whole_numbers(values: Any, count: int, names: tuple[str, str]) -> list[Any]:
     """``values`` as a list, where each is a whole number or, for the operands, a name. The first
     two, the ops, may be BLAS's own letters."""
     if not isinstance(values, (tuple, list)) or len(values) != count:
@@ -151,7 +151,7 @@ def operands(problem: Problem) -> dict[str, np.ndarray]:
     }
 
 
-def by_the_library(function: Callable, *problem: int) -> np.ndarray:
+def by_the_library(function: Callable[..., Any], *problem: int) -> np.ndarray:
     """What a strict library of columns leaves in C when it gets the answer's arguments."""
     memory = operands(problem)  # type: ignore[arg-type]
     ta, tb, m, n, k, first, lda, second, ldb, ldc = whole_numbers(
@@ -215,7 +215,7 @@ ROW_MAJOR_GEMM = PythonExercise(
 # --- A triangle ---
 
 
-def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int, int]) -> dict:
+def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int, int]) -> Given:
     """A by columns with ``pad`` elements after each column, and a C that holds numbers."""
     n, k, trans, pad, beta = size
     rows, columns = (k, n) if trans else (n, k)
@@ -231,7 +231,7 @@ def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int, int]) -> 
     }
 
 
-def syrk(given: Given) -> dict:
+def syrk(given: Given) -> dict[str, np.ndarray]:
     """The lower triangle anew, the rest as it was."""
     n, k = int(given["n"]), int(given["k"])
     A = given["A"].astype(np.float64).T  # its columns are the rows in memory
@@ -244,10 +244,12 @@ def syrk(given: Given) -> dict:
     return {"C": C}
 
 
-def strange_triangle(value: float, beta: float) -> Callable[[Given, np.random.Generator], dict]:
+def strange_triangle(
+    value: float, beta: float
+) -> Callable[[Given, np.random.Generator], dict[str, Any]]:
     """The lower triangle of C holds what nobody may read where beta is 0, and nobody hide else."""
 
-    def change(given: Given, rng: np.random.Generator) -> dict:
+    def change(given: Given, rng: np.random.Generator) -> Given:
         C, n = given["C"].copy(), int(given["n"])
         C[:, :n][np.triu(np.ones((n, n), bool)) & (rng.random((n, n)) < 0.3)] = value
         return {"C": C, "beta": beta}
@@ -255,7 +257,7 @@ def strange_triangle(value: float, beta: float) -> Callable[[Given, np.random.Ge
     return change
 
 
-def faint_beta(given: Given, rng: np.random.Generator) -> dict:
+def faint_beta(given: Given, rng: np.random.Generator) -> Given:
     """A beta that is small and not 0, and a lower triangle that is large."""
     C, n = given["C"].copy(), int(given["n"])
     C[:, :n][np.triu(np.ones((n, n), bool))] *= np.float32(1e9)
@@ -343,7 +345,7 @@ def attention(shape: Heads) -> dict[str, np.ndarray]:
     }
 
 
-def by_strided_batches(function: Callable, *shape: int) -> np.ndarray:
+def by_strided_batches(function: Callable[..., Any], *shape: int) -> np.ndarray:
     """What a strict strided library of columns leaves in S."""
     memory = attention(shape)  # type: ignore[arg-type]
     given = whole_numbers(function(*shape), 14, ("Q", "K"))
@@ -409,7 +411,7 @@ HEADS_AS_BATCH = PythonExercise(
 # --- Arrays of pointers ---
 
 
-def routed(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def routed(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     """Products of any token with any of three to six experts, some of them several times."""
     count, outputs, inputs = size
     experts, tokens = 3 + outputs % 4, max(1, count // 2)
@@ -423,7 +425,7 @@ def routed(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def of_experts(given: Given) -> dict:
+def of_experts(given: Given) -> dict[str, np.ndarray]:
     W, X = given["W"].astype(np.float64), given["X"].astype(np.float64)
     return {"Y": np.einsum("zoi,zi->zo", W[given["expert"]], X[given["token"]])}
 
@@ -490,7 +492,7 @@ def call_times(
     return ("loop", loop) if loop <= batched else ("batched", batched)
 
 
-def small_products(rng: np.random.Generator) -> tuple:
+def small_products(rng: np.random.Generator) -> tuple[Any, ...]:
     return (
         int(rng.integers(1, 500)),
         int(rng.choice([4, 16, 32, 100, 256, 700])),

@@ -45,7 +45,7 @@ READ_LIST = PythonExercise(
 # --- An epilogue that remembers ---
 
 
-def to_activate(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def to_activate(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, columns = size
     return {
         "x": floats(rng, (rows, columns)),
@@ -56,7 +56,7 @@ def to_activate(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def activated(given: Given) -> dict:
+def activated(given: Given) -> dict[str, np.ndarray]:
     value = given["x"] + given["bias"]  # in fp32: the sign is that of the rounded sum
     bits = np.zeros((len(value), given["mask"].shape[1] * 32), np.uint8)
     bits[:, : value.shape[1]] = value > 0
@@ -115,7 +115,7 @@ RELU_MASK = KernelExercise(
 )
 
 
-def sums_about_zero(given: Given, rng: np.random.Generator) -> dict:
+def sums_about_zero(given: Given, rng: np.random.Generator) -> Given:
     """x is -bias in two columns of three: a sum of 0 in one, the least above 0 in the other."""
     x = given["x"].copy()
     x[:, ::3] = -given["bias"][::3]

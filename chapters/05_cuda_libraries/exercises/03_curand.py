@@ -29,7 +29,7 @@ def words(rng: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
 # --- skipping ahead ---
 
 
-def after_steps(given: Given) -> dict:
+def after_steps(given: Given) -> dict[str, np.ndarray]:
     factor, step, modulus = 1664525, 1013904223, 1 << 32
 
     def state(steps: int) -> int:
@@ -77,7 +77,7 @@ SKIP_AHEAD = KernelExercise(
 # --- the rounds ---
 
 
-def after_rounds(given: Given) -> dict:
+def after_rounds(given: Given) -> dict[str, np.ndarray]:
     low = np.uint64(0xFFFFFFFF)
     x, y, z, w = given["counters"].astype(np.uint64).T
     for turn in range(int(given["rounds"])):
@@ -113,7 +113,7 @@ PHILOX_ROUNDS = KernelExercise(
 # --- going on where you stopped ---
 
 
-def later_part(given: Given) -> dict:
+def later_part(given: Given) -> dict[str, np.ndarray]:
     first, streams = int(given["offset"]), int(given["streams"])
     start = first // 4
     groups = range(start, (first + int(given["n"]) + 3) // 4)
@@ -204,7 +204,7 @@ def extreme(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return rng.choice(np.array([0, 1 << 31, (1 << 32) - 200, (1 << 32) - 1], np.uint32), x.shape)
 
 
-def by_radius_and_angle(given: Given) -> dict:
+def by_radius_and_angle(given: Given) -> dict[str, np.ndarray]:
     u, v = (OURS["uniform"](given[name]).astype(np.float64) for name in ("first", "second"))
     radius = np.sqrt(-2 * np.log(u))
     pairs = radius * np.sin(2 * np.pi * v), radius * np.cos(2 * np.pi * v)
@@ -266,7 +266,7 @@ BOX_MULLER = KernelExercise(
 # --- dice ---
 
 
-def throws(given: Given) -> dict:
+def throws(given: Given) -> dict[str, np.ndarray]:
     n, sides = int(given["n"]), int(given["sides"])
     refused = (1 << 32) % sides
     out, open_ = np.zeros(n, np.uint32), np.arange(n, dtype=np.uint64)

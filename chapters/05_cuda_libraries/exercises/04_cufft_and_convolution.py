@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import log2, prod
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 # --- the other half ---
 
 
-def mirrored(given: Given) -> dict:
+def mirrored(given: Given) -> dict[str, np.ndarray]:
     n = int(given["n"])
     half = given["half"].reshape(-1, n // 2 + 1, 2).astype(np.float64)
     rest = half[:, 1 : (n + 1) // 2][:, ::-1] * [1, -1]
@@ -47,7 +48,13 @@ WHOLE_SPECTRUM = KernelExercise(
 
 
 def place_of(
-    b: int, index: tuple, n: tuple, embed: tuple | None, stride: int, dist: int, half: bool
+    b: int,
+    index: tuple[Any, ...],
+    n: tuple[Any, ...],
+    embed: tuple[Any, ...] | None,
+    stride: int,
+    dist: int,
+    half: bool,
 ) -> int:
     if embed is None:
         embed = (*n[:-1], n[-1] // 2 + 1) if half else n
@@ -55,7 +62,7 @@ def place_of(
     return b * dist + stride * sum(at * prod(embed[axis + 1 :]) for axis, at in enumerate(index))
 
 
-def any_place(rng: np.random.Generator) -> tuple:
+def any_place(rng: np.random.Generator) -> tuple[Any, ...]:
     rank = int(rng.integers(1, 4))
     n = tuple(int(extent) for extent in rng.integers(1, 12, rank))
     half = bool(rng.integers(2))
@@ -92,7 +99,7 @@ PLAN_PLACE = PythonExercise(
 # --- full, same, valid ---
 
 
-def part(given: Given) -> dict:
+def part(given: Given) -> dict[str, np.ndarray]:
     x, h = (given[name].astype(np.float64) for name in "xh")
     full = np.convolve(x, h)
     first, count = int(given["first"]), int(given["count"])
@@ -198,7 +205,7 @@ BEST_SEGMENT = PythonExercise(
 # --- two segments a transform ---
 
 
-def paired(given: Given) -> dict:
+def paired(given: Given) -> dict[str, np.ndarray]:
     n, points, step = (int(given[name]) for name in ("n", "points", "step"))
     rows = rows_for(n, step)
     long = np.pad(given["x"], (0, 2 * rows * step + points))

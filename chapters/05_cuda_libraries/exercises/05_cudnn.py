@@ -71,7 +71,7 @@ def shape_by_places(
     return N, K, *sides
 
 
-def any_convolution(rng: np.random.Generator) -> tuple:
+def any_convolution(rng: np.random.Generator) -> tuple[Any, ...]:
     def pair(*values: int) -> tuple[int, int]:
         return tuple(int(x) for x in rng.choice(values, 2))  # type: ignore[return-value]
 
@@ -113,7 +113,7 @@ CONV_SHAPE = PythonExercise(
 TAPS = tuple(product(range(3), repeat=2))
 
 
-def for_grouped(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
+def for_grouped(rng: np.random.Generator, size: tuple[int, ...]) -> Given:
     """``size`` is (N, groups, channels and filters of a group, H, W, stride, dilation)."""
     N, groups, channels, filters, H, W, stride, dilation = size
     C, K = groups * channels, groups * filters
@@ -137,7 +137,7 @@ def windows(given: Given) -> Iterator[tuple[int, int, np.ndarray]]:
         yield row, column, x[:, row * d : row * d + H : s, column * d : column * d + W : s]
 
 
-def grouped(given: Given) -> dict:
+def grouped(given: Given) -> dict[str, np.ndarray]:
     groups = int(given["groups"])
     inside = windows({**given, "x": np.ones_like(given["x"])})
     w = given["w"].astype(np.float64)
@@ -161,7 +161,7 @@ def results(size: tuple[int, ...]) -> int:
     return N * groups * filters * ceil_div(H, stride) * ceil_div(W, stride)
 
 
-def infinite_corner(given: Given, rng: np.random.Generator) -> dict:
+def infinite_corner(given: Given, rng: np.random.Generator) -> Given:
     """Taps of one filter's first corner are infinite: above and left of the image they meet none
     of its numbers."""
     w = given["w"].copy()
@@ -235,7 +235,7 @@ def bytes_by_kernel(operations: Any, bytes_of: Any, wanted: Any) -> Any:
     return sum(bytes_of[name] for name in apart), sum(bytes_of[name] for _, name in in_one)
 
 
-def any_graph(rng: np.random.Generator) -> tuple:
+def any_graph(rng: np.random.Generator) -> tuple[Any, ...]:
     given, count = int(rng.integers(1, 4)), int(rng.integers(1, 12))
     names = [f"t{i}" for i in rng.permutation(given + count)]
     operations = []
@@ -290,7 +290,7 @@ def best_engine(engines: Any, workspace_bytes: Any, refused: Any) -> Any:
     return -1 if best is None else best[1]
 
 
-def any_engines(rng: np.random.Generator) -> tuple:
+def any_engines(rng: np.random.Generator) -> tuple[Any, ...]:
     engines = [
         (
             None if rng.random() < 0.15 else float(rng.choice((0.5, 1.0, 1.0004, 40.0))),

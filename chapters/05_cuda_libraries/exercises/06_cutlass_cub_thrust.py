@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from course_utils.exercises.authoring.worked import Worked
 # --- two collective calls ---
 
 
-def of_tiles(given: Given) -> dict:
+def of_tiles(given: Given) -> dict[str, np.ndarray]:
     return {"variance": given["x"].astype(np.float64).reshape(-1, 256).var(axis=1)}
 
 
@@ -62,7 +63,7 @@ def found_by_dealing(place: int, threads: int, items: int, arrangement: str) -> 
     raise AssertionError("somebody holds it")
 
 
-def any_place(rng: np.random.Generator) -> tuple:
+def any_place(rng: np.random.Generator) -> tuple[Any, ...]:
     threads, items = 32 * int(rng.integers(1, 9)), int(rng.integers(1, 9))
     arrangement = str(rng.choice(["blocked", "striped", "warp-striped"]))
     return int(rng.integers(0, threads * items)), threads, items, arrangement
@@ -85,7 +86,7 @@ HOLDER = PythonExercise(
 # --- a sort inside of a kernel ---
 
 
-def first_eight(given: Given) -> dict:
+def first_eight(given: Given) -> dict[str, np.ndarray]:
     tiles = given["x"].reshape(-1, 256)
     places = np.argsort(-tiles.astype(np.int32), axis=1, kind="stable")[:, :8]
     keys = np.take_along_axis(tiles, places, axis=1)
@@ -138,7 +139,13 @@ LARGEST_EIGHT = KernelExercise(
 # --- the shapes of a product ---
 
 
-def counted(block: tuple, warp: tuple, instruction: tuple, stages: int, bytes_each: int) -> tuple:
+def counted(
+    block: tuple[Any, ...],
+    warp: tuple[Any, ...],
+    instruction: tuple[Any, ...],
+    stages: int,
+    bytes_each: int,
+) -> tuple[Any, ...]:
     """By going over the warps, the sums and the instructions."""
     starts = [range(0, extent, step) for extent, step in zip(block, warp, strict=True)]
     warps = len(list(product(*starts)))
@@ -153,7 +160,7 @@ def counted(block: tuple, warp: tuple, instruction: tuple, stages: int, bytes_ea
     )
 
 
-def any_shapes(rng: np.random.Generator) -> tuple:
+def any_shapes(rng: np.random.Generator) -> tuple[Any, ...]:
     instruction = [(16, 8, 16), (16, 8, 8), (16, 8, 32)][rng.integers(0, 3)]
     times = [int(1 << rng.integers(0, 3)) for _ in range(3)]
     warp = tuple(2 * t * i for t, i in zip(times, instruction, strict=True))

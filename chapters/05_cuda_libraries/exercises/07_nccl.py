@@ -9,7 +9,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -132,7 +132,7 @@ ALL_REDUCE_US = PythonExercise(
 # --- peer memory ---
 
 
-def chain_of_ranks(given: dict) -> dict:
+def chain_of_ranks(given: Given) -> dict[str, np.ndarray]:
     """The rows that travel: each begins with the row before, moved by one."""
     x = given["x"].reshape(-1, given["n"])
     y, boxes = x.copy(), np.full_like(x, np.nan)

@@ -80,7 +80,7 @@ THREE_PARTS = PythonExercise(
 # --- The order of the products ---
 
 
-def sizes_in_order(pairs: Any) -> tuple | None:
+def sizes_in_order(pairs: Any) -> tuple[Any, ...] | None:
     """The sizes of the pairs as they come, and the pairs: those of one size in any order."""
     if pairs is None:
         return None
@@ -88,7 +88,7 @@ def sizes_in_order(pairs: Any) -> tuple | None:
     return tuple(sum(pair) for pair in pairs), tuple(sorted(pairs))
 
 
-def ordered_by_size(parts: int, bits: int) -> tuple | None:
+def ordered_by_size(parts: int, bits: int) -> tuple[Any, ...] | None:
     pairs = []
     for size in range(2 * parts - 2, -1, -1):
         if 8 * size < bits:
@@ -161,11 +161,11 @@ def exponents(x: np.ndarray) -> np.ndarray:
     return np.frexp(np.abs(x).max(1))[1].astype(np.int32)
 
 
-def with_exponents(x: np.ndarray) -> dict:
+def with_exponents(x: np.ndarray) -> dict[str, Any]:
     return {"x": x, "exponent": exponents(x)}
 
 
-def to_slice(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def to_slice(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     rows, columns, count = size
     x = rng.standard_normal((rows, columns)) * 2.0 ** rng.integers(-20, 20, (rows, 1))
     return {
@@ -175,7 +175,7 @@ def to_slice(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def sliced(given: Given) -> dict:
+def sliced(given: Given) -> dict[str, np.ndarray]:
     rest = np.ldexp(given["x"], 6 - given["exponent"][:, None])
     found = []
     for _ in range(int(given["count"])):
@@ -329,7 +329,7 @@ def told(name: Any, why: Any) -> tuple[str, str, str]:
     return str(name), "; ".join(names), "; ".join(f"{way}: {why[way]}" for way in names)
 
 
-def any_ways(rng: np.random.Generator) -> tuple:
+def any_ways(rng: np.random.Generator) -> tuple[Any, ...]:
     count = int(rng.integers(1, 7))
     ways = [
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ class Wire:
         self.ranks, self.more = ranks, more
         self.deaf: list[int] = []
         self.sent, self.received = [0] * ranks, [0] * ranks
-        self._under_way: defaultdict[tuple[int, int], deque] = defaultdict(deque)
+        self._under_way: defaultdict[tuple[int, int], deque[Any]] = defaultdict(deque)
 
     def __repr__(self) -> str:
         return f"<wire between {self.ranks} ranks>"

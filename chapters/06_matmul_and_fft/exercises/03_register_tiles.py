@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div, measurements
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.claims import read_report
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.spec import (
@@ -35,7 +37,7 @@ def shared_loads_per_fma(counts: Counts) -> float:
     return counts.shared_load_requests * 32 / max(counts.flops / 2, 1)
 
 
-def vectors_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def vectors_inputs(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     m, k = size
     return {
         "A": floats(rng, (k, m)),
@@ -62,7 +64,7 @@ EVEN_HANDED = tuple(
 )
 
 
-def four_products(given: dict) -> dict:
+def four_products(given: Given) -> dict[str, np.ndarray]:
     """X A in float64, with NaN where 0 meets infinity."""
     return {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)}
 
@@ -286,7 +288,7 @@ def fastest_tile(m: int, n: int, sms: int, tiles: list[Tile]) -> tuple[tuple[int
     return best[:2], key(best)[0]
 
 
-def shapes_and_tiles(rng: np.random.Generator) -> tuple:
+def shapes_and_tiles(rng: np.random.Generator) -> tuple[Any, ...]:
     sides = [int(side) for side in rng.choice([32, 64, 128, 256], 8)]
     rates = [int(rate) for rate in rng.choice([32, 48, 64], 4)]
     tiles = list(zip(sides[::2], sides[1::2], rates, strict=True))

@@ -7,7 +7,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
@@ -176,7 +176,7 @@ DP4A_PRODUCT = KernelExercise(
 )
 
 
-def codes(given: dict) -> dict:
+def codes(given: Given) -> dict[str, np.ndarray]:
     """Rounded to even, and cut off at 127 on both sides."""
     x = given["x"].astype(np.float64) / float(given["scale"])
     return {"code": np.clip(np.rint(x), -127, 127).astype(np.int8)}

@@ -7,7 +7,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import (
     Ask,
@@ -34,12 +34,12 @@ def pairs_of(numbers: np.ndarray) -> np.ndarray:
     return np.stack((numbers.real, numbers.imag), axis=-1)
 
 
-def rows_of(rng: np.random.Generator, rows: int, n: int) -> dict:
+def rows_of(rng: np.random.Generator, rows: int, n: int) -> Given:
     """Rows of n complex numbers, and room for as many, one after the other in memory."""
     return {"x": floats(rng, 2 * rows * n), "y": empty(2 * rows * n)}
 
 
-def transformed(given: dict, n: int) -> dict:
+def transformed(given: Given, n: int) -> dict[str, np.ndarray]:
     """The discrete Fourier transform of each row of n."""
     rows = complex_of(given["x"].reshape(-1, n, 2))
     return {"y": pairs_of(np.fft.fft(rows)).reshape(-1)}
@@ -77,7 +77,7 @@ DFT_ROWS = KernelExercise(
 )
 
 
-def one_stage(given: dict) -> dict:
+def one_stage(given: Given) -> dict[str, np.ndarray]:
     """Stockham's stage: transforms of ``done`` points become transforms of 2 done."""
     n, done = int(given["n"]), int(given["done"])
     x = complex_of(given["x"].reshape(-1, n, 2))
@@ -193,7 +193,7 @@ def wavefronts(counts: Counts) -> float:
     return (counts.shared_store_wavefronts + counts.shared_load_wavefronts) / (2 * 512 * 8 / 128)
 
 
-def exchanged_points(given: dict) -> dict:
+def exchanged_points(given: Given) -> dict[str, np.ndarray]:
     """Thread t of 32 puts x[t + 32 r] down at 16 t + r."""
     return {"y": given["x"].reshape(-1, 16, 32, 2).swapaxes(1, 2).reshape(-1)}
 
@@ -262,7 +262,7 @@ THREE_PARTS = PythonExercise(
 )
 
 
-def before_bluestein(given: dict) -> dict:
+def before_bluestein(given: Given) -> dict[str, np.ndarray]:
     """The row and the filter of Bluestein's convolution, of m points each."""
     n, m = int(given["n"]), int(given["m"])
     x, j = complex_of(given["x"].reshape(-1, 2)), np.arange(n)

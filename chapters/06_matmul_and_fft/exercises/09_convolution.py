@@ -53,7 +53,7 @@ def convolved(x: np.ndarray, w: np.ndarray) -> np.ndarray:
     return total
 
 
-def one_image(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def one_image(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     height, width = size
     return {
         "x": floats(rng, (height, width)),
@@ -177,7 +177,7 @@ TEST_CONVOLUTION = told_apart(
 )
 
 
-def channels_with_zeros(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def channels_with_zeros(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     channels, height, width = size
     return {
         "x": np.pad(floats(rng, (channels, height, width)), ((0, 0), (1, 1), (1, 1))),
@@ -187,7 +187,7 @@ def channels_with_zeros(rng: np.random.Generator, size: tuple[int, int, int]) ->
     }
 
 
-def at_zero(given: dict, rng: np.random.Generator) -> dict:
+def at_zero(given: Given, rng: np.random.Generator) -> Given:
     """A tap of the first channel is 0, and a pixel in the middle infinite."""
     x, w = given["x"].copy(), given["w"].copy()
     w[0, 1, 1] = 0
@@ -259,7 +259,7 @@ def sides(size: Size) -> tuple[int, int]:
     return (height + 2 * pad - rows) // stride + 1, (width + 2 * pad - columns) // stride + 1
 
 
-def images(rng: np.random.Generator, size: Size) -> dict:
+def images(rng: np.random.Generator, size: Size) -> Given:
     count, channels, height, width, rows, columns, stride, pad = size
     high, wide = sides(size)
     numbers = zip(("N", "C", "H", "W", "R", "S", "stride", "pad"), size, strict=True)
@@ -269,7 +269,7 @@ def images(rng: np.random.Generator, size: Size) -> dict:
     } | {name: np.int32(n) for name, n in numbers}
 
 
-def columns_of(given: dict) -> dict:
+def columns_of(given: Given) -> dict[str, np.ndarray]:
     """The matrix, by slices of the padded images."""
     rows, columns, stride, pad = (int(given[name]) for name in ("R", "S", "stride", "pad"))
     n, c, h, w = (int(given[name]) for name in ("N", "C", "H", "W"))
@@ -355,13 +355,13 @@ LEAN_LOOP = KernelExercise(
 PRODUCTS = "mul.f", "mul.rn", "mul.rz", "fma.", "div.", "rcp."  # of numbers, not of indices
 
 
-def line(rng: np.random.Generator, n: int) -> dict:
+def line(rng: np.random.Generator, n: int) -> Given:
     g = floats(rng, 3)
     u = (g[0], (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2, g[2])
     return {"x": floats(rng, n + 2), "u": np.array(u, np.float32), "y": empty(n), "n": np.int32(n)}
 
 
-def filtered(given: dict) -> dict:
+def filtered(given: Given) -> dict[str, np.ndarray]:
     """By the filter that `u` stands for."""
     x, u = given["x"].astype(np.float64), given["u"].astype(np.float64)
     n = int(given["n"])
@@ -394,7 +394,7 @@ WINOGRAD_LINE = KernelExercise(
 )
 
 
-def some_images(rng: np.random.Generator, size: tuple[int, int, int, int, int]) -> dict:
+def some_images(rng: np.random.Generator, size: tuple[int, int, int, int, int]) -> Given:
     images, channels, filters, height, width = size
     return {
         "x": floats(rng, (images, channels, height, width)),
@@ -404,7 +404,7 @@ def some_images(rng: np.random.Generator, size: tuple[int, int, int, int, int]) 
     }
 
 
-def every_filter(given: dict) -> dict:
+def every_filter(given: Given) -> dict[str, np.ndarray]:
     """All filters on all images, in float64."""
     padded = np.pad(given["x"], ((0, 0), (0, 0), (1, 1), (1, 1)))
     return {"y": np.array([[convolved(x, w) for w in given["w"]] for x in padded])}

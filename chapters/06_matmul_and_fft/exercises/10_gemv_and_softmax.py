@@ -27,7 +27,7 @@ IN_REGISTERS = (
 COLUMNS = (1, 2, 31, 32, 33, 65, 255, 256, 257, 513, 1025, 2047, 2048)
 
 
-def matrix_and_vector(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def matrix_and_vector(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """A (M x K), x (K) and room for y (M)."""
     m, k = size
     return {"A": floats(rng, (m, k)), "x": floats(rng, k), "y": empty(m), **int32s(M=m, K=k)}
@@ -158,7 +158,7 @@ def row_softmax(x: np.ndarray) -> np.ndarray:
     return power / power.sum(axis=-1, keepdims=True)
 
 
-def scattered_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def scattered_rows(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """Numbers far enough apart that a sum which is not scaled again is plainly wrong. In long rows
     the second has its largest last, and an exponential overflows where that was not looked at."""
     x = (4 * rng.standard_normal(size) - 20).astype(np.float32)
@@ -185,7 +185,7 @@ def merged(largest: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
     return float(top), float((sums * np.exp(largest - shift)).sum())
 
 
-def pair(merge: Callable, largest: np.ndarray, sums: np.ndarray) -> Any:
+def pair(merge: Callable[..., Any], largest: np.ndarray, sums: np.ndarray) -> Any:
     """The two numbers apart, each of which is to be right for its own size."""
     found = merge(largest, sums)
     return tuple(found.tolist()) if np.shape(found) == (2,) else found
@@ -349,7 +349,7 @@ TEST_SOFTMAX = told_apart(
 )
 
 
-def outputs_and_gradients(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def outputs_and_gradients(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """Parts of rows of a softmax (in a whole row of one number the result would be 0), a gradient
     for each, and room for the result."""
     return {
@@ -360,7 +360,7 @@ def outputs_and_gradients(rng: np.random.Generator, size: tuple[int, int]) -> di
     }
 
 
-def gradient(given: dict) -> dict:
+def gradient(given: Given) -> dict[str, np.ndarray]:
     """dx in float64."""
     y, dy = (given[name].astype(np.float64) for name in ("y", "dy"))
     return {"dx": y * (dy - (y * dy).sum(axis=1, keepdims=True))}

@@ -54,7 +54,7 @@ HOW_MANY_SLICES = PythonExercise(
 )
 
 
-def to_finish(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def to_finish(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     """Slices of partial sums, what C held before, and a bias."""
     slices, m, n = size
     return {
@@ -76,7 +76,7 @@ def cancelling(sums: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.stack([large, -large, *sums[2:]])
 
 
-def finished(given: Given) -> dict:
+def finished(given: Given) -> dict[str, np.ndarray]:
     """alpha P + beta C + bias in float64, an eighth of it where it is negative."""
     value = float(given["alpha"]) * given["sums"].astype(np.float64).sum(axis=0) + given["bias"]
     if given["beta"] != 0:
@@ -206,7 +206,7 @@ BAND_ORDER = PythonExercise(
 )
 
 
-def few_rows(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def few_rows(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     """A (M x K), B (N x K) and room for C (M x N)."""
     m, n, k = size
     sizes = {"M": np.int32(m), "N": np.int32(n), "K": np.int32(k)}

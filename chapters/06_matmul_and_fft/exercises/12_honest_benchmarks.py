@@ -17,7 +17,7 @@ from .suspects import Suspect, tried, truth
 FLOPS, BANDWIDTH, L2 = 66.9e12, 4.8e12, 60 * 2**20  # of an H200
 
 
-def limits(rng: np.random.Generator) -> tuple:
+def limits(rng: np.random.Generator) -> tuple[Any, ...]:
     """Work that is near one of the limits, on one side or the other."""
     cache = int(rng.choice([4e6, 40e6, L2]))
     moved = int(rng.choice([cache, cache + 1, cache / 10, 8 * cache, 200 * cache]))
@@ -72,7 +72,7 @@ def scan_of(ms: float, compile_ms: float = 180.0, before_ms: float = 0.0, seed: 
     return Suspect(text, ms, given, frozenset({"no wait", "cold start"}), seed=seed)
 
 
-def any_scan(rng: np.random.Generator) -> tuple:
+def any_scan(rng: np.random.Generator) -> tuple[Any, ...]:
     ms = float(np.round(rng.choice([0.4, 1, 3, 9]) * rng.uniform(1, 2), 3))
     compiling, before = rng.choice([[40, 0], [300, 0], [0, 80], [90, 700]])
     return (scan_of(ms, float(compiling), float(before)),)
@@ -138,7 +138,7 @@ def sum_of(
     return Suspect(f"a kernel of {ms:g} ms", ms, given, lies, seed=seed, spikes=0.15)
 
 
-def any_sum(rng: np.random.Generator) -> tuple:
+def any_sum(rng: np.random.Generator) -> tuple[Any, ...]:
     ms = float(np.round(rng.uniform(0.03, 1), 4))
     return (sum_of(ms, rng.uniform(0.2, 0.8), rng.uniform(1.05, 1.15), int(rng.integers(1000))),)
 
@@ -252,7 +252,7 @@ def sort_of(ms: float, trick: str = "", seed: int = 0) -> Suspect:
     return Suspect(text, true_ms, given, frozenset({"unchecked", "easy input"}), seed=seed)
 
 
-def any_sort(rng: np.random.Generator) -> tuple:
+def any_sort(rng: np.random.Generator) -> tuple[Any, ...]:
     trick = str(rng.choice(["", SLOW_WHEN_FRESH, UNSTEADY, *CHEATS]))
     return (sort_of(float(np.round(rng.uniform(0.5, 4), 3)), trick, int(rng.integers(1000))),)
 
@@ -360,7 +360,7 @@ def rivals_of(best: str, ms: float, flaws: dict[str, str], seed: int = 0) -> Sus
     return Suspect(text, (best, ms), given, lies, seed=seed, notes=flaws)
 
 
-def any_rivals(rng: np.random.Generator) -> tuple:
+def any_rivals(rng: np.random.Generator) -> tuple[Any, ...]:
     best, *others = map(str, rng.permutation([*KNOWN, *OTHERS]))
     flaws = dict(zip(others, map(str, rng.permutation(FLAWS)), strict=False))
     some = {name: flaws[name] for name in list(flaws)[: int(rng.integers(7))]}
@@ -416,7 +416,7 @@ def product_of(
     return Suspect(text, ratio, given, lies, seed=seed, wander=0.03)
 
 
-def any_product(rng: np.random.Generator) -> tuple:
+def any_product(rng: np.random.Generator) -> tuple[Any, ...]:
     ours = float(rng.uniform(8, 20))
     theirs = ours * float(rng.uniform(0.9, 1.1))
     limits = rng.choice([[1.15, 1.0], [1.0, 1.3], [1.3, 1.0], [1.1, 1.1], [1.0, 1.0]])

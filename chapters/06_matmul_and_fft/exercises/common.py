@@ -5,30 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from course_utils.exercises.authoring import domain
-from course_utils.exercises.authoring.domain import Domain, InputClass
+from course_utils.exercises.authoring.domain import Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import empty, floats
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.worked import Worked
 
 
-def matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     """A (M x K), B (K x N) and room for C (M x N)."""
     m, n, k = size
     return _arguments(floats(rng, (m, k)), floats(rng, (k, n)), size)
 
 
-def _arguments(a: np.ndarray, b: np.ndarray, size: tuple[int, int, int]) -> dict:
+def _arguments(a: np.ndarray, b: np.ndarray, size: tuple[int, int, int]) -> dict[str, Any]:
     """What a product of ``a`` and ``b`` takes, with room for C (M x N) in fp32."""
     m, n, k = size
     sizes = {"M": np.int32(m), "N": np.int32(n), "K": np.int32(k)}
     return {"A": a, "B": b, "C": empty((m, n))} | sizes
 
 
-def product(given: dict) -> dict:
+def product(given: Given) -> dict[str, np.ndarray]:
     """The exact product, as far as float64 goes."""
     return {"C": exact(given["A"], given["B"])}
 
@@ -43,7 +44,7 @@ def halves(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
     return rng.standard_normal(shape, dtype=np.float32).astype(np.float16)
 
 
-def half_matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def half_matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     """A (M x K) and B (N x K) in fp16, and room for C (M x N) in fp32."""
     m, n, k = size
     return _arguments(halves(rng, (m, k)), halves(rng, (n, k)), size)
@@ -58,7 +59,7 @@ def two_by_two(m: int, n: int, k: int) -> Worked:
     return Worked(size=(m, n, k), values={"A": a, "B": b})
 
 
-def product_of_rows(given: dict) -> dict:
+def product_of_rows(given: Given) -> dict[str, np.ndarray]:
     """C = A B^T in float64: the columns of B^T are the rows of B."""
     return {"C": exact(given["A"], given["B"].T)}
 
@@ -158,7 +159,7 @@ def strange(name: str, axis: int) -> tuple[InputClass, ...]:
     C, or half of a large one, shall not be NaN: that is what was never written, too.
     """
 
-    def with_one(given: domain.Given, rng: np.random.Generator, value: float) -> dict:
+    def with_one(given: domain.Given, rng: np.random.Generator, value: float) -> Given:
         changed = np.moveaxis(given[name].copy(), axis, -1)
         if not changed.size:
             return {}

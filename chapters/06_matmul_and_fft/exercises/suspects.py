@@ -39,7 +39,7 @@ class Suspect:
 
     text: str
     true_ms: Any
-    given: Callable[[SimulatedGPU], tuple]
+    given: Callable[[SimulatedGPU], tuple[Any, ...]]
     lies: frozenset[str]
     seed: int = 0
     spikes: float = 0.0
@@ -116,7 +116,7 @@ def about_words(case: Suspect) -> str:
     return ""
 
 
-def _items(value: Any) -> tuple:
+def _items(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 
 # --- a tensor, described so that both processes know it ---
 
-VIEWS: dict[str, Callable] = {  # of a tensor with three rows or more and columns
+VIEWS: dict[str, Callable[..., Any]] = {  # of a tensor with three rows or more and columns
     "as it is": lambda t: t,
     "transposed": lambda t: t.T,
     "every other column": lambda t: t[:, ::2],
@@ -31,7 +31,7 @@ VIEWS: dict[str, Callable] = {  # of a tensor with three rows or more and column
     "channels last": lambda t: t.T[None, :, :, None],
     "a column of one dimension": lambda t: t[:, 0],
 }
-ODD_VIEWS: dict[str, Callable] = {
+ODD_VIEWS: dict[str, Callable[..., Any]] = {
     "no columns, transposed": lambda t: t[:, :0].T,
     "one number, expanded": lambda t: t[:1, :1].expand(3, 4),
     "one column, expanded": lambda t: t[:, :1].expand(-1, 4),
@@ -110,7 +110,7 @@ REFUSED = (
 NAMED = "names what x has"
 
 
-def at_the_door(ready: Callable, given: Described) -> dict[str, str]:
+def at_the_door(ready: Callable[..., Any], given: Described) -> dict[str, str]:
     """What ``ready`` says to the tensor, and whether it left that alone."""
     x = given.tensor()
     before = x if given.device == "meta" else x.clone()
@@ -293,7 +293,7 @@ STRIDED_POLYNOMIAL = KernelExercise(
 # --- a fake function ---
 
 
-def faked(fake: Callable, given: Described, length: int, step: int) -> list[Any]:
+def faked(fake: Callable[..., Any], given: Described, length: int, step: int) -> list[Any]:
     """What the fake function says of both results, and whether they are made of x's memory."""
     x = given.tensor()
     found = fake(x, length, step)
@@ -374,7 +374,7 @@ def slope_of(given: dict[str, Any]) -> dict[str, Any]:
     return {"dx": given["dy"] * slope}
 
 
-def straight_line(given: dict, rng: np.random.Generator) -> dict:
+def straight_line(given: Given, rng: np.random.Generator) -> Given:
     """Powers of x that are no floats, times coefficients of 0."""
     c = given["c"].copy()
     c[2:] = 0
@@ -420,7 +420,7 @@ POLYNOMIAL_SLOPE = KernelExercise(
 
 
 def derivatives(
-    gradients: Callable, x: np.ndarray, c: np.ndarray, dy: np.ndarray, seed: int
+    gradients: Callable[..., Any], x: np.ndarray, c: np.ndarray, dy: np.ndarray, seed: int
 ) -> tuple[list[Any], ...]:
     """First, second and third derivatives that come of ``gradients`` as an operator's backward."""
     import torch
@@ -440,7 +440,7 @@ def derivatives(
     u, v = (torch.from_numpy(a) for a in directions(x, c, seed))
     x_, c_, dy_ = (torch.from_numpy(a.copy()).requires_grad_() for a in (x, c, dy))
 
-    def slopes(result: Any, *of: Any) -> tuple:
+    def slopes(result: Any, *of: Any) -> tuple[Any, ...]:
         if not result.requires_grad:  # it depends on none of them, as a slope of 0 may
             return tuple(map(torch.zeros_like, of))
         whole = {"create_graph": True, "allow_unused": True, "materialize_grads": True}
@@ -476,7 +476,7 @@ def polynomial_and_directions(
     return {"x": x, "c": c, "dy": dy, "u": u, "v": v}
 
 
-def by_formula(x: np.ndarray, c: np.ndarray, dy: np.ndarray, seed: int) -> tuple:
+def by_formula(x: np.ndarray, c: np.ndarray, dy: np.ndarray, seed: int) -> tuple[Any, ...]:
     """The same by the formulas: p is a sum of powers, and each derivative is written out."""
     u, v = directions(x, c, seed)
 
@@ -498,13 +498,13 @@ def by_formula(x: np.ndarray, c: np.ndarray, dy: np.ndarray, seed: int) -> tuple
     return joined((dx, dc, by_x, by_c, by_dy, third))
 
 
-def some_polynomial(seed: int, shape: tuple[int, ...], count: int) -> tuple:
+def some_polynomial(seed: int, shape: tuple[int, ...], count: int) -> tuple[Any, ...]:
     rng = np.random.default_rng(seed)
     x = np.round(4 * rng.standard_normal(shape)) / 4  # zeros among them
     return np.asarray(x), rng.standard_normal(count), np.asarray(rng.standard_normal(shape)), seed
 
 
-def any_polynomial(rng: np.random.Generator) -> tuple:
+def any_polynomial(rng: np.random.Generator) -> tuple[Any, ...]:
     shape = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(0, 4))))
     return some_polynomial(int(rng.integers(1 << 30)), shape, int(rng.integers(1, 7)))
 
@@ -565,7 +565,7 @@ class Rows(Described):
         return found
 
 
-def checked(scaled_rows: Callable, given: Rows) -> tuple:
+def checked(scaled_rows: Callable[..., Any], given: Rows) -> tuple[Any, ...]:
     """Both results, whether x was left alone, what shares memory, and how the fake ones differ."""
     import torch
 
@@ -591,7 +591,7 @@ def checked(scaled_rows: Callable, given: Rows) -> tuple:
     return touched, memory, *first, told, real
 
 
-def as_promised(given: Rows) -> tuple:
+def as_promised(given: Rows) -> tuple[Any, ...]:
     x = view_of(given)
     scale = np.abs(x).max(axis=1, keepdims=True) if x.size else np.ones((len(x), 1), x.dtype)
     scale[scale == 0] = 1

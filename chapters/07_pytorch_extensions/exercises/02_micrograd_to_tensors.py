@@ -11,7 +11,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -21,11 +21,13 @@ KERNELS = "07_pytorch_extensions/autograd"
 WARPS = 8  # of a block of 256 threads
 
 
-def any_steps(rng: np.random.Generator, count: int | None = None, sharing: float = 0.3) -> tuple:
+def any_steps(
+    rng: np.random.Generator, count: int | None = None, sharing: float = 0.3
+) -> tuple[Any, ...]:
     """A computation of up to 14 steps, or of ``count``: a few inputs, then steps that take one of
     the last three, or with the probability ``sharing`` any earlier one."""
     count = int(rng.integers(1, 15)) if count is None else count
-    steps: list[tuple] = []
+    steps: list[tuple[Any, ...]] = []
     for k in range(count):
         if k < 2 or rng.random() < 0.15:
             steps.append(("input", float(rng.uniform(-1.5, 1.5))))
@@ -38,10 +40,10 @@ def any_steps(rng: np.random.Generator, count: int | None = None, sharing: float
     return (steps,)
 
 
-def long_steps() -> tuple:
+def long_steps() -> tuple[Any, ...]:
     """40,000 steps of which each is used by the next two: to go forward once for each is too slow.
     Every second one is a tanh, which keeps the numbers small."""
-    steps: list[tuple] = [("input", 0.7), ("input", -0.4)]
+    steps: list[tuple[Any, ...]] = [("input", 0.7), ("input", -0.4)]
     while len(steps) < 40_000:
         k = len(steps)
         steps += [("+" if k % 3 else "*", k - 1, k - 2), ("tanh", k)]
@@ -49,7 +51,7 @@ def long_steps() -> tuple:
     return ((steps,),)
 
 
-def by_elimination(steps: list[tuple]) -> list[float]:
+def by_elimination(steps: list[tuple[Any, ...]]) -> list[float]:
     """From a matrix of slopes, a row for each step, by elimination from the end."""
     values: list[float] = []
     slopes: list[dict[int, float]] = []
@@ -230,7 +232,7 @@ def a_warp_each(n: int) -> Launch:
     return Launch((ceil_div(n, WARPS),), (256,))
 
 
-def along_an_axis(given: Any) -> dict:
+def along_an_axis(given: Any) -> dict[str, np.ndarray]:
     x = given["x"].astype(np.float64)
     return {"y": x.sum(1)}
 
@@ -278,7 +280,7 @@ TENSOR_SUM = KernelExercise(
 )
 
 
-def product(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def product(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     m, n, k = size
     return {
         "A": floats(rng, (m, k)),
@@ -290,7 +292,7 @@ def product(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def of_product(given: Any) -> dict:
+def of_product(given: Any) -> dict[str, np.ndarray]:
     a, b, dc, da, db = (given[name].astype(np.float64) for name in ("A", "B", "dC", "dA", "dB"))
     return {"dA": da + dc @ b.T, "dB": db + a.T @ dc}
 
@@ -344,7 +346,7 @@ MATMUL_GRADIENTS = KernelExercise(
 )
 
 
-def scores(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def scores(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """Logits, labels, and a gradient for each row's loss."""
     n, k = size
     label = rng.integers(0, k, n).astype(np.int32)
@@ -358,7 +360,7 @@ def scores(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def of_logits(given: Any) -> dict:
+def of_logits(given: Any) -> dict[str, np.ndarray]:
     z, label = given["z"].astype(np.float64), given["label"]
     power = np.exp(z - z.max(1, keepdims=True))
     p = power / power.sum(1, keepdims=True)
@@ -380,14 +382,14 @@ def unlikely_labels(given: Any) -> np.ndarray:
 def with_unlikely_labels(each: domain.InputClass) -> domain.InputClass:
     """``each``, with labels whose gradient has its digits."""
 
-    def change(given: Any, rng: np.random.Generator) -> dict:
+    def change(given: Any, rng: np.random.Generator) -> Given:
         changed = dict(each.change(given, rng))
         return {**changed, "label": unlikely_labels({**given, **changed})}
 
     return replace(each, change=change)
 
 
-def masked(given: dict, rng: np.random.Generator) -> dict:
+def masked(given: Given, rng: np.random.Generator) -> Given:
     """Some logits are -inf, but not all of a row."""
     z = np.where(rng.random(given["z"].shape) < 0.4, np.float32(-np.inf), given["z"])
     kept = rng.integers(0, z.shape[1], len(z))
@@ -434,7 +436,7 @@ CROSS_ENTROPY_ROWS = KernelExercise(
 )
 
 
-def parameters(rng: np.random.Generator, n: int) -> dict:
+def parameters(rng: np.random.Generator, n: int) -> Given:
     return {
         "w": floats(rng, n),
         "v": floats(rng, n),
@@ -446,7 +448,7 @@ def parameters(rng: np.random.Generator, n: int) -> dict:
     }
 
 
-def moved(given: Any) -> dict:
+def moved(given: Any) -> dict[str, np.ndarray]:
     w, v, dw = (given[name].astype(np.float64) for name in ("w", "v", "dw"))
     rate, momentum, decay = (float(given[name]) for name in ("rate", "momentum", "decay"))
     v = momentum * v + dw + decay * w

@@ -41,7 +41,7 @@ def in_float64(given: Given, *names: str) -> list[np.ndarray]:
     return [given[name].astype(np.float64) for name in names]
 
 
-def off_zero(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def off_zero(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """Rows whose mean is a few times their spread."""
     rows, columns = size
     centers = 3 * rng.standard_normal((rows, 1))
@@ -61,7 +61,7 @@ def with_heavy_end(x: np.ndarray) -> np.ndarray:
     return x
 
 
-def mean_and_variance(given: Given) -> dict:
+def mean_and_variance(given: Given) -> dict[str, np.ndarray]:
     (x,) = in_float64(given, "x")
     return {"mean": x.mean(axis=1), "variance": x.var(axis=1)}
 
@@ -251,7 +251,7 @@ TEST_LAYER_NORM = told_apart(
 )
 
 
-def both_sums(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def both_sums(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows = floats(rng, size) + np.float32(1)
     return {
         "x": rows,
@@ -264,7 +264,7 @@ def both_sums(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def added_and_normed(given: Given) -> dict:
+def added_and_normed(given: Given) -> dict[str, np.ndarray]:
     x, residual, gamma = in_float64(given, "x", "residual", "gamma")
     z = x + residual
     squares = (z**2).mean(axis=1, keepdims=True)
@@ -317,7 +317,7 @@ ADD_RMS_NORM = KernelExercise(
 )
 
 
-def bf16_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def bf16_rows(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, columns = size
     return {
         "x": with_heavy_end(1 + floats(rng, size)).astype(ml_dtypes.bfloat16),
@@ -327,7 +327,7 @@ def bf16_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def one_over_norms(given: Given) -> dict:
+def one_over_norms(given: Given) -> dict[str, np.ndarray]:
     squares = (given["x"].astype(np.float64) ** 2).mean(axis=1)
     return {"rstd": 1 / np.sqrt(squares + given["eps"])}
 
@@ -364,7 +364,7 @@ BF16_ROW_NORMS = KernelExercise(
 )
 
 
-def normed_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def normed_rows(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     x = (1 + np.arange(size[0]) % 3)[:, None] * (floats(rng, size) + 2)  # rows of other spreads
     x = x.astype(np.float32)
     return {
@@ -377,7 +377,7 @@ def normed_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def moments(x: np.ndarray) -> dict:
+def moments(x: np.ndarray) -> dict[str, Any]:
     """mean and rstd of each row, as the way forward keeps them."""
     exact = x.astype(np.float64)
     mean, variance = exact.mean(axis=1), exact.var(axis=1)
@@ -387,7 +387,7 @@ def moments(x: np.ndarray) -> dict:
     }
 
 
-def gradient_of_norm(given: Given) -> dict:
+def gradient_of_norm(given: Given) -> dict[str, np.ndarray]:
     dy, x, gamma, mean, rstd = in_float64(given, "dy", "x", "gamma", "mean", "rstd")
     normed, gradient = (x - mean[:, None]) * rstd[:, None], dy * gamma
     product = (gradient * normed).mean(axis=1, keepdims=True)
@@ -439,7 +439,7 @@ LAYER_NORM_GRADIENT = KernelExercise(
 )
 
 
-def some_logits(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def some_logits(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, columns = size
     x = (3 * rng.standard_normal(size) - 20).astype(np.float32)
     target = rng.integers(0, columns, rows)
@@ -461,7 +461,7 @@ def log_of_sums(x: np.ndarray) -> np.ndarray:
     return (largest + np.log(np.exp(x - largest[:, None]).sum(axis=1))).astype(np.float32)
 
 
-def gradient_of_loss(given: Given) -> dict:
+def gradient_of_loss(given: Given) -> dict[str, np.ndarray]:
     x, logsumexp, smoothing = in_float64(given, "x", "logsumexp", "smoothing")
     target, columns = given["target"], x.shape[1]
     label = (1 - smoothing) * (np.arange(columns) == target[:, None]) + smoothing / columns
@@ -560,7 +560,7 @@ PHILOX = run_path(str(KERNELS / "07_pytorch_extensions" / "philox.py"))
 ANY_LAUNCH = domain.grids((1, 32), (1, 256), (3, 96), (7, 256), (2, 1024), (33, 64))
 
 
-def to_drop(rng: np.random.Generator, n: int) -> dict:
+def to_drop(rng: np.random.Generator, n: int) -> Given:
     return {
         "x": floats(rng, n),
         "y": empty(n),
@@ -571,7 +571,7 @@ def to_drop(rng: np.random.Generator, n: int) -> dict:
     }
 
 
-def dropped(given: Given) -> dict:
+def dropped(given: Given) -> dict[str, np.ndarray]:
     x, keep = given["x"], given["keep"]
     mask = PHILOX["kept"](x.size, keep, int(given["seed"]), int(given["offset"]))
     return {"y": np.where(mask, x / keep, 0)}
@@ -623,7 +623,7 @@ DROPOUT_ANYWHERE = KernelExercise(
 # --- an operator of one's own ---
 
 
-def gates_and_values(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def gates_and_values(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """x (rows x 2 columns), dy (rows x columns), room for y and dx."""
     rows, columns = size
     return {
@@ -635,7 +635,7 @@ def gates_and_values(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def gated(given: Given) -> dict:
+def gated(given: Given) -> dict[str, np.ndarray]:
     """y, and the gradient of x, in float64."""
     x, dy = in_float64(given, "x", "dy")
     g, u = np.split(x, 2, axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, InputClass
+from course_utils.exercises.authoring.domain import Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
@@ -37,7 +37,7 @@ def a_warp_each(rows: int) -> Launch:
 # --- the online softmax ---
 
 
-def scores_and_values(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def scores_and_values(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """S (rows x n), V (n x 32), room for O (rows x 32)."""
     rows, n = size
     return {
@@ -55,7 +55,7 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def weighted_values(given: dict) -> dict:
+def weighted_values(given: Given) -> dict[str, np.ndarray]:
     """O = softmax(S) V in float64."""
     return {"O": softmax(given["S"]) @ given["V"].astype(np.float64)}
 
@@ -63,7 +63,7 @@ def weighted_values(given: dict) -> dict:
 def hidden(label: str, where: Callable[..., Any]) -> InputClass:
     """Some scores are -inf: where ``where(column, n)`` says, but for one in each row."""
 
-    def change(given: dict, rng: np.random.Generator) -> dict:
+    def change(given: Given, rng: np.random.Generator) -> Given:
         scores = given["S"].copy()
         rows, n = scores.shape
         kept = np.where(where(np.arange(n), n), -np.inf, scores)
@@ -123,7 +123,7 @@ ONLINE_SOFTMAX = KernelExercise(
 # --- attention ---
 
 
-def one_head(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def one_head(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """Q (queries x 32), K and V (keys x 32), room for O (queries x 32)."""
     queries, keys = size
     return {
@@ -136,7 +136,7 @@ def one_head(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def attention_of_a_head(given: dict) -> dict:
+def attention_of_a_head(given: Given) -> dict[str, np.ndarray]:
     """O = softmax(scale Q K^T) V in float64."""
     q, k, v = (given[name].astype(np.float64) for name in "QKV")
     return {"O": softmax(q @ k.T * float(given["scale"])) @ v}
@@ -145,7 +145,7 @@ def attention_of_a_head(given: dict) -> dict:
 def far_apart(label: str, sign: int) -> InputClass:
     """Scores of up to some hundreds, exact in fp32: sums of products of small integers, halved."""
 
-    def change(given: dict, rng: np.random.Generator) -> dict:
+    def change(given: Given, rng: np.random.Generator) -> Given:
         q, k = (rng.integers(1, 9, given[name].shape) for name in "QK")
         q[:, ::4] *= -1
         return {"Q": q, "K": k, "scale": np.float32(0.5 * sign)}
@@ -153,14 +153,14 @@ def far_apart(label: str, sign: int) -> InputClass:
     return InputClass(label, change)
 
 
-def rising_keys(given: dict, rng: np.random.Generator) -> dict:
+def rising_keys(given: Given, rng: np.random.Generator) -> Given:
     """Every later key has a larger score, in steps of 0.5: each tile brings a new largest."""
     q, k = np.zeros(given["Q"].shape), np.zeros(given["K"].shape)
     q[:, 5], k[:, 5] = 1, np.arange(len(k))
     return {"Q": q, "K": k, "scale": np.float32(0.5)}
 
 
-def equal_and_low(given: dict, rng: np.random.Generator) -> dict:
+def equal_and_low(given: Given, rng: np.random.Generator) -> Given:
     """Equal scores, below any number that could replace minus infinity."""
     q, k = np.full_like(given["Q"], 1e17), np.full_like(given["K"], -1e17)
     return {"Q": q, "K": k, "scale": np.float32(1)}
@@ -221,7 +221,7 @@ ATTENTION = KernelExercise(
 # --- causal tiles ---
 
 
-def tokens(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def tokens(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """V (keys x 32), with as many keys before the queries as ``cached``."""
     queries, cached = size
     keys = queries + cached
@@ -232,7 +232,7 @@ def tokens(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def running_means(given: dict) -> dict:
+def running_means(given: Given) -> dict[str, np.ndarray]:
     """The mean of the values up to each query's own, in float64."""
     values = given["V"].astype(np.float64)
     means_ = np.cumsum(values, axis=0) / np.arange(1, len(values) + 1)[:, None]
@@ -278,7 +278,7 @@ CAUSAL_TILES = KernelExercise(
 # --- grouped heads ---
 
 
-def one_token(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def one_token(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     """Q (heads x 32), K (keys x kv_heads x 32), room for S (heads x keys)."""
     keys, kv_heads, group = size
     heads = kv_heads * group
@@ -291,7 +291,7 @@ def one_token(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def scores_of_groups(given: dict) -> dict:
+def scores_of_groups(given: Given) -> dict[str, np.ndarray]:
     """Each query's products with the keys of its group's head, times scale, in float64."""
     heads = np.arange(len(given["Q"])) // int(given["group"])
     keys = given["K"].astype(np.float64)[:, heads]
@@ -328,7 +328,7 @@ GROUPED_HEADS = KernelExercise(
 # --- different lengths ---
 
 
-def packed(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def packed(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """Sequences one after the other, the longest of ``longest`` tokens, some of none."""
     sequences, longest = size
     lengths = rng.integers(0, longest + 1, sequences)
@@ -343,7 +343,7 @@ def packed(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     return {**arrays, "starts": starts, "o": empty(total)}
 
 
-def attention_of_each(given: dict) -> dict:
+def attention_of_each(given: Given) -> dict[str, np.ndarray]:
     """Each sequence's attention in float64."""
     q, k, v = (given[name].astype(np.float64) for name in "qkv")
     o = np.zeros(len(q))
@@ -355,7 +355,7 @@ def attention_of_each(given: dict) -> dict:
     return {"o": o}
 
 
-def large_products(given: dict, rng: np.random.Generator) -> dict:
+def large_products(given: Given, rng: np.random.Generator) -> Given:
     """Products q k of either sign, from 42 to 60."""
     return {
         name: rng.uniform(6.5, 7.7, given[name].shape) * rng.choice((-1, 1), given[name].shape)
@@ -405,7 +405,7 @@ PACKED_SEQUENCES = KernelExercise(
 # --- merging parts ---
 
 
-def parts_of(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def parts_of(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """Outputs and lse of ``count`` parts, some without keys."""
     count, rows = size
     lse = 4 * floats(rng, (count, rows))
@@ -421,7 +421,7 @@ def parts_of(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def merged(given: dict) -> dict:
+def merged(given: Given) -> dict[str, np.ndarray]:
     """The whole attention in float64."""
     lse = given["part_lse"].astype(np.float64)
     largest = lse.max(axis=0)
@@ -436,7 +436,7 @@ def merged(given: dict) -> dict:
 def _without_keys(label: str, which: Callable[..., Any]) -> InputClass:
     """Parts without keys, where ``which(part, row, rng)`` is true. Their outputs are NaN."""
 
-    def change(given: dict, rng: np.random.Generator) -> dict:
+    def change(given: Given, rng: np.random.Generator) -> Given:
         lse, outputs = given["part_lse"].copy(), given["parts"].copy()
         part, row = np.indices(lse.shape)
         empty_ = which(part, row, rng)
@@ -447,7 +447,7 @@ def _without_keys(label: str, which: Callable[..., Any]) -> InputClass:
 
 
 def _lse_around(label: str, middle: float, spread: float) -> InputClass:
-    def change(given: dict, rng: np.random.Generator) -> dict:
+    def change(given: Given, rng: np.random.Generator) -> Given:
         lse = given["part_lse"]
         found = middle + spread * rng.standard_normal(lse.shape)
         return {"part_lse": np.where(np.isneginf(lse), lse, found)}
@@ -455,7 +455,7 @@ def _lse_around(label: str, middle: float, spread: float) -> InputClass:
     return InputClass(label, change)
 
 
-def _nan_that_counts(given: dict, rng: np.random.Generator) -> dict:
+def _nan_that_counts(given: Given, rng: np.random.Generator) -> Given:
     """One number of the heaviest part of a row, if the row has any keys, is NaN."""
     outputs, lse = given["parts"].copy(), given["part_lse"]
     row = (lse.shape[1] - 1) // 2
@@ -464,7 +464,7 @@ def _nan_that_counts(given: dict, rng: np.random.Generator) -> dict:
     return {"parts": outputs}
 
 
-def _nan_that_hardly_counts(given: dict, rng: np.random.Generator) -> dict:
+def _nan_that_hardly_counts(given: Given, rng: np.random.Generator) -> Given:
     """One number of a row's part whose weight is 0 as a float, and has keys, is NaN."""
     outputs, lse = given["parts"].copy(), given["part_lse"].copy()
     row = (lse.shape[1] - 1) // 2
@@ -530,7 +530,7 @@ MERGE_PARTS = KernelExercise(
 # --- the way back ---
 
 
-def tile_of_scores(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def tile_of_scores(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """A tile's products and the gradients of its weights, and whole rows of O and dO."""
     rows, keys = size
     s = 2 * floats(rng, size)
@@ -547,7 +547,7 @@ def tile_of_scores(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def gradient_of_scores(given: dict) -> dict:
+def gradient_of_scores(given: Given) -> dict[str, np.ndarray]:
     """dS in float64."""
     s, lse, dp, o, do = (given[name].astype(np.float64) for name in ("S", "lse", "dP", "O", "dO"))
     scale = float(given["scale"])
@@ -555,7 +555,7 @@ def gradient_of_scores(given: dict) -> dict:
     return {"dS": weights * (dp - (o * do).sum(axis=1, keepdims=True)) * scale}
 
 
-def masked_products(given: dict, rng: np.random.Generator) -> dict:
+def masked_products(given: Given, rng: np.random.Generator) -> Given:
     """Every third score is -inf, and its weight 0, however large its gradient."""
     masked = np.arange(given["S"].shape[1]) % 3 == 1
     return {

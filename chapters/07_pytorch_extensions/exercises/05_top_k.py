@@ -102,7 +102,7 @@ ANY_K = (
 )
 
 
-def keys_of_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def keys_of_rows(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, n = size
     keys = some_keys(rng, size)
     if n > 1 << 12:  # every turn has nearly all of the last row in one bin
@@ -110,7 +110,7 @@ def keys_of_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     return {"keys": keys, "kth": empty(rows, np.uint32), **int32s(n=n, k=1 + 2 * n // 3)}
 
 
-def keys_and_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def keys_and_rows(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     given = keys_of_rows(rng, size)
     return {
         "keys": given["keys"],
@@ -121,7 +121,7 @@ def keys_and_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def kth_of_rows(given: Given) -> dict:
+def kth_of_rows(given: Given) -> dict[str, np.ndarray]:
     keys = np.sort(given["keys"], axis=1)
     return {"kth": keys[:, keys.shape[1] - int(given["k"])]}
 
@@ -163,7 +163,7 @@ KTH_LARGEST = KernelExercise(
 )
 
 
-def rows_with_limit(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def rows_with_limit(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, n = size
     x = rng.integers(-3, 4, size).astype(np.float32)
     k = 1 + n // 2
@@ -179,7 +179,7 @@ def limits_of(x: np.ndarray, k: int) -> np.ndarray:
     return np.ascontiguousarray(np.sort(x, axis=1)[:, x.shape[1] - k])
 
 
-def first_of_largest(given: Given) -> dict:
+def first_of_largest(given: Given) -> dict[str, np.ndarray]:
     k = int(given["k"])
     places = np.argsort(-given["x"], axis=1, kind="stable")[:, :k]
     return {"indices": given["first"] + np.sort(places, axis=1).astype(np.int32)}
@@ -259,7 +259,7 @@ TIES_IN_ORDER = KernelExercise(
 )
 
 
-def two_lists(rng: np.random.Generator, k: int) -> dict:
+def two_lists(rng: np.random.Generator, k: int) -> Given:
     return {
         "a": falling(floats(rng, k)),
         "b": falling(floats(rng, k)),
@@ -273,7 +273,7 @@ def falling(x: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.sort(x)[::-1])
 
 
-def merged_lists(given: Given) -> dict:
+def merged_lists(given: Given) -> dict[str, np.ndarray]:
     both, k = np.concatenate([given["a"], given["b"]]), int(given["k"])
     first = np.argsort(-both, kind="stable")[:k]
     return {"out": both[first], "from": 1 + (first >= k).astype(np.int32)}
@@ -353,7 +353,7 @@ MERGE_LISTS = KernelExercise(
 )
 
 
-def two_largest(given: Given) -> dict:
+def two_largest(given: Given) -> dict[str, np.ndarray]:
     """The columns of the two largest of each row, of equal ones the lower column first."""
     order = np.argsort(-given["x"].astype(np.float64), axis=1, kind="stable")
     return {"chosen": order[:, :2].astype(np.int32)}
@@ -436,7 +436,7 @@ HALVE_THE_LIMIT = KernelExercise(
 )
 
 
-def some_weights(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def some_weights(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     weights = np.sort(rng.integers(1, 1 << 16, size, dtype=np.uint32), axis=1)[:, ::-1].copy()
     return {
         "weights": weights,
@@ -457,7 +457,7 @@ def goals_of(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.where(np.arange(len(weights)) % 2, goal, exact)
 
 
-def sizes_of_nuclei(given: Given) -> dict:
+def sizes_of_nuclei(given: Given) -> dict[str, np.ndarray]:
     running = given["weights"].cumsum(axis=1, dtype=np.uint64)
     return {"size": 1 + (running < given["goal"][:, None]).sum(axis=1).astype(np.int32)}
 
@@ -547,7 +547,7 @@ NUCLEUS_SIZE = KernelExercise(
 )
 
 
-def a_race(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def a_race(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, n = size
     logits = floats(rng, size)
     if n > 1000:
@@ -560,7 +560,7 @@ def a_race(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def winners(given: Given) -> dict:
+def winners(given: Given) -> dict[str, np.ndarray]:
     u = given["bits"].astype(np.float32) * np.float32(2**-32) + np.float32(2**-33)
     time = -np.log1p(-u.astype(np.float64))
     score = given["logits"].astype(np.float64) - np.log(time)

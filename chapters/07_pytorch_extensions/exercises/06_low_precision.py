@@ -41,7 +41,9 @@ def scaled_steps(
     return weights, scales
 
 
-def descent(seed: int, steps: int, n: int, size: float, scale: float, every: int) -> tuple:
+def descent(
+    seed: int, steps: int, n: int, size: float, scale: float, every: int
+) -> tuple[Any, ...]:
     """Arguments of ``scaled_descent``: gradients of about ``size``, each number of another."""
     rng = np.random.default_rng(seed)
     gradients = rng.standard_normal((steps, n)) * size * 10.0 ** rng.uniform(-1, 1, (steps, n))
@@ -55,19 +57,19 @@ def descent(seed: int, steps: int, n: int, size: float, scale: float, every: int
     )
 
 
-def by_hand() -> tuple:
+def by_hand() -> tuple[Any, ...]:
     """Small integers, and one that fp16 does not have."""
     gradients = np.array([[1, 2], [3, 0], [70_000, 1], [1, 1]], np.float32)
     return np.array([4, 8], np.float32), gradients, 1.0, 1.0, 2
 
 
-def broken(arguments: tuple, step: int, value: float) -> tuple:
+def broken(arguments: tuple[Any, ...], step: int, value: float) -> tuple[Any, ...]:
     """The same with one number of one gradient that no scale makes finite."""
     arguments[1][step, -1] = value
     return arguments
 
 
-def any_descent(rng: np.random.Generator) -> tuple:
+def any_descent(rng: np.random.Generator) -> tuple[Any, ...]:
     steps, n = int(rng.integers(1, 40)), int(rng.integers(1, 9))
     scale = 2.0 ** int(rng.integers(-3, 30))
     size = 10.0 ** rng.uniform(-9, 3)
@@ -198,7 +200,7 @@ SMALL_FLOATS = KernelExercise(
 )
 
 
-def some_blocks(rng: np.random.Generator, blocks: int) -> dict:
+def some_blocks(rng: np.random.Generator, blocks: int) -> Given:
     return {
         "x": floats(rng, 32 * blocks),
         "codes": empty(4 * blocks, np.uint32),
@@ -207,7 +209,7 @@ def some_blocks(rng: np.random.Generator, blocks: int) -> dict:
     }
 
 
-def mxfp4_of(given: Given) -> dict:
+def mxfp4_of(given: Given) -> dict[str, np.ndarray]:
     x = given["x"].astype(np.float64).reshape(-1, 32)
     largest = np.abs(x).max(1)
     exponents = np.full(len(x), -127)
@@ -301,7 +303,7 @@ MXFP4_BLOCKS = KernelExercise(
 )
 
 
-def bytes_to_multiply(rng: np.random.Generator, size: Shape) -> dict:
+def bytes_to_multiply(rng: np.random.Generator, size: Shape) -> Given:
     rows, k = size
     w, q, zero = rng.integers(-128, 128, size), rng.integers(0, 256, k), 57
     scales = rng.uniform(0.5, 2, rows)
@@ -327,7 +329,7 @@ def bytes_to_multiply(rng: np.random.Generator, size: Shape) -> dict:
     }
 
 
-def product_past_zero(given: Given) -> dict:
+def product_past_zero(given: Given) -> dict[str, np.ndarray]:
     shifted = given["q"].astype(np.int64) - int(given["zero"])
     sums = given["w"].astype(np.int64) @ shifted
     return {"y": given["w_scales"].astype(np.float64) * float(given["x_scale"]) * sums}
@@ -404,7 +406,7 @@ REVIEW_QUANTISER = review(
 )
 
 
-def rows_to_prune(rng: np.random.Generator, size: Shape) -> dict:
+def rows_to_prune(rng: np.random.Generator, size: Shape) -> Given:
     rows, k = size
     return {
         "x": floats(rng, size),
@@ -418,7 +420,7 @@ def huge_and_infinite(given: Given, rng: np.random.Generator) -> Given:
     return {"x": domain.SOME_INFINITE[1](domain.HUGE[1](given["x"], rng), rng)}
 
 
-def pruned(given: Given) -> dict:
+def pruned(given: Given) -> dict[str, np.ndarray]:
     x = given["x"]
     fours = x.reshape(-1, 4)
     order = np.argsort(-np.abs(fours), axis=1, kind="stable")[:, :2]
@@ -486,7 +488,7 @@ TWO_OF_FOUR = KernelExercise(
 )
 
 
-def nibbles_to_multiply(rng: np.random.Generator, size: Shape) -> dict:
+def nibbles_to_multiply(rng: np.random.Generator, size: Shape) -> Given:
     rows, k = size
     return {
         "words": rng.integers(0, 1 << 32, (rows, k // 8), dtype=np.uint32),
@@ -497,7 +499,7 @@ def nibbles_to_multiply(rng: np.random.Generator, size: Shape) -> dict:
     }
 
 
-def product_of_nibbles(given: Given) -> dict:
+def product_of_nibbles(given: Given) -> dict[str, np.ndarray]:
     words = given["words"]
     digits = words[..., None] >> 4 * np.arange(8, dtype=np.uint32) & 15
     whole = digits.reshape(len(words), -1).astype(np.float64) - 8
@@ -573,12 +575,12 @@ NIBBLE_PRODUCT = KernelExercise(
 )
 
 
-def some_sequences(rng: np.random.Generator, size: Shape) -> dict:
+def some_sequences(rng: np.random.Generator, size: Shape) -> Given:
     sequences, tokens = size
     return with_offsets(np.sort(rng.integers(0, tokens + 1, sequences - 1)), tokens)
 
 
-def with_offsets(inner: np.ndarray, tokens: int) -> dict:
+def with_offsets(inner: np.ndarray, tokens: int) -> dict[str, Any]:
     """The arguments for sequences that begin at 0 and at each of ``inner``."""
     return {
         "offsets": np.concatenate([[0], inner, [tokens]]).astype(np.int32),
@@ -588,7 +590,7 @@ def with_offsets(inner: np.ndarray, tokens: int) -> dict:
     }
 
 
-def owners(given: Given) -> dict:
+def owners(given: Given) -> dict[str, np.ndarray]:
     offsets = given["offsets"]
     owner = np.arange(len(offsets) - 1).repeat(np.diff(offsets))
     left = offsets[owner + 1] - np.arange(len(owner))

@@ -29,7 +29,7 @@ def factored(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.swapaxes(h, -2, -1), tau
 
 
-def some_rows(rng: np.random.Generator, size: Shape) -> dict:
+def some_rows(rng: np.random.Generator, size: Shape) -> Given:
     rows, n = size
     return {
         "x": floats(rng, size),
@@ -39,7 +39,7 @@ def some_rows(rng: np.random.Generator, size: Shape) -> dict:
     }
 
 
-def reflectors_of(given: Given) -> dict:
+def reflectors_of(given: Given) -> dict[str, np.ndarray]:
     x = given["x"].astype(np.float64)
     alpha, norm = x[:, 0], np.sqrt((x[:, 1:] ** 2).sum(axis=1))
     flat = norm == 0
@@ -136,7 +136,7 @@ ONE_REFLECTOR = KernelExercise(
 )
 
 
-def a_block(rng: np.random.Generator, size: Shape) -> dict:
+def a_block(rng: np.random.Generator, size: Shape) -> Given:
     m, n = size
     v = floats(rng, m)
     tau = 2 / (1 + (v[1:].astype(float) ** 2).sum())
@@ -160,7 +160,7 @@ def no_product(label: str, of_v: float, of_c: float) -> InputClass:
     return InputClass(label, change)
 
 
-def reflected(given: Given) -> dict:
+def reflected(given: Given) -> dict[str, np.ndarray]:
     v, c = given["v"].astype(np.float64), given["C"].astype(np.float64)
     v[0] = 1
     if given["tau"] == 0:
@@ -231,7 +231,7 @@ def _with_first(v: np.ndarray, value: float) -> np.ndarray:
     return other
 
 
-def some_products(rng: np.random.Generator, size: Shape) -> dict:
+def some_products(rng: np.random.Generator, size: Shape) -> Given:
     k, n = size
     v = np.tril(floats(rng, (k + 9, k)), -1) + np.eye(k + 9, k, dtype=np.float32)
     crossed = v.T @ v
@@ -246,7 +246,7 @@ def some_products(rng: np.random.Generator, size: Shape) -> dict:
     }
 
 
-def solved(given: Given) -> dict:
+def solved(given: Given) -> dict[str, np.ndarray]:
     crossed, tau = np.triu(given["crossed"].astype(np.float64), 1), given["tau"].astype(np.float64)
     w = given["Y"].astype(np.float64)
     for i in range(len(tau)):
@@ -295,7 +295,7 @@ MANY_REFLECTORS = KernelExercise(
 )
 
 
-def factors(rng: np.random.Generator, size: int) -> dict:
+def factors(rng: np.random.Generator, size: int) -> Given:
     return {
         "A": floats(rng, (16, size)),
         "B": floats(rng, (8, size)),
@@ -358,7 +358,7 @@ THREE_PRODUCTS = KernelExercise(
 )
 
 
-def two_triangles(rng: np.random.Generator, size: Shape) -> dict:
+def two_triangles(rng: np.random.Generator, size: Shape) -> Given:
     pairs, n = size
 
     def triangles() -> np.ndarray:
@@ -396,7 +396,7 @@ def hollow(given: Given, rng: np.random.Generator) -> Given:
     return {"top": np.where(np.eye(n, dtype=bool) & (rng.random(n) < 0.5), 0, given["top"])}
 
 
-def merged(given: Given) -> dict:
+def merged(given: Given) -> dict[str, np.ndarray]:
     stack = np.concatenate([np.triu(given[name]) for name in ("top", "bottom")], axis=1)
     n = stack.shape[-1]
     return {"R": np.triu(factored(stack)[0][:, :n])}
@@ -456,7 +456,7 @@ def matrices(rng: np.random.Generator, size: Shape) -> np.ndarray:
     return a
 
 
-def some_factorisations(rng: np.random.Generator, size: Shape) -> dict:
+def some_factorisations(rng: np.random.Generator, size: Shape) -> Given:
     a = matrices(rng, size)
     batch, m, n = a.shape
     qr, tau = factored(a)
@@ -469,7 +469,7 @@ def some_factorisations(rng: np.random.Generator, size: Shape) -> dict:
     }
 
 
-def q_of_x(given: Given) -> dict:
+def q_of_x(given: Given) -> dict[str, np.ndarray]:
     qr, tau, y = (given[name].astype(np.float64) for name in ("qr", "tau", "x"))
     for j in reversed(range(tau.shape[1])):
         v = qr[:, :, j].copy()
@@ -520,13 +520,13 @@ Q_TIMES = KernelExercise(
 )
 
 
-def to_factor(rng: np.random.Generator, size: Shape) -> dict:
+def to_factor(rng: np.random.Generator, size: Shape) -> Given:
     a = matrices(rng, size)
     batch, m, n = a.shape
     return {"A": a, "qr": empty(a.shape), "tau": empty((batch, n)), **int32s(m=m, n=n)}
 
 
-def as_lapack(given: Given) -> dict:
+def as_lapack(given: Given) -> dict[str, np.ndarray]:
     qr, tau = factored(given["A"])
     return {"qr": qr, "tau": tau}
 

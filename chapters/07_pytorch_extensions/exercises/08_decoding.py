@@ -8,7 +8,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases, InputClass
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -32,7 +32,7 @@ def bytes_of(array: str, needed: int, size: Any, advice: str) -> Requirement:
 # --- one query per head ---
 
 
-def caches(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def caches(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """q (heads x 32), K and V (heads x n x 32), room for o."""
     heads, n = size
     return {
@@ -45,7 +45,7 @@ def caches(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def decoded(given: dict) -> dict:
+def decoded(given: Given) -> dict[str, np.ndarray]:
     """softmax(scale K q) V of each head, in float64."""
     q, keys, values = (given[name].astype(np.float64) for name in ("q", "K", "V"))
     scores = float(given["scale"]) * np.einsum("hnc,hc->hn", keys, q)
@@ -65,13 +65,13 @@ def scores_apart(label: str, sign: int) -> InputClass:
     )
 
 
-def of_both_signs(given: dict, rng: np.random.Generator) -> dict:
+def of_both_signs(given: Given, rng: np.random.Generator) -> Given:
     """Scores hundreds apart: a key's numbers are all about 8, or all about -8."""
     signs = rng.choice([-1.0, 1.0], given["K"].shape[:2])[..., None].astype(np.float32)
     return {"q": np.full_like(given["q"], 2.0), "K": signs * (8 + np.abs(given["K"]))}
 
 
-def equal_and_low(given: dict, rng: np.random.Generator) -> dict:
+def equal_and_low(given: Given, rng: np.random.Generator) -> Given:
     """Equal scores, below any number that is taken for minus infinity."""
     q, keys = np.full_like(given["q"], 1e17), np.full_like(given["K"], -1e17)
     return {"q": q, "K": keys, "scale": np.float32(1)}
@@ -125,7 +125,7 @@ DECODE_ROW = KernelExercise(
 # --- pages ---
 
 
-def step_of(free: Any, lengths: Any, page: int) -> tuple:
+def step_of(free: Any, lengths: Any, page: int) -> tuple[Any, ...]:
     """The arguments of a step in which page numbers count up through the sequences' tables."""
     tables, number = [], 0
     for length in lengths:
@@ -135,7 +135,7 @@ def step_of(free: Any, lengths: Any, page: int) -> tuple:
     return [number + n for n in free], tables, list(lengths), page
 
 
-def any_step(rng: np.random.Generator) -> tuple:
+def any_step(rng: np.random.Generator) -> tuple[Any, ...]:
     """Some sequences, many of them at the end of a page, and fewer free pages than they want."""
     page = int(rng.choice([1, 2, 4, 16]))
     count = int(rng.integers(1, 9))
@@ -184,7 +184,7 @@ def cheapest_page(
     return best, total(best)
 
 
-def some_sequences(rng: np.random.Generator) -> tuple:
+def some_sequences(rng: np.random.Generator) -> tuple[Any, ...]:
     lengths = [int(n) for n in rng.integers(0, int(rng.choice([20, 300])), rng.integers(0, 8))]
     pages = [int(page) for page in rng.permutation([1, 2, 4, 8, 16, 64, 100])[: rng.integers(1, 6)]]
     return lengths, pages, int(rng.choice([2, 64, 4096])), int(rng.choice([4, 8, 600]))
@@ -209,7 +209,7 @@ CHOOSE_PAGE = PythonExercise(
 )
 
 
-def paged(rng: np.random.Generator, n: int) -> dict:
+def paged(rng: np.random.Generator, n: int) -> Given:
     """pages (more than are needed x 16 x 32), the table of the sequence, room for y. The longest
     sequence has pages whose rows have numbers too large for a short."""
     of_one = ceil_div(n, PAGE)
@@ -222,7 +222,7 @@ def paged(rng: np.random.Generator, n: int) -> dict:
     }
 
 
-def read_out(given: dict) -> dict:
+def read_out(given: Given) -> dict[str, np.ndarray]:
     """The sequence's rows, in their order."""
     rows = given["pages"][given["table"]].reshape(-1, WIDTH)
     return {"y": rows[: int(given["n"])]}
@@ -249,7 +249,7 @@ PAGE_EDGE = KernelExercise(
 # --- rotary positions ---
 
 
-def rows_at_positions(rng: np.random.Generator, rows: int) -> dict:
+def rows_at_positions(rng: np.random.Generator, rows: int) -> Given:
     """x (rows x 64), the rows' positions, cosines and sines (more rows x 32), room for y. Of many
     rows some have positions too large for a short."""
     length = rows + (3 if rows < 1000 else 2**15)
@@ -264,7 +264,7 @@ def rows_at_positions(rng: np.random.Generator, rows: int) -> dict:
     }
 
 
-def rotated(given: dict) -> dict:
+def rotated(given: Given) -> dict[str, np.ndarray]:
     """The pairs (i, i + 32) of each row, rotated."""
     first, second = np.split(given["x"].astype(np.float64), 2, axis=1)
     cosine, sine = (

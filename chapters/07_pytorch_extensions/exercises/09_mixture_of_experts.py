@@ -8,7 +8,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases, InputClass
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
@@ -16,7 +16,7 @@ from course_utils.exercises.authoring.worked import Worked
 # --- routing ---
 
 
-def logits_of(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def logits_of(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     """Logits (tokens x experts), tens apart, and room for the choices; k is at most experts."""
     tokens, experts, k = size
     k = min(k, experts)
@@ -28,7 +28,7 @@ def logits_of(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def routed(given: dict) -> dict:
+def routed(given: Given) -> dict[str, np.ndarray]:
     """The k largest, of equal ones the lower column first, and the softmax over them."""
     logits = given["logits"].astype(np.float64)
     order = np.argsort(-logits, axis=1, kind="stable")[:, : int(given["k"])]
@@ -40,7 +40,7 @@ def routed(given: dict) -> dict:
     }
 
 
-def hundreds_apart(given: dict, rng: np.random.Generator) -> dict:
+def hundreds_apart(given: Given, rng: np.random.Generator) -> Given:
     return {"logits": 300 * given["logits"]}
 
 
@@ -103,7 +103,7 @@ def starts(chosen: np.ndarray, experts: int) -> np.ndarray:
 def all_to(which: str, name: str) -> InputClass:
     """All assignments to the first expert or to the last one that there is."""
 
-    def change(given: dict, rng: np.random.Generator) -> dict:
+    def change(given: Given, rng: np.random.Generator) -> Given:
         experts = int(given["experts"]) if "experts" in given else len(given["offsets"]) - 1
         chosen = np.full_like(given["chosen"], experts - 1 if which == "last" else 0)
         begin = given["offsets"][0] if name else 0
@@ -144,7 +144,7 @@ EXPERT_OFFSETS = KernelExercise(
 )
 
 
-def to_place(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def to_place(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     n, experts = size
     chosen = assignments(rng, n, experts)
     return {
@@ -155,7 +155,7 @@ def to_place(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def placed(given: dict) -> dict:
+def placed(given: Given) -> dict[str, np.ndarray]:
     places = np.empty(len(given["chosen"]), np.int32)
     places[np.argsort(given["chosen"], kind="stable")] = np.arange(len(places))
     places += given["offsets"][0]
@@ -194,7 +194,7 @@ STABLE_ROWS = KernelExercise(
 )
 
 
-def any_counts(rng: np.random.Generator) -> tuple:
+def any_counts(rng: np.random.Generator) -> tuple[Any, ...]:
     rows = int(rng.choice([1, 2, 16, 128]))
     experts = int(rng.integers(1, 9))
     counts = [
@@ -231,7 +231,7 @@ TILE_TABLE = PythonExercise(
 # --- the grouped product ---
 
 
-def grouped_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def grouped_rows(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, experts = size
     return {
         "A": floats(rng, (rows, 16)),
@@ -242,7 +242,7 @@ def grouped_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def grouped_product(given: dict) -> dict:
+def grouped_product(given: Given) -> dict[str, np.ndarray]:
     a, b = given["A"].astype(np.float64), given["B"].astype(np.float64)
     counts = np.diff(given["offsets"])
     owner = np.repeat(np.arange(len(counts)), counts)
@@ -267,7 +267,7 @@ RAGGED_EDGE = KernelExercise(
 )
 
 
-def gate_and_number(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def gate_and_number(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, width = size
     return {
         "both": 3 * floats(rng, (rows, 2 * width)),
@@ -276,14 +276,14 @@ def gate_and_number(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def gated(given: dict) -> dict:
+def gated(given: Given) -> dict[str, np.ndarray]:
     width = int(given["width"])
     gate, number = np.split(given["both"].astype(np.float64), [width], axis=1)
     with np.errstate(over="ignore"):
         return {"h": gate / (1 + np.exp(-gate)) * number}
 
 
-def far_from_zero(given: dict, rng: np.random.Generator) -> dict:
+def far_from_zero(given: Given, rng: np.random.Generator) -> Given:
     return {"both": 1000 * given["both"]}
 
 
@@ -311,7 +311,7 @@ SWIGLU_ROWS = KernelExercise(
 )
 
 
-def results_of_experts(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def results_of_experts(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     tokens, width, k = size
     places = rng.permutation(tokens * k).astype(np.int32).reshape(tokens, k)
     return {
@@ -323,13 +323,13 @@ def results_of_experts(rng: np.random.Generator, size: tuple[int, int, int]) -> 
     }
 
 
-def combined(given: dict) -> dict:
+def combined(given: Given) -> dict[str, np.ndarray]:
     rows, places = given["rows"].astype(np.float64), given["places"]
     weights = np.where(places >= 0, given["weights"].astype(np.float64), 0)
     return {"y": np.einsum("tj,tjc->tc", weights, rows[places])}
 
 
-def some_dropped(given: dict, rng: np.random.Generator) -> dict:
+def some_dropped(given: Given, rng: np.random.Generator) -> Given:
     dropped = rng.random(given["places"].shape) < 0.4
     dropped[0] = True  # a token without any result
     return {"places": np.where(dropped, -1, given["places"])}
@@ -364,7 +364,7 @@ ROWS_TO_TOKENS = KernelExercise(
 # --- capacity, and several GPUs ---
 
 
-def any_assignments(rng: np.random.Generator) -> tuple:
+def any_assignments(rng: np.random.Generator) -> tuple[Any, ...]:
     experts = int(rng.integers(1, 7))
     chosen = rng.integers(0, experts, int(rng.integers(0, 20))).tolist()
     return chosen, experts, int(rng.integers(0, 6))
@@ -392,7 +392,7 @@ KEPT_BY_CAPACITY = PythonExercise(
 )
 
 
-def any_exchange(rng: np.random.Generator) -> tuple:
+def any_exchange(rng: np.random.Generator) -> tuple[Any, ...]:
     ranks = int(rng.choice([1, 2, 4]))
     experts = ranks * int(rng.integers(1, 5))
     top = int(rng.integers(1, min(experts, 4) + 1))

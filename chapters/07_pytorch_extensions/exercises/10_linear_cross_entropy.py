@@ -59,7 +59,7 @@ CHUNK_PLAN = PythonExercise(
 # --- in Python ---
 
 
-def chunk_case(seed: int, tokens: int, words: int, rows: int, idle: Any) -> tuple:
+def chunk_case(seed: int, tokens: int, words: int, rows: int, idle: Any) -> tuple[Any, ...]:
     """Logits, targets that don't count at ``idle``, the ignored number, and ``rows``."""
     rng = np.random.default_rng(seed)
     target = rng.integers(0, words, tokens)
@@ -67,7 +67,7 @@ def chunk_case(seed: int, tokens: int, words: int, rows: int, idle: Any) -> tupl
     return 3 * rng.standard_normal((tokens, words)), target, IGNORED, rows
 
 
-def any_chunks(rng: np.random.Generator) -> tuple:
+def any_chunks(rng: np.random.Generator) -> tuple[Any, ...]:
     tokens, words, rows = (
         int(rng.integers(1, 20)),
         int(rng.integers(1, 12)),
@@ -77,7 +77,9 @@ def any_chunks(rng: np.random.Generator) -> tuple:
     return (case[0] + rng.choice([0, 500, -500]), *case[1:])
 
 
-def mean_and_gradient(logits: np.ndarray, target: np.ndarray, ignored: int, rows: int) -> tuple:
+def mean_and_gradient(
+    logits: np.ndarray, target: np.ndarray, ignored: int, rows: int
+) -> tuple[Any, ...]:
     counts = target != ignored
     each = losses(logits, target, ignored)
     moved = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -103,7 +105,9 @@ MEAN_OF_CHUNKS = PythonExercise(
 )
 
 
-def head_case(seed: int, tokens: int, width: int, words: int, rows: int, scale: float = 1) -> tuple:
+def head_case(
+    seed: int, tokens: int, width: int, words: int, rows: int, scale: float = 1
+) -> tuple[Any, ...]:
     rng = np.random.default_rng(seed)
     target = rng.integers(0, words, tokens)
     target[1::3] = IGNORED
@@ -111,7 +115,7 @@ def head_case(seed: int, tokens: int, width: int, words: int, rows: int, scale: 
     return x, w, target, IGNORED, rows
 
 
-def any_head(rng: np.random.Generator) -> tuple:
+def any_head(rng: np.random.Generator) -> tuple[Any, ...]:
     seed = int(rng.integers(1 << 30))
     tokens, width, words, rows = (int(rng.integers(1, most)) for most in (20, 6, 12, 8))
     return head_case(seed, tokens, width, words, rows, scale=float(rng.choice([1, 300])))
@@ -120,7 +124,9 @@ def any_head(rng: np.random.Generator) -> tuple:
 FITS = "fits in memory"
 
 
-def head(x: np.ndarray, w: np.ndarray, target: np.ndarray, ignored: int, rows: int) -> tuple:
+def head(
+    x: np.ndarray, w: np.ndarray, target: np.ndarray, ignored: int, rows: int
+) -> tuple[Any, ...]:
     loss, gradient = mean_and_gradient(x @ w.T, target, ignored, rows)
     return loss, gradient @ w, gradient.T @ x, FITS
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.spec import (
@@ -24,7 +26,7 @@ FOLDER = "08_cute_tma_blackwell/exercises"
 # --- The widest access ---
 
 
-def any_move(rng: np.random.Generator) -> tuple:
+def any_move(rng: np.random.Generator) -> tuple[Any, ...]:
     """Two layouts of one shape, mostly of powers of two, often without gaps."""
     shape = tuple(int(n) for n in rng.choice((1, 2, 2, 4, 4, 8, 3, 16), int(rng.integers(1, 5))))
     order = rng.permutation(len(shape))
@@ -34,7 +36,7 @@ def any_move(rng: np.random.Generator) -> tuple:
     return shape, source, compact(rng, shape, order), int(rng.choice((1, 2, 4, 8, 16)))
 
 
-def compact(rng: np.random.Generator, shape: tuple, order: np.ndarray) -> tuple:
+def compact(rng: np.random.Generator, shape: tuple[Any, ...], order: np.ndarray) -> tuple[Any, ...]:
     """Strides with the modes in this order, fastest first, and perhaps a gap before one. That of a
     mode of one element may be 0."""
     reach, stride = int(rng.choice((1, 1, 1, 1, 2))), [0] * len(shape)
@@ -46,7 +48,9 @@ def compact(rng: np.random.Generator, shape: tuple, order: np.ndarray) -> tuple:
     return tuple(stride)
 
 
-def widest(shape: tuple, source: tuple, target: tuple, element: int) -> int:
+def widest(
+    shape: tuple[Any, ...], source: tuple[Any, ...], target: tuple[Any, ...], element: int
+) -> int:
     """Tried on two arrays of bytes: each piece of the source is found whole in the target."""
     numbers = np.arange(int(np.prod(shape)))
     coordinates = np.unravel_index(numbers, shape)
@@ -124,7 +128,7 @@ PREDICT_PIECES = NumberExercise(
 # --- A copy from a shifted place ---
 
 
-def shifted_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def shifted_inputs(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     n, shift = size
     return {"x": floats(rng, n + shift), "y": empty(n), **int32s(shift=shift, n=n)}
 
@@ -167,7 +171,7 @@ SHIFTED_COPY = KernelExercise(
 # --- Pixels apart ---
 
 
-def pixel_inputs(rng: np.random.Generator, n: int) -> dict:
+def pixel_inputs(rng: np.random.Generator, n: int) -> Given:
     return {"pixels": floats(rng, 3 * n), "planes": empty(3 * n), "n": np.int32(n)}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -30,7 +30,7 @@ def any_order(rng: np.random.Generator, shape: tuple[int, int]) -> tuple[int, in
     return 0 if bare and shape[0] == 1 else down, 0 if bare and shape[1] == 1 else across
 
 
-def any_copy(rng: np.random.Generator) -> tuple:
+def any_copy(rng: np.random.Generator) -> tuple[Any, ...]:
     sizes = [rng.choice((1, 2, 3, 8, 19), 2).tolist() for _ in range(2)]
     threads, values = ((rows, columns) for rows, columns in sizes)
     thread = int(rng.integers(0, threads[0] * threads[1]))
@@ -38,8 +38,12 @@ def any_copy(rng: np.random.Generator) -> tuple:
 
 
 def by_the_product(
-    threads: tuple, by_thread: tuple, values: tuple, by_value: tuple, thread: int
-) -> list:
+    threads: tuple[Any, ...],
+    by_thread: tuple[Any, ...],
+    values: tuple[Any, ...],
+    by_value: tuple[Any, ...],
+    thread: int,
+) -> list[Any]:
     """CuTe's way: the raked product says who has which element, and as which value."""
     product = raked_product(Layout(threads, by_thread), Layout(values, by_value))
     rows = product[0].size
@@ -68,7 +72,7 @@ COPY_ELEMENTS = PythonExercise(
 SECTOR, WARP = 32, 32  # bytes, threads
 
 
-def any_tile(rng: np.random.Generator) -> tuple:
+def any_tile(rng: np.random.Generator) -> tuple[Any, ...]:
     """A tile that every number of threads divides, of which some have no line to themselves."""
     element = int(rng.choice((1, 2, 4, 8, 16)))
     threads = int(rng.choice((32, 64, 128, 256, 1024)))
@@ -92,8 +96,8 @@ def as_layout(shape: Any, stride: Any, what: str) -> Layout:
 
 
 def traffic_of(
-    function: Callable, tile: tuple, by_rows: bool, threads: int, element: int
-) -> dict | None:
+    function: Callable[..., Any], tile: tuple[Any, ...], by_rows: bool, threads: int, element: int
+) -> dict[str, Any] | None:
     """What the copy that the answer's layouts make does to memory."""
     found = function(tile, by_rows, threads, element)
     if found is None:
@@ -121,7 +125,9 @@ def traffic_of(
     }
 
 
-def least_traffic(tile: tuple, by_rows: bool, threads: int, element: int) -> dict:
+def least_traffic(
+    tile: tuple[Any, ...], by_rows: bool, threads: int, element: int
+) -> dict[str, Any]:
     return {
         "threads": threads,
         "divides the tile": True,
@@ -150,7 +156,7 @@ COALESCED_LAYOUTS = PythonExercise(
 # --- A tiled copy of columns ---
 
 
-def column_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def column_inputs(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, columns = size
     return {
         "x": rng.integers(0, 1 << 16, rows * columns, dtype=np.uint16),
@@ -198,7 +204,7 @@ COLUMNS_COPIED = KernelExercise(
 # --- The tile by hand ---
 
 
-def sums_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def sums_inputs(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, columns = size
     return {
         "x": floats(rng, (rows, columns)),
@@ -207,7 +213,7 @@ def sums_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def sums_of(given: dict) -> dict:
+def sums_of(given: Given) -> dict[str, np.ndarray]:
     x = given["x"].astype(np.float64)
     return {"sums": np.add.reduceat(x, np.arange(0, len(x), 64), axis=0)}
 

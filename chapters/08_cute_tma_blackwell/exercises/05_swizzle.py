@@ -12,7 +12,7 @@ from course_utils import layouts
 from course_utils.emulator import Counts
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import (
@@ -28,7 +28,7 @@ from course_utils.exercises.authoring.worked import Worked
 # --- The function itself ---
 
 
-def any_swizzle(rng: np.random.Generator) -> tuple:
+def any_swizzle(rng: np.random.Generator) -> tuple[Any, ...]:
     bits = int(rng.integers(0, 10))
     base, shift = int(rng.integers(0, 6)), bits + int(rng.choice((0, 1, 2, 3, 20)))
     return int(rng.integers(0, 1 << int(rng.integers(1, 50)))), bits, base, shift
@@ -41,7 +41,7 @@ def bit_by_bit(offset: int, bits: int, base: int, shift: int) -> int:
     return sum(digit << place for place, digit in enumerate(digits))
 
 
-def without_swizzles(function: Callable, *arguments: int) -> Any:
+def without_swizzles(function: Callable[..., Any], *arguments: int) -> Any:
     """What ``function`` says while the course's own swizzle refuses to answer."""
 
     def refused(*_: Any, **__: Any) -> None:
@@ -139,7 +139,7 @@ WAVEFRONTS_OF_SWIZZLES = NumberExercise(
 # --- Which swizzle fits? ---
 
 
-def any_rows(rng: np.random.Generator) -> tuple:
+def any_rows(rng: np.random.Generator) -> tuple[Any, ...]:
     return 1 << int(rng.integers(5, 12)), 1 << int(rng.integers(0, 5))
 
 
@@ -175,7 +175,7 @@ FITTING_SWIZZLE = PythonExercise(
 # --- Write the layout ---
 
 
-def tile_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def tile_inputs(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, columns = size
     return {
         "x": floats(rng, (rows, columns)),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from course_utils import ceil_div
 from course_utils.emulator import Box
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.reviews import review
@@ -24,7 +26,7 @@ def boxes(rows: int, columns: int) -> tuple[int, int]:
     return ceil_div(columns, 32), ceil_div(rows, 8)
 
 
-def copies_by_tma(at_least: float, advice: str, size: tuple | int) -> Requirement:
+def copies_by_tma(at_least: float, advice: str, size: tuple[Any, ...] | int) -> Requirement:
     return Requirement(
         "bytes that TMA fetches from global memory",
         lambda stats: stats.counts.bulk_global_load_bytes,
@@ -37,7 +39,7 @@ def copies_by_tma(at_least: float, advice: str, size: tuple | int) -> Requiremen
 # --- The fields of a map ---
 
 
-def any_map(rng: np.random.Generator) -> tuple:
+def any_map(rng: np.random.Generator) -> tuple[Any, ...]:
     rank = int(rng.integers(2, 6))
     size = int(rng.choice((1, 2, 4, 8)))
     shape = tuple(int(n) for n in rng.integers(1, 300, rank))
@@ -49,7 +51,9 @@ def any_map(rng: np.random.Generator) -> tuple:
     return shape, pitch, size, (*sides, row), int(rng.choice((0, 32, 64, 128)))
 
 
-def listed(shape: tuple, pitch: int, element_bytes: int, box: tuple, swizzle: int) -> tuple:
+def listed(
+    shape: tuple[Any, ...], pitch: int, element_bytes: int, box: tuple[Any, ...], swizzle: int
+) -> tuple[Any, ...]:
     """By what NumPy makes of such a tensor."""
     padded = Layout(shape[-2::-1], tuple(int(n) for n in np.cumprod((1, *shape[-2:0:-1]))))
     strides = tuple(pitch * step for step in flatten(padded.stride))
@@ -82,7 +86,7 @@ MAP_FIELDS = PythonExercise(
 # --- Where an element lies ---
 
 
-def any_element(rng: np.random.Generator) -> tuple:
+def any_element(rng: np.random.Generator) -> tuple[Any, ...]:
     size = int(rng.choice((1, 2, 4, 8)))
     swizzle = int(rng.choice((0, 32, 64, 128)))
     row = swizzle or int(rng.choice((16, 48, 256)))
@@ -127,7 +131,7 @@ BOX_ADDRESS = PythonExercise(
 # --- Bytes to expect ---
 
 
-def any_copies(rng: np.random.Generator) -> tuple:
+def any_copies(rng: np.random.Generator) -> tuple[Any, ...]:
     copies = []
     for _ in range(int(rng.integers(0, 6))):
         box = tuple(int(n) for n in rng.choice((1, 2, 8, 16, 64), int(rng.integers(1, 4))))
@@ -137,7 +141,7 @@ def any_copies(rng: np.random.Generator) -> tuple:
     return copies, int(rng.integers(0, 4))
 
 
-def counted(copies: list, rank: int) -> int:
+def counted(copies: list[Any], rank: int) -> int:
     arrived = 0
     for box, size, _, blocks in copies:
         arrived += blocks.count(rank) * len(np.empty(box, np.int8).ravel()) * size
@@ -270,7 +274,7 @@ REVIEW_THE_LOADER = review(
 WIDE = "about 1e17", lambda x, rng: x * np.float32(1e17)
 
 
-def squares(given: dict) -> dict:
+def squares(given: Given) -> dict[str, np.ndarray]:
     return {"y": given["x"] * given["x"]}
 
 
@@ -308,7 +312,7 @@ UNSEEN_SQUARES = KernelExercise(
 # --- Reduce ---
 
 
-def added(given: dict) -> dict:
+def added(given: Given) -> dict[str, np.ndarray]:
     bands = given["x"].reshape(-1, 8, given["x"].shape[1]).astype(np.float64)
     return {"y": given["y"] + bands.sum(axis=0)}
 
@@ -391,7 +395,7 @@ HANDED_ROUND = KernelExercise(
 # --- Multicast ---
 
 
-def multiplied(given: dict) -> dict:
+def multiplied(given: Given) -> dict[str, np.ndarray]:
     return {"y": given["x"] * given["table"]}
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from ml_dtypes import bfloat16
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -19,7 +21,7 @@ FEW = domain.POSITIVE, domain.TIES, domain.MIDDLING, domain.SMALL  # a launch co
 # --- A matrix descriptor ---
 
 
-def any_operand(rng: np.random.Generator) -> tuple:
+def any_operand(rng: np.random.Generator) -> tuple[Any, ...]:
     span = int(rng.choice((16, 32, 64, 128)))
     rows, k = 8 * int(rng.integers(1, 33)), 16 * int(rng.integers(0, 8))
     return 1024 * int(rng.integers(0, 228 - rows // 4)), rows, k, span  # 128 columns fit
@@ -38,14 +40,14 @@ def packed(address: int, rows: int, k: int, span: int) -> int:
 # --- Who holds what ---
 
 
-def any_sum(rng: np.random.Generator) -> tuple:
+def any_sum(rng: np.random.Generator) -> tuple[Any, ...]:
     return int(rng.integers(0, 128)), int(rng.integers(0, 256))
 
 
 HELD = Layout("((4,8,4,2),(2,2,32)):((256,1,16,64),(128,8,1024))")  # (thread, sum) -> place
 
 
-def looked_up(row: int, column: int) -> tuple:
+def looked_up(row: int, column: int) -> tuple[Any, ...]:
     """By CuTe's layout of the accumulators, which is searched."""
     place = np.flatnonzero(HELD.offsets() == column * 128 + row)
     number, thread = divmod(int(place[0]), 256)
@@ -55,13 +57,13 @@ def looked_up(row: int, column: int) -> tuple:
 # --- Registers ---
 
 
-def any_block(rng: np.random.Generator) -> tuple:
+def any_block(rng: np.random.Generator) -> tuple[Any, ...]:
     consumers = int(rng.integers(1, 8))  # a block has at most eight warpgroups
     kept = 8 * int(rng.integers(3, min(13, 64 // (consumers + 1))))
     return consumers, kept, 64 * consumers * int(rng.integers(1, 3)), 8 * int(rng.integers(1, 17))
 
 
-def granted(consumers: int, kept: int, rows: int, columns: int) -> tuple:
+def granted(consumers: int, kept: int, rows: int, columns: int) -> tuple[Any, ...]:
     """By looking for the most that fits."""
     steps = range(0, 249, 8)
     launched = max(n for n in steps if n * 128 * (consumers + 1) <= 65536)
@@ -73,12 +75,12 @@ def granted(consumers: int, kept: int, rows: int, columns: int) -> tuple:
 # --- The order of the tiles ---
 
 
-def any_tile(rng: np.random.Generator) -> tuple:
+def any_tile(rng: np.random.Generator) -> tuple[Any, ...]:
     tiles_m, tiles_n = (int(n) for n in rng.integers(1, 40, 2))
     return int(rng.integers(0, tiles_m * tiles_n)), tiles_m, tiles_n, int(rng.integers(1, 20))
 
 
-def by_listing(number: int, tiles_m: int, tiles_n: int, band: int) -> tuple:
+def by_listing(number: int, tiles_m: int, tiles_n: int, band: int) -> tuple[Any, ...]:
     """The tiles of its band, sorted by column and row."""
     before = number // (band * tiles_n)
     rows = range(before * band, min((before + 1) * band, tiles_m))
@@ -89,7 +91,7 @@ def by_listing(number: int, tiles_m: int, tiles_n: int, band: int) -> tuple:
 # --- The consumer's loop ---
 
 
-def factors(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def factors(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     """A (M, K) and B (N, K) in bf16, and C (M, N) in fp32."""
     m, n, k = size
     return {
@@ -100,15 +102,15 @@ def factors(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def multiplied(given: dict) -> np.ndarray:
+def multiplied(given: Given) -> np.ndarray:
     return given["A"].astype(np.float64) @ given["B"].astype(np.float64).T
 
 
-def tile_maps(rows_of_b: int) -> dict:
+def tile_maps(rows_of_b: int) -> dict[str, Any]:
     return {"A": {"box": (64, 64), "swizzle": 128}, "B": {"box": (rows_of_b, 64), "swizzle": 128}}
 
 
-def by_wgmma(products: int, size: tuple) -> Requirement:
+def by_wgmma(products: int, size: tuple[Any, ...]) -> Requirement:
     """Sixteen columns of a tile at once, by 128 threads."""
     return method.instructions(
         "wgmma, once for each thread",
@@ -120,7 +122,7 @@ def by_wgmma(products: int, size: tuple) -> Requirement:
     )
 
 
-def by_tensor_cores_alone(at_most: int, size: tuple) -> Requirement:
+def by_tensor_cores_alone(at_most: int, size: tuple[Any, ...]) -> Requirement:
     """The threads multiply nothing beside: no loop over K in fp32."""
     return method.instructions(
         "products and sums by threads (fma)",
@@ -134,7 +136,7 @@ def by_tensor_cores_alone(at_most: int, size: tuple) -> Requirement:
 # --- Wait for the sums ---
 
 
-def two_products(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def two_products(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     m, n = size
     first, second = factors(rng, (m, n, 64)), factors(rng, (m, n, 64))
     return {
@@ -152,19 +154,19 @@ def two_products(rng: np.random.Generator, size: tuple[int, int]) -> dict:
 # --- The epilogue ---
 
 
-def activated(given: dict) -> np.ndarray:
+def activated(given: Given) -> np.ndarray:
     x = multiplied(given) + given["bias"]
     return x * 0.5 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
 
 
-def with_bias(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def with_bias(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     given = factors(rng, size)
     bias = rng.standard_normal(size[1], dtype=np.float32)
     shape = {name: given[name] for name in "MNK"}
     return {"A": given["A"], "B": given["B"], "bias": bias, "C": empty(size[:2], bfloat16), **shape}
 
 
-def nearly_cancelling(given: dict, rng: np.random.Generator) -> dict:
+def nearly_cancelling(given: Given, rng: np.random.Generator) -> Given:
     """Equal rows, and a bias that leaves little of their sums: either of them rounded before is
     seen."""
     return {
@@ -176,13 +178,13 @@ def nearly_cancelling(given: dict, rng: np.random.Generator) -> dict:
 # --- Bytes and arrivals ---
 
 
-def any_tiles(rng: np.random.Generator) -> tuple:
+def any_tiles(rng: np.random.Generator) -> tuple[Any, ...]:
     groups, blocks = int(rng.integers(1, 4)), int(rng.choice((1, 2, 4, 8)))
     columns = 8 * blocks * int(rng.integers(1, 32 // blocks + 1))
     return 64 * groups * int(rng.integers(1, 3)), columns, groups, blocks
 
 
-def by_listing_copies(BM: int, BN: int, groups: int, blocks: int) -> tuple:
+def by_listing_copies(BM: int, BN: int, groups: int, blocks: int) -> tuple[Any, ...]:
     """Each copy of a stage, and each group that tells a block."""
     arrived = [0] * blocks
     loaded, told = 0, 0
@@ -269,7 +271,7 @@ OWN_WGMMA = a_gemm(threads=128)
 CONSUMER_LOOP = a_gemm(threads=160)  # with a warp that loads
 
 
-def of_ring(producer: int, consumer: int, clocks: int = 80_000, steps: int = 64) -> dict:
+def of_ring(producer: int, consumer: int, clocks: int = 80_000, steps: int = 64) -> dict[str, Any]:
     """A report with these clocks of waiting."""
     return {
         role: {"steps": steps, "clocks": clocks, "waiting": waiting}
@@ -286,7 +288,7 @@ def limit_of(report: dict[str, dict[str, int]]) -> str:
     return names[producer_waits, consumer_waits]
 
 
-def any_ring(rng: np.random.Generator) -> tuple[dict]:
+def any_ring(rng: np.random.Generator) -> tuple[dict[str, Any]]:
     clocks = 4 * int(rng.integers(50, 30_000))
     producer, consumer = (int(clocks * share) for share in rng.choice((0, 0.02, 0.25, 0.3, 0.8), 2))
     return (of_ring(producer, consumer, clocks, int(rng.integers(1, 200))),)
@@ -430,7 +432,7 @@ def epilogue_place(
     return ("own", own) if own <= shared else ("stages", shared)
 
 
-def some_gemm(rng: np.random.Generator) -> tuple:
+def some_gemm(rng: np.random.Generator) -> tuple[Any, ...]:
     stage = int(rng.choice([24, 32, 48]))
     epilogue = int(rng.choice([16, 32, 64]))
     memory = int(rng.integers(stage + epilogue, 228))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from ml_dtypes import bfloat16
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -16,11 +18,11 @@ from course_utils.exercises.authoring.worked import Worked
 # --- Weights as factors ---
 
 
-def any_weight(rng: np.random.Generator) -> tuple:
+def any_weight(rng: np.random.Generator) -> tuple[Any, ...]:
     return int(rng.integers(0, 64)), int(rng.integers(0, 256))
 
 
-def by_search(row: int, key: int) -> tuple:
+def by_search(row: int, key: int) -> tuple[Any, ...]:
     """Among all sums of all threads, packed two by two."""
     for thread in range(128):
         for number in range(128):
@@ -40,7 +42,7 @@ WEIGHT_REGISTER = PythonExercise(
 # --- The second product ---
 
 
-def whole_numbers(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def whole_numbers(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     m, n = size
 
     def few(rows: int) -> np.ndarray:
@@ -49,7 +51,7 @@ def whole_numbers(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     return {"Q": few(m), "K": few(n), "V": few(n), "O": empty((m, 64)), **int32s(M=m, N=n)}
 
 
-def twice_multiplied(given: dict) -> dict:
+def twice_multiplied(given: Given) -> dict[str, np.ndarray]:
     q, k, v = (given[name].astype(np.float64) for name in "QKV")
     return {"O": q @ k.T @ v}
 
@@ -92,11 +94,11 @@ WEIGHTS_BY_VALUES = KernelExercise(
 # --- Rows of four threads ---
 
 
-def scores(rng: np.random.Generator, m: int) -> dict:
+def scores(rng: np.random.Generator, m: int) -> Given:
     return {"S": floats(rng, (m, 32)) * np.float32(3), "W": empty((m, 32)), "M": np.int32(m)}
 
 
-def weights_of(given: dict) -> dict:
+def weights_of(given: Given) -> dict[str, np.ndarray]:
     s = given["S"].astype(np.float64)
     powers = np.exp(s - s.max(axis=1, keepdims=True))
     return {"W": powers / powers.sum(axis=1, keepdims=True)}
@@ -135,12 +137,12 @@ ROWS_OF_FOUR = KernelExercise(
 # --- Turns ---
 
 
-def halved(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def halved(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     n, rounds = size
     return {"x": floats(rng, n), "a": floats(rng, n), "y": empty(n), **int32s(n=n, rounds=rounds)}
 
 
-def after_rounds(given: dict) -> dict:
+def after_rounds(given: Given) -> dict[str, np.ndarray]:
     y = given["x"].astype(np.float64)
     for _ in range(given["rounds"]):
         y = y / 2 + given["a"]
@@ -187,13 +189,13 @@ STUCK_TURNS = KernelExercise(
 # --- Tiles under a mask ---
 
 
-def any_block(rng: np.random.Generator) -> tuple:
+def any_block(rng: np.random.Generator) -> tuple[Any, ...]:
     queries, keys = int(rng.choice((1, 16, 64, 128, 192))), int(rng.choice((1, 16, 64, 80, 128)))
     tokens = int(rng.integers(1, 700))
     return int(rng.integers(0, tokens)), queries, keys, tokens
 
 
-def by_marking(first_query: int, BM: int, BN: int, tokens: int) -> tuple:
+def by_marking(first_query: int, BM: int, BN: int, tokens: int) -> tuple[Any, ...]:
     """Each query and key of each tile."""
     queries = np.arange(first_query, min(first_query + BM, tokens))[:, None]
     seen = masked = 0

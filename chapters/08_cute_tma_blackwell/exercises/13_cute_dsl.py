@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import empty
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import one_thread_each, spare_blocks
@@ -18,12 +18,12 @@ from course_utils.exercises.authoring.vectors import one_thread_each, spare_bloc
 NAMES = ("a", "b", "n", "steps")
 
 
-def traced(program: list, known: dict) -> int:
+def traced(program: list[Any], known: dict[str, Any]) -> int:
     """By a tracer that writes its instructions into a list; None is a value nobody knows."""
-    code: list = []
+    code: list[Any] = []
 
-    def sets(body: list) -> dict:
-        found: dict = {}
+    def sets(body: list[Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
         for statement in body:
             match statement:
                 case ("set", name, *_):
@@ -33,7 +33,7 @@ def traced(program: list, known: dict) -> int:
                         found |= sets(part)
         return found
 
-    def run(body: list, env: dict) -> None:
+    def run(body: list[Any], env: dict[str, Any]) -> None:
         def of(operand: int | str) -> int | None:
             return env.get(operand) if isinstance(operand, str) else operand
 
@@ -67,14 +67,14 @@ def traced(program: list, known: dict) -> int:
     return len(code)
 
 
-def any_program(rng: np.random.Generator) -> tuple:
+def any_program(rng: np.random.Generator) -> tuple[Any, ...]:
     def operand() -> Any:
         return str(rng.choice((*NAMES, "x"))) if rng.random() < 0.7 else int(rng.integers(-3, 4))
 
-    def body(depth: int) -> list:
+    def body(depth: int) -> list[Any]:
         return [statement(depth) for _ in range(int(rng.integers(1, 4)))]
 
-    def statement(depth: int) -> tuple:
+    def statement(depth: int) -> tuple[Any, ...]:
         kind = rng.random()
         if depth and kind < 0.25:
             count = str(rng.choice(("steps", "n"))) if rng.random() < 0.6 else int(rng.integers(4))
@@ -137,7 +137,7 @@ INSTRUCTIONS_LEFT = PythonExercise(
 # --- Alignment that can be proved ---
 
 
-def tried_out(start: int, element: int, modes: list) -> int:
+def tried_out(start: int, element: int, modes: list[Any]) -> int:
     """By addresses: several multiples of each number that is known to be one."""
     addresses = [start, 3 * start]
     for coordinate, stride in modes:
@@ -146,7 +146,7 @@ def tried_out(start: int, element: int, modes: list) -> int:
     return max(w for w in (1, 2, 4, 8, 16) if all(address % w == 0 for address in addresses))
 
 
-def any_tensor(rng: np.random.Generator) -> tuple:
+def any_tensor(rng: np.random.Generator) -> tuple[Any, ...]:
     numbers = (0, 1, 1, 2, 3, 4, 6, 8, 12, 16, 24, 64, 100, 128, 1 << 33, 3 << 44)
     modes = [
         (int(rng.choice(numbers)), int(rng.choice(numbers))) for _ in range(int(rng.integers(0, 4)))
@@ -185,7 +185,7 @@ PROVED_ALIGNMENT = PythonExercise(
 LEAST, MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 
 
-def pairs(rng: np.random.Generator, n: int) -> dict:
+def pairs(rng: np.random.Generator, n: int) -> Given:
     a = rng.integers(-1000, 1000, n, dtype=np.int32)
     b = rng.integers(1, 40, n, dtype=np.int32) * rng.choice(np.array([-1, 1], np.int32), n)
     return {

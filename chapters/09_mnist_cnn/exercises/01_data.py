@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases, InputClass
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -42,7 +42,7 @@ def idx_array(data: bytes) -> np.ndarray | None:
     return found.astype(dtype.newbyteorder("="))
 
 
-def in_little_room(idx_array: Callable, data: bytes) -> Any:
+def in_little_room(idx_array: Callable[..., Any], data: bytes) -> Any:
     """What it answers. MemoryError where it asked for far more memory than the file takes."""
     tracemalloc.start()
     try:
@@ -111,7 +111,7 @@ BY_HAND = 5  # bytes, of two threads: one has more than one of them
 OF_ONE_THREAD = 66_100  # bytes of 255, whose squares fit into 32 bits no more
 
 
-def bytes_to_add(rng: np.random.Generator, n: int) -> dict:
+def bytes_to_add(rng: np.random.Generator, n: int) -> Given:
     return {
         "x": rng.integers(255 if n == OF_ONE_THREAD else 0, 256, n, np.uint8),
         "sums": np.zeros(2, np.uint64),
@@ -119,7 +119,7 @@ def bytes_to_add(rng: np.random.Generator, n: int) -> dict:
     }
 
 
-def sums_of(given: dict) -> dict:
+def sums_of(given: Given) -> dict[str, np.ndarray]:
     x = given["x"].astype(np.uint64)
     return {"sums": np.array([x.sum(), (x * x).sum()], np.uint64)}
 
@@ -167,7 +167,7 @@ EXACT_SUMS = KernelExercise(
 )
 
 
-def images_and_order(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def images_and_order(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     """n images, B of them chosen in any order, some perhaps twice; the last is among them."""
     n, rows, pixels = size
     order = rng.integers(0, n, rows, np.int32)
@@ -182,7 +182,7 @@ def images_and_order(rng: np.random.Generator, size: tuple[int, int, int]) -> di
     }
 
 
-def batch_of(given: dict) -> dict:
+def batch_of(given: Given) -> dict[str, np.ndarray]:
     chosen = given["images"][given["order"]].astype(np.float64)
     mean, deviation = (float(given[name]) for name in ("mean", "deviation"))
     return {"batch": (chosen / 255 - mean) / deviation}
@@ -239,7 +239,7 @@ GATHER_BATCH = KernelExercise(
 )
 
 
-def steps(rng: np.random.Generator, n: int, choices: tuple[int, ...]) -> dict:
+def steps(rng: np.random.Generator, n: int, choices: tuple[int, ...]) -> Given:
     """Shifts for n images. One of them stays: not all of the result is 0, however small it is."""
     found = {name: rng.choice(choices, n).astype(np.int32) for name in ("down", "right")}
     stays = rng.integers(n)
@@ -247,7 +247,7 @@ def steps(rng: np.random.Generator, n: int, choices: tuple[int, ...]) -> dict:
     return found
 
 
-def images_and_shifts(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def images_and_shifts(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     n, h, w = size
     images = {"x": floats(rng, size), "y": empty(size)}
     sizes = {"N": np.int32(n), "H": np.int32(h), "W": np.int32(w)}
@@ -257,7 +257,7 @@ def images_and_shifts(rng: np.random.Generator, size: tuple[int, int, int]) -> d
     return images | found | sizes
 
 
-def shifted(given: dict) -> dict:
+def shifted(given: Given) -> dict[str, np.ndarray]:
     x, y = given["x"], np.zeros_like(given["x"])
     _, h, w = x.shape
     for k, (down, right) in enumerate(
@@ -275,7 +275,7 @@ def shifted(given: dict) -> dict:
 def shifts(label: str, *choices: int, along: str = "") -> InputClass:
     """Steps of these lengths, in both directions or ``along`` one, "down" or "right", alone."""
 
-    def change(given: dict, rng: np.random.Generator) -> dict:
+    def change(given: Given, rng: np.random.Generator) -> Given:
         found = steps(rng, len(given["down"]), choices)
         return {name: n if along in ("", name) else 0 * n for name, n in found.items()}
 

@@ -21,7 +21,7 @@ def images_of(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 def a_layer(
     seed: int, channels: int, side: int, batch: int, seen: tuple[int, ...], training: bool
-) -> tuple:
+) -> tuple[Any, ...]:
     """x of ``batch`` images, and earlier batches of as many images as ``seen`` says."""
     rng = np.random.default_rng(seed)
     x, *before = (images_of(rng, n, channels, side, side + 1) for n in (batch, *seen))
@@ -29,7 +29,7 @@ def a_layer(
     return x, before, gamma, beta, training
 
 
-def any_layer(rng: np.random.Generator) -> tuple:
+def any_layer(rng: np.random.Generator) -> tuple[Any, ...]:
     """Up to three channels and four earlier batches, of two images or more."""
     channels, side, batch = (int(n) for n in rng.integers(1, 4, 3))
     seen = tuple(int(n) for n in rng.integers(2, 5, int(rng.integers(0, 5))))
@@ -135,7 +135,7 @@ class Training:
     epochs: int
     batch: int
 
-    def run(self, losses_after: Callable, most: int | None = None) -> list[float]:
+    def run(self, losses_after: Callable[..., Any], most: int | None = None) -> list[float]:
         """What ``losses_after`` finds, of a new model and new data each time."""
         rng = np.random.default_rng(self.seed)
         model = Model(rng, 5, 3, most or self.batch)
@@ -261,7 +261,7 @@ def first_accurate(measured: list[tuple[int, float, int | None]]) -> tuple[int, 
     return None if not found else (min(found)[1], min(found)[0] / 1000)
 
 
-def some_runs(rng: np.random.Generator) -> tuple:
+def some_runs(rng: np.random.Generator) -> tuple[Any, ...]:
     batches = [int(b) for b in rng.permutation([16, 32, 64, 256, 1024])[: rng.integers(0, 6)]]
     return (
         [

@@ -6,7 +6,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, InputClass
+from course_utils.exercises.authoring.domain import Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
@@ -60,7 +60,7 @@ CONV_FORWARD = KernelExercise(
 )
 
 
-def batch(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def batch(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     n, c, p = size
     x = channels(rng, size)
     if c > 1:
@@ -77,7 +77,7 @@ def batch(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def moments(given: dict) -> dict:
+def moments(given: Given) -> dict[str, np.ndarray]:
     """Mean and variance over the batch, and the running ones, in float64."""
     x, momentum = given["x"].astype(np.float64), np.float64(given["momentum"])
     mean, variance = x.mean((0, 2)), x.var((0, 2))
@@ -131,7 +131,7 @@ NORM_STATISTICS = KernelExercise(
 )
 
 
-def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     m, h, w = size
     return {"x": floats(rng, (m, h, w)), "y": empty((m, h // 2, w // 2)), **int32s(M=m, H=h, W=w)}
 
@@ -154,7 +154,7 @@ POOL_FORWARD = KernelExercise(
 )
 
 
-def dense_layer(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def dense_layer(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     n, i, o = size
     return {
         "x": floats(rng, (n, i)),
@@ -165,7 +165,7 @@ def dense_layer(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def of_rows(given: dict) -> dict:
+def of_rows(given: Given) -> dict[str, np.ndarray]:
     x, w = given["x"].astype(np.float64), given["w"].astype(np.float64)
     return {"y": x @ w.T + given["b"]}
 
@@ -208,14 +208,14 @@ LINEAR_FORWARD = KernelExercise(
 )
 
 
-def losses(given: dict) -> dict:
+def losses(given: Given) -> dict[str, np.ndarray]:
     z = given["z"].astype(np.float64)
     largest = z.max(axis=1)
     chosen = z[np.arange(len(z)), given["label"]]
     return {"loss": np.log(np.exp(z - largest[:, None]).sum(axis=1)) + largest - chosen}
 
 
-def sharp(given: dict) -> dict:
+def sharp(given: Given) -> dict[str, np.ndarray]:
     """With every third row too far apart for a power, or for a probability, in fp32."""
     given["z"][2::3] *= np.float32(40)
     return given
@@ -242,7 +242,7 @@ CROSS_ENTROPY_FORWARD = KernelExercise(
 )
 
 
-def strided_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
+def strided_layer(rng: np.random.Generator, size: tuple[int, ...]) -> Given:
     n, c, h, w, f = size
     return {
         "x": floats(rng, (n, c, h, w)),
@@ -253,7 +253,7 @@ def strided_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
     }
 
 
-def at_every_second(given: dict) -> dict:
+def at_every_second(given: Given) -> dict[str, np.ndarray]:
     around = np.pad(given["x"].astype(np.float64), ((0, 0), (0, 0), (2, 2), (2, 2)))
     w, (rows, columns) = given["w"].astype(np.float64), given["x"].shape[2:]
     y = np.zeros((len(around), len(w), (rows + 1) // 2, (columns + 1) // 2))

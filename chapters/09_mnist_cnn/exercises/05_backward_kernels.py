@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.domain import Domain, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.versions import told_apart
@@ -31,7 +31,7 @@ IMAGES = domain.shapes(
 ).with_outlier(N=65, C=33, H=1031, W=1031, F=67)
 
 
-def of_logits(given: dict) -> dict:
+def of_logits(given: Given) -> dict[str, np.ndarray]:
     z, label = given["z"], given["label"]
     return {"dz": (probabilities(z) - np.eye(z.shape[1])[label]) / len(z)}
 
@@ -56,7 +56,7 @@ CROSS_ENTROPY_BACKWARD = KernelExercise(
 )
 
 
-def dense_layer(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def dense_layer(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     n, i, o = size
     return {
         "dy": floats(rng, (n, o)),
@@ -67,7 +67,7 @@ def dense_layer(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def of_weights(given: dict) -> dict:
+def of_weights(given: Given) -> dict[str, np.ndarray]:
     dy = given["dy"].astype(np.float64)
     return {"dw": dy.T @ given["x"].astype(np.float64), "db": dy.sum(0)}
 
@@ -102,7 +102,7 @@ LINEAR_BACKWARD_WEIGHT = KernelExercise(
 )
 
 
-def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     m, h, w = size
     x = np.round(2 * floats(rng, (m, h, w))) / 2  # some of four are equal
     return {
@@ -113,7 +113,7 @@ def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def to_the_largest(given: dict) -> dict:
+def to_the_largest(given: Given) -> dict[str, np.ndarray]:
     four = squares(given["x"])
     m, rows, columns, _ = four.shape
     chosen = np.eye(4, dtype=bool)[np.where(np.isnan(four), np.inf, four).argmax(-1)]
@@ -149,7 +149,7 @@ TEST_MAX_POOL = told_apart(
 )
 
 
-def batch(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def batch(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     n, c, p = size
     x, dy = channels(rng, size), floats(rng, size)
     x64, dy64 = x.astype(np.float64), dy.astype(np.float64)
@@ -171,7 +171,7 @@ def batch(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def through_the_norm(given: dict) -> dict:
+def through_the_norm(given: Given) -> dict[str, np.ndarray]:
     names = "x", "mean", "rstd", "gamma", "dgamma", "dbeta", "dy"
     x, mean, rstd, gamma, dgamma, dbeta, dy = (given[name].astype(np.float64) for name in names)
     of_channel = (None, slice(None), None)
@@ -188,7 +188,7 @@ TWO_CHANNELS = {  # means of 1 and 2, standard deviations of 2 and 4
 }
 
 
-def sums_of_gradients(given: dict) -> dict:
+def sums_of_gradients(given: Given) -> dict[str, np.ndarray]:
     """dgamma and dbeta of the batch."""
     dy = given["dy"].astype(np.float64)
     normalised = (given["x"] - given["mean"][:, None]) * given["rstd"][:, None]
@@ -219,7 +219,7 @@ NORM_BACKWARD = KernelExercise(
 )
 
 
-def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
+def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> Given:
     n, c, h, w, f = size
     return {
         "dy": floats(rng, (n, f, h, w)),
@@ -229,7 +229,7 @@ def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
     }
 
 
-def of_pixels(given: dict) -> dict:
+def of_pixels(given: Given) -> dict[str, np.ndarray]:
     w = given["w"].astype(np.float64)[:, :, ::-1, ::-1]
     parts = (np.einsum("nfhw,fc->nchw", dy, w[:, :, r, s]) for r, s, dy in taps(given["dy"]))
     return {"dx": sum(parts)}
@@ -261,7 +261,7 @@ CONV_BACKWARD_INPUT = KernelExercise(
 )
 
 
-def image_pair(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
+def image_pair(rng: np.random.Generator, size: tuple[int, ...]) -> Given:
     n, c, h, w, f = size
     return {
         "x": floats(rng, (n, c, h, w)),
@@ -271,7 +271,7 @@ def image_pair(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
     }
 
 
-def of_filters(given: dict) -> dict:
+def of_filters(given: Given) -> dict[str, np.ndarray]:
     dy = given["dy"].astype(np.float64)
     found = [np.einsum("nchw,nfhw->fc", x, dy) for _, _, x in taps(given["x"])]
     return {"dw": np.stack(found, axis=-1).reshape(*found[0].shape, 3, 3)}

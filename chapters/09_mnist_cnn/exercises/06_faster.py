@@ -11,7 +11,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.claims import read_report
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
 from course_utils.exercises.authoring.worked import Worked
@@ -104,7 +104,7 @@ FOUR_FILTERS = KernelExercise(
 )
 
 
-def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     m, h, w = size
     return {
         "x": np.round(2 * floats(rng, (m, h, w))) / 2,  # some of four are equal
@@ -114,7 +114,7 @@ def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
-def to_the_largest(given: dict) -> dict:
+def to_the_largest(given: Given) -> dict[str, np.ndarray]:
     chosen = np.eye(4, dtype=bool)[squares(given["x"]).argmax(-1)]
     m, rows, columns, _ = chosen.shape
     dx = np.where(chosen, given["dy"][..., None], 0.0).reshape(m, rows, columns, 2, 2)
@@ -154,7 +154,7 @@ POOL_IN_PAIRS = KernelExercise(
 )
 
 
-def of_patches(given: dict) -> dict:
+def of_patches(given: Given) -> dict[str, np.ndarray]:
     under = np.stack([pixels.ravel() for _, _, pixels in taps(given["x"][None, None])])
     return {"S": under.sum(1), "G": under @ under.T}
 
@@ -180,7 +180,7 @@ PATCH_MOMENTS = KernelExercise(
 )
 
 
-def a_batch(seed: int, filters: int, places: int, offset: float, spread: float) -> tuple:
+def a_batch(seed: int, filters: int, places: int, offset: float, spread: float) -> tuple[Any, ...]:
     """Filters, and the moments of as many places as given, whose pixels lie around ``offset``."""
     rng = np.random.default_rng(seed)
     under = offset + spread * rng.standard_normal((places, TAPS))
@@ -190,7 +190,7 @@ def a_batch(seed: int, filters: int, places: int, offset: float, spread: float) 
     return w, sums, products, places
 
 
-def two_taps() -> tuple:
+def two_taps() -> tuple[Any, ...]:
     """A filter with the weights 1 and 2 at two places: with the pixels 3 and 1, and with 1 and 3,
     its results are 5 and 7, and their mean is 6."""
     w, under = np.zeros((1, TAPS), np.float32), np.zeros((2, TAPS))
@@ -219,7 +219,7 @@ def without_unit(w: np.ndarray, S: np.ndarray, G: np.ndarray, M: int) -> dict[st
     }
 
 
-def any_batch(rng: np.random.Generator) -> tuple:
+def any_batch(rng: np.random.Generator) -> tuple[Any, ...]:
     """One to five filters, up to 400 places."""
     filters, places = (int(n) for n in rng.integers((1, 10), (6, 400)))
     offset, spread = float(rng.uniform(-3, 3)), float(rng.uniform(0.5, 2))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises.authoring.domain import ArrayChange
+from course_utils.exercises.authoring.domain import ArrayChange, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 
 THREADS = 256
@@ -57,7 +57,7 @@ def channels(rng: np.random.Generator, size: tuple[int, int, int]) -> np.ndarray
     return x * (np.abs(spread) + np.float32(0.5)) + center
 
 
-def scores(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def scores(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     """Logits z (N x K) and labels 0...K-1."""
     n, k = size
     least = 128 if k > 128 else 0  # of many classes those that a signed char cannot name
@@ -72,7 +72,7 @@ def probabilities(z: np.ndarray) -> np.ndarray:
     return power / power.sum(axis=1, keepdims=True)
 
 
-def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
+def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> Given:
     """Images x, 3 x 3 filters w and room for y, by (N, C, H, W, F)."""
     n, c, h, w, f = size
     return {
@@ -83,7 +83,7 @@ def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
     }
 
 
-def convolved(given: dict) -> dict:
+def convolved(given: Given) -> dict[str, np.ndarray]:
     """The 3 x 3 convolution of x with w, in float64."""
     w = given["w"].astype(np.float64)
     parts = (np.einsum("nchw,fc->nfhw", x, w[:, :, r, s]) for r, s, x in taps(given["x"]))

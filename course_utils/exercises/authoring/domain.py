@@ -19,7 +19,7 @@ from .launches import Empty, Launch
 WHOLE = 1024  # a multiple of every block's length, and of a warp's
 TOLD_EXACTLY = 1000  # what is shorter
 DRAWN = 12  # trials, at least; with the fixed ones a judgement has sixteen launches or more
-Given = dict[str, Any]
+Given = dict[str, Any]  # arrays and numbers by the names of parameters
 
 
 @dataclass(frozen=True)
