@@ -274,6 +274,43 @@ TWO_HALVES = KernelExercise(
     ),
 )
 
+# --- Columns for two ---
+
+EARLY_COLUMNS = KernelExercise(
+    arch=ARCH,
+    inputs=lambda rng, pairs: {
+        "x": floats(rng, (256 * pairs, 8)),
+        "y": empty((256 * pairs, 8)),
+    },
+    reference=lambda given: {"y": 2 * given["x"]},
+    launch=lambda pairs: Launch((2 * pairs,), (256,)),
+    small=(2, 1),
+    worked=Worked(why_not="a pair has 256 rows"),
+    full=4096,
+    exact=True,
+    bug=kinds.TENSOR_MEMORY,
+    contract=Domain(
+        sizes=domain.Sizes(("pairs",), ((1, 2, 3),)).with_outlier(pairs=7),
+        values=(domain.data("x", *domain.ORDINARY),),
+    ),
+    method=(
+        method.instructions(
+            "allocations for a pair, of threads",
+            "tcgen05.alloc.cta_group::2",
+            at_least=64,
+            advice="The blocks of a pair allocate as one: tmem_alloc<2>, by a warp of each.",
+            size=1,
+        ),
+        method.instructions(
+            "stores to tensor memory, of threads",
+            "tcgen05.st",
+            at_least=256 * 8,
+            advice="Warps 0 to 3 put their rows into tensor memory.",
+            size=1,
+        ),
+    ),
+)
+
 # --- Place the fence ---
 
 EARLY_REUSE = KernelExercise(
@@ -313,6 +350,85 @@ EARLY_REUSE = KernelExercise(
             lambda stats: stats.opcodes("bar.sync", "barrier.sync") / 160,
             at_most=3,
             advice="The accumulators take turns by `done` and `freed`, not by __syncthreads().",
+        ),
+    ),
+)
+
+# --- A tile for TMA ---
+
+BOXED_TILE = KernelExercise(
+    arch=ARCH,
+    inputs=lambda rng, tiles: {
+        "A": bf16(rng, (128 * tiles, 64)),
+        "B": bf16(rng, (32, 64)),
+        "D": empty((128 * tiles, 32)),
+    },
+    maps={"A": boxes(128), "B": boxes(32), "D": {"box": (32, 32), "swizzle": 128}},
+    reference=lambda given: {"D": product(given)},
+    launch=lambda tiles: Launch((tiles,), (128,)),
+    small=(2, 1),
+    worked=Worked(
+        whole=("A", "B"), why_not="one instruction multiplies 128 x 16 by 16 x 32 elements"
+    ),
+    full=4096,
+    reduction=lambda tiles: 64,
+    contract=Domain(
+        sizes=domain.Sizes(("tiles",), ((1, 2, 3),)).with_outlier(tiles=7),
+        values=(domain.data("A", domain.NEGATIVE, domain.SMALL),),
+    ),
+    method=(
+        by_tensor_cores(4, size=1),
+        Requirement(
+            "bytes that TMA stores",
+            lambda stats: stats.counts.bulk_global_store_bytes,
+            at_least=128 * 32 * 4,
+            at_most=128 * 32 * 4,
+            advice="Each row leaves once, in the box of its warp, by tma_store.",
+            size=1,
+        ),
+        Requirement(
+            "barriers of the whole block, for each warp",
+            lambda stats: stats.opcodes("bar.sync", "barrier.sync") / 128,
+            at_most=3,
+            advice="A warp has its own rows, its own box and its own store: __syncwarp() will do.",
+            size=1,
+        ),
+    ),
+)
+
+# --- Blocks that haven't started ---
+
+
+def bytes_to_look_up(rng: np.random.Generator, n: int) -> dict:
+    return {
+        "x": rng.integers(0, 256, n, np.uint8),
+        "table": floats(rng, 256),
+        "y": empty(n),
+        "n": np.int32(n),
+    }
+
+
+NEXT_BLOCK = KernelExercise(
+    arch=ARCH,
+    inputs=bytes_to_look_up,
+    reference=lambda given: {"y": given["table"][given["x"]]},
+    launch=lambda n: Launch((-(-n // 1024),), (256,)),
+    small=(12 * 1024, 2500, 1),
+    worked=Worked(why_not="the table has 256 numbers"),
+    full=1 << 24,
+    exact=True,
+    contract=Domain(
+        sizes=domain.Sizes(("n",), ((1, 255, 1024, 1025, 5000, 8192),)).with_outlier(n=40_000),
+        values=(domain.data("table", *domain.ANY_FLOAT),),
+    ),
+    method=(
+        method.one_store_per_result(),
+        method.instructions(
+            "requests for a block",
+            "clusterlaunchcontrol.try_cancel",
+            at_least=12,
+            advice="A block that runs asks again and again, until a request is refused.",
+            size=12 * 1024,
         ),
     ),
 )

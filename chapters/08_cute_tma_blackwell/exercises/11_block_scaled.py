@@ -412,3 +412,39 @@ EARLY_SCALES = KernelExercise(
         ),
     ),
 )
+
+# --- The ring of a pair ---
+
+
+def any_pair(rng: np.random.Generator) -> tuple:
+    columns = 16 * int(rng.integers(1, 17))
+    return str(rng.choice(["mxfp8", "nvfp4"])), columns, 1024 * int(rng.integers(40, 228))
+
+
+def by_rows(form: str, columns: int, shared: int) -> tuple[int, int, int]:
+    """Row by row: numbers, and the tiles that scales of rows fall into."""
+    scales = 128 // 32 if form == "mxfp8" else 256 // 16  # in a row
+    rows = [("A", row) for row in range(128)] + [("B", row) for row in range(columns)]
+    tiles = {(name, row // 128, n // 4) for name, row in rows for n in range(scales)}
+    numbers = sum(128 for name, row in rows if name == "A" or row < columns // 2)
+    size, stages = numbers + 512 * len(tiles), 0
+    while True:
+        ends = stages * ceil_div(size, 1024) * 1024 + ceil_div(size, 1024) * 1024
+        if ends > shared or columns + 4 * len(tiles) * (stages + 1) > 512:
+            return size, 4 * len(tiles), stages
+        stages += 1
+
+
+PAIR_STAGE = PythonExercise(
+    cases=(
+        ("mxfp8", 256, 232_448),
+        ("nvfp4", 256, 232_448),
+        ("mxfp8", 64, 232_448),
+        ("nvfp4", 128, 101_376),
+        ("nvfp4", 256, 512_000),
+        ("mxfp8", 192, 167_936),
+        ("mxfp8", 256, 205_824),
+    ),
+    reference=by_rows,
+    contract=DrawnCases(any_pair, 32),
+)

@@ -23,6 +23,7 @@ extern "C" __global__ void __cluster_dims__(2)
     cluster_wait(); // both blocks have started, and their barriers are there
     if (warp == 0) {
         tmem_alloc<2>(shared_address(&allocated), kColumns);
+        tmem_relinquish<2>();
     }
     __syncthreads();
     const unsigned sums = allocated;

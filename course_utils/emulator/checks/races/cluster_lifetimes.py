@@ -56,12 +56,18 @@ def pair_not_started(i: ptx.Instruction, group: Group, peer: int) -> Finding:
     """The finding for a warp that allocates columns in its block and in ``peer``."""
     batch = group.batch
     thread, block = batch.thread_and_block(group.lanes[0])
-    text = (
+    seen = (
         f"Tensor memory misuse: {where(thread, block)} allocates columns for a pair of blocks at "
-        f"{i.location} before it is certain that block {batch.block_index(batch.first + peer)} has "
+        f"{i.location}"
+    )
+    text = (
+        f"{seen} before it is certain that block {batch.block_index(batch.first + peer)} has "
         "started. Call cluster.sync() first."
     )
-    return Finding(TENSOR_MEMORY, text, i.location, thread, block, cause=Cause.BLOCK_NOT_STARTED)
+    cause = Cause.BLOCK_NOT_STARTED
+    return Finding(
+        TENSOR_MEMORY, text, i.location, thread, block, cause=cause, symptom=f"{seen} too early."
+    )
 
 
 def touched_late(
