@@ -13,6 +13,7 @@ from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
+from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
 
@@ -143,70 +144,44 @@ TILE_BY_TILE = KernelExercise(
     ),
 )
 
-# --- Who owns an element ---
+# --- From fragments to rows ---
+
+BY_THREAD = layouts.Layout("((4,8),(2,2)):((32,1),(16,8))")  # of an mma's 16 x 8 results
 
 
-def any_owner(rng: np.random.Generator) -> tuple:
-    """A thread-value layout of a tile, some of whose elements nobody holds, and an element."""
-    if rng.random() < 0.4:
-        return any_interlaced(rng)
-    extents = [int(n) for n in rng.choice((1, 2, 2, 3, 4, 8), 4)]
-    if rng.random() < 0.3:  # many threads, or many values of each
-        extents = [int(n) for n in rng.choice((1, 2), 4)]
-        extents[int(rng.integers(0, 4))] = int(rng.integers(257, 2000))
-    order, reach, strides = rng.permutation(4), 1, [0] * 4
-    for place in order:
-        strides[place] = reach
-        reach *= extents[place] * int(rng.choice((1, 1, 1, 2)))
-    element = int(rng.integers(0, reach))
-    return tuple(extents[:2]), tuple(extents[2:]), tuple(strides[:2]), tuple(strides[2:]), element
+def as_threads_hold_them(rng: np.random.Generator, tiles: int) -> dict:
+    return {"held": floats(rng, (tiles, 128)), "C": empty((tiles, 16, 8))}
 
 
-def any_interlaced(rng: np.random.Generator) -> tuple:
-    """The same with strides of which none need be a multiple of another."""
-    while True:
-        extents = [int(n) for n in rng.integers(1, 4, 4)]
-        strides = [int(n) for n in rng.integers(1, 12, 4)]
-        held = np.tensordot(strides, np.indices(extents), 1).ravel()
-        if len(set(held.tolist())) == len(held):
-            element = int(rng.choice(held)) if rng.random() < 0.8 else int(rng.integers(0, 40))
-            return (
-                tuple(extents[:2]),
-                tuple(extents[2:]),
-                tuple(strides[:2]),
-                tuple(strides[2:]),
-                element,
-            )
+def in_rows(given: dict) -> dict:
+    """By a table of all pairs: thread t holds as value v the element offsets[t + 32 v]."""
+    elements = BY_THREAD.offsets().reshape(4, 32).T.ravel()  # in the order of held
+    tiles = np.empty_like(given["held"])
+    tiles[:, elements] = given["held"]  # counted down the columns
+    return {"C": tiles.reshape(-1, 8, 16).transpose(0, 2, 1).copy()}
 
 
-def searched(
-    threads: tuple, values: tuple, by_thread: tuple, by_value: tuple, element: int
-) -> tuple:
-    """Looked up in a table of all elements."""
-    t, v = np.indices((threads[0] * threads[1], values[0] * values[1]))
-    held = sum(
-        n % extents[0] * steps[0] + n // extents[0] * steps[1]
-        for n, extents, steps in ((t, threads, by_thread), (v, values, by_value))
-    )
-    found = np.argwhere(held == element)
-    return tuple(int(n) for n in found[0]) if len(found) else (-1, -1)
-
-
-OWNER = PythonExercise(
-    cases=(
-        ((4, 8), (2, 2), (32, 1), (16, 8), 37),
-        ((4, 8), (2, 2), (32, 1), (16, 8), 0),
-        ((4, 8), (2, 2), (32, 1), (16, 8), 127),
-        ((2, 2), (2, 1), (2, 8), (1, 4), 4),
-        ((2, 2), (2, 2), (2, 8), (1, 4), 6),
-        ((1, 1), (1, 1), (1, 1), (1, 1), 0),
-        ((1, 1), (1, 1), (1, 1), (1, 1), 3),
-        ((8, 4), (1, 1), (1, 8), (1, 1), 31),
-        ((2, 1), (3, 1), (5, 1), (3, 1), 6),
-        ((32, 8), (4, 8), (4, 128), (1, 1024), 8191),
-        ((64, 32), (2, 1), (2, 128), (1, 1), 4093),
-        ((2, 1), (512, 1), (512, 1), (1, 1), 300),
+FRAGMENT_TO_ROWS = KernelExercise(
+    inputs=as_threads_hold_them,
+    reference=in_rows,
+    launch=lambda tiles: Launch((tiles,), (128,)),
+    small=(3, 1),
+    worked=Worked(why_not="a tile has 16 x 8 elements"),
+    full=1 << 18,
+    contract=Domain(
+        sizes=domain.Sizes(("tiles",), ((1, 2, 5, 33),)).with_outlier(tiles=600),
+        values=(domain.data("held", *domain.ANY_FLOAT),),
     ),
-    reference=searched,
-    contract=DrawnCases(any_owner, 24),
+    exact=True,
+    method=(
+        method.one_store_per_result(),
+        method.balanced_work(),
+        Requirement(
+            "sectors for each request to store C",
+            lambda stats: stats.counts.global_store_sectors / stats.counts.global_store_requests,
+            at_most=5,  # four are 32 numbers
+            advice="Begin from C: a warp stores 32 neighbours, and each thread looks for the "
+            "holder of its result.",
+        ),
+    ),
 )

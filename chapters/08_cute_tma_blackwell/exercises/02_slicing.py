@@ -10,54 +10,14 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
+from course_utils.exercises.authoring.worked import Worked
 from course_utils.layouts import Layout
 
 from .common import by_cute
-
-# --- The tile of a block ---
-
-
-def any_tile(rng: np.random.Generator) -> tuple:
-    shape = rng.integers(1, 300, 2) if rng.random() < 0.8 else rng.integers(1, 70_000, 2)
-    tile = rng.integers(1, int(rng.choice((70, 700))), 2)
-    grid = ceil_div(shape, tile)
-    corner = rng.random(2) < 0.6  # the last tile of a dimension is where it gets hard
-    block = np.where(corner, grid - 1, rng.integers(0, grid))
-    stride = rng.permutation([int(rng.choice((0, 1, 1, 2))), shape.max() + rng.integers(0, 9)])
-    if rng.random() < 0.2:
-        stride[int(rng.integers(0, 2))] = 0
-    return tuple(tuple(map(int, part)) for part in (shape, stride, tile, block))
-
-
-def tile_on_a_board(shape: tuple, stride: tuple, tile: tuple, block: tuple) -> tuple:
-    """The rows and the columns of the whole matrix, looked through one by one."""
-    rows, columns = (
-        np.flatnonzero(np.arange(shape[mode]) // tile[mode] == block[mode]) for mode in (0, 1)
-    )
-    return int(rows[0] * stride[0] + columns[0] * stride[1]), len(rows), len(columns)
-
-
-BLOCK_TILE = PythonExercise(
-    cases=(
-        ((8, 12), (12, 1), (4, 3), (1, 2)),
-        ((8, 12), (12, 1), (4, 3), (0, 0)),
-        ((8, 12), (1, 8), (4, 3), (1, 2)),
-        ((10, 20), (20, 1), (8, 16), (1, 1)),
-        ((10, 20), (32, 1), (8, 16), (1, 0)),
-        ((1, 1), (1, 1), (32, 64), (0, 0)),
-        ((37, 101), (101, 1), (32, 64), (1, 1)),
-        ((700, 1100), (1103, 1), (128, 256), (5, 4)),
-        ((700, 1100), (1, 0), (128, 256), (5, 4)),
-        ((700, 1100), (0, 1), (128, 256), (5, 4)),
-        ((65_000, 40), (70_001, 1), (128, 16), (400, 1)),
-    ),
-    reference=tile_on_a_board,
-    contract=DrawnCases(any_tile, 32),
-)
 
 # --- The elements of a thread ---
 
@@ -146,6 +106,81 @@ GATE_AND_SHIFT = KernelExercise(
             "sectors for each request to store y",
             lambda stats: stats.counts.global_store_sectors / stats.counts.global_store_requests,
             at_most=5,  # four are 32 numbers
+            advice="Neighbouring threads take neighbouring columns: which mode of the layout of "
+            "threads has stride 1?",
+            size=FULL_TILES,
+        ),
+        by_cute("cute/tensor", "Cut by `local_tile` and `local_partition`: no index formula."),
+    ),
+)
+
+# --- The largest of each tile ---
+
+BETWEEN = np.float32(3e30)  # between the rows of a part of a wider matrix
+
+
+def wider(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    rows, columns = size
+    pitch = columns + (3 * rows + columns) % 8
+    return {
+        "x": framed(floats(rng, (rows, pitch)), columns),
+        "largest": empty((ceil_div(rows, 32), ceil_div(columns, 64))),
+        **int32s(rows=rows, columns=columns, pitch=pitch),
+    }
+
+
+def framed(x: np.ndarray, columns: int) -> np.ndarray:
+    """x with huge numbers after the first columns: a kernel that reads them is found out."""
+    x[:, columns:] = BETWEEN
+    return x
+
+
+def minus(given: dict, factor: float = 1.0) -> dict:
+    """The elements of x with a sign, times a factor."""
+    columns = int(given["columns"])
+    return {"x": framed((-factor * np.abs(given["x"])).astype(np.float32), columns)}
+
+
+def all_framed(given: dict) -> dict:
+    return {"x": framed(given["x"].copy(), int(given["columns"]))}
+
+
+def by_windows(given: dict) -> dict:
+    rows, columns = int(given["rows"]), int(given["columns"])
+    down, across = ceil_div(rows, 32), ceil_div(columns, 64)
+    whole = np.zeros((32 * down, 64 * across), np.float32)
+    whole[:rows, :columns] = np.abs(given["x"][:, :columns])
+    return {"largest": whole.reshape(down, 32, across, 64).max(axis=(1, 3))}
+
+
+TILE_LARGEST = KernelExercise(
+    inputs=wider,
+    reference=by_windows,
+    launch=lambda size: Launch((ceil_div(size[1], 64), ceil_div(size[0], 32)), (256,)),
+    small=((37, 101), (32, 64), (1, 1)),
+    worked=Worked(size=(2, 3), values={"x": (3, 1, -7, 0, 2, -4, 5, 0)}, derived=all_framed),
+    full=(8192, 8192),
+    contract=Domain(
+        sizes=domain.shapes(
+            rows=(1, 7, 31, 32, 33, 67, 131), columns=(1, 5, 63, 64, 65, 129, 301)
+        ).with_outlier(rows=2053, columns=2053),
+        values=(
+            (
+                domain.AS_GIVEN,
+                InputClass("x all negative", lambda given, rng: minus(given)),
+                InputClass("x very small", lambda given, rng: minus(given, 1e-30)),
+                InputClass("x all zeros", lambda given, rng: minus(given, 0)),
+            ),
+        ),
+    ),
+    exact=True,
+    method=(
+        method.one_store_per_result(),
+        method.balanced_loads(size=FULL_TILES),
+        Requirement(
+            "sectors for each request to load x",
+            lambda stats: stats.counts.global_load_sectors / stats.counts.global_load_requests,
+            at_most=5.5,  # four are 32 numbers, five if they don't begin with a sector
             advice="Neighbouring threads take neighbouring columns: which mode of the layout of "
             "threads has stride 1?",
             size=FULL_TILES,

@@ -13,6 +13,8 @@ from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
 
+from .common import by_cute
+
 # --- Which thread holds a sum? ---
 
 
@@ -52,37 +54,6 @@ SUM_PLACE = PythonExercise(
     contract=DrawnCases(any_place),
 )
 
-# --- How many instructions? ---
-
-
-def any_tile(rng: np.random.Generator) -> tuple:
-    warps = [int(rng.choice((1, 2, 3, 4))) for _ in range(2)]
-    parts = [16 * int(rng.integers(1, 6)) for _ in range(2)]
-    return parts[0] * warps[0], parts[1] * warps[1], 16 * int(rng.integers(1, 6)), *warps
-
-
-def counted(BM: int, BN: int, BK: int, warps_m: int, warps_n: int) -> tuple[int, int, int]:
-    """Every instruction, one by one."""
-    mma = sum(1 for _ in np.ndindex(BM // warps_m // 16, BN // warps_n // 8, BK // 16))
-    a = sum(1 for _ in np.ndindex(BM // warps_m // 16, BK // 16))
-    b = sum(1 for _ in np.ndindex(BN // warps_n // 16, BK // 16))
-    return mma, a + b, mma * 4 // (BK // 16)
-
-
-PRODUCT_COUNTS = PythonExercise(
-    cases=(
-        (64, 64, 32, 2, 2),
-        (128, 128, 64, 2, 2),
-        (128, 256, 64, 2, 4),
-        (16, 16, 16, 1, 1),
-        (96, 48, 80, 3, 1),
-        (256, 128, 32, 4, 2),
-        (1024, 2048, 256, 8, 16),
-    ),
-    reference=counted,
-    contract=DrawnCases(any_tile),
-)
-
 # --- The other order of B ---
 
 
@@ -117,13 +88,34 @@ def all_by_mma(size: tuple[int, int, int]) -> tuple[Requirement, ...]:
             ),
             at_least=1.0,
             at_most=2.0,
-            advice="Let mma_f16 make all products, one for each 16 x 8 results and 16 along K.",
+            advice="Let the mma make all products, one for each 16 x 8 results and 16 along K.",
             size=size,
         ),
     )
 
 
 VALUES = ((*domain.data("A", *domain.ORDINARY),), (*domain.data("B", *domain.ORDINARY),))
+
+WARP_PRODUCT = KernelExercise(
+    inputs=column_operands,
+    reference=lambda given: exact(given["A"], given["B"].T),
+    launch=lambda size: Launch((size[1] // 8, size[0] // 16), (32,)),
+    small=((32, 24, 48), (16, 8, 16)),
+    worked=Worked(why_not="one instruction multiplies 16 x 16 by 16 x 8 elements"),
+    full=(2048, 2048, 2048),
+    reduction=lambda size: size[2],
+    contract=Domain(
+        sizes=domain.shapes(M=(16, 32, 80), N=(8, 16, 40), K=(16, 48, 112)).with_outlier(
+            M=528, N=264, K=1040
+        ),
+        values=VALUES,
+    ),
+    method=(
+        *all_by_mma((32, 24, 48)),
+        by_cute("cute/", "Let local_tile, partition_A, partition_B and gemm do the work."),
+        method.one_store_per_result(),
+    ),
+)
 
 TRANSPOSED_OPERAND = KernelExercise(
     inputs=row_operands,

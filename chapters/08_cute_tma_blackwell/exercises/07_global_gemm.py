@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import prod
 
 import numpy as np
@@ -13,6 +12,8 @@ from course_utils.exercises.authoring.launches import Launch, empty, floats, int
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
+
+from .common import by_cute, bytes_a_copy
 
 # --- The order of stages ---
 
@@ -42,50 +43,6 @@ STAGE_PLAN = PythonExercise(
     ),
 )
 
-# --- The tile that fits ---
-
-
-def any_tiles(rng: np.random.Generator) -> tuple:
-    sides = range(16, 272, 16)
-    tiles = [
-        (int(rng.choice(sides)), int(rng.choice(sides))) for _ in range(int(rng.integers(1, 7)))
-    ]
-    return (
-        tiles,
-        int(rng.integers(2, 6)),
-        int(rng.integers(1, 4)),
-        int(rng.choice((49152, 65536, 101376, 166912, 232448))),
-    )
-
-
-def compared(tiles: list, stages: int, blocks: int, room: int) -> tuple | None:
-    """By exact fractions, one tile after the other."""
-    best, most = None, Fraction(0)
-    for m, n in tiles:
-        rate = Fraction(2 * m * n * 64, (m + n) * 64 * 2)
-        if stages * (m + n) * 128 * blocks <= room and rate > most:
-            best, most = (m, n), rate
-    return best
-
-
-BEST_TILE = PythonExercise(
-    cases=(
-        ([(128, 128), (128, 256), (256, 256)], 3, 2, 232448),
-        ([(128, 128), (128, 256), (256, 256)], 4, 1, 232448),
-        ([(256, 128), (128, 256)], 4, 1, 232448),
-        ([(128, 256), (256, 128)], 4, 1, 232448),
-        ([(144, 176), (128, 208)], 3, 1, 232448),
-        ([(64, 64), (32, 256)], 3, 1, 232448),
-        ([(256, 256)], 4, 1, 232448),
-        ([(128, 128), (64, 64)], 4, 1, 65536),
-        ([(128, 128)], 2, 1, 65536),
-        ([(48, 48), (32, 112)], 4, 1, 232448),
-        ([(32, 32)] * 20 + [(64, 32)], 2, 3, 232448),
-    ),
-    reference=compared,
-    contract=DrawnCases(any_tiles),
-)
-
 # --- What follows the product ---
 
 
@@ -107,6 +64,18 @@ def operands(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
 def biased(given: dict) -> dict:
     product = given["A"].astype(np.float64) @ given["B"].astype(np.float64).T
     return {"C": np.maximum(product + given["bias"], 0)}
+
+
+def products_by_mma(size: tuple[int, int, int], advice: str) -> Requirement:
+    """The tensor cores make all products, once."""
+    return Requirement(
+        "part of the products that the tensor cores make",
+        lambda stats: stats.counts.flops_by_type.get("f16 (tensor cores)", 0) / (2 * prod(size)),
+        at_least=1.0,
+        at_most=2.0,
+        advice=advice,
+        size=size,
+    )
 
 
 BIAS_AND_RELU = KernelExercise(
@@ -131,18 +100,45 @@ BIAS_AND_RELU = KernelExercise(
         ),
     ),
     method=(
-        Requirement(
-            "part of the products that the tensor cores make",
-            lambda stats: (
-                stats.counts.flops_by_type.get("f16 (tensor cores)", 0) / (2 * prod((64, 96, 48)))
-            ),
-            at_least=1.0,
-            at_most=2.0,
-            advice="The products are made already: only what follows them is missing.",
-            size=(64, 96, 48),
+        products_by_mma(
+            (64, 96, 48), "The products are made already: only what follows them is missing."
         ),
         method.one_store_per_result(),
         method.balanced_work(2.0),
+    ),
+)
+
+# --- A GEMM of one's own ---
+
+
+def factors(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+    return {name: value for name, value in operands(rng, size).items() if name != "bias"}
+
+
+GEMM_BY_LAYOUTS = KernelExercise(
+    inputs=factors,
+    reference=lambda given: {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64).T},
+    launch=lambda size: Launch((size[1] // 64, size[0] // 64), (128,)),
+    small=((64, 128, 96), (64, 64, 32)),
+    worked=Worked(why_not="a block has a tile of 64 x 64 elements"),
+    full=(2048, 2048, 2048),
+    reduction=lambda size: size[2],
+    contract=Domain(
+        sizes=domain.shapes(M=(64, 128), N=(64, 192), K=(32, 96)).with_outlier(M=320, N=256, K=544),
+        values=(domain.data("A", *domain.ORDINARY), domain.data("B", *domain.ORDINARY)),
+    ),
+    method=(
+        products_by_mma((64, 128, 96), "Let `gemm` make all products, each once."),
+        method.instructions(
+            "threads that begin a copy",
+            "cp.async.c",
+            at_least=2 * 3 * 2 * 256,  # blocks, steps, operands, pieces of 16 bytes
+            advice="Both tiles come to shared memory by cp.async.",
+            size=(64, 128, 96),
+        ),
+        bytes_a_copy(size=(64, 128, 96)),
+        by_cute("cute/", "Let local_tile, make_tiled_copy and make_tiled_mma do the work."),
+        method.one_store_per_result(),
     ),
 )
 
