@@ -88,6 +88,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--csv", type=Path, metavar="FILE", help="write a line per student, for a spreadsheet"
     )
     grade.add_argument(
+        "--nbgrader",
+        type=Path,
+        metavar="FILE",
+        help="write a line per notebook and student, with the columns of nbgrader's export",
+    )
+    grade.add_argument(
         "--no-sandbox",
         action="store_true",
         help="run students' code without bubblewrap, with your rights and your network",
@@ -239,12 +245,18 @@ def _variants(args: argparse.Namespace) -> int:
 
 def _grade(args: argparse.Namespace) -> int:
     from .authoring.variants import drawn
-    from .student.class_tables import class_table, exercise_table, student_names, to_csv
+    from .student.class_tables import (
+        class_table,
+        exercise_table,
+        student_names,
+        to_csv,
+        to_nbgrader,
+    )
     from .student.class_variants import of_student
     from .student.grading import grade, to_json, to_junit
     from .student.sandbox import is_inside, status_inside
 
-    files = {args.json: to_json, args.junit: to_junit, args.csv: to_csv}
+    files = {args.json: to_json, args.junit: to_junit, args.csv: to_csv, args.nbgrader: to_nbgrader}
     files.pop(None, None)
     try:
         points = _points(args.points)

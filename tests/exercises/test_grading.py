@@ -101,7 +101,7 @@ def test_a_changed_spec_is_told_and_has_no_effect(tmp_path):
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / spec).write_text("raise SystemExit")
     (tmp_path / "course_utils/extra.py").write_text("")
-    notebook(tmp_path / "chapters/04_first_kernels/01_hello_threads.ipynb", answer(ID, "int x;"))
+    notebook(tmp_path / "chapters/04_first_kernels/01_hello_threads.ipynb", answer(ID, "even = 1"))
     report = graded(tmp_path, ID)
     assert set(report.changed) == {spec, "course_utils/extra.py"} and report.points == 0
     assert "not used here" in str(report)
@@ -119,7 +119,7 @@ def test_hints_are_those_of_the_copy(tmp_path):
 
 
 def test_a_file_that_is_no_notebook_stops_no_other(tmp_path):
-    notebook(tmp_path / "a.ipynb", answer(ID), answer("99.unknown", "int x;"))
+    notebook(tmp_path / "a.ipynb", answer(ID), answer("99.unknown", "even = 1"))
     (tmp_path / "b.ipynb").write_text("{")
     report = graded(tmp_path, ID)
     assert report.points == 1 and "b.ipynb could not be read" in str(report)
@@ -316,3 +316,23 @@ def test_progress_as_json_has_every_exercise(capsys, monkeypatch, tmp_path):
     lines = json.loads(capsys.readouterr().out)
     assert {"id", "title", "chapter", "notebook", "status", "tries"} == set(lines[0])
     assert ID in {line["id"] for line in lines}
+
+
+def test_nbgrader_s_columns_have_a_line_per_notebook_and_student(tmp_path, capsys):
+    ana = notebook(tmp_path / "ana" / "a.ipynb", answer(ID), answer("03.count_warps", "even = 1"))
+    ben = notebook(tmp_path / "ben" / "a.ipynb", answer(OTHER))
+    file = tmp_path / "grades.csv"
+    only = ["--only", ID, OTHER, "03.count_warps", "--nbgrader", str(file), "--no-sandbox"]
+    points = tmp_path / "points.json"
+    points.write_text(json.dumps({ID: 2}))
+    main(["grade", str(ana.parent), str(ben.parent), *only, "--points", str(points)])
+    head, *rows = [line.split(",") for line in file.read_text().splitlines()]
+    assert head[:4] == ["assignment", "duedate", "timestamp", "student_id"]
+    assert head[7:] == ["raw_score", "late_submission_penalty", "score", "max_score"]
+    books = list(dict.fromkeys(find(name).notebook for name in (ID, OTHER, "03.count_warps")))
+    assert len(rows) == 2 * len(books) and {row[0] for row in rows} == set(books)
+    totals = {
+        name: [sum(float(row[i]) for row in rows if row[3] == name) for i in (7, 9, 10)]
+        for name in ("ana", "ben")
+    }
+    assert totals == {"ana": [2, 2, 4], "ben": [1, 1, 4]}

@@ -8,7 +8,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...text_tables import Table
+from ..authoring.registry import find
 from .grading import NO_ANSWER, Grade, StudentReport, printable
+
+NBGRADER = (  # the columns of nbgrader's own export, in its order
+    "assignment",
+    "duedate",
+    "timestamp",
+    "student_id",
+    "last_name",
+    "first_name",
+    "email",
+    "raw_score",
+    "late_submission_penalty",
+    "score",
+    "max_score",
+)
 
 
 def student_names(places: Sequence[Path]) -> list[str]:
@@ -83,6 +98,31 @@ def to_csv(reports: Sequence[StudentReport]) -> str:
     for report in reports:
         verdicts = [grade.kind for grade in report.grades]
         rows.writerow([_cell(report.student), f"{report.points:g}", f"{report.of:g}", *verdicts])
+    return text.getvalue()
+
+
+def to_nbgrader(reports: Sequence[StudentReport]) -> str:
+    """A line per notebook and student, under the headings of ``nbgrader export``: an assignment is
+    a notebook. Dates, names and addresses stay empty, since a student is only a path here."""
+    text = io.StringIO()
+    rows = csv.DictWriter(text, NBGRADER, restval="", lineterminator="\n")
+    rows.writeheader()
+    graded = reports[0].grades if reports else ()
+    books = {grade.exercise: find(grade.exercise).notebook for grade in graded}
+    for book in dict.fromkeys(books.values()):
+        for report in reports:
+            its = [grade for grade in report.grades if books[grade.exercise] == book]
+            points = f"{sum(grade.points for grade in its):g}"
+            rows.writerow(
+                {
+                    "assignment": book,
+                    "student_id": _cell(report.student),
+                    "raw_score": points,
+                    "late_submission_penalty": "0",
+                    "score": points,
+                    "max_score": f"{sum(grade.of for grade in its):g}",
+                }
+            )
     return text.getvalue()
 
 
