@@ -1,7 +1,7 @@
 // `steps` steps of smoothing in one launch, as smooth_steps_grid.cu, with a barrier made by hand.
 // The idea: one atomic for each block. The word arrived[0] counts blocks up for ever; step s is over
 // when it shows (s + 1) * gridDim.x. It is 0 before the launch.
-// Limit: the barrier, at small n. The grid must be resident at once, and nobody checks that.
+// Limit: the barrier, at small n. The grid must be resident at once, and nothing checks that.
 // grid (any that is resident at once), block (any), dynamic shared 0
 
 #include <cuda/atomic>

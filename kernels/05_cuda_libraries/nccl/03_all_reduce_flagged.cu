@@ -1,6 +1,6 @@
 // outputs[r][i] = the sum over all ranks s of inputs[s][i], for n floats, on every rank r.
 // The idea, beside all_reduce_push: a float and its flag travel as one word of eight bytes, so what
-// shows the flag holds the float, and nobody meets anybody: the time of one store over the link.
+// shows the flag holds the float, and no ranks meet: the time of one store over the link.
 // boxes[r] is memory of rank r, at 0 at first: two halves, which turns use alternately, each of
 // `most` words for each rank. turns[r]: as in peers.cuh. The grid is the same at every launch.
 // Limit: half of what travels is flags: for small n. Takes 1 <= n <= most; resident at once.

@@ -141,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
                 to[(i * 4 + 3) * CC * TILES] = t[i * 4 + 1] - t[i * 4 + 3];
             }
         }
-        __syncthreads(); // U and V are complete, and nobody reads the last M any more
+        __syncthreads(); // U and V are complete, and no thread reads the last M any more
 
         float sum[4][TF][4] = {};
 #pragma unroll UNROLL
@@ -182,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         }
         Place next = place_of((group + gridDim.x) * TILES + my_tile, tiles, H, W);
         load_x(next);
-        __syncthreads(); // M is complete, and nobody reads V any more
+        __syncthreads(); // M is complete, and no thread reads V any more
 
         if (group * TILES + my_tile < tiles) {
             bool right = place.left + 2 < W;

@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
             smallest[warp] = warp_smallest;
         }
         cp_async_wait<0>();
-        __syncthreads(); // weights and ranges are there, and nobody reads the last band any more
+        __syncthreads(); // weights and ranges are there, the last band has been read
         if (first) {
             const float4 *mine = reinterpret_cast<const float4 *>(weights) + threadIdx.x * kTaps;
             float four[4 * kTaps]; // channels 4 q...4 q + 3, all taps

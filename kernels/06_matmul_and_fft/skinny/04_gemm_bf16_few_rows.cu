@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     int stage = 0;
     for (int step = 0; step < steps; ++step) {
         cp_async_wait<STAGES - 2>();
-        __syncthreads(); // this stage is complete, and nobody reads the one before
+        __syncthreads(); // this stage is complete, the one before has been read
         copy_tiles(step + STAGES - 1, stage == 0 ? STAGES - 1 : stage - 1);
         unsigned tile_b = stages + stage * kStage, tile_a = tile_b + kTileB;
 #pragma unroll

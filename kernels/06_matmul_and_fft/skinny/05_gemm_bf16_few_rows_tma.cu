@@ -3,7 +3,7 @@
 // and a swizzle of 128 bytes. B is read once for each ROWS rows of A.
 // Adds to gemm_bf16_few_rows: one thread has TMA copy whole tiles, where all threads worked out
 // addresses. And the slices of a tile are a cluster: each block adds up its part of the rows from the
-// shared memory of all, in the order of the slices. No sums go to global memory, nobody counts.
+// shared memory of all, in the order of the slices. No sums go to global memory, no block counts.
 // Limit: memory bandwidth. sm_90 only.
 // grid (ceil(N / BN), CLUSTER, ceil(M / ROWS)), block (BN / WM * 32), dynamic shared STAGES * (BN + ROWS) * 128
 
@@ -90,7 +90,7 @@ extern "C" __global__ void __cluster_dims__(1, CLUSTER) __launch_bounds__(kThrea
     int stage = 0;
     unsigned phase = 0;
     for (int step = 0; step < steps; ++step) {
-        __syncthreads(); // the barriers are made; nobody reads the stage before any more
+        __syncthreads(); // the barriers are made, the stage before has been read
         if (threadIdx.x == 0 && step + STAGES - 1 < steps) {
             copy_tiles(step + STAGES - 1, stage == 0 ? STAGES - 1 : stage - 1);
         }

@@ -78,7 +78,7 @@ extern "C" __global__ void __cluster_dims__(1, CLUSTER) __launch_bounds__(kThrea
     int stage = 0;
     unsigned phase = 0;
     for (int step = 0; step < steps; ++step) {
-        __syncthreads(); // the barriers are made; nobody reads the stage before any more
+        __syncthreads(); // the barriers are made, the stage before has been read
         if (threadIdx.x == 0 && step + STAGES - 1 < steps) {
             copy_tiles(step + STAGES - 1, stage == 0 ? STAGES - 1 : stage - 1);
         }

@@ -146,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, MIN_BLOCKS)
                 for (int w = 1; w < WARPS; ++w) {
                     sum += shared.parts[w][number];
                 }
-                shared.parts[0][number] = sum; // nobody else's
+                shared.parts[0][number] = sum; // no other thread's
             }
             __syncthreads();    // V^T C is there
             if (warp < kMmas) { // eight reflectors each

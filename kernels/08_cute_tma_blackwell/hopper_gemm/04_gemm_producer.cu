@@ -5,8 +5,8 @@
 // ahead as the ring of STAGES allows, and another warpgroup only multiplies. `full` says that a
 // stage has arrived, `empty` that it has been read; no barrier stops all threads. setmaxnreg moves
 // registers from the producer to the consumer.
-// Limit: one group of 128 x 128 results on a multiprocessor; while it waits or stores, nobody
-// multiplies.
+// Limit: one group of 128 x 128 results on a multiprocessor; while it waits or stores, no
+// warp multiplies.
 // grid (ceil(N / BN), ceil(M / BM)), block (256), dynamic shared STAGES * (BM + BN) * 128
 
 #include "ptx.cuh"
