@@ -11,7 +11,7 @@ import numpy as np
 from course_utils import ceil_div, layouts
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -22,43 +22,45 @@ from .common import by_cute
 # --- Nested coordinates ---
 
 
-def shape_of(rng: np.random.Generator, depth: int) -> int | tuple:
+def shape_of(rng: np.random.Generator, depth: int) -> int | tuple[Any, ...]:
     if depth == 0 or rng.random() < 0.35:
         return int(rng.integers(1, 7)) if rng.random() < 0.8 else int(rng.integers(100, 3000))
     return tuple(shape_of(rng, depth - 1) for _ in range(int(rng.integers(1, 4))))
 
 
-def like(shape: int | tuple, number: Any) -> int | tuple:
+def like(shape: int | tuple[Any, ...], number: Any) -> int | tuple[Any, ...]:
     """A tuple nested as ``shape``, each number made by ``number(extent)``."""
     if isinstance(shape, int):
         return number(shape)
     return tuple(like(part, number) for part in shape)
 
 
-def count(shape: int | tuple) -> int:
+def count(shape: int | tuple[Any, ...]) -> int:
     return shape if isinstance(shape, int) else int(np.prod([count(part) for part in shape]))
 
 
-def coarse(shape: int | tuple, rng: np.random.Generator) -> int | tuple:
+def coarse(shape: int | tuple[Any, ...], rng: np.random.Generator) -> int | tuple[Any, ...]:
     """A coordinate of ``shape`` where a tuple may be counted by one number."""
     if isinstance(shape, int) or rng.random() < 0.35:
         return int(rng.integers(0, count(shape)))
     return tuple(coarse(part, rng) for part in shape)
 
 
-def any_coordinate(rng: np.random.Generator) -> tuple:
+def any_coordinate(rng: np.random.Generator) -> tuple[Any, ...]:
     shape = shape_of(rng, 3)
     most = int(rng.choice((3, 100, 1 << 33)))
     stride = like(shape, lambda _: int(rng.integers(-most, most)) * int(rng.random() < 0.9))
     return coarse(shape, rng), shape, stride
 
 
-def by_odometer(coordinate: int | tuple, shape: int | tuple, stride: int | tuple) -> int:
+def by_odometer(
+    coordinate: int | tuple[Any, ...], shape: int | tuple[Any, ...], stride: int | tuple[Any, ...]
+) -> int:
     """The offset, with one number first written as the digits of an odometer."""
     extents: list[int] = []
     steps: list[int] = []
 
-    def flat(part: int | tuple, into: list) -> None:
+    def flat(part: int | tuple[Any, ...], into: list[Any]) -> None:
         if isinstance(part, int):
             into.append(part)
         else:
@@ -72,7 +74,7 @@ def by_odometer(coordinate: int | tuple, shape: int | tuple, stride: int | tuple
     return int(np.dot(np.unravel_index(coordinate, tuple(extents), order="F"), steps))
 
 
-def without_layouts(function: Callable, *arguments: int | tuple) -> Any:
+def without_layouts(function: Callable[..., Any], *arguments: int | tuple[Any, ...]) -> Any:
     """What ``function`` says while the course's own layouts refuse to be made."""
 
     def refused(*_: Any, **__: Any) -> None:
@@ -104,7 +106,7 @@ NESTED_OFFSET = PythonExercise(
 # --- A layout of tiles ---
 
 
-def tiles_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def tiles_inputs(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, columns = size
     return {
         "x": floats(rng, rows * columns),
@@ -113,7 +115,7 @@ def tiles_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def tiles_reference(given: dict) -> dict:
+def tiles_reference(given: Given) -> dict[str, np.ndarray]:
     rows, columns = int(given["rows"]), int(given["columns"])
     tiles = given["x"].reshape(rows // 8, 8, columns // 8, 8)
     return {"y": tiles.transpose(2, 0, 1, 3).ravel()}
@@ -149,11 +151,11 @@ TILE_BY_TILE = KernelExercise(
 BY_THREAD = layouts.Layout("((4,8),(2,2)):((32,1),(16,8))")  # of an mma's 16 x 8 results
 
 
-def as_threads_hold_them(rng: np.random.Generator, tiles: int) -> dict:
+def as_threads_hold_them(rng: np.random.Generator, tiles: int) -> Given:
     return {"held": floats(rng, (tiles, 128)), "C": empty((tiles, 16, 8))}
 
 
-def in_rows(given: dict) -> dict:
+def in_rows(given: Given) -> dict[str, np.ndarray]:
     """By a table of all pairs: thread t holds as value v the element offsets[t + 32 v]."""
     elements = BY_THREAD.offsets().reshape(4, 32).T.ravel()  # in the order of held
     tiles = np.empty_like(given["held"])

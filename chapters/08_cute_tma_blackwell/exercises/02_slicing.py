@@ -10,7 +10,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases, InputClass
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -22,7 +22,7 @@ from .common import by_cute
 # --- The elements of a thread ---
 
 
-def any_partition(rng: np.random.Generator) -> tuple:
+def any_partition(rng: np.random.Generator) -> tuple[Any, ...]:
     threads = [int(n) for n in rng.choice((1, 2, 3, 4, 8, 19), 2)]
     tile = [int(n * rng.integers(1, 5)) for n in threads]
     by = [threads[1], 1] if rng.random() < 0.5 else [1, threads[0]]
@@ -31,7 +31,9 @@ def any_partition(rng: np.random.Generator) -> tuple:
     return tuple(tile), tuple(threads), tuple(by), int(rng.integers(0, threads[0] * threads[1]))
 
 
-def dealt(tile: tuple, threads: tuple, by: tuple, thread: int) -> list:
+def dealt(
+    tile: tuple[Any, ...], threads: tuple[Any, ...], by: tuple[Any, ...], thread: int
+) -> list[Any]:
     """Looked up in a table of who takes each place."""
     i, j = np.indices(tile)
     taker = i % threads[0] * by[0] + j % threads[1] * by[1]
@@ -60,7 +62,7 @@ THREAD_ELEMENTS = PythonExercise(
 # --- A gate for each row, a shift for each column ---
 
 
-def gate_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def gate_inputs(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, columns = size
     return {
         "x": floats(rng, (rows, columns)),
@@ -71,7 +73,7 @@ def gate_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-def gated(given: dict) -> dict:
+def gated(given: Given) -> dict[str, np.ndarray]:
     x, gate, shift = (given[name].astype(np.float64) for name in ("x", "gate", "shift"))
     return {"y": gate[:, None] * x + shift}
 
@@ -119,7 +121,7 @@ GATE_AND_SHIFT = KernelExercise(
 BETWEEN = np.float32(3e30)  # between the rows of a part of a wider matrix
 
 
-def wider(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def wider(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     rows, columns = size
     pitch = columns + (3 * rows + columns) % 8
     return {
@@ -135,17 +137,17 @@ def framed(x: np.ndarray, columns: int) -> np.ndarray:
     return x
 
 
-def minus(given: dict, factor: float = 1.0) -> dict:
+def minus(given: Given, factor: float = 1.0) -> dict[str, np.ndarray]:
     """The elements of x with a sign, times a factor."""
     columns = int(given["columns"])
     return {"x": framed((-factor * np.abs(given["x"])).astype(np.float32), columns)}
 
 
-def all_framed(given: dict) -> dict:
+def all_framed(given: Given) -> dict[str, np.ndarray]:
     return {"x": framed(given["x"].copy(), int(given["columns"]))}
 
 
-def by_windows(given: dict) -> dict:
+def by_windows(given: Given) -> dict[str, np.ndarray]:
     rows, columns = int(given["rows"]), int(given["columns"])
     down, across = ceil_div(rows, 32), ceil_div(columns, 64)
     whole = np.zeros((32 * down, 64 * across), np.float32)
@@ -192,13 +194,13 @@ TILE_LARGEST = KernelExercise(
 # --- Patches that overlap ---
 
 
-def any_picture(rng: np.random.Generator) -> tuple:
+def any_picture(rng: np.random.Generator) -> tuple[Any, ...]:
     side, step = int(rng.choice((1, 2, 3, 4, 11))), int(rng.choice((1, 2, 3, 13)))
     height, width = (int(side + rng.integers(0, rng.choice((9, 60)))) for _ in range(2))
     return height, width, side, step
 
 
-def offsets_of(function: Callable, *arguments: int) -> Any:
+def offsets_of(function: Callable[..., Any], *arguments: int) -> Any:
     """The offsets that the answer's layout has, (taps, patches) as int64."""
     found = function(*arguments)
     if found is None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -18,7 +19,7 @@ from .common import by_cute
 # --- Which thread holds a sum? ---
 
 
-def any_place(rng: np.random.Generator) -> tuple:
+def any_place(rng: np.random.Generator) -> tuple[Any, ...]:
     warps = int(rng.integers(1, 6)), int(rng.integers(1, 6))
     return int(rng.integers(0, 16 * warps[0])), int(rng.integers(0, 16 * warps[1])), *warps
 
@@ -61,20 +62,20 @@ def halves(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
     return rng.standard_normal(shape, dtype=np.float32).astype(np.float16)
 
 
-def row_operands(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def row_operands(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     """A (M x K) and B (K x N)."""
     m, n, k = size
     sizes = {"M": np.int32(m), "N": np.int32(n), "K": np.int32(k)}
     return {"A": halves(rng, (m, k)), "B": halves(rng, (k, n)), "C": empty((m, n))} | sizes
 
 
-def column_operands(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def column_operands(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     """A (M x K) and B (N x K)."""
     given = row_operands(rng, size)
     return given | {"B": np.ascontiguousarray(given["B"].T)}
 
 
-def exact(a: np.ndarray, b: np.ndarray) -> dict:
+def exact(a: np.ndarray, b: np.ndarray) -> dict[str, Any]:
     return {"C": a.astype(np.float64) @ b.astype(np.float64)}
 
 

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -46,7 +46,7 @@ STAGE_PLAN = PythonExercise(
 # --- What follows the product ---
 
 
-def operands(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def operands(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     m, n, k = size
 
     def halves(*shape: int) -> np.ndarray:
@@ -61,7 +61,7 @@ def operands(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     } | sizes
 
 
-def biased(given: dict) -> dict:
+def biased(given: Given) -> dict[str, np.ndarray]:
     product = given["A"].astype(np.float64) @ given["B"].astype(np.float64).T
     return {"C": np.maximum(product + given["bias"], 0)}
 
@@ -111,7 +111,7 @@ BIAS_AND_RELU = KernelExercise(
 # --- A GEMM of one's own ---
 
 
-def factors(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+def factors(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     return {name: value for name, value in operands(rng, size).items() if name != "bias"}
 
 
@@ -145,12 +145,12 @@ GEMM_BY_LAYOUTS = KernelExercise(
 # --- A stage too early ---
 
 
-def ring_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def ring_inputs(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     steps, n = size
     return {"x": floats(rng, (steps, n)), "y": empty(n), **int32s(n=n, steps=steps)}
 
 
-def summed_up(given: dict) -> dict:
+def summed_up(given: Given) -> dict[str, np.ndarray]:
     return {"y": given["x"].astype(np.float64).sum(axis=0)}
 
 

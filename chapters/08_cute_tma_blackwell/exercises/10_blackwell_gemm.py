@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 from ml_dtypes import bfloat16
 
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -21,12 +22,12 @@ def bf16(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
     return floats(rng, shape).astype(bfloat16)
 
 
-def boxes(rows: int) -> dict:
+def boxes(rows: int) -> dict[str, Any]:
     """The tensor map of boxes of ``rows`` x 64 bf16 numbers."""
     return {"box": (rows, 64), "swizzle": 128}
 
 
-def product(given: dict) -> np.ndarray:
+def product(given: Given) -> np.ndarray:
     """A B^T in float64."""
     return given["A"].astype(np.float64) @ given["B"].astype(np.float64).T
 
@@ -47,7 +48,7 @@ def by_tensor_cores(at_least: int, size: int) -> Requirement:
 SHAPES = (128, 1), (64, 1), (256, 2), (128, 2)
 
 
-def any_sum(rng: np.random.Generator) -> tuple:
+def any_sum(rng: np.random.Generator) -> tuple[Any, ...]:
     rows, blocks = SHAPES[int(rng.integers(0, 4))]
     step = 8 if (rows, blocks) == (64, 1) else 16
     columns = step * int(rng.integers(1, 256 // step + 1))
@@ -90,7 +91,7 @@ CELL_OF_SUM = PythonExercise(
 # --- The instruction descriptor ---
 
 
-def any_instruction(rng: np.random.Generator) -> tuple:
+def any_instruction(rng: np.random.Generator) -> tuple[Any, ...]:
     factors = str(rng.choice(("f16", "bf16")))
     sums = "f32" if factors == "bf16" else str(rng.choice(("f16", "f32")))
     m = int(rng.choice((64, 128, 256)))
@@ -104,7 +105,7 @@ def any_instruction(rng: np.random.Generator) -> tuple:
     )
 
 
-def every_flag() -> list[tuple]:
+def every_flag() -> list[tuple[Any, ...]]:
     """All flags together, for each number of rows and each pair of types."""
     types = ("f16", "f16"), ("f16", "f32"), ("bf16", "f32")
     flags = list(itertools.product((False, True), repeat=3))
@@ -144,7 +145,7 @@ INSTRUCTION_WORD = PythonExercise(
 # --- The shared memory descriptor ---
 
 
-def any_tile(rng: np.random.Generator) -> tuple:
+def any_tile(rng: np.random.Generator) -> tuple[Any, ...]:
     row_bytes = int(rng.choice((32, 64, 128)))
     step = int(rng.integers(0, row_bytes // 32))
     return 1024 * int(rng.integers(0, 227)), row_bytes, step, bool(rng.integers(0, 2))
@@ -399,7 +400,7 @@ BOXED_TILE = KernelExercise(
 # --- Blocks that haven't started ---
 
 
-def bytes_to_look_up(rng: np.random.Generator, n: int) -> dict:
+def bytes_to_look_up(rng: np.random.Generator, n: int) -> Given:
     return {
         "x": rng.integers(0, 256, n, np.uint8),
         "table": floats(rng, 256),

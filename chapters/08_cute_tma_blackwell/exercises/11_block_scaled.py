@@ -9,7 +9,7 @@ import numpy as np
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -25,7 +25,7 @@ SCALES = np.arange(127, dtype=np.uint8).view(ml_dtypes.float8_e4m3fn).astype(F32
 MIDDLES = np.array([0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0], F32)
 
 
-def fours(given: dict) -> dict:
+def fours(given: Given) -> dict[str, np.ndarray]:
     """By tables: the nearest scale, and how many middles are below, the even code in the middle."""
     x, whole = given["x"].reshape(-1, 16), given["tensor_scale"]
     wanted = np.abs(x).max(1) / F32(6) / whole
@@ -146,7 +146,7 @@ def fp32_list(values: Any) -> list[float]:
     return [float(x) for x in np.asarray(values, np.float32)]
 
 
-def any_block(rng: np.random.Generator) -> tuple:
+def any_block(rng: np.random.Generator) -> tuple[Any, ...]:
     form = str(rng.choice(list(LARGEST)))
     power = int(rng.integers(-149, 126))
     values = rng.uniform(-2, 2, int(rng.choice((1, 2, 16, 32, 64, 300)))) * 2.0**power
@@ -189,7 +189,7 @@ SHARED_SCALE = PythonExercise(
 # --- Where a scale lies ---
 
 
-def any_cell(rng: np.random.Generator) -> tuple:
+def any_cell(rng: np.random.Generator) -> tuple[Any, ...]:
     blocks = int(rng.integers(1, int(rng.choice((200, 1 << 18)))))
     return (
         int(rng.integers(0, int(rng.choice((1000, 1 << 34))))),
@@ -230,7 +230,7 @@ SCALE_CELL = PythonExercise(
 TYPES = ["E4M3", "E5M2", "-", "E2M3", "E3M2", "E2M1"]
 
 
-def any_scaled(rng: np.random.Generator) -> tuple:
+def any_scaled(rng: np.random.Generator) -> tuple[Any, ...]:
     m, product = int(rng.choice((128, 256))), int(rng.integers(0, 40))
     n = m // 16 * int(rng.integers(1, 4096 // m + 1))
     if rng.random() < 0.5:
@@ -271,7 +271,7 @@ SCALED_WORD = PythonExercise(
 E4M3 = ml_dtypes.float8_e4m3fn
 
 
-def boxes(rows: int) -> dict:
+def boxes(rows: int) -> dict[str, Any]:
     """The tensor map of boxes of ``rows`` x 128 bytes."""
     return {"box": (rows, 128), "swizzle": 128}
 
@@ -298,7 +298,7 @@ def powers(words: np.ndarray) -> np.ndarray:
     return (2.0 ** (codes - 127.0)).repeat(32, axis=1)
 
 
-def scaled_rows(given: dict) -> dict:
+def scaled_rows(given: Given) -> dict[str, np.ndarray]:
     a, b = (given[x].astype(float) * powers(given[f"scales_{x.lower()}"]) for x in "AB")
     return {"D": a @ b.T}
 
@@ -306,7 +306,7 @@ def scaled_rows(given: dict) -> dict:
 def scales_of(name: str, label: str, change: Any) -> InputClass:
     """Other bytes in place of the scales ``name``."""
 
-    def changed(given: dict, rng: np.random.Generator) -> dict:
+    def changed(given: Given, rng: np.random.Generator) -> Given:
         old = given[name].view(np.uint8)
         return {name: change(old.copy(), rng).astype(np.uint8).view(given[name].dtype)}
 
@@ -369,7 +369,7 @@ def from_tiles(codes: np.ndarray, tiles: np.ndarray) -> np.ndarray:
     return values * by_row.view(E4M3).astype(float).repeat(16, axis=1)
 
 
-def product_of_fours(given: dict) -> dict:
+def product_of_fours(given: Given) -> dict[str, np.ndarray]:
     a, b = (from_tiles(given[x], given[f"scales_{x.lower()}"]) for x in "AB")
     return {"D": a @ b.T}
 
@@ -416,7 +416,7 @@ EARLY_SCALES = KernelExercise(
 # --- The ring of a pair ---
 
 
-def any_pair(rng: np.random.Generator) -> tuple:
+def any_pair(rng: np.random.Generator) -> tuple[Any, ...]:
     columns = 16 * int(rng.integers(1, 17))
     return str(rng.choice(["mxfp8", "nvfp4"])), columns, 1024 * int(rng.integers(40, 228))
 
