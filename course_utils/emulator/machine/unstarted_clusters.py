@@ -1,8 +1,8 @@
 """Cluster launch control: clusters of a launch that haven't started, and requests to cancel one.
 
 A launch has its unstarted blocks in a row. Batches start at the front, or at the back where warps
-are out of step; requests cancel at the front. A cancelled cluster never starts.
-Source: PTX ISA, "clusterlaunchcontrol.try_cancel"; CUDA Programming Guide, "Cluster Launch
+are out of step. Requests cancel at the front. A cancelled cluster never starts.
+Source: PTX ISA, "clusterlaunchcontrol.try_cancel", and the CUDA Programming Guide, "Cluster Launch
 Control".
 """
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .batch import Batch
     from .lanes import Group
 
-# What the 16 bytes of an answer hold is up to the GPU. Here: the index of the cluster's first
-# block, x y z, and whether one was cancelled, unreadable without query_cancel.
+# A GPU keeps the use of these 16 bytes to itself. Here they hold x, y and z of the first block of
+# the cluster, and whether it was cancelled, unreadable without query_cancel.
 SCRAMBLED = np.array([0x9E3779B9, 0x7F4A7C15, 0xF39CC060, 0x5CEDC834], np.uint32)
 CANCELLED, REFUSED = 0x636C6301, 0x636C6300
 
@@ -41,7 +41,7 @@ class UnstartedBlocks:
     cancelled: int = 0
 
     def following(self, size: int) -> tuple[int, int] | None:
-        """(first block, count) of the next batch of up to ``size`` blocks; None after the last."""
+        """(first block, count) of the next batch, up to ``size`` blocks. None after the last."""
         if self.first >= self.end:
             return None
         if self.forward:
@@ -95,14 +95,14 @@ class Answer(Transfer):
 
 
 class LaunchControl:
-    """What the blocks of a batch know of answers: the query by which each learnt of a refusal."""
+    """For each block of a batch, the query by which it learnt of a refusal."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self.refusal_seen: list[Instruction | None] = [None] * batch.block_count
 
     def misuse(self, i: Instruction, lane: int, cause: Cause, text: str) -> KernelFault:
-        """What ``lane`` did wrong; ``text`` goes on from "at file:line thread … of block …"."""
+        """The fault of ``lane``. ``text`` goes on from "at file:line thread … of block …"."""
         thread, block = self.batch.thread_and_block(lane)
         message = f"Launch control misuse: at {i.location} {where(thread, block)} {text}"
         return KernelFault(Finding(LAUNCH_CONTROL, message, i.location, thread, block, cause=cause))
@@ -113,7 +113,7 @@ class LaunchControl:
         if seen is not None:
             text = (
                 "asks for another cluster after its block has seen a request refused, at "
-                f"{seen.location}. What a GPU then does is undefined."
+                f"{seen.location}. The behaviour of a GPU is then undefined."
             )
             raise self.misuse(i, lane, Cause.CANCEL_AFTER_REFUSAL, text)
 
@@ -124,8 +124,8 @@ class LaunchControl:
         bad = np.flatnonzero((words[:, 3] != CANCELLED) & (words[:, 3] != REFUSED))
         if len(bad):
             text = (
-                "queries 16 bytes that are no answer of clusterlaunchcontrol.try_cancel. Wait for "
-                "the request's mbarrier, and then load the bytes that it names."
+                "queries 16 bytes that aren't an answer of clusterlaunchcontrol.try_cancel. Wait "
+                "for the request's mbarrier, and then load the bytes that it names."
             )
             raise self.misuse(i, int(group.lanes[bad[0]]), Cause.QUERY_OF_NO_ANSWER, text)
         return words

@@ -1,5 +1,6 @@
-// D = A B^T for row-major bf16 matrices A (M x K), B (N x K) and D (M x N); any M, N and K a multiple
-// of 8. The tensor maps of A, B and D have boxes of 128 x 64, BN / 2 x 64 and 32 x 64, swizzle 128.
+// D = A B^T for row-major bf16 matrices A (M x K), B (N x K) and D (M x N), with any M, and N and K
+// multiples of 8. The tensor maps of A, B and D have boxes of 128 x 64, BN / 2 x 64 and 32 x 64 and
+// a swizzle of 128 bytes.
 // Adds to umma_persistent an epilogue by TMA: a warp fetches 64 columns of its rows, writes them as
 // bf16 into a swizzled box in shared memory, and one lane stores the box. The accumulator is free
 // once the last column has been fetched, while boxes are still on their way. BN is a multiple of 64.
@@ -20,9 +21,9 @@
 #define ACCUMULATORS 2
 #endif
 
-constexpr int kRows = 128, kSteps = 64; // of D for each block; of K in a box, 128 bytes
+constexpr int kRows = 128, kSteps = 64; // of D per block, and of K in a box
 constexpr int kABytes = kRows * 128, kStage = kABytes + BN / 2 * 128; // bytes in each block
-constexpr int kLoader = 4, kMultiplier = 5;                           // warps; 0 to 3 store
+constexpr int kLoader = 4, kMultiplier = 5;                           // warps, and 0 to 3 store
 
 extern "C" __global__ void __cluster_dims__(2) __launch_bounds__(192)
     umma_boxes(const __grid_constant__ TensorMap A, const __grid_constant__ TensorMap B,
@@ -38,7 +39,7 @@ extern "C" __global__ void __cluster_dims__(2) __launch_bounds__(192)
     const int pair = blockIdx.x / 2, pairs = gridDim.x / 2;
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; ++stage) {
-            mbarrier_init(shared_address(&full[stage]), 1); // that of the even block is used
+            mbarrier_init(shared_address(&full[stage]), 1); // used in the even block
             mbarrier_init(shared_address(&empty[stage]), 1);
         }
         for (int part = 0; part < ACCUMULATORS; ++part) {

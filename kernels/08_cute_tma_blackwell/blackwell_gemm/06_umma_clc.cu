@@ -1,8 +1,9 @@
-// D = A B^T for row-major bf16 matrices A (M x K), B (N x K) and D (M x N); any M, N and K a multiple
-// of 8. The tensor maps of A, B and D have boxes of 128 x 64, BN / 2 x 64 and 32 x 64, swizzle 128.
+// D = A B^T for row-major bf16 matrices A (M x K), B (N x K) and D (M x N), with any M, and N and K
+// multiples of 8. The tensor maps of A, B and D have boxes of 128 x 64, BN / 2 x 64 and 32 x 64 and
+// a swizzle of 128 bytes.
 // Adds to umma_boxes cluster launch control: the grid has a pair for each tile. A pair that runs
 // asks for the next one that hasn't started, computes its tile, and asks again, until all have.
-// Both blocks get each answer; the loaders ask one tile ahead, and eleven readers free it.
+// Both blocks get each answer. The loaders ask one tile ahead, and eleven readers free it.
 // Limit: not known, since no GPU has run it.
 // grid (2 * ceil(M / 256) * ceil(N / BN)), block (192), dynamic shared as umma_boxes
 
@@ -21,13 +22,14 @@
 #define ACCUMULATORS 2
 #endif
 
-constexpr int kRows = 128, kSteps = 64; // of D for each block; of K in a box, 128 bytes
+constexpr int kRows = 128, kSteps = 64; // of D per block, and of K in a box
 constexpr int kABytes = kRows * 128, kStage = kABytes + BN / 2 * 128; // bytes in each block
-constexpr int kLoader = 4, kMultiplier = 5;                           // warps; 0 to 3 store
+constexpr int kLoader = 4, kMultiplier = 5;                           // warps, and 0 to 3 store
 constexpr int kReaders = 11; // of an answer: two loaders, one multiplier, eight storing warps
 
 // Answers to requests for tiles, two that take turns. `full` and `read` are the first of two
-// mbarriers: an answer has come to this block; all readers have it, in the even block.
+// mbarriers each. A phase of `full` ends when an answer has come to this block, a phase of the even
+// block's `read` when all readers have it.
 struct Answers {
     unsigned words, full, read;
 
@@ -57,7 +59,7 @@ extern "C" __global__ void __cluster_dims__(2) __launch_bounds__(192)
     const Answers answers = {shared_address(words), shared_address(answered), shared_address(read)};
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; ++stage) {
-            mbarrier_init(shared_address(&full[stage]), 1); // that of the even block is used
+            mbarrier_init(shared_address(&full[stage]), 1); // used in the even block
             mbarrier_init(shared_address(&empty[stage]), 1);
         }
         for (int part = 0; part < ACCUMULATORS; ++part) {
@@ -66,7 +68,7 @@ extern "C" __global__ void __cluster_dims__(2) __launch_bounds__(192)
         }
         for (int slot = 0; slot < 2; ++slot) {
             mbarrier_init(answers.full + 8 * slot, 1);
-            mbarrier_init(answers.read + 8 * slot, kReaders); // that of the even block is used
+            mbarrier_init(answers.read + 8 * slot, kReaders); // used in the even block
         }
         mbarriers_are_ready();
     }

@@ -1,12 +1,12 @@
 // D = scale A B^T for row-major A (M x K) and B (N x K) with a scale for each block along K, D (M x
 // N) in fp32: NVFP4, or without -DNVFP4=1 MXFP8, as scaled_gemm. Any M, N a multiple of 4, K one of
-// 32. The tensor maps of A and B have boxes of 128 x 128 and BN / 2 x 128 bytes, swizzle 128; those
-// of the scales, rows of 128 bytes of which four are a tile, 4 kTiles x 128 bytes and no swizzle.
+// 32. The tensor maps of A and B have boxes of 128 x 128 and BN / 2 x 128 bytes, swizzle 128. The
+// maps of the scales see rows of 128 bytes, four to a tile, in boxes of 4 kTiles x 128 bytes.
 // BN is 64, 128 or 256.
 // Adds to scaled_gemm the pair of umma_pair. Each block holds its half of A and of B, the scales of
-// its own rows of A, and those of all rows of B: it multiplies with all of B.
+// its own rows of A and of all rows of B, since it multiplies with all of B.
 // Limit: the tensor cores wait while D is stored. No GPU has run it.
-// grid (2 * ceil(M / 256), ceil(N / BN)), block (192), dynamic shared STAGES * kStage (below)
+// grid (2 * ceil(M / 256), ceil(N / BN)), block (192), dynamic shared STAGES * kStageBytes
 
 #include "block_scaled.cuh"
 
@@ -20,7 +20,7 @@
 #define STAGES 4
 #endif
 
-constexpr int kRows = 128, kProducts = 4; // of D for each block; in a box, along K
+constexpr int kRows = 128, kProducts = 4; // of D per block, and in a box along K
 constexpr int kSteps = NVFP4 ? 256 : 128; // of K in a box, 128 bytes
 constexpr int kTiles = NVFP4 ? 4 : 1;     // of scales for them, for each 128 rows
 constexpr int kParts = (BN + 127) / 128;  // of B's rows, 128 to a tile of scales
@@ -31,7 +31,7 @@ constexpr int kStageBytes = (kStage + 1023) / 1024 * 1024;      // from stage to
 constexpr int kColumns = (1 + kParts) * kTiles * kScaleColumns; // of scales in a stage
 constexpr int kUsed = BN + STAGES * kColumns;                   // of tensor memory
 constexpr int kAllocated = kUsed <= 128 ? 128 : kUsed <= 256 ? 256 : 512;
-constexpr int kLoader = 4, kMultiplier = 5; // warps; 0 to 3 store
+constexpr int kLoader = 4, kMultiplier = 5; // warps, and 0 to 3 store
 static_assert(kUsed <= 512, "fewer stages: their scales need columns, too");
 
 // Start product `k` of a box for both blocks. `scales` are the columns of its stage: a group of four
@@ -62,7 +62,7 @@ extern "C" __global__ void __cluster_dims__(2) __launch_bounds__(192)
     const int first_row = blockIdx.x * kRows, first_column = blockIdx.y * BN;
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; ++stage) {
-            mbarrier_init(shared_address(&full[stage]), 1); // that of the even block is used
+            mbarrier_init(shared_address(&full[stage]), 1); // used in the even block
             mbarrier_init(shared_address(&empty[stage]), 1);
         }
         mbarrier_init(shared_address(&done), 1);

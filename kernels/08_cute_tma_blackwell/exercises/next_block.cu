@@ -1,6 +1,6 @@
 // y[i] = table[x[i]] for n bytes x, a table of 256 fp32 numbers, and y in fp32. The grid has a block
 // for every 1024 numbers. A block that runs copies the table to shared memory once, looks up its own
-// 1024 numbers, and then those of blocks that haven't started: it asks for one while it works.
+// 1024 numbers, and then takes over blocks that haven't started: it asks for one while it works.
 // "launch_control.cuh" has ask_for_block, and cancelled_block, which gives blockIdx.x of a block
 // that was cancelled, or -1.
 // grid (ceil(n / 1024)), block (256), dynamic shared 0
@@ -22,8 +22,8 @@ extern "C" __global__ void next_block(const unsigned char *x, const float *table
         mbarriers_are_ready();
     }
     __syncthreads();
-    // TODO: look up the block's numbers, and those of each block that it may cancel. One thread
-    // asks, with the bytes of the answer expected; all wait for the answer and read it
+    // TODO: look up the block's numbers, and the numbers of each block that it may cancel. One
+    // thread asks, with the bytes of the answer expected. All wait for the answer and read it
     // SOLUTION
     for (int block = blockIdx.x, turn = 0; block >= 0; ++turn) {
         if (threadIdx.x == 0) {

@@ -1,5 +1,5 @@
 # A pair of blocks computes 256 x `columns` of D with a scale for each block of numbers along K. A
-# stage of its ring holds 128 bytes along K of each row (128 numbers of MXFP8, 256 of NVFP4). In each
+# stage of its ring holds 128 bytes along K of each row: 128 numbers of MXFP8, 256 of NVFP4. In each
 # block that is
 #
 #   A       128 rows, its own half
