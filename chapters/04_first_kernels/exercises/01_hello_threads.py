@@ -130,9 +130,8 @@ CLAMP = KernelExercise(
         method.balanced_work(2),
         method.balanced_work(2, size=MANY),
         method.no_redundant_work(),
-        Requirement(
-            "sectors that a warp's store touches",
-            lambda stats: stats.counts.global_store_sectors / stats.counts.global_store_requests,
+        method.coalesced(
+            "store",
             at_most=8,  # four where it is aligned
             advice="Neighbouring threads handle neighbouring elements: a thread's next one lies as "
             "many further on as the grid has threads.",

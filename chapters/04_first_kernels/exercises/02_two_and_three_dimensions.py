@@ -127,9 +127,8 @@ PROJECTION = KernelExercise(
             "register.",
             size=VOLUME,
         ),
-        Requirement(
-            "sectors that a warp's load touches",
-            lambda stats: stats.counts.global_load_sectors / stats.counts.global_load_requests,
+        method.coalesced(
+            "load",
             at_most=5.0,
             advice="The threads of a warp are neighbours in x, so let x go with the column, whose "
             "neighbours are neighbours in memory.",

@@ -13,7 +13,6 @@ from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
-from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import SMALL, one_thread_each, spare_blocks
 
@@ -267,9 +266,8 @@ TENSOR_SUM = KernelExercise(
     method=(
         method.one_store_per_result(),
         method.shuffles(32 * 5 * 12, advice=LANES, size=(3, 64, 4)),
-        Requirement(
-            "sectors that a request reads along the last axis",
-            lambda stats: stats.counts.global_load_sectors / stats.counts.global_load_requests,
+        method.coalesced(
+            "load",
             at_most=8,
             advice=LANES,
             size=(4, 256, 1),

@@ -13,7 +13,6 @@ from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
-from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
 
@@ -178,9 +177,8 @@ FRAGMENT_TO_ROWS = KernelExercise(
     method=(
         method.one_store_per_result(),
         method.balanced_work(),
-        Requirement(
-            "sectors for each request to store C",
-            lambda stats: stats.counts.global_store_sectors / stats.counts.global_store_requests,
+        method.coalesced(
+            "store",
             at_most=5,  # four are 32 numbers
             advice="Begin from C: a warp stores 32 neighbours, and each thread looks for the "
             "holder of its result.",

@@ -12,7 +12,6 @@ from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
-from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
 from course_utils.layouts import Layout
@@ -104,9 +103,8 @@ GATE_AND_SHIFT = KernelExercise(
     method=(
         method.one_store_per_result(),
         method.balanced_work(size=FULL_TILES),
-        Requirement(
-            "sectors for each request to store y",
-            lambda stats: stats.counts.global_store_sectors / stats.counts.global_store_requests,
+        method.coalesced(
+            "store",
             at_most=5,  # four are 32 numbers
             advice="Neighbouring threads take neighbouring columns: which mode of the layout of "
             "threads has stride 1?",
@@ -179,9 +177,8 @@ TILE_LARGEST = KernelExercise(
     method=(
         method.one_store_per_result(),
         method.balanced_loads(size=FULL_TILES),
-        Requirement(
-            "sectors for each request to load x",
-            lambda stats: stats.counts.global_load_sectors / stats.counts.global_load_requests,
+        method.coalesced(
+            "load",
             at_most=5.5,  # four are 32 numbers, five if they don't begin with a sector
             advice="Neighbouring threads take neighbouring columns: which mode of the layout of "
             "threads has stride 1?",

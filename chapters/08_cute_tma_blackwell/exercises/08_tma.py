@@ -26,16 +26,6 @@ def boxes(rows: int, columns: int) -> tuple[int, int]:
     return ceil_div(columns, 32), ceil_div(rows, 8)
 
 
-def copies_by_tma(at_least: float, advice: str, size: tuple[Any, ...] | int) -> Requirement:
-    return Requirement(
-        "bytes that TMA fetches from global memory",
-        lambda stats: stats.counts.bulk_global_load_bytes,
-        at_least,
-        advice=advice,
-        size=size,
-    )
-
-
 # --- The fields of a map ---
 
 
@@ -184,7 +174,7 @@ UPSIDE_DOWN = KernelExercise(
         values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
     method=(
-        copies_by_tma(19 * 36 * 4, "The box comes by tma_load.", (19, 36)),
+        method.tma_loads(19 * 36 * 4, advice="The box comes by tma_load.", size=(19, 36)),
         method.one_store_per_result(),
         method.balanced_work(size=(16, 64)),
     ),
@@ -211,12 +201,11 @@ OWN_BOX = KernelExercise(
         values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
     method=(
-        copies_by_tma(37 * 36 * 4, "The box comes by tma_load.", (37, 36)),
+        method.tma_loads(37 * 36 * 4, advice="The box comes by tma_load.", size=(37, 36)),
         method.one_store_per_result(),
         method.balanced_work(size=(64, 64)),
-        Requirement(
-            "sectors that a store of a warp touches",
-            lambda stats: stats.counts.global_store_sectors / stats.counts.global_store_requests,
+        method.coalesced(
+            "store",
             at_most=8.0,
             advice="Let the lanes of a warp store neighbours of a row of y.",
             size=(64, 64),
@@ -248,7 +237,7 @@ STUCK_RING = KernelExercise(
         ),
     ),
     method=(
-        copies_by_tma(37 * 36 * 4, "The boxes come by tma_load.", (37, 36)),
+        method.tma_loads(37 * 36 * 4, advice="The boxes come by tma_load.", size=(37, 36)),
         method.shared_memory_limit(2 * 1024 + 128, advice="Two stages are enough.", size=(37, 36)),
     ),
 )
@@ -297,9 +286,7 @@ UNSEEN_SQUARES = KernelExercise(
         values=(domain.data("x", *domain.ORDINARY, *domain.STRANGE, domain.LARGE, WIDE),),
     ),
     method=(
-        Requirement(
-            "bytes that TMA stores",
-            lambda stats: stats.counts.bulk_global_store_bytes,
+        method.tma_stores(
             at_least=19 * 36 * 4,
             at_most=19 * 36 * 4,
             advice="The tile leaves by tma_store, once.",
@@ -424,9 +411,7 @@ TABLE_FOR_BOTH = KernelExercise(
         ),
     ),
     method=(
-        Requirement(
-            "bytes that TMA fetches from global memory",
-            lambda stats: stats.counts.bulk_global_load_bytes,
+        method.tma_loads(
             at_least=3 * 16 * 32 * 4,
             at_most=3 * 16 * 32 * 4,
             advice="A cluster of two blocks fetches the table once: half by each block, for both.",

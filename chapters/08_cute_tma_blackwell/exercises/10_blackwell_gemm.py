@@ -379,9 +379,7 @@ BOXED_TILE = KernelExercise(
     ),
     method=(
         by_tensor_cores(4, size=1),
-        Requirement(
-            "bytes that TMA stores",
-            lambda stats: stats.counts.bulk_global_store_bytes,
+        method.tma_stores(
             at_least=128 * 32 * 4,
             at_most=128 * 32 * 4,
             advice="Each row leaves once, in the box of its warp, by tma_store.",

@@ -59,17 +59,13 @@ RESIDUAL_NORM = KernelExercise(
         ),
     ),
     method=(
-        Requirement(
-            "bytes that TMA fetches from global memory",
-            lambda stats: stats.counts.bulk_global_load_bytes,
+        method.tma_loads(
             at_least=2 * MATRIX,
             at_most=2 * MATRIX,
             advice="Each box of x and of delta comes by tma_load, once.",
             size=COUNTED,
         ),
-        Requirement(
-            "bytes that TMA stores",
-            lambda stats: stats.counts.bulk_global_store_bytes,
+        method.tma_stores(
             at_least=2 * MATRIX,
             at_most=2 * MATRIX,
             advice="Each box of x and of y leaves by tma_store, once.",

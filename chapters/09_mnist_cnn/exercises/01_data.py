@@ -13,7 +13,6 @@ import numpy as np
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
-from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import one_thread_each
 from course_utils.exercises.authoring.worked import Worked
@@ -227,9 +226,8 @@ GATHER_BATCH = KernelExercise(
         method.one_store_per_result(),
         method.balanced_work(size=(9, 16, 784)),
         method.no_redundant_work(),
-        Requirement(
-            "sectors of global memory for each load instruction of a warp",
-            lambda stats: stats.counts.global_load_sectors / stats.counts.global_load_requests,
+        method.coalesced(
+            "load",
             at_most=2.5,
             size=(9, 16, 784),
             advice="Neighbouring threads are to read neighbouring bytes: thread i makes element i "

@@ -8,7 +8,6 @@ from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
-from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.worked import Worked
 
@@ -197,9 +196,8 @@ LINEAR_FORWARD = KernelExercise(
         method.one_store_per_result(),
         method.balanced_work(size=(4, 256, 8)),
         method.shuffles(5, advice="The lanes combine their sums by shuffles.", size=(4, 64, 8)),
-        Requirement(
-            "sectors that a load of a warp touches",
-            lambda stats: stats.counts.global_load_sectors / stats.counts.global_load_requests,
+        method.coalesced(
+            "load",
             at_most=4.5,
             advice="Lane l takes the elements l, l + 32, l + 64 ... of the two rows.",
             size=(4, 256, 8),

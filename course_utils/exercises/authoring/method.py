@@ -373,3 +373,43 @@ def reads_each_once(input_bytes: float, at_most: float = 1.0, size: Any = None) 
         advice="The same data is read several times: keep what you have read.",
         size=size,
     )
+
+
+def coalesced(access: str, at_most: float, *, advice: str, size: Any = None) -> Requirement:
+    """Sectors of global memory that a "load" or a "store" of a warp touches: 4 for 32 floats."""
+
+    def measure(stats: LaunchStats) -> float:
+        sectors: int = getattr(stats.counts, f"global_{access}_sectors")
+        requests: int = getattr(stats.counts, f"global_{access}_requests")
+        return sectors / max(requests, 1)
+
+    what = f"sectors that a warp's {access} touches"
+    return Requirement(what, measure, at_most=at_most, advice=advice, size=size)
+
+
+def tma_loads(
+    at_least: float, at_most: float = np.inf, *, advice: str, size: Any = None
+) -> Requirement:
+    """Bytes that TMA fetches from global memory."""
+    return Requirement(
+        "bytes that TMA fetches from global memory",
+        lambda stats: stats.counts.bulk_global_load_bytes,
+        at_least,
+        at_most,
+        advice=advice,
+        size=size,
+    )
+
+
+def tma_stores(
+    at_least: float, at_most: float = np.inf, *, advice: str, size: Any = None
+) -> Requirement:
+    """Bytes that TMA stores to global memory."""
+    return Requirement(
+        "bytes that TMA stores",
+        lambda stats: stats.counts.bulk_global_store_bytes,
+        at_least,
+        at_most,
+        advice=advice,
+        size=size,
+    )
