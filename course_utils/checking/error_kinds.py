@@ -190,8 +190,8 @@ SLIP_STEP: dict[Slip, str] = {
     Slip.INFINITE: "Look for a division by 0 and for an overflow: a half ends at 65,504, and expf "
     "overflows beyond 88.7, so subtract the maximum before it. "
     f"{SANITIZE} looks for the operation that made the first.",
-    Slip.WRONG_SIGN: "Which factor or term that these elements have has the other sign? Of complex "
-    "numbers, check the sign of each exponent: a conjugate is missing, or one too many.",
+    Slip.WRONG_SIGN: "Is a difference the wrong way round, or is a minus missing or there twice? "
+    "Of complex numbers, check the sign of each exponent: a conjugate is missing, or one too many.",
     Slip.SAME_FACTOR: "Which factor or weight do these elements have that the right ones don't? Is "
     "it missing, or applied twice?",
     Slip.FACTOR_OF_SIZES: "Which of these sizes belongs in the formula? One is in the other's "

@@ -27,3 +27,26 @@ def test_another_mistake_at_the_edge_is_not_called_so():
     assert wrong != exercise.solution
     verdict = run_source(exercise, wrong)
     assert not verdict.passed and FACT not in str(verdict)
+
+
+def test_an_access_past_the_end_may_come_of_exchanged_axes():
+    exercise = find("06.wmma_product")
+    swapped = re.sub(
+        r"blockIdx\.([xy])", lambda m: "blockIdx." + "yx"[m[1] == "y"], exercise.solution
+    )
+    verdict = str(run_source(exercise, swapped))
+    assert verdict.startswith("OUT OF BOUNDS") and FACT in verdict, verdict
+
+
+def test_edges_that_are_all_other_blocks_are_asked_about():
+    exercise = find("08.own_wgmma")
+    wrong = exercise.solution.replace("&B, step * 64, first_column", "&B, step * 64, first_row")
+    assert wrong != exercise.solution
+    assert "what block (0, 0) computes" in run_source(exercise, wrong).verdict.hint
+
+
+def test_a_missing_last_column_is_no_missing_block_index():
+    exercise = find("06.coalesced_matmul")
+    wrong = exercise.solution.replace("column < N", "column < N - 1")
+    verdict = run_source(exercise, wrong).verdict
+    assert not verdict.passed and "what block (0, 0)" not in verdict.hint

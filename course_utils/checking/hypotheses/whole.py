@@ -82,7 +82,8 @@ def scaled(e: Evidence) -> Diagnosis | None:
         if not e.close(e.actual / factor, e.expected).all():
             return None
     if abs(factor + 1) < 1e-6:
-        return Diagnosis(kinds.SCALED, f"every element of {e.name} has the wrong sign.")
+        message = f"every element of {e.name} has the wrong sign."
+        return Diagnosis(kinds.SCALED, message, Slip.WRONG_SIGN)
     message = f"every element of {e.name} is {factor:.4g} times the expected one"
     if counted := _count_like(e, factor):
         count, of_what = counted

@@ -217,7 +217,8 @@ NEXT_STEP: dict[str, str] = {
     COPIED: "Write your own. When it passes, compare it with the course's.",
     ORDER: "A GPU runs blocks and warps in any order. If one thread writes an element and another "
     "reads it, put a barrier between the two: __syncwarp() in a warp, __syncthreads() in a block. "
-    "A shuffle's mask names all the lanes that take part, not only the active ones.",
+    "A shuffle's mask names all the lanes that take part, not only the active ones. And blockIdx "
+    "doesn't say which block runs last.",
     TOO_SLOW: "The loops end, but late: count how often each thread runs them, and look for work "
     "that one pass could do.",
     CRASHED: "Run it on the emulator, which names the line.",

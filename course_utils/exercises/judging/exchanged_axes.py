@@ -27,7 +27,7 @@ def with_exchange_named(
 ) -> Verdict:
     """``wrong``, with the axes that the kernel takes for each other, if it's right with these
     exchanged in its launch."""
-    if wrong.kind not in ABOUT:
+    if wrong.kind not in ABOUT or wrong.slip is Slip.XY_SWAPPED:
         return wrong
     launches = trial.launches(exercise)
     for words, grid, block in (

@@ -34,6 +34,7 @@ MOST_WORK = 60_000  # instructions of warps, about a second
 OF_A_FAULT = MOST_WORK // 20  # of a launch that an index out of bounds ended, say
 PER_INSTRUCTION = 24  # elements of arrays that take as long as an instruction of a warp
 MOST_SHARES = 8
+LONG = 1000  # an extent of which the search may not have tried the next smaller one
 LARGEST = 1e30  # of a number that is expected: none has overflowed on its way to it
 Try = Callable[[Trial], tuple[Verdict | None, emulated_runs.Run]]
 
@@ -116,12 +117,29 @@ def with_case(
     found = failing_case(exercise, trial, wrong, right, attempt)
     if found is None:
         return wrong
+    if found.right is None:
+        found = replace(found, right=_right_below(exercise, found.trial, attempt))
     case = case_rows(exercise, found.trial, found.run, found.verdict, found.right)
+    if case is not None and found.right is None and found.trial.size == trial.size:
+        case = None if kinds.TOO_MANY in str(case) else case  # no smaller case, and none by hand
     if contradicts(wrong, found.verdict):
         wrong = with_context(found.verdict, found.trial.label(exercise), wrong.printed)
     else:
         wrong = with_sign(wrong, found.verdict)
     return replace(wrong, case=case)
+
+
+def _right_below(exercise: KernelExercise, trial: Trial, attempt: Try) -> Any:
+    """The next smaller size of one extent at which the answer is right, None without one."""
+    sizes = exercise.contract.sizes if exercise.contract else None
+    extents = sizes.extents_of(trial.size) if sizes else ()
+    for at, n in enumerate(extents):
+        below = [each for each in sizes.extents[at] if each < n] if sizes else []
+        if sizes and n > LONG and below:
+            size = sizes.of(_with(extents, at, below[-1]))
+            if size != trial.size and attempt(replace(trial, size=size))[0] is None:
+                return size
+    return None
 
 
 def failing_case(

@@ -40,6 +40,7 @@ from .comparison import compared, contradicts, with_sign
 from .entry_points import entry_problem
 from .exchanged_axes import with_exchange_named
 from .failing_case import with_case
+from .first_block import with_first_block_named
 from .first_cause import first_cause
 from .later_launch import in_later_launch
 from .moved_access import where_used
@@ -139,6 +140,8 @@ def _try_everything(
     def looked_into(verdict: Verdict, run: emulated_runs.Run, trial: Trial) -> Verdict:
         if run.fault is None or first_cause(run) != run.fault:
             return verdict
+        if not is_hunted(exercise, source, verdict.kind):
+            verdict = with_exchange_named(exercise, module, verdict, trial)
         if not exceeded_budget(run.fault):
             unset = None
             if not is_hunted(exercise, source, verdict.kind):
@@ -158,6 +161,7 @@ def _try_everything(
         wrong = with_first_nan(exercise, module, source, trial, wrong)
         wrong = with_case(exercise, wrong, trial, attempt, fixed.right_by_hand)
         wrong = with_exchange_named(exercise, module, wrong, trial)
+        wrong = with_first_block_named(exercise, wrong, trial, arrays_of)
         untouched = exercise.is_untouched(source)  # the mistake of a hunt stays to be found
         return wrong if untouched else with_change_named(exercise, wrong, trial, arrays_of)
 
