@@ -40,11 +40,11 @@ from .comparison import compared, contradicts, with_sign
 from .entry_points import entry_problem
 from .exchanged_axes import with_exchange_named
 from .failing_case import with_case
-from .first_block import with_first_block_named
 from .first_cause import first_cause
 from .later_launch import in_later_launch
 from .moved_access import where_used
 from .nan_maker import with_first_nan
+from .only_first_block import with_first_block_named
 from .other_inputs import with_change_named
 from .outcome import (
     Outcome,

@@ -11,13 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...checking import to_numpy
+from ...checking.tolerance import tolerance_for
 from ...checking.verdict import Verdict
 from ...integers import ceil_div
 from ..authoring import kinds
 from ..authoring.spec import KernelExercise
 from .trials import Trial
 
-OFF = 1e-2  # of the largest number: what differs by less may be rounding
 MOST_RIGHT = 0.1  # of the elements outside the first block, which are right by chance
 ASKED = (
     "Right is exactly what block (0, 0) computes, too: does each index of each array have the "
@@ -38,9 +39,9 @@ def with_first_block_named(
     expected = np.asarray(exercise.expected(trial.given(exercise))[wrong.name])
     if expected.ndim != 2 or not np.isfinite(expected).all():
         return wrong
-    got = arrays_of(trial)[wrong.name].reshape(expected.shape)
-    with np.errstate(invalid="ignore"):
-        right = np.abs(got - expected) <= OFF * np.abs(expected).max()
+    got, roundoff = to_numpy(arrays_of(trial)[wrong.name].reshape(expected.shape))
+    tolerance = tolerance_for(expected, roundoff, exercise.reduction(trial.size))
+    right = ~tolerance.wrong(got, expected)
     down, across = _leading(right[:, 0]), _leading(right[0])
     if not down or not across or not right[:down, :across].all():
         return wrong
