@@ -1,6 +1,6 @@
 def coalesced_layouts(tile, by_rows, threads, element):
     """(thread shape, thread stride, value shape, value stride) of a tiled copy."""
-    # TODO: 16 bytes of neighbours a thread, and neighbouring threads behind one another
+    # TODO: 16 bytes of neighbours per thread, and the next thread takes the next 16 bytes
     # SOLUTION
     count = 16 // element
     along = tile[1] if by_rows else tile[0]

@@ -1,5 +1,5 @@
-// y[i] = four numbers a thread of x, moved: a block of one warp takes 128 floats, a thread four that are
-// neighbours in x and 32 apart in y. n is a multiple of 128.
+// Moves x to y in another order: a block of one warp takes 128 floats, and a thread takes four that
+// are neighbours in x and 32 apart in y. n is a multiple of 128.
 // grid (n / 128), block (32), dynamic shared 0
 extern "C" __global__ void move_by_pieces(const float* x, float* y)
 {

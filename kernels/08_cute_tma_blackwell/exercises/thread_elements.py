@@ -1,7 +1,7 @@
 def thread_elements(tile, threads, by, thread):
-    """The places (row, column) in the tile that local_partition gives ``thread``, a list."""
-    # TODO: where is the thread in the layout threads:by? Then all that lies a whole arrangement of
-    # threads further down or across
+    """The positions (row, column) in the tile that local_partition gives ``thread``, a list."""
+    # TODO: where is the thread in the layout threads:by? It also has every position that is whole
+    # arrangements of threads further down or across
     # SOLUTION
     row = next(
         i for i in range(threads[0]) for j in range(threads[1]) if i * by[0] + j * by[1] == thread

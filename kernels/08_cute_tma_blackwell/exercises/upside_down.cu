@@ -12,8 +12,8 @@ extern "C" __global__ void upside_down(const __grid_constant__ TensorMap x, floa
     __shared__ unsigned long long arrived;
     const int first_row = blockIdx.y * 8, first_column = blockIdx.x * 32;
     // TODO: one thread makes the barrier, expects the bytes and starts
-    // tma_load(shared_address(tile), &x, column, row, shared_address(&arrived)); then everybody
-    // waits for the box
+    // tma_load(shared_address(tile), &x, column, row, shared_address(&arrived)); then all threads
+    // wait for the box
     // SOLUTION
     if (threadIdx.x == 0) {
         mbarrier_init(shared_address(&arrived), 1);
