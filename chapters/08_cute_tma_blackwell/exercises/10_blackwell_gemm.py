@@ -412,7 +412,7 @@ NEXT_BLOCK = KernelExercise(
     inputs=bytes_to_look_up,
     reference=lambda given: {"y": given["table"][given["x"]]},
     launch=lambda n: Launch((-(-n // 1024),), (256,)),
-    small=(12 * 1024, 2500, 1),
+    small=(12_188, 2500, 1),
     worked=Worked(why_not="the table has 256 numbers"),
     full=1 << 24,
     exact=True,
@@ -427,7 +427,7 @@ NEXT_BLOCK = KernelExercise(
             "clusterlaunchcontrol.try_cancel",
             at_least=12,
             advice="A block that runs asks again and again, until a request is refused.",
-            size=12 * 1024,
+            size=12_188,
         ),
     ),
 )
