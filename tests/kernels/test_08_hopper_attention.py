@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from course_utils import cp
-from course_utils.benchmarks.cases.hopper_attention import CHAPTER, attention_call
+from course_utils.benchmarks.cases.hopper_attention import (
+    CHAPTER,
+    attention_call,
+    backward_calls,
+    dq_sums,
+)
 from course_utils.benchmarks.cases.pytorch_extensions.attention import attention
 from course_utils.benchmarks.harness.arrays import double, normal
 from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16
@@ -58,6 +63,24 @@ def test_the_counter_of_works_is_0_again_after_a_launch():
         found.append(cp.asnumpy(o).copy())
         assert int(taken[0]) == 0
     assert np.array_equal(*found) and not (found[0] == 0xFFFF).any()
+
+
+def test_the_backward_pass_can_run_again_as_it_left_its_sums_and_counter():
+    """Three blocks take four works. The sums of dQ need not be zeros, the counter is 0 again."""
+    shape = 1, 3, 4, 64
+    q, k, v, do = (to_bf16(normal(shape, seed)) for seed in range(4))
+    o, lse = cp.empty_like(q), cp.empty((1, 4, 3), cp.float32)
+    attention_call("attention_hopper", q, k, v, o, lse, BN=64)()
+    gradients, found = cp.empty((3, *shape), np.uint16), []
+    calls = backward_calls((q, k, v, o, do, lse), dq_sums(shape), tuple(gradients))
+    (taken,) = (x for x in calls[1].args if getattr(x, "dtype", None) == np.int32 and x.shape)
+    for _ in range(2):
+        gradients.fill(0xFFFF)
+        for call in calls:
+            call()
+        found.append(cp.asnumpy(from_bf16(gradients)).astype(np.float64))
+        assert int(taken[0]) == 0
+    assert np.allclose(*found, rtol=2**-7, atol=2**-10)
 
 
 @pytest.mark.parametrize("causal", [False, True])
