@@ -1,12 +1,14 @@
 // Reads a picture in the format P2 and prints it blurred. A program with main, from the empty cell.
 //
 // Input: the word P2, then width, height and the largest value, then width * height numbers, row by
-// row. Words are separated by blanks or ends of lines. A # begins a comment, up to the end of its line.
-// Width and height are from 1 to 1000, the largest value from 1 to 65535, a number from 0 to that.
+// row. Words are separated by blanks or ends of lines. A # begins a comment, up to the end of its
+// line. Width and height are from 1 to 1000, the largest value from 1 to 65535, a number from 0 to
+// that. Each is written in one to seven digits and nothing else.
 //
 // Output: "P2", "width height" and "largest", each on its line, then the rows, a line each, with one
 // blank between two numbers. Each is the mean of the up to nine pixels around and at its place that
-// exist, rounded down. Anything else as input: print "not a picture" alone.
+// exist, rounded down. Anything else as input: print "not a picture" alone. main returns 0 in both
+// cases.
 
 // TODO: the whole program. Free what you allocate, whatever the input
 // SOLUTION
