@@ -110,7 +110,7 @@ def _counts(
     """The answer's counts and our solution's. None if the answer can't be counted today, as after a
     change of the exercise."""
     size = exercise.small[0]
-    key = f"{exercise.id} {_digest(source, exercise.solution, repr(size))}"
+    key = f"{exercise.id} {_digest(source, exercise.solution, repr(size), *COUNTED)}"
     if key not in known:
         said(f"counting {exercise.id}")
         try:

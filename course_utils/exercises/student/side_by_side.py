@@ -23,6 +23,7 @@ COUNTED = {  # the numbers of a launch that are shown, by their label
         "global_store_sectors",
         "global_atomic_sectors",
     ),
+    "bytes by TMA": ("bulk_global_load_bytes", "bulk_global_store_bytes"),
     "wavefronts of shared memory": (
         "shared_load_wavefronts",
         "shared_store_wavefronts",
