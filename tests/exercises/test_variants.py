@@ -58,7 +58,10 @@ def test_a_variant_is_proved_like_any_exercise(name, seed):
 @pytest.mark.parametrize("name", IDS)
 def test_the_courses_own_answer_is_wrong_for_a_variant(name):
     variant = drawn(find(name), "2027")
-    assert not run_source(variant, find(name).solution).passed
+    outcome = run_source(variant, find(name).solution)
+    assert not outcome.passed
+    if outcome.kind == "wrong name":
+        assert f'your class has others: reset("{name}")' in str(outcome)
     assert run_source(variant, find(name).starter).kind == "not started"
 
 

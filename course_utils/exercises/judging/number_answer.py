@@ -6,7 +6,7 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,7 @@ def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
     missing = [name for name in exercise.asks if name not in given]
     if missing:
         message = f"there is no line that begins with {missing[0]} = "
-        return simple(kinds.WRONG_NAME, message)
+        return simple(kinds.WRONG_NAME, message, hint=_of_another_class(exercise, given))
     for name, right in exercise.counted(exercise).items():
         value = given[name]
         if value is not None and not math.isfinite(value):
@@ -89,6 +89,16 @@ def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
     numbers = ", ".join(f"{name} = {given[name]:.12g}" for name in exercise.asks)
     message = f"{exercise.id} is right: the emulator counts {numbers}."
     return simple(kinds.PASS, message, hint=f'solution("{exercise.id}") explains the numbers.')
+
+
+def _of_another_class(exercise: NumberExercise, given: Mapping[str, Any]) -> str:
+    """What to do with an answer to the course's own numbers, where a class has others."""
+    if exercise.own is None or not exercise.own.asks.keys() <= given.keys():
+        return ""
+    return (
+        "These are the course's own numbers, and your class has others: "
+        f'reset("{exercise.id}") brings its starter.'
+    )
 
 
 def assignments(source: str) -> dict[str, float | None]:
