@@ -82,8 +82,8 @@ def test_longer_texts_are_replaced_first_and_none_twice():
 
 
 @pytest.mark.parametrize("seed", ["a b", "a/b/c", "x" * 70, "a\nb"])
-def test_a_text_that_is_no_seed_is_refused(seed):
-    with pytest.raises(LessonError, match="is no seed"):
+def test_a_text_that_isnt_a_seed_is_refused(seed):
+    with pytest.raises(LessonError, match="isn't a seed"):
         drawn(find(ID), seed)
 
 

@@ -104,7 +104,7 @@ HYPOTENUSE = KernelExercise(
 
 
 def traffic(n: int) -> dict[str, Ask]:
-    """What is asked about a launch of n temperatures."""
+    """The questions about a launch of n temperatures."""
     threads = BLOCK * ceil_div(n, BLOCK)
     floats_alone = "That is the number of floats. How many bytes does a float of 32 bits have?"
     without = f"{threads} threads are launched, but the last {threads - n} have no element"

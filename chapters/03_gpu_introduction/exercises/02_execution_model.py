@@ -62,7 +62,7 @@ WARP_AND_LANE = KernelExercise(
 def warps_of(
     even: tuple[int, int], uneven: tuple[int, int], wasteful: tuple[int, int]
 ) -> dict[str, Ask]:
-    """What is asked about three launches, each of so many blocks and threads."""
+    """The questions about three launches, each of so many blocks and threads."""
     blocks, threads = uneven
     few, lanes = wasteful
     return {
@@ -153,7 +153,7 @@ WAVES = PythonExercise(
 
 
 def passes_of(threads: int, border: int) -> dict[str, Ask]:
-    """What is asked about three ways in which the threads of a block choose."""
+    """The questions about three ways in which the threads of a block choose."""
     warps = threads // 32
     return {
         "every_other": Ask(

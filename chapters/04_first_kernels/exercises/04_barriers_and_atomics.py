@@ -509,7 +509,7 @@ HIGHEST = KernelExercise(
 
 
 def atomics_of(n: int, large: int) -> dict[str, Ask]:
-    """What is asked about two launches, of n and of ``large`` integers."""
+    """The questions about two launches, of n and of ``large`` integers."""
     blocks = ceil_div(n, BLOCK)
     threads = blocks * BLOCK
     last_one = "Round up: the last block is there too, though it is only partly full."

@@ -32,7 +32,7 @@ PARTS = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 6: "a sixth"}
 
 
 def sectors_of(near: int, far: int) -> dict[str, Ask]:
-    """What is asked about three strides: 1, one below 8, and one from 8 on."""
+    """The questions about three strides: 1, one below 8, and one from 8 on."""
     apart = f"Two neighbours are {4 * near} bytes apart: "
     return {
         "neighbours": Ask(
@@ -151,7 +151,7 @@ COUNTED = {2: "Two", 4: "Four", 8: "Eight", 16: "Sixteen"}
 
 
 def wavefronts_of(even: int, longer: int, odd: int) -> dict[str, Ask]:
-    """What is asked about four strides, of which the last is 0."""
+    """The questions about four strides, of which the last is 0."""
     banks, again = 32 // math.gcd(even, 32), 32 // math.gcd(longer, 32)
     word = longer * again
     return {

@@ -30,7 +30,7 @@ from course_utils.exercises.authoring.worked import Worked
 
 
 def counters_of(n: int, shift: int) -> dict[str, Ask]:
-    """What is asked about n elements, a multiple of 32 and 8 more, and about a shift below 8."""
+    """The questions about n elements, a multiple of 32 and 8 more, and about a shift below 8."""
     full = n // 32
     warps = full + 1
     return {

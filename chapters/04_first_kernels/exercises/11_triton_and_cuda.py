@@ -25,7 +25,7 @@ LANES = {3: "three", 5: "five", 6: "six", 10: "ten", 20: "twenty"}
 
 
 def programs_of(n: int, some: int) -> dict[str, Ask]:
-    """What is asked about launches of n, of 1024 and of ``some`` elements: 512 and a few more."""
+    """The questions about launches of n, of 1024 and of ``some`` elements: 512 and a few more."""
     return {
         "programs": Ask(
             f"n = {n:,}: programs",

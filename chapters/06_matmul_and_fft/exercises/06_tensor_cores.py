@@ -68,9 +68,9 @@ def ones_at(row: int, k: int, column: int) -> Callable[[np.random.Generator, int
 
 
 def other_places(row: int, k: int, column: int) -> dict[str, Any]:
-    """What a class is asked about other elements of the lower half of A, and of its right half."""
+    """A class's questions, about other elements of the lower half of A, and of its right half."""
     same = f"There are only 32 lanes: row {row} belongs to the same lanes as row {row - 8}."
-    anew = f"Pairs begin anew at k = 8: k = {k} is in pair {(k - 8) // 2}, from 0."
+    anew = f"Pairs begin again at k = 8: k = {k} is in pair {(k - 8) // 2}, from 0."
     lower = f"Row {row} is in the lower half, and column {k} is in the right half."
     inside, pair = row - 8, (k - 8) // 2
     return {

@@ -37,10 +37,10 @@ ORDINALS |= {8: "eighth", 9: "ninth", 10: "tenth", 12: "twelfth", 16: "sixteenth
 
 @dataclass(frozen=True)
 class Varied:
-    """What a seed may change. ``values`` has for each name the course's own value, then the others
-    that may be drawn. ``fields(**values)`` are the spec's fields that follow from them. Each of
-    ``texts`` is a part of the page or of the solution's file, with values in braces; ``words`` has
-    more names for it, which follow from the values."""
+    """The values that a seed may change. ``values`` has for each name the course's own value, then
+    the others that may be drawn. ``fields(**values)`` are the spec's fields that follow from them.
+    Each of ``texts`` is a part of the page or of the solution's file, with values in braces.
+    ``words`` has more names for them, which follow from the values."""
 
     values: Mapping[str, tuple[Any, ...]]
     fields: Callable[..., Mapping[str, Any]]
@@ -72,8 +72,8 @@ class Varied:
 
 
 def replaced(text: str, changes: Changes) -> str:
-    """``text`` with each old part replaced by its new one, the longer ones first, and none in what
-    another has brought."""
+    """``text`` with each old part replaced by its new one, the longer ones first. New parts stay as
+    they are."""
     if not changes:
         return text
     new = dict(changes)
@@ -84,12 +84,12 @@ def replaced(text: str, changes: Changes) -> str:
 def drawn(exercise: Exercise, seed: str) -> Exercise:
     """The variant of ``exercise`` for a class with this seed, or for one student of it
     (``"2027/ana"``). ``exercise`` itself for no seed, or if it has no variants. Raises LessonError
-    for a text that is no seed."""
+    for a text that isn't a seed."""
     if not seed:
         return exercise
     if not A_SEED.fullmatch(seed):
         raise LessonError(
-            f"{seed[:60]!r} is no seed: take letters and digits, as in --seed autumn2027."
+            f"{seed[:60]!r} isn't a seed: take letters and digits, as in --seed autumn2027."
         )
     if exercise.varied is None:
         return exercise

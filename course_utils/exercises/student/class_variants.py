@@ -52,7 +52,7 @@ def write_variants(seed: str, file: Path | None = None) -> Iterator[str]:
     notebooks to its numbers. Yields a line for each notebook that changed.
 
     An answer stays as it is, and so does every other cell with its outputs. Raises LessonError for
-    a text that is no seed, and for a notebook that can't be read.
+    a text that isn't a seed, and for a notebook that can't be read.
     """
     file = file or SEED
     before = class_seed(file)
@@ -76,7 +76,7 @@ def write_variants(seed: str, file: Path | None = None) -> Iterator[str]:
 
 def numbers_to_gift(paths: Iterable[Path], seed: str) -> str:
     """The predictions of these notebooks as GIFT's questions for a number, with the numbers of
-    ``seed``; "" if they have none."""
+    ``seed``. They may have none, and then it's ""."""
     books = {notebook_name(path) for path in paths}
     parts: list[str] = []
     for exercise in varied_exercises():
@@ -96,8 +96,8 @@ def numbers_to_gift(paths: Iterable[Path], seed: str) -> str:
 def _rewritten(
     path: Path, pairs: list[tuple[BaseExercise, BaseExercise]]
 ) -> tuple[str, list[str], list[str]]:
-    """The notebook's new text, or "" if nothing changes; the exercises that changed; and those of
-    them whose cell holds an answer, which stays."""
+    """The notebook's new text, or "" if nothing changes, then the exercises that changed, and among
+    them the ones whose cell holds an answer, which stays."""
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         cells = {tag: cell for cell in notebook["cells"] for tag in _tags(cell)}
