@@ -17,6 +17,7 @@ from ..experiments import (
     cooperation,
     cudnn_engines,
     cute_dsl,
+    cutlass_builder,
     execution,
     hardware,
     lies,
@@ -150,6 +151,12 @@ PRODUCERS = (
         cute_dsl.measure,
         partial(hashes, cute_dsl.SOURCES),
         on_request=True,
+    ),
+    Producer(
+        "cutlass",
+        "chapter 08's kernels in CuTe beside those by hand, and CUTLASS's builder beside ours",
+        cutlass_builder.measure,
+        partial(hashes, cutlass_builder.FILES),
     ),
     Producer(
         "mnist_step",
