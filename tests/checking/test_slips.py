@@ -66,6 +66,13 @@ CASES = {
         Slip.WRAPPED,
         "16 bits",
     ),
+    "kept in 16 bits, and 8 would do": (
+        np.array([6, 7]),
+        np.array([65542, 65543]),
+        kinds.WRONG,
+        Slip.WRAPPED,
+        "16 bits",
+    ),
     "a maximum from 0": (np.maximum(VECTOR, 0), VECTOR, kinds.WRONG, Slip.NEUTRAL, "maximum"),
     "a minimum from 0": (np.minimum(VECTOR, 0), VECTOR, kinds.WRONG, Slip.NEUTRAL, "minimum"),
     "zeros": (edited(VECTOR, slice(3, 30, 4), 0), VECTOR, kinds.WRONG, Slip.ZEROS, "7 wrong"),

@@ -19,6 +19,7 @@ from course_utils.emulator import (
     KernelFault,
     Options,
 )
+from course_utils.emulator.instructions.tcgen05_tiles import SharedTile
 from course_utils.launching.modules import load
 
 U32 = np.uint32
@@ -609,3 +610,13 @@ if (threadIdx.x >= 32) { alloc(&a, 32); relinquish(); }
 sync();
 if (threadIdx.x >= 32) dealloc(a, 32);"""
     assert run("int n", body, 1, 40, (np.int32(1),)).findings == []
+
+
+@pytest.mark.parametrize(
+    "mode, start, whole",
+    [(2, 1024 + 96, True), (2, 1024 + 128, False), (4, 512, True), (6, 128, False), (0, 128, True)],
+)
+def test_a_swizzled_tile_starts_where_its_swizzle_begins_anew(mode, start, whole):
+    found = SharedTile.of(mode << 61 | 1 << 46 | start >> 4)
+    assert isinstance(found, SharedTile) == whole
+    assert whole or "__align__(1024)" in found

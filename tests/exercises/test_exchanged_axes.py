@@ -50,3 +50,12 @@ def test_a_missing_last_column_is_no_missing_block_index():
     wrong = exercise.solution.replace("column < N", "column < N - 1")
     verdict = run_source(exercise, wrong).verdict
     assert not verdict.passed and "what block (0, 0)" not in verdict.hint
+
+
+def test_x_and_z_of_a_grid_are_told_apart_too():
+    exercise = find("04.batched_matmul")
+    swapped = re.sub(
+        r"blockIdx\.([xz])", lambda m: "blockIdx." + "zx"[m[1] == "z"], exercise.solution
+    )
+    verdict = str(run_source(exercise, swapped))
+    assert "If x and z of the grid are exchanged in the launch" in verdict, verdict

@@ -85,3 +85,10 @@ def test_an_index_of_16_bits_is_tried_past_what_it_counts():
     outcome = run_source(plate, short)
     assert not outcome.passed
     assert "rows = 257, columns = 257" in str(outcome), outcome
+
+
+def test_a_type_of_16_bits_is_named_where_an_input_is_longer():
+    exercise = find("07.online_softmax")
+    place = "(first + j) * kColumns + lane"
+    verdict = str(run_source(exercise, changed(exercise, place, f"(unsigned short)({place})")))
+    assert "integers of 16 bits (short), and V has 65,696 elements" in verdict, verdict

@@ -103,7 +103,7 @@ def wrapped(e: Evidence) -> tuple[str, Slip] | None:
     if e.actual.dtype.kind not in "iu" or e.expected.dtype.kind not in "iu":
         return None
     found, wanted = e.actual[e.wrong].astype(object), e.expected[e.wrong].astype(object)
-    for bits in WIDTHS:
+    for bits in reversed(WIDTHS):  # a remainder of the widest is one of the others, too
         if len(found) < 2 and bits == 8:
             continue
         size = 1 << bits

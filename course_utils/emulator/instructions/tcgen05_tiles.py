@@ -145,6 +145,12 @@ class SharedTile:
         if descriptor >> 52 & 1:
             return "with an absolute leading dimension (bit 52), which sm_100a does not have"
         start, leading, stride = ((descriptor >> bit & 0x3FFF) << 4 for bit in (0, 16, 32))
+        if start >> 7 & (SPANS[mode] // 16 - 1):
+            return (
+                f"of a tile that starts at byte {start} of shared memory: its swizzle begins anew "
+                f"at multiples of {8 * SPANS[mode]} bytes, and the tile must start in the first "
+                f"{SPANS[mode]} bytes after one, so declare it __align__(1024)"
+            )
         return SharedTile(start, leading, stride, mode)
 
     def chunks(self, size: int, k: int, per: int, mn_major: bool, count: int = 2) -> np.ndarray:

@@ -200,8 +200,8 @@ def _start_swizzles(
     text = (
         f"Misaligned tile: {where(thread, block)} multiplies at {i.location} a tile with a swizzle "
         f"of {span[which]} bytes, which starts at byte {starts[which]} of shared memory. The "
-        f"swizzle begins anew at multiples of {8 * span[which]} bytes, and a tile must start in the "
-        f"first {span[which]} bytes after one."
+        f"swizzle begins anew at multiples of {8 * span[which]} bytes, and a tile must start in "
+        f"the first {span[which]} bytes after one."
     )
     cause = Cause.TILE_MISALIGNED
     raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block, cause=cause))

@@ -7,6 +7,7 @@ with x and y of the launch exchanged too, the mistake is undone and the result i
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ...checking.error_kinds import Slip
@@ -22,6 +23,15 @@ from .trials import Trial
 ABOUT = (kinds.WRONG, kinds.EDGES, kinds.PARTLY_WRITTEN, kinds.FIRST_BLOCK, kinds.OUT_OF_BOUNDS)
 
 
+EXCHANGES = (
+    (("grid",), (0, 1)),
+    (("block",), (0, 1)),
+    (("grid", "block"), (0, 1)),
+    (("grid",), (0, 2)),
+    (("grid",), (1, 2)),
+)
+
+
 def with_exchange_named(
     exercise: KernelExercise, module: Module, wrong: Verdict, trial: Trial
 ) -> Verdict:
@@ -30,18 +40,13 @@ def with_exchange_named(
     if wrong.kind not in ABOUT or wrong.slip is Slip.XY_SWAPPED:
         return wrong
     launches = trial.launches(exercise)
-    for words, grid, block in (
-        ("the grid", True, False),
-        ("the block", False, True),
-        ("the grid and the block", True, True),
-    ):
-        others = tuple(_exchanged(launch, grid, block) for launch in launches)
-        differ = all(
-            (a.grid != b.grid) == grid and (a.block != b.block) == block
-            for a, b in zip(launches, others, strict=True)
-        )
-        if differ and _is_right(exercise, module, trial, others):
-            fact = f"If x and y of {words} are exchanged in the launch, the result is right."
+    for of, axes in EXCHANGES:
+        others = tuple(_exchanged(launch, of, axes) for launch in launches)
+        if others != launches and _is_right(exercise, module, trial, others):
+            fact = (
+                f"If {' and '.join('xyz'[at] for at in axes)} of the {' and the '.join(of)} are "
+                "exchanged in the launch, the result is right."
+            )
             message = "\n  ".join([wrong.message, fact])
             return replace(wrong, message=message, slip=Slip.XY_SWAPPED, hint=_step(exercise))
     return wrong
@@ -56,17 +61,21 @@ def _step(exercise: KernelExercise) -> str:
     )
 
 
-def _exchanged(launch: Launch, grid: bool, block: bool) -> Launch:
-    return replace(
-        launch,
-        grid=_swapped(launch.grid) if grid else launch.grid,
-        block=_swapped(launch.block) if block else launch.block,
-    )
+def _exchanged(launch: Launch, of: Sequence[str], axes: tuple[int, int]) -> Launch:
+    """``launch`` with two axes of its grid, its block or both exchanged, the same one where they
+    are equal or aren't there."""
+    grid = _swapped(launch.grid, axes) if "grid" in of else launch.grid
+    block = _swapped(launch.block, axes) if "block" in of else launch.block
+    changed = ("grid" in of) == (grid != launch.grid) and ("block" in of) == (block != launch.block)
+    return replace(launch, grid=grid, block=block) if changed else launch
 
 
-def _swapped(extents: tuple[int, ...]) -> tuple[int, ...]:
-    x, y, *rest = (*extents, 1) if len(extents) == 1 else extents
-    return (y, x, *rest) if x != y and len(extents) > 1 else extents
+def _swapped(extents: tuple[int, ...], axes: tuple[int, int]) -> tuple[int, ...]:
+    if len(extents) <= max(axes):
+        return extents
+    found = list(extents)
+    found[axes[0]], found[axes[1]] = found[axes[1]], found[axes[0]]
+    return tuple(found)
 
 
 def _is_right(
@@ -81,4 +90,4 @@ def _is_right(
     )
     if run.fault is not None or run.findings:
         return False
-    return compared(exercise, run.arrays, run.before, given, trial.size, False).passed
+    return compared(exercise, run.arrays, run.before, given, trial.size).passed

@@ -57,7 +57,7 @@ from .outcome import (
     with_context,
 )
 from .outside_index import guard_and_index, in_dimensions, narrow_index
-from .own_limits import note, right_there, trials_past_limits
+from .own_limits import narrow_types, note, right_there, trials_past_limits
 from .patience import exceeded_budget, slow_or_endless
 from .trials import Trial
 from .worked_case import case_rows, worked_trial
@@ -162,6 +162,8 @@ def _try_everything(
         wrong = with_case(exercise, wrong, trial, attempt, fixed.right_by_hand)
         wrong = with_exchange_named(exercise, module, wrong, trial)
         wrong = with_first_block_named(exercise, wrong, trial, arrays_of)
+        if fact := narrow_types(exercise, source, trial.given(exercise)):
+            wrong = replace(wrong, message=f"{wrong.message}\n  {fact}")
         untouched = exercise.is_untouched(source)  # the mistake of a hunt stays to be found
         return wrong if untouched else with_change_named(exercise, wrong, trial, arrays_of)
 

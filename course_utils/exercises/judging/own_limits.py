@@ -14,6 +14,9 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import gcd, prod
+from typing import Any
+
+import numpy as np
 
 from ...compiling.signature import strip_comments
 from ..authoring import emulated_runs
@@ -28,6 +31,7 @@ SEED = 3  # of the inputs as they are given, at the longest sizes
 FEW = 5000  # extents up to here are made four times as long, and longer ones twice
 WARP = 32
 PAST_SHORT = 1 << 16
+MOST_THREADS = 300_000  # of a launch that is tried for one long extent
 NUMBER = re.compile(r"(?<![\w.])(?:0[xX][0-9a-fA-F]+|\d+)(?=[uUlL]*(?![\w.]))")
 ARRAY = re.compile(r"\b\w+\s*((?:\[[^\]\[]+\]\s*)+)[;=,]")
 PRODUCT = re.compile(r"(?<![\w.])\w+(?:\s*(?:\*|<<)\s*\w+)+(?![\w.])")
@@ -44,8 +48,27 @@ def trials_past_limits(exercise: KernelExercise, source: str) -> Iterator[Trial]
     for at in endless if own_constants(exercise, source) else ():
         if trial := _past(exercise, sizes, at, source):
             yield trial
-    if SHORT.search(strip_comments(source)) and not SHORT.search(exercise.solution):
+    if _narrow(exercise, source):
         yield from _past_shorts(exercise, sizes, endless)
+
+
+def _narrow(exercise: KernelExercise, source: str) -> str:
+    """The type of 16 bits that ``source`` has and the solution hasn't, "" without one."""
+    found = SHORT.search(strip_comments(source))
+    return "" if found is None or SHORT.search(exercise.solution) else found[0]
+
+
+def narrow_types(exercise: KernelExercise, source: str, given: Mapping[str, Any]) -> str:
+    """``Your code has integers of 16 bits (short), and V has 65,696 elements.``, "" for inputs that
+    such an integer can count, and for an answer without one."""
+    written = _narrow(exercise, source)
+    sizes = {name: int(np.prod(np.shape(x))) for name, x in given.items() if np.ndim(x)}
+    name = max(sizes, key=sizes.__getitem__, default="")
+    if not written or not name or sizes[name] < PAST_SHORT // 2:
+        return ""
+    return (
+        f"Your code has integers of 16 bits ({written}), and {name} has {sizes[name]:,} elements."
+    )
 
 
 def own_constants(exercise: KernelExercise, source: str) -> set[int]:
@@ -102,7 +125,7 @@ def right_there(exercise: KernelExercise, trial: Trial) -> bool:
     run = emulated_runs.run(exercise, module, given, trial.size, trial.seed, launches=launches)
     if run.fault is not None or run.findings:
         return False
-    return compared(exercise, run.arrays, run.before, given, trial.size, False).passed
+    return compared(exercise, run.arrays, run.before, given, trial.size).passed
 
 
 def _past(exercise: KernelExercise, sizes: Sizes, at: int, source: str) -> Trial | None:
@@ -132,14 +155,22 @@ def _fits(launch: Launch) -> bool:
 
 
 def _past_shorts(exercise: KernelExercise, sizes: Sizes, endless: list[int]) -> Iterator[Trial]:
-    """Trials of two extents whose product is past what 16 bits count, where none of the fixed
-    sizes is."""
+    """Trials of one extent, and of two by their product, that are past what 16 bits count."""
+    for at in endless:
+        step = gcd(*sizes.extents[at])
+        short = sizes.short()
+        size = sizes.of((*short[:at], -(-(PAST_SHORT + 7) // step) * step, *short[at + 1 :]))
+        launches = exercise.launches(size)
+        threads = sum(prod(launch.grid) * prod(launch.block) for launch in launches)
+        if sizes.most()[at] < PAST_SHORT and threads <= MOST_THREADS and all(map(_fits, launches)):
+            times = -(-PAST_SHORT // sizes.most()[at])
+            yield Trial(size, SEED, past="It has integers of 16 bits.", longer=min(times, 8))
     for pair in combinations(endless, 2):
-        short = list(sizes.short())
+        square = list(sizes.short())
         for at in pair:
             step = gcd(*sizes.extents[at])
-            short[at] = -(-257 // step) * step
-        size = sizes.of(tuple(short))
+            square[at] = -(-257 // step) * step
+        size = sizes.of(tuple(square))
         most = min(sizes.most()[at] for at in pair)
         if most >= 16:
             yield Trial(size, SEED, past="It has integers of 16 bits.", longer=-(-257 // most))
