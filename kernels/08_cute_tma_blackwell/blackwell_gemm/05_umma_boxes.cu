@@ -2,8 +2,8 @@
 // multiples of 8. The tensor maps of A, B and D have boxes of 128 x 64, BN / 2 x 64 and 32 x 64 and
 // a swizzle of 128 bytes.
 // Adds to umma_persistent an epilogue by TMA: a warp fetches 64 columns of its rows, writes them as
-// bf16 into a swizzled box in shared memory, and one lane stores the box. The accumulator is free
-// once the last column has been fetched, while boxes are still on their way. BN is a multiple of 64.
+// bf16 into a swizzled box in shared memory, and one lane stores the box. The accumulator is
+// freed while the last boxes are still on their way. BN is a multiple of 64.
 // Limit: a pair takes every pairs-th tile, even if others are ahead of it. No GPU has run it.
 // grid (2 * pairs), block (192), dynamic shared STAGES * (128 + BN / 2) * 128 + 8 * kBoxBytes
 

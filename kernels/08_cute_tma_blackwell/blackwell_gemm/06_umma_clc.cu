@@ -27,17 +27,17 @@ constexpr int kABytes = kRows * 128, kStage = kABytes + BN / 2 * 128; // bytes i
 constexpr int kLoader = 4, kMultiplier = 5;                           // warps, and 0 to 3 store
 constexpr int kReaders = 11; // of an answer: two loaders, one multiplier, eight storing warps
 
-// Answers to requests for tiles, two that take turns. `full` and `read` are the first of two
-// mbarriers each. A phase of `full` ends when an answer has come to this block, a phase of the even
-// block's `read` when all readers have it.
+// Answers to requests for tiles, two that take turns. `answered` and `read` are the first of
+// two mbarriers each. A phase of `answered` ends when an answer has come to this block, a phase of
+// the even block's `read` when all readers have it.
 struct Answers {
-    unsigned words, full, read;
+    unsigned words, answered, read;
 
     // The tile of answer number `turn`, or -1 if no pair was left to cancel. One lane calls it.
     __device__ int next(int turn) const
     {
         const int slot = turn % 2;
-        mbarrier_wait(full + 8 * slot, turn / 2 % 2);
+        mbarrier_wait(answered + 8 * slot, turn / 2 % 2);
         const int block = cancelled_block(words + 16 * slot);
         writes_are_ready(); // and the read comes before the answer that overwrites it
         mbarrier_arrive_there(address_in_block(read + 8 * slot, 0));
@@ -67,7 +67,7 @@ extern "C" __global__ void __cluster_dims__(2) __launch_bounds__(192)
             mbarrier_init(shared_address(&freed[part]), 8); // the storing warps of both blocks
         }
         for (int slot = 0; slot < 2; ++slot) {
-            mbarrier_init(answers.full + 8 * slot, 1);
+            mbarrier_init(answers.answered + 8 * slot, 1);
             mbarrier_init(answers.read + 8 * slot, kReaders); // used in the even block
         }
         mbarriers_are_ready();
@@ -88,9 +88,9 @@ extern "C" __global__ void __cluster_dims__(2) __launch_bounds__(192)
             if (rank == 0) {
                 mbarrier_wait(answers.read + 8 * slot, turn / 2 % 2 ^ 1);
             }
-            mbarrier_expect(answers.full + 8 * slot, 16);
+            mbarrier_expect(answers.answered + 8 * slot, 16);
             if (rank == 0) {
-                ask_for_cluster(answers.words + 16 * slot, answers.full + 8 * slot);
+                ask_for_cluster(answers.words + 16 * slot, answers.answered + 8 * slot);
             }
             const int row = tile % tiles_down * 2 * kRows + rank * kRows;
             const int column = tile / tiles_down * BN + rank * BN / 2;
