@@ -127,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
             to_factors(p, s);
         }
         if (group == 0) {
-            wait_for_turn(0); // the last turn, which no group takes
+            wait_for_turn(0); // the last turn, which nobody takes
         }
         const int last = STAGES + (tiles - 1) % STAGES;
         arrived(last, tiles - 1);

@@ -106,7 +106,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
         mbarriers_are_ready();
     }
     __syncthreads();
-    if (CLUSTER > 1) { // no block reaches for another's barriers before
+    if (CLUSTER > 1) { // nobody reaches for another block's barriers before
         cluster_arrive();
         cluster_wait();
     }
@@ -336,7 +336,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
         store(place, softmax, round);
         release_queries();
         if (group == 0) {
-            wait_for_turn(0); // the last turn, which no group takes
+            wait_for_turn(0); // the last turn, which nobody takes
         }
     }
     if (CLUSTER > 1) { // a block may be reached for until all are here
