@@ -2,7 +2,7 @@
 //
 // A thread owns one piece of 16 bytes of every row, the same columns always, so that its part of x
 // stays in registers. The rows of a block stream through shared memory, ROWS at a time and STAGES
-// deep; each thread copies its own pieces and reads only those: no thread waits for another.
+// deep; each thread copies its own pieces and reads only those: nobody waits for anybody else.
 
 #pragma once
 

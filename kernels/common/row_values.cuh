@@ -52,7 +52,7 @@ __device__ inline uint4 packed(const float (&values)[8])
 }
 
 // Store the 16 bytes of a row of `columns` elements that begin at `column`, as far as they exist;
-// the counterpart of load_row_16_bytes. It hints to the caches that no thread reads them soon.
+// the counterpart of load_row_16_bytes. The caches are told that nobody reads them soon.
 template <typename T>
 __device__ inline void store_row_16_bytes(T *row, int column, int columns, uint4 chunk)
 {
@@ -99,8 +99,8 @@ __device__ inline void store_values(T *row, const float (&part)[kGroups][kWidth<
     }
 }
 
-// The sum over the block's kThreads threads, in each of them, by way of `of_warp`, which no
-// other code uses until the block has met at another barrier. All threads call it.
+// The sum over the block's kThreads threads, in each of them, by way of `of_warp`, which nobody
+// else uses until the block has met at another barrier. All threads call it.
 template <int kThreads>
 __device__ inline float block_total(float value, float (&of_warp)[kThreads / kWarpSize])
 {

@@ -1,7 +1,7 @@
 // y[i] = 2 * x[i] + 1 for n ints, by a cluster of two blocks: block 0 doubles 32 numbers at a time
 // and leaves them in the shared memory of block 1, which adds 1 and stores them.
 // The idea: a block arrives at a barrier in the other block's memory. `full` is in block 1, `empty`
-// in block 0; no thread waits for the last arrival at `empty`, and it needs a block that is there.
+// in block 0; the last arrival at `empty` is waited for by nobody, and needs a block that is there.
 // Limit: latency. Takes any n; needs sm_90.
 // grid (2), block (32), dynamic shared 0
 

@@ -2,9 +2,9 @@
 // and y is N x K x OH x OW; zeros lie `pad` deep around x. Any shape, filter, stride and padding
 // with fewer than 2^31 elements a tensor (indices are int) and at most 65535 * 64 filters.
 // The idea: a matrix product. w is a matrix of K rows and C R S columns, one for each (channel,
-// tap); x becomes one of C R S rows and N OH OW columns, one for each pixel of y. That
-// matrix is never stored, since it would have R S copies of x. Each thread works out where an
-// element is in x as it loads its tile.
+// tap); x becomes one of C R S rows and N OH OW columns, one for each pixel of y. Nobody stores
+// that matrix: it would have R S copies of x. Each thread works out where an element lies in x as
+// it loads its tile.
 // Limit: three divisions for each element that is loaded, and a block loads nothing while it
 // multiplies.
 // grid (ceil(N OH OW / 64), ceil(K / 64)), block 256, dynamic shared 0

@@ -165,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll
         for (int part = 0; part < PARTS; ++part) {
             if (PARTS > 1) {
-                __syncthreads(); // no thread reads this memory any more
+                __syncthreads(); // nobody reads this memory any more
             }
 #pragma unroll
             for (int q = 0; q < 2; ++q) {

@@ -227,6 +227,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
             }
         }
         next += steps;
-        __syncthreads(); // the tiles and the count have been read
+        __syncthreads(); // nobody reads the tiles or the count any more
     }
 }

@@ -142,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     int y = threadIdx.x / 32, x = column + lane * 4; // of the four results the thread adds up
 #pragma unroll
     for (int first = 0; first < ROWS; first += kAtOnce) {
-        __syncthreads(); // the rings and the rows before have been read
+        __syncthreads(); // nobody reads the rings, or the rows before, any more
 #pragma unroll
         for (int i = 0; i < kAtOnce && first + i < ROWS; ++i) {
             shared[(warp * kAtOnce + i) * 32 + lane] = make_float4(

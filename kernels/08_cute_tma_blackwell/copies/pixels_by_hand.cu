@@ -2,7 +2,7 @@
 // becomes one of pixels of three neighbours. n is a multiple of 256; both begin at a multiple of 16
 // bytes.
 // The rung to compare with: cp.async from PTX. 16 bytes a thread go from global to shared memory past
-// its registers; the thread waits for its own, the block at the barrier for those of all.
+// its registers; the thread waits for its own, the block at the barrier for everybody's.
 // Limit: memory bandwidth.
 // grid (n / 256), block (192), dynamic shared 0
 

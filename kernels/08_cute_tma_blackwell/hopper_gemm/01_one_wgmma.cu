@@ -2,7 +2,7 @@
 // the N / 2 sums of each thread, in the order of its registers.
 // One warpgroup computes the first 16 STEPS columns of K, one wgmma each. `fields` is the matrix
 // descriptor of both tiles without its start address.
-// Limit: one product, and every thread waits for everything.
+// Limit: one product, and everybody waits for everything.
 // grid 1, block 128, dynamic shared 0
 
 #include "ptx.cuh"

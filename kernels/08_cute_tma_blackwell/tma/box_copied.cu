@@ -1,7 +1,7 @@
 // out = what one TMA load leaves in shared memory: ELEMENTS 32-bit words, in the order of their
 // addresses. The box begins at (column, row) of the matrix, which may lie outside of it; column is a
 // multiple of 16 bytes.
-// One thread starts the copy, and all threads wait for the bytes; the rest is for looking.
+// One thread starts the copy, and everybody waits for the bytes; the rest is for looking.
 // Limit: the latency of one copy.
 // grid 1, block (128), dynamic shared 0
 
