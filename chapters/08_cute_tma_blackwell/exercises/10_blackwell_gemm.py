@@ -429,5 +429,12 @@ NEXT_BLOCK = KernelExercise(
             advice="A block that runs asks again and again, until a request is refused.",
             size=12_188,
         ),
+        method.instructions(
+            "indices of cancelled blocks that are taken",
+            "clusterlaunchcontrol.query_cancel.get_first_ctaid",
+            at_least=9,
+            advice="Each granted request names the block whose numbers come next.",
+            size=12_188,
+        ),
     ),
 )
