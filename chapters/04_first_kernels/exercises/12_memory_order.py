@@ -95,8 +95,8 @@ RELAY = KernelExercise(
         ),
         strength(
             "fences of sequential consistency",
-            "Nobody compares the order of two different words here: memory_order_seq_cst, and its "
-            "fence, is more than a hand-over needs.",
+            "No thread compares the order of two different words here: memory_order_seq_cst, and "
+            "its fence, is more than a hand-over needs.",
             "sc",
         ),
         strength(

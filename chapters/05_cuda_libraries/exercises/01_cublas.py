@@ -308,7 +308,7 @@ SYRK_LOWER = KernelExercise(
             "FLOPs, over those of a whole square",
             lambda stats: stats.counts.flops_by_type.get("f32", 0) / (2 * 48 * 48 * 16),
             at_most=0.7,
-            advice="The elements above the diagonal are nobody's: return before their sum.",
+            advice="No thread owns the elements above the diagonal: return before their sum.",
             size=SYRK_SIZE,
         ),
         Requirement(

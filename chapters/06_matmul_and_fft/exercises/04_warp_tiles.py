@@ -33,9 +33,9 @@ TWO_BUFFERS = KernelExercise(
         label="barriers an iteration",
         measure=barriers_a_step((64, 64, 96)),
         at_most=1.2,
-        advice="With two buffers nobody overwrites what others still read: the store goes into the "
-        "buffer that was finished with one iteration ago. One barrier at the end of the iteration "
-        "does.",
+        advice="With two buffers no thread overwrites what others still read: the store goes into "
+        "the buffer that was finished with one iteration ago. One barrier at the end of the "
+        "iteration does.",
         size=(64, 64, 96),
     ),
     within=2.0,

@@ -34,8 +34,8 @@ ASYNC_STAGES = KernelExercise(
         label="barriers a step",
         measure=barriers_a_step(ONE_BLOCK),
         at_most=1.3,  # five in four steps, and no more
-        advice="One barrier, right after the wait, is enough: behind it everybody's copies are "
-        "complete, and nobody reads the tiles of the step before any more.",
+        advice="One barrier, right after the wait, is enough: after it all copies are complete, "
+        "and no thread reads the tiles of the step before any more.",
         size=ONE_BLOCK,
     ),
     within=2.0,
@@ -134,7 +134,7 @@ COUNTED = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven"}
 
 
 def rounds_of(slots: int) -> dict[str, Ask]:
-    """What is asked about a GPU of so many multiprocessors, with 512, 32 and 1,024 tiles."""
+    """The questions about a GPU of so many multiprocessors, with 512, 32 and 1,024 tiles."""
     full, last = divmod(512, slots)
     offered = (full + 1) * slots
     return {

@@ -20,7 +20,7 @@ extern "C" __global__ void block_sums(const float* x, float* sums, int n)
         if (t < half) {
             tile[t] += tile[t + half];
         }
-        __syncthreads();  // everybody has added
+        __syncthreads();  // all have added
     }
     if (t == 0) {
         sums[blockIdx.x] = tile[0];

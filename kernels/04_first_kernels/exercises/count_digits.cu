@@ -24,7 +24,7 @@ extern "C" __global__ void count_digits(const int* digits, int* counts, int n)
     for (int i = first; i < n; i += stride) {
         atomicAdd(&mine[digits[i]], 1);
     }
-    __syncthreads();  // everybody has counted
+    __syncthreads();  // all have counted
 
     if (threadIdx.x < kDigits) {
         atomicAdd(&counts[threadIdx.x], mine[threadIdx.x]);

@@ -12,7 +12,7 @@ extern "C" __global__ void reverse_blocks(const float* x, float* y)
     tile[threadIdx.x] = x[first + threadIdx.x];
     // BUG
     // SOLUTION
-    __syncthreads();  // nobody reads before all have written
+    __syncthreads();  // no thread reads before all have written
     // END
     y[first + threadIdx.x] = tile[kBlock - 1 - threadIdx.x];
 }

@@ -12,14 +12,14 @@ extern "C" __global__ void reverse_rows(const float* x, float* y, int columns)
     // BUG
     //| if (column < columns) {
     //|     tile[column] = x[first + column];
-    //|     __syncthreads();  // nobody reads before all have written
+    //|     __syncthreads();  // no thread reads before all have written
     //|     y[first + column] = tile[columns - 1 - column];
     //| }
     // SOLUTION
     if (column < columns) {
         tile[column] = x[first + column];
     }
-    __syncthreads();  // nobody reads before all have written
+    __syncthreads();  // no thread reads before all have written
     if (column < columns) {
         y[first + column] = tile[columns - 1 - column];
     }

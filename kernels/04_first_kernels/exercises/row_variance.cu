@@ -25,7 +25,7 @@ __device__ float sum_for_all(float value, float *of_warp)
     // BUG
     //| return sum;
     // SOLUTION
-    __syncthreads(); // nobody needs these sums any more
+    __syncthreads(); // no thread needs these sums any more
     return sum;
     // END
 }

@@ -11,7 +11,7 @@ __device__ float block_least(float value, float* of_warp)
     for (int distance = 16; distance > 0; distance /= 2) {
         value = fminf(value, __shfl_xor_sync(0xffffffff, value, distance));
     }
-    __syncthreads();  // nobody reads the last ones any more
+    __syncthreads();  // the last ones have been read
     if (threadIdx.x % 32 == 0) {
         of_warp[threadIdx.x / 32] = value;
     }

@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int stage = 0;
     for (int start = 0; start < K; start += BK) {
         cp_async_wait<kStages - 2>();  // this thread's copies of this step are complete
-        __syncthreads();               // everybody's are, and nobody reads the step before
+        __syncthreads();               // all copies are, and no thread reads the step before
         copy_tiles((stage + kStages - 1) % kStages, start + (kStages - 1) * BK);
         cp_async_commit();
         multiply(stage);

@@ -102,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         for (int k = 0; k < BK; ++k) {
             if (k == BK - 1) {  // the next operands are in the next tiles
                 cp_async_wait<kStages - 2>();
-                __syncthreads();  // they are complete, and nobody needs these any more
+                __syncthreads();  // they are complete, and no thread needs these any more
                 free_stage = stage;
                 stage = (stage + 1) % kStages;
             }

@@ -41,7 +41,7 @@ extern "C" __global__ void column_matmul(
             }
         }
         // END
-        __syncthreads();  // nobody needs these tiles any more
+        __syncthreads();  // no thread needs these tiles any more
     }
 
     // TODO: store the TM results, those that are inside C

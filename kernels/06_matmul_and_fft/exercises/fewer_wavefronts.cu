@@ -62,7 +62,7 @@ extern "C" __global__ void fewer_wavefronts(const float *A, const float *B, floa
                 }
             }
         }
-        __syncthreads(); // nobody needs these tiles any more
+        __syncthreads(); // no thread needs these tiles any more
     }
 #pragma unroll
     for (int i = 0; i < kSide; ++i) {

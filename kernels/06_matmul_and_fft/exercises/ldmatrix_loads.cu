@@ -49,7 +49,7 @@ extern "C" __global__ void ldmatrix_loads(const __half *A, const __half *B, floa
         // END
         mma_f16(sum[0], a, b[0], b[1]);
         mma_f16(sum[1], a, b[2], b[3]);
-        __syncwarp(); // nobody needs these tiles any more
+        __syncwarp(); // no thread needs these tiles any more
     }
     for (int i = 0; i < 8; ++i) {
         const int row = lane / 4 + i / 2 % 2 * 8;

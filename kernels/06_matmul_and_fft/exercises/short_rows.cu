@@ -25,7 +25,7 @@ extern "C" __global__ void short_rows(const float *x, float *y, int rows, int co
     //|         __syncthreads(); // this half is done
     //|     }
     //|     const float power = thread < columns ? expf(number - part[0]) : 0.0f;
-    //|     __syncthreads(); // everybody has the largest
+    //|     __syncthreads(); // all have the largest
     //|     part[thread] = power;
     //|     __syncthreads(); // all powers are there
     //|     for (int half = kThreads / 2; half > 0; half /= 2) {
@@ -37,7 +37,7 @@ extern "C" __global__ void short_rows(const float *x, float *y, int rows, int co
     //|     if (thread < columns) {
     //|         y[start + thread] = power / part[0];
     //|     }
-    //|     __syncthreads(); // everybody has the sum
+    //|     __syncthreads(); // all have the sum
     //| }
     // SOLUTION
     const int row = blockIdx.x * kRows + threadIdx.x / 32;

@@ -64,7 +64,7 @@ extern "C" __global__ void square_matmul(
             }
         }
         // END
-        __syncthreads();  // nobody needs these tiles any more
+        __syncthreads();  // no thread needs these tiles any more
     }
 
     // TODO: store the thread's results, those that are inside C

@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         if (more) load(start + BK);
         multiply(buffer);
         if (more) store(buffer ^ 1);
-        __syncthreads();  // the next tiles are complete, and nobody needs these any more
+        __syncthreads();  // the next tiles are complete, and no thread needs these any more
         buffer ^= 1;
     }
     // END

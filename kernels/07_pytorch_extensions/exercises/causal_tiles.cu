@@ -22,7 +22,7 @@ extern "C" __global__ void causal_tiles(const float *V, float *O, int queries, i
     last = query + cached;
     // END
     for (int first = 0; first < end; first += kTile) {
-        __syncthreads(); // nobody reads the tile before any more
+        __syncthreads(); // no thread reads the tile before any more
         int key = first + threadIdx.y;
         tile[threadIdx.y][column] = key < keys ? V[key * kTile + column] : 0.0f;
         __syncthreads();

@@ -24,7 +24,7 @@ extern "C" __global__ void packed_sequences(const float *q, const float *k, cons
     float sum = 0.0f, weighted = 0.0f;
     for (int start = 0; start < length; start += kTile) {
         int count = min(kTile, length - start);
-        __syncthreads(); // nobody reads the tile before any more
+        __syncthreads(); // no thread reads the tile before any more
         if (threadIdx.x < count) {
             keys[threadIdx.x] = k[first + start + threadIdx.x];
             values[threadIdx.x] = v[first + start + threadIdx.x];
