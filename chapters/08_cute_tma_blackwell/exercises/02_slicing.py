@@ -18,44 +18,53 @@ from course_utils.layouts import Layout
 
 from .common import by_cute
 
-# --- The elements of a thread ---
+# --- Who takes which element ---
 
 
-def any_partition(rng: np.random.Generator) -> tuple[Any, ...]:
-    threads = [int(n) for n in rng.choice((1, 2, 3, 4, 8, 19), 2)]
-    tile = [int(n * rng.integers(1, 5)) for n in threads]
-    by = [threads[1], 1] if rng.random() < 0.5 else [1, threads[0]]
-    if rng.random() < 0.5:  # the stride of a mode of one thread may be anything
-        by = [0 if n == 1 else step for n, step in zip(threads, by, strict=True)]
-    return tuple(tile), tuple(threads), tuple(by), int(rng.integers(0, threads[0] * threads[1]))
+def unmarked(rng: np.random.Generator, size: tuple[int, int]) -> Given:
+    rows, columns = size
+    return {
+        "blocks": empty(size, np.int32),
+        "threads": empty(size, np.int32),
+        **int32s(first=100, rows=rows, columns=columns, t0=4, t1=8, s0=8, s1=1),
+    }
 
 
-def dealt(
-    tile: tuple[Any, ...], threads: tuple[Any, ...], by: tuple[Any, ...], thread: int
-) -> list[Any]:
-    """Looked up in a table of who takes each place."""
-    i, j = np.indices(tile)
-    taker = i % threads[0] * by[0] + j % threads[1] * by[1]
-    return [(int(i), int(j)) for j, i in np.argwhere((taker == thread).T)]
+def looked_up(given: Given) -> Given:
+    """For each element the place in its tile, and who that place belongs to."""
+    i, j = np.indices((int(given["rows"]), int(given["columns"])))
+    first, t0, t1, s0, s1 = (int(given[name]) for name in ("first", "t0", "t1", "s0", "s1"))
+    across = ceil_div(int(given["columns"]), 16)
+    return {
+        "blocks": (first + i // 8 * across + j // 16).astype(np.int32),
+        "threads": (first + i % 8 % t0 * s0 + j % 16 % t1 * s1).astype(np.int32),
+    }
 
 
-THREAD_ELEMENTS = PythonExercise(
-    cases=(
-        ((8, 12), (4, 3), (1, 4), 5),
-        ((8, 12), (4, 3), (3, 1), 5),
-        ((8, 16), (4, 8), (8, 1), 0),
-        ((8, 16), (4, 8), (8, 1), 31),
-        ((4, 4), (4, 4), (1, 4), 7),
-        ((6, 2), (1, 1), (1, 1), 0),
-        ((2, 12), (1, 4), (4, 1), 3),
-        ((9, 3), (3, 1), (1, 3), 2),
-        ((64, 48), (32, 16), (16, 1), 300),
-        ((60, 3), (3, 1), (1, 3), 1),
-        ((2, 12), (1, 4), (0, 1), 3),
-        ((40, 80), (20, 40), (40, 1), 799),
+TAKEN_BY = KernelExercise(
+    inputs=unmarked,
+    reference=looked_up,
+    launch=lambda size: Launch((ceil_div(size[1], 16), ceil_div(size[0], 8)), (32,)),
+    small=((10, 24), (8, 16), (1, 1)),
+    worked=Worked(why_not="an arrangement has 32 threads"),
+    full=(4096, 4096),
+    contract=Domain(
+        sizes=domain.shapes(rows=(1, 3, 7, 8, 9, 33), columns=(1, 5, 15, 16, 17, 70)).with_outlier(
+            rows=521, columns=523
+        ),
+        values=(
+            domain.together(
+                {"t0": 4, "t1": 8, "s0": 1, "s1": 4},
+                {"t0": 8, "t1": 4, "s0": 4, "s1": 1},
+                {"t0": 8, "t1": 4, "s0": 1, "s1": 8},
+                {"t0": 2, "t1": 16, "s0": 16, "s1": 1},
+                {"t0": 2, "t1": 16, "s0": 1, "s1": 2},
+            ),
+            domain.scalars("first", 1, -40),
+        ),
     ),
-    reference=dealt,
-    contract=DrawnCases(any_partition, 24),
+    exact=True,
+    method=(method.one_store_per_result(), method.balanced_work(size=(64, 64))),
 )
 
 # --- A gate for each row, a shift for each column ---
