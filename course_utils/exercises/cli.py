@@ -261,6 +261,11 @@ def _grade(args: argparse.Namespace) -> int:
     try:
         points = _points(args.points)
         chosen = _chosen(args.only)
+        if args.seed_each and len(args.paths) == 1:
+            raise LessonError(
+                "--seed-each takes names from the paths of several students. For one, write "
+                f"--seed {args.seed_each}/NAME."
+            )
         if not (args.no_sandbox or is_inside()):
             reads = [*args.paths, *filter(None, [args.points])]
             status = status_inside(args.words, reads, list(files))

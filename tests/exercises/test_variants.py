@@ -160,6 +160,11 @@ def test_a_class_is_graded_by_each_ones_numbers(tmp_path, capsys):
     assert main([*words, "--seed-each", "2027"]) == 0
     table = capsys.readouterr().out.split("\n\n")[0]
     assert [line.split()[1] for line in table.splitlines()[1:]] == ["1", "0", "0"]
+    alone = ["grade", places[0], "--only", ID, "--no-sandbox"]
+    assert main([*alone, "--seed", "2027/ana"]) == 0
+    assert "1 of 1 points" in capsys.readouterr().out
+    assert main([*alone, "--seed-each", "2027"]) == 2
+    assert "For one, write --seed 2027/NAME." in capsys.readouterr().err
     assert main(words) == 0
     table = capsys.readouterr().out.split("\n\n")[0]
     assert [line.split()[1] for line in table.splitlines()[1:]] == ["0", "0", "1"]
