@@ -213,7 +213,8 @@ def _flex_attention(
 def _flash_attention_4(sequences: int, arrays: tuple[Any, ...], causal: bool) -> Runs:
     if torch_on_gpu() is None:
         return {}
-    return rivals.attention(*bf16_tensors(sequences, arrays), causal)
+    q, k, v = bf16_tensors(sequences, arrays)
+    return rivals.attention(q, k, v, causal)
 
 
 def _case(name: str, causal: bool = False, **settings: Any) -> Case:

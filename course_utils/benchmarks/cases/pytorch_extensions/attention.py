@@ -17,7 +17,7 @@ from ....integers import ceil_div
 from ...harness.arrays import double, normal
 from ...harness.case import Case
 from ...harness.float_bits import from_bf16, to_bf16
-from ...harness.torch_runs import as_tensors, torch_on_gpu
+from ...harness.torch_runs import Runs, as_tensors, torch_on_gpu
 from ...harness.workload import KernelCall, Workload
 from ...libraries import rivals
 from .operators import CHAPTER
@@ -338,8 +338,9 @@ def backward_libraries(
                 )
         torch.autograd.grad(outputs[name], inputs, gradient, retain_graph=True)
 
-    theirs = {name: partial(run, name) for name in BF16_LIBRARIES}
-    return theirs | rivals.attention_backward(*inputs, gradient, causal)
+    theirs: Runs = {name: partial(run, name) for name in BF16_LIBRARIES}
+    q, k, v = inputs
+    return theirs | rivals.attention_backward(q, k, v, gradient, causal)
 
 
 def _case(name: str, make: Callable[[HeadsSize], Workload], *kernels: str, **other: Any) -> Case:
