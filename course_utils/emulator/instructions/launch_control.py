@@ -16,7 +16,7 @@ from ..machine.async_state import KEY_SHIFT
 from ..machine.code import Step
 from ..machine.lanes import Group
 from ..machine.program import Builder
-from ..machine.unstarted_clusters import CANCELLED, Answer, CancelRequest, control_of
+from ..machine.unstarted_clusters import CANCELLED, CancelAnswer, CancelRequest, control_of
 from .bulk_copies import CopyPlace, aligned, bytes_at
 from .mbarrier import BarrierSite
 
@@ -78,7 +78,7 @@ def _try_cancel(b: Builder, i: ptx.Instruction) -> Step | None:
                 goal, at, _ = bytes_at(group, n, i, address, SIZE, True, rank)
                 to = own if rank is None else first + rank
                 group.batch.engine.start(
-                    Answer(
+                    CancelAnswer(
                         i,
                         group.lanes[n : n + 1],
                         target=goal.view(U32),

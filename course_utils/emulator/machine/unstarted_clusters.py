@@ -83,7 +83,7 @@ class CancelRequest:
 
 
 @dataclass(eq=False)
-class Answer(Transfer):
+class CancelAnswer(Transfer):
     """The answer to a request, on its way to the shared memory of one block."""
 
     request: CancelRequest | None = None
