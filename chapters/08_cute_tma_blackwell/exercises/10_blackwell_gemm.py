@@ -343,7 +343,7 @@ EARLY_REUSE = KernelExercise(
             "tcgen05.fence::before_thread_sync",
             at_least=5 * 128,
             advice="A fence orders what its own thread did: all lanes of the warp have fetched, so "
-            "it stands before __syncwarp(), not behind elected().",
+            "it comes before __syncwarp(), not after elected().",
             size=5,
         ),
         Requirement(

@@ -408,7 +408,7 @@ EARLY_SCALES = KernelExercise(
             "barriers of the whole block, for each warp",
             lambda stats: stats.opcodes("bar.sync", "barrier.sync") / 192,
             at_most=3,
-            advice="Warp 4 tells warp 5 by `copied`, not by __syncthreads().",
+            advice="Warp 4 signals warp 5 through `copied`, not by __syncthreads().",
         ),
     ),
 )

@@ -38,7 +38,7 @@ extern "C" __global__ void fetched_sums(const __grid_constant__ TensorMap A,
     }
     __syncwarp();
     // TODO: wait for the products; every thread fetches its row, 16 columns at a time, and stores
-    // it with the bias added and nothing below zero; give the columns back
+    // it with the bias added and nothing below zero. Free the columns at the end
     // SOLUTION
     mbarrier_wait(shared_address(&done), 0);
     tmem_after_sync();

@@ -40,7 +40,8 @@ extern "C" __global__ void multiplying_thread(const __grid_constant__ TensorMap 
         }
     } else if (warp == 5 && elected()) {
         // TODO: for each step wait for its boxes, start the four products of 16 numbers along K,
-        // and have them tell `empty` of their end; after the last step have them tell `done`
+        // and let them arrive at `empty` when they are done. After the last step let them arrive at
+        // `done`
         // SOLUTION
         for (int step = 0; step < steps; ++step) {
             const int stage = step % kStages, lap = step / kStages;

@@ -28,9 +28,9 @@ extern "C" __global__ void __cluster_dims__(2)
     __syncthreads();
     const unsigned sums = allocated;
     if (warp == 0 && elected()) {
-        // TODO: each block loads its half of A and of B, and all bytes of both are told to
-        // `arrived` of the even block; that one waits for them, starts the four products for both,
-        // and has them tell `done` of both
+        // TODO: each block loads its half of A and of B, and all bytes of both count at `arrived` of
+        // the even block. That block waits for them, starts the four products for both, and lets
+        // them arrive at `done` of both
         // SOLUTION
         const unsigned barrier = address_in_block(shared_address(&arrived), 0);
         if (rank == 0) {
