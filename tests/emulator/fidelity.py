@@ -609,7 +609,8 @@ stands in for one:
   compares with float64.
 - The scales of `mma` lie where CUTLASS (`mma_traits_sm120.hpp`) has them; no atom of CuTe ran.
 - `clusterlaunchcontrol` follows the PTX manual and CUDA's programming guide. How many clusters wait
-  to be cancelled is this machine's own choice: a right kernel gives the same for any number.
+  to be cancelled is this machine's own choice: a right kernel gives the same for any number. The
+  wrappers of `cuda::ptx`, CUDA's own, run unchanged (`tests/emulator/test_launch_control.py`).
 - `tcgen05.shift` follows a public measurement on a B200. The decompression of `tcgen05.cp` follows
   the PTX manual alone: nothing independent was found for it.
 """

@@ -5,6 +5,7 @@ import pytest
 from blackwell import fault, module, run
 from planted_bugs import _helpers
 
+from course_utils.devices import emulated_cupy
 from course_utils.emulator import (
     ALL_CHECKS,
     DATA_RACE,
@@ -17,6 +18,8 @@ from course_utils.emulator import (
     Options,
     PtxError,
 )
+from course_utils.launching.modules import load
+from course_utils.observing.sanitizing import sanitize
 
 U32 = np.uint32
 HELPERS = (
@@ -231,3 +234,47 @@ def test_only_sm_100_and_later_have_it():
 }"""
     with pytest.raises(PtxError, match="needs a GPU of sm_100"):
         EmulatedModule(text).entry("f")
+
+
+# --- CUDA's own wrappers ---
+
+LIBRARY = r"""
+#include <cuda/ptx>
+namespace ptx = cuda::ptx;
+extern "C" __global__ void f(unsigned* done)
+{
+    __shared__ alignas(16) uint4 answer;
+    __shared__ uint64_t bar;
+    if (threadIdx.x == 0) {
+        ptx::mbarrier_init(&bar, 1);
+        ptx::fence_proxy_async(ptx::space_shared);
+    }
+    __syncthreads();
+    unsigned block = blockIdx.x, phase = 0;
+    for (;; phase ^= 1) {
+        if (threadIdx.x == 0) {
+            ptx::clusterlaunchcontrol_try_cancel(&answer, &bar);
+            ptx::mbarrier_arrive_expect_tx(
+                ptx::sem_release, ptx::scope_cta, ptx::space_shared, &bar, sizeof(uint4));
+            atomicAdd(&done[block], 1);
+        }
+        while (!ptx::mbarrier_try_wait_parity(&bar, phase)) {}
+        const uint4 got = answer;
+        if (!ptx::clusterlaunchcontrol_query_cancel_is_canceled(got)) break;
+        block = ptx::clusterlaunchcontrol_query_cancel_get_first_ctaid_x<unsigned>(got);
+        int at[4];
+        ptx::clusterlaunchcontrol_query_cancel_get_first_ctaid(at, got);
+        if (at[0] != int(block) || at[1] || at[2]) done[block] = 99;
+        ptx::fence_proxy_async(ptx::space_shared);
+        __syncthreads();
+    }
+}
+"""
+
+
+def test_the_wrappers_of_cuda_ptx_run_unchanged():
+    """The library writes the instructions in forms of its own, with registers of 128 bits."""
+    done = emulated_cupy.zeros(9, U32)
+    kernel = load(source=LIBRARY, arch="sm_100a", device="emulator").f
+    result = sanitize(kernel, 9, 64, (done,))
+    assert result.findings == () and done.get().tolist() == [1] * 9
