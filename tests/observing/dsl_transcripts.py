@@ -47,6 +47,9 @@ ONE_BY_ONE = """\
     for v in cutlass.range_constexpr(cute.size(total)):
         rounded[v] = total[v].to(cutlass.BFloat16)
 """
+FENCE = '                cute.arch.fence_proxy("async.shared", space="cta")\n'
+EXPECT = "cute.arch.mbarrier_arrive_and_expect_tx(full + stage, bytes_of_stage)"
+NO_BYTES = "cute.arch.mbarrier_arrive(full + stage)"
 ASSUMED = "    N, K = cute.assume(N, divby=BN), cute.assume(K, divby=BK)"
 
 
@@ -89,17 +92,22 @@ def ptx() -> str:
         "gemm_bf16_dsl, rounded one by one": counted(edited(AT_ONCE, ONE_BY_ONE)),
         "gemm_bf16_dsl, nothing assumed": refusal(ASSUMED, "    pass"),
     }
-    hopper = runpy.run_path(str(PROGRAMS / "gemm_hopper_dsl.py"))
+    hopper, blackwell, bulk = (
+        runpy.run_path(str(PROGRAMS / f"{name}.py"))
+        for name in ("gemm_hopper_dsl", "gemm_blackwell_dsl", "bulk_copy")
+    )
+    small = hopper["Plan"](BM=64, BN=128, STAGES=6)
     other_files = {
         "gemm_hopper_dsl": hopper["ptx"](),
-        "gemm_hopper_dsl, BM = 64": hopper["ptx"](hopper["Plan"](BM=64, BN=128, STAGES=6)),
+        "gemm_hopper_dsl, 64 x 128, six stages": hopper["ptx"](small),
         "gemm_hopper_dsl, freed through the cluster": hopper["ptx"](
             hopper["Plan"](through_cluster=True)
         ),
-        "bulk_copy": runpy.run_path(str(PROGRAMS / "bulk_copy.py"))["ptx"](),
-        "gemm_blackwell_dsl, for sm_100a": runpy.run_path(str(PROGRAMS / "gemm_blackwell_dsl.py"))[
-            "ptx"
-        ](),
+        "gemm_hopper_dsl, stores not fenced": edited(FENCE, "", "gemm_hopper_dsl"),
+        "gemm_hopper_dsl, bytes not expected": edited(EXPECT, NO_BYTES, "gemm_hopper_dsl"),
+        "bulk_copy": bulk["ptx"](),
+        "gemm_blackwell_dsl, for sm_100a": blackwell["ptx"](),
+        "gemm_blackwell_dsl, nothing ordered": blackwell["ptx"](blackwell["Plan"](ordered=False)),
     }
     sections |= {name: counted(text) for name, text in other_files.items()}
     return heading() + "".join(f"## {name}\n{body}\n" for name, body in sections.items())
@@ -154,9 +162,9 @@ def between(text: str, first: str, last: str) -> str:
     return found[0].replace("\t", " ").rstrip()
 
 
-def edited(old: str, new: str) -> str:
-    """The PTX of the product with one text replaced by another, wherever it stands."""
-    source = (PROGRAMS / "gemm_bf16_dsl.py").read_text(encoding="utf-8")
+def edited(old: str, new: str, program: str = "gemm_bf16_dsl") -> str:
+    """The PTX of the ``program`` with one text replaced by another, wherever it stands."""
+    source = (PROGRAMS / f"{program}.py").read_text(encoding="utf-8")
     assert old in source
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "edited.py"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from course_utils.exercises.authoring import domain, method
+from course_utils.errors import LessonError
+from course_utils.exercises.authoring import domain, kinds, method
+from course_utils.exercises.authoring.claims import read_report
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import empty
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -236,4 +240,136 @@ FLOOR_DIVISION = KernelExercise(
         ),
     ),
     method=(method.one_store_per_result(), method.balanced_work()),
+)
+
+# --- A Hopper kernel, counted ---
+
+
+def opcodes_left(plan: dict[str, int]) -> tuple[int, ...]:
+    """By walking through the kernel as a tracer does."""
+    left = dict.fromkeys(("wgmma", "load", "store", "stmatrix", "init"), 0)
+    for _ in range(plan["STAGES"]):
+        left["init"] += len(("full", "empty"))
+    left["load"] += len("AB")
+    for _ in range(0, plan["BK"], 16):
+        left["wgmma"] += 1
+    for _ in range(0, plan["BN"], 64):
+        left["stmatrix"] += 16 * 64 // (4 * 8 * 8)
+        left["store"] += 1
+    return tuple(left.values())
+
+
+def any_plan(rng: np.random.Generator) -> tuple[dict[str, int]]:
+    choices = {"BM": (64, 128, 192), "BN": (64, 128, 192, 256), "BK": (16, 32, 64, 128)}
+    plan = {name: int(rng.choice(values)) for name, values in choices.items()}
+    return ({**plan, "STAGES": int(rng.integers(1, 9))},)
+
+
+HOPPER_COUNTS = PythonExercise(
+    cases=(
+        ({"BM": 128, "BN": 256, "BK": 64, "STAGES": 4},),
+        ({"BM": 64, "BN": 128, "BK": 64, "STAGES": 6},),
+        ({"BM": 64, "BN": 64, "BK": 16, "STAGES": 1},),
+        ({"BM": 192, "BN": 192, "BK": 32, "STAGES": 3},),
+    ),
+    reference=opcodes_left,
+    contract=DrawnCases(any_plan, count=24),
+)
+
+# --- A box of accumulators ---
+
+
+def registers_of(answer: Callable[[int, int], Any], columns: int, i: int) -> tuple[int, ...]:
+    """The register of each of a thread's results of the box, by the answer's layout."""
+    found = answer(columns, i)
+    if not isinstance(found, (tuple, list)) or len(found) != 3:
+        raise LessonError("return (first register, shape, strides)")
+    first, shape, strides = found
+    numbers = (
+        isinstance(first, int),
+        *(
+            isinstance(modes, (tuple, list)) and all(isinstance(n, int) for n in modes)
+            for modes in (shape, strides)
+        ),
+    )
+    if not all(numbers) or len(shape) != len(strides):
+        raise LessonError("the first register is an int, shape and strides are tuples of ints")
+    if prod(shape) > 1 << 10 or min(shape, default=1) < 1:
+        raise LessonError(f"a thread's registers don't have the shape {tuple(shape)}")
+    return tuple(
+        first + sum(c * s for c, s in zip(reversed(at), strides, strict=True))
+        for at in product(*map(range, reversed(shape)))
+    )
+
+
+def held_by_a_thread(columns: int, i: int) -> tuple[int, ...]:
+    """By the columns that the registers of wgmma hold: two neighbours of eight, in two rows."""
+    column_of = [8 * (register // 4) + register % 2 for register in range(columns * (i + 1))]
+    inside = range(columns * i, columns * (i + 1))
+    return tuple(register for register, column in enumerate(column_of) if column in inside)
+
+
+REPAIRED_BOX = PythonExercise(
+    function="box_of",
+    bug=kinds.WRONG,
+    cases=((16, 0), (16, 1), (64, 0), (64, 3), (8, 5), (32, 2)),
+    reference=held_by_a_thread,
+    call=registers_of,
+    exact=True,
+    contract=DrawnCases(
+        lambda rng: (8 * int(rng.integers(1, 9)), int(rng.integers(0, 4))), count=24
+    ),
+)
+
+# --- What is missing, by the opcodes ---
+
+MISSING = {
+    "A": ("nothing", 0),
+    "B": ("proxy fence", 4),
+    "C": ("expected bytes", 2),
+    "D": ("wait for loads", 8),
+    "E": ("nothing", 0),
+}
+READ_THE_OPCODES = read_report(
+    MISSING,
+    MISSING.__getitem__,
+    {name for name, _ in MISSING.values()},
+    example='("nothing", 0)',
+    other_name="Which row starts something in this column, and which row would order it?",
+    other_number="The name is right. Count the instructions that are unordered, in their own row.",
+    function="missing_order",
+)
+
+# --- A number compiled in, or an argument ---
+
+
+def worth_it(numbers: list[int], seconds: float, time: float, gain: float) -> tuple[str, float]:
+    launches = np.full(len(numbers), time * 1e-6)
+    argument = seconds + launches.sum()
+    constant = seconds * np.unique(numbers).size + (launches - gain * 1e-6).sum()
+    return ("argument", argument) if argument <= constant else ("constexpr", constant)
+
+
+def some_launches(rng: np.random.Generator) -> tuple[list[int], float, float, float]:
+    values, count = int(rng.integers(1, 6)), int(rng.choice([1, 10, 1000]))
+    numbers = [int(n) for n in rng.integers(0, values, count)]
+    seconds = float(rng.choice([0.0, 1e-4, 0.01, 2.0]))
+    return numbers, seconds, float(rng.choice([50.0, 90.0])), float(rng.choice([0.0, 5.0, 20.0]))
+
+
+CHOOSE_KNOWN = PythonExercise(
+    cases=(
+        ([128, 64, 128], 2.0, 90.0, 10.0),
+        ([128, 64, 96, 256] * 500, 2.0, 90.0, 10.0),
+        ([128, 64, 96, 256] * 500, 0.004, 90.0, 10.0),
+        ([7], 2.0, 90.0, 10.0),
+        ([7, 7, 7], 0.5, 1e6, 0.0),
+        ([5, 6] * 4, 3.5, 2e6, 5e5),
+        ([5, 6] * 4, 4.0, 2e6, 5e5),
+        (list(range(1000)), 2.0, 500.0, 400.0),
+        (list(range(1000)), 0.0, 500.0, 400.0),
+    ),
+    reference=worth_it,
+    start="How many kernels are compiled either way? How much do the launches save?",
+    contract=DrawnCases(some_launches, count=24),
 )

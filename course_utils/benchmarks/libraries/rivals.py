@@ -21,7 +21,7 @@ SINCE = 9  # of a GPU's compute capability
 
 @cache
 def versioned(rival: str) -> str:
-    """The name of ``rival``, one of PACKAGES, with its version; "" unless it can run here."""
+    """The name of ``rival``, one of PACKAGES, with its version, or "" unless it can run here."""
     torch = torch_on_gpu()
     if torch is None or torch.cuda.get_device_capability()[0] < SINCE:
         return ""
@@ -50,7 +50,7 @@ def attention(q: Any, k: Any, v: Any, causal: bool) -> Runs:
 
 
 def attention_backward(q: Any, k: Any, v: Any, do: Any, causal: bool) -> Runs:
-    """The gradients of :func:`attention` for those of its output, ``do``, not checked."""
+    """The gradients of :func:`attention` for its output's, ``do``, not checked."""
     if not (name := versioned("FlashAttention-4")):
         return {}
     forward = import_module("flash_attn.cute.interface").flash_attn_func
@@ -99,7 +99,7 @@ def rms_norm(x: Any, gamma: Any, eps: float) -> Runs:
 
 
 def layer_norm(x: Any, gamma: Any, beta: Any, eps: float) -> Runs:
-    """The normalisation of each row of ``x``; QuACK takes ``gamma`` and ``beta`` in fp32 alone."""
+    """The normalisation of each row of ``x``. QuACK takes ``gamma`` and ``beta`` in fp32 alone."""
     if not (name := versioned("QuACK")):
         return {}
     forward = import_module("quack.rmsnorm").layernorm_fwd

@@ -42,8 +42,8 @@ def launch(X: cute.Pointer, Y: cute.Pointer, rows: cutlass.Int32):
 
 
 def ptx(arch="sm_90a"):
-    """The PTX that the DSL makes of it for `arch`; it asks for no GPU."""
+    """The PTX that the DSL makes of it for `arch`, without a GPU."""
     pointer = cute.runtime.make_ptr(cutlass.Float32, 0, cute.AddressSpace.gmem, assumed_align=16)
-    with tempfile.TemporaryDirectory() as folder:  # of the file that the compiler leaves behind
+    with tempfile.TemporaryDirectory() as folder:  # for the file that the compiler writes
         options = f"--gpu-arch {arch} --keep-ptx --dump-dir {folder}"
         return cute.compile(launch, pointer, pointer, cutlass.Int32(0), options=options).__ptx__

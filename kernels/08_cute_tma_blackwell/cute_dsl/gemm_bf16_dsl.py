@@ -188,6 +188,6 @@ def compiled(plan=None):
 def ptx(plan=None, arch="sm_90a"):
     """The PTX that the DSL makes of it for `arch`; it asks for no GPU."""
     arguments = arguments_of(0, 0, 0, 0, 0, 0, plan or Plan())
-    with tempfile.TemporaryDirectory() as folder:  # of the file that the compiler leaves behind
+    with tempfile.TemporaryDirectory() as folder:  # for the file that the compiler writes
         options = f"--gpu-arch {arch} --keep-ptx --dump-dir {folder}"
         return cute.compile(launch, *arguments, options=options).__ptx__

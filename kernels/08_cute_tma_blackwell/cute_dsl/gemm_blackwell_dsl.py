@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import cutlass
 import cutlass.cute as cute
+from cutlass._mlir.dialects import nvvm
 from cutlass.cute.nvgpu import OperandMajorMode, cpasync, tcgen05
 
 LOADER, MULTIPLIER = 4, 5  # warps; 0 to 3 store
@@ -19,12 +20,13 @@ PIECE = 32  # columns of the sums that a thread fetches at once
 
 @dataclass(frozen=True)
 class Plan:
-    """What the C++ kernel has as constants."""
+    """The constants of the C++ kernel."""
 
     BM: int = 128
     BN: int = 256
     BK: int = 64
     STAGES: int = 4
+    ordered: bool = True  # False leaves out the fences and waits: nothing adds them by itself
 
 
 def mma_of(plan):
@@ -53,6 +55,13 @@ def rings(mma, plan):
     a = mma.partition_shape_A((plan.BM, plan.BK))
     b = mma.partition_shape_B((plan.BN, plan.BK))
     return ring(a, plan), ring(b, plan)
+
+
+@cute.jit
+def after_a_wait(plan: cutlass.Constexpr):
+    """tcgen05.fence::after_thread_sync: the work of others before a barrier comes first."""
+    if cutlass.const_expr(plan.ordered):
+        nvvm.tcgen05_fence(nvvm.Tcgen05FenceKind.AFTER_THREAD_SYNC)
 
 
 @cute.kernel
@@ -122,6 +131,7 @@ def gemm_blackwell_dsl(
         mma.set(tcgen05.Field.ACCUMULATE, False)
         for _ in cutlass.range(steps, unroll=1):
             cute.arch.mbarrier_wait(full + stage, phase)
+            after_a_wait(plan)
             for k in cutlass.range_constexpr(BK // 16):
                 cute.gemm(mma, total, a[None, None, k, stage], b[None, None, k, stage], total)
                 mma.set(tcgen05.Field.ACCUMULATE, True)
@@ -134,6 +144,7 @@ def gemm_blackwell_dsl(
             tcgen05.commit(done)
     if warp < 4:
         cute.arch.mbarrier_wait(done, 0)
+        after_a_wait(plan)
         fetch = cute.make_copy_atom(tcgen05.Ld32x32bOp(tcgen05.Repetition(PIECE)), cutlass.Float32)
         pieces = cute.zipped_divide(total[(None, None), 0, 0], (BM, PIECE))
         pieces_d = cute.zipped_divide(tile_d[(None, None), 0, 0], (BM, PIECE))
@@ -144,6 +155,8 @@ def gemm_blackwell_dsl(
         rounded = cute.make_rmem_tensor(part.shape, cutlass.BFloat16)
         for i in cutlass.range_constexpr(BN // PIECE):
             cute.copy(fetcher, from_sums[None, None, i], part)
+            if cutlass.const_expr(plan.ordered):
+                cute.arch.fence_view_async_tmem_load()  # tcgen05.wait::ld: they have arrived
             rounded.store(part.load().to(cutlass.BFloat16))
             cute.autovec_copy(rounded, to_d[None, None, i])
     cute.arch.sync_threads()
@@ -178,10 +191,10 @@ def launch(
 
 
 def ptx(plan=None, arch="sm_100a"):
-    """The PTX that the DSL makes of it for `arch`; it asks for no GPU."""
+    """The PTX that the DSL makes of it for `arch`, without a GPU."""
     pointer = cute.runtime.make_ptr(cutlass.BFloat16, 0, cute.AddressSpace.gmem, assumed_align=16)
     size = cutlass.Int32(0)
     arguments = pointer, pointer, pointer, size, size, size, plan or Plan()
-    with tempfile.TemporaryDirectory() as folder:  # of the file that the compiler leaves behind
+    with tempfile.TemporaryDirectory() as folder:  # for the file that the compiler writes
         options = f"--gpu-arch {arch} --keep-ptx --dump-dir {folder}"
         return cute.compile(launch, *arguments, options=options).__ptx__

@@ -1,9 +1,9 @@
 """C = A B^T for row-major bf16 matrices, sums in fp32: a Hopper GEMM in CUTLASS's Python DSL.
 
-A is M x K, B is N x K, C is M x N; any M, N and K multiples of 8. A thread of the producer
-warpgroup has TMA fill a ring of stages, on through all tiles of C that the block has; two consumer
-warpgroups multiply by wgmma, 64 x BN results each, and store boxes of 64 x 64 by TMA. That is
-hopper_gemm/06_gemm_persistent.cu, and the way out of 08_gemm_hopper.cu.
+A is M x K, B is N x K, C is M x N. Any M, N and K multiples of 8. A thread of the producer
+warpgroup has TMA fill a ring of stages, on through all tiles of C that the block has. Two consumer
+warpgroups multiply by wgmma, 64 x BN results each, and store boxes of 64 x 64 by TMA. The loops are
+those in hopper_gemm/06_gemm_persistent.cu, the stores those in 08_gemm_hopper.cu.
 Limit: a tile's results leave before the next tile's products begin.
 """
 
@@ -20,7 +20,7 @@ BOX = 64  # rows and columns of C that one TMA store moves
 
 @dataclass(frozen=True)
 class Plan:
-    """What the C++ kernel has as constants: the compiler knows these numbers."""
+    """The constants of the C++ kernel: the compiler knows these numbers."""
 
     BM: int = 128  # of C: the block's tile
     BN: int = 256
@@ -236,7 +236,7 @@ def launch(
 
 
 def arguments_of(a, b, c, m, n, k, blocks, plan):
-    """What `launch` takes, for three addresses in global memory."""
+    """The arguments of `launch`, for three addresses in global memory."""
     pointers = (
         cute.runtime.make_ptr(cutlass.BFloat16, at, cute.AddressSpace.gmem, assumed_align=16)
         for at in (a, b, c)
@@ -245,7 +245,7 @@ def arguments_of(a, b, c, m, n, k, blocks, plan):
 
 
 def compiled(plan=None):
-    """The product for the GPU at hand: run(a, b, c, m, n, k, blocks), by addresses."""
+    """The product for the GPU at hand: a function of addresses, sizes and blocks."""
     plan = plan or Plan()
     function = cute.compile(launch, *arguments_of(0, 0, 0, 128, 256, 64, 1, plan))
 
@@ -256,8 +256,8 @@ def compiled(plan=None):
 
 
 def ptx(plan=None, arch="sm_90a"):
-    """The PTX that the DSL makes of it for `arch`; it asks for no GPU."""
+    """The PTX that the DSL makes of it for `arch`, without a GPU."""
     arguments = arguments_of(0, 0, 0, 128, 256, 64, 1, plan or Plan())
-    with tempfile.TemporaryDirectory() as folder:  # of the file that the compiler leaves behind
+    with tempfile.TemporaryDirectory() as folder:  # for the file that the compiler writes
         options = f"--gpu-arch {arch} --keep-ptx --dump-dir {folder}"
         return cute.compile(launch, *arguments, options=options).__ptx__
