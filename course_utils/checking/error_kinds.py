@@ -81,6 +81,7 @@ class Slip(Enum):
     INPUT_SHIFTED = "the result with an input's neighbours"
     INPUT_ORDER = "the result with numbers of an input in another order, packed ones or neighbours"
     INPUTS_SWAPPED = "the result with two inputs exchanged"
+    INPUT_FOR_ANOTHER = "the result with one input where another belongs, too"
     FIRST_FOR_ALL = "the result with the first part of an input for all"
     TILE_LAYOUT = "the result with each tile of an input transposed"
 
@@ -119,6 +120,7 @@ _OF_THE_FORMULA = {
     Slip.INPUT_SHIFTED,
     Slip.INPUT_ORDER,
     Slip.INPUTS_SWAPPED,
+    Slip.INPUT_FOR_ANOTHER,
     Slip.FIRST_FOR_ALL,
     Slip.TILE_LAYOUT,
 }
@@ -279,6 +281,8 @@ SLIP_STEP: dict[Slip, str] = {
     "bits.",
     Slip.INPUTS_SWAPPED: "Compare the role of each with the formula, and the order of the "
     "arguments.",
+    Slip.INPUT_FOR_ANOTHER: "Which line reads the one where the formula has the other? Is a name "
+    "left over from a line that was copied?",
     Slip.FIRST_FOR_ALL: "Does the loop over that input go on after its first part? If it does, its "
     "index lacks a number, its row's, image's or batch's.",
     Slip.TILE_LAYOUT: "A fragment's row_major or col_major, and .trans of ldmatrix, say how a tile "

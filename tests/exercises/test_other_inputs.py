@@ -36,6 +36,30 @@ CHANGES = {
         Slip.INPUT_SIGN,
         "the .x of y",
     ),
+    "a copied line": (
+        "07.attention",
+        [("exists ? V[at]", "exists ? K[at]")],
+        Slip.INPUT_FOR_ANOTHER,
+        "with K instead of V",
+    ),
+    "the halves of a row": (
+        "07.swiglu_rows",
+        [("g = both[gate]", "g = both[gate + width]"), ("* both[gate + width]", "* both[gate]")],
+        Slip.INPUT_ORDER,
+        "with the two halves of each row of both exchanged",
+    ),
+    "the square of an array": (
+        "07.add_rms_norm",
+        [("part[k] * rstd * gamma[i]", "part[k] * rstd * gamma[i] * gamma[i]")],
+        Slip.FACTOR_OF_INPUT,
+        "gamma squared",
+    ),
+    "half of a number": (
+        "07.z_loss",
+        [("1.0f + 2.0f * z * lse", "1.0f + z * lse")],
+        Slip.FACTOR_OF_INPUT,
+        "z / 2",
+    ),
     "two roles": (
         "04.saxpy",
         [("a * x[i] + y[i];", "a * y[i] + x[i];")],

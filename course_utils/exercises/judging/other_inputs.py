@@ -171,6 +171,9 @@ def _changes(exercise: KernelExercise, given: Mapping[str, Any]) -> Iterator[Cha
             values = {left.name: given[right.name], right.name: given[left.name]}
             words = f"with {left.label} and {right.label} exchanged"
             yield Change(values, words, Slip.INPUTS_SWAPPED)
+        for one, other in ((left, right), (right, left)) if alike and left.array.ndim else ():
+            words = f"with {other.label} instead of {one.label}"
+            yield Change({one.name: given[other.name]}, words, Slip.INPUT_FOR_ANOTHER)
         if alike and left.array.ndim and len(left.array) > 1:
             values = {one.name: one.first_for_all for one in (left, right)}
             words = f"with {left.label}[0] and {right.label}[0] for all of them"
@@ -225,9 +228,17 @@ def _of_signs(one: _Input) -> Iterator[Change]:
         other = array.reshape(-1, 2) * np.array([1, -1], array.dtype)
         words = f"with the complex conjugate of {label}"
         yield one.changed(other.reshape(array.shape), words, Slip.INPUT_SIGN)
-    if array.ndim == 0 and array.dtype.kind == "f" and array not in (0, 1):
-        for other, words in ((1 / array, f"1 / {label}"), (array * array, f"{label} squared")):
-            yield one.changed(other, f"with {words} instead of {label}", Slip.FACTOR_OF_INPUT)
+    if array.dtype.kind != "f" or not array.size or (array.ndim == 0 and array in (0, 1)):
+        return
+    others = [(array * array, f"{label} squared")]
+    if array.ndim == 0:
+        others += [
+            (1 / array, f"1 / {label}"),
+            (array / 2, f"{label} / 2"),
+            (2 * array, f"2 {label}"),
+        ]
+    for other, words in others:
+        yield one.changed(other, f"with {words} instead of {label}", Slip.FACTOR_OF_INPUT)
 
 
 def _of_words(one: _Input) -> Iterator[Change]:
@@ -273,6 +284,9 @@ def _of_order(one: _Input) -> Iterator[Change]:
     if array.ndim and len(array) > 1:
         words = f"with {label}[0] for all of {label}"
         yield one.changed(one.first_for_all, words, Slip.FIRST_FOR_ALL)
+    if array.ndim > 1 and array.shape[-1] % 2 == 0 and array.shape[-1] > 2:
+        words = f"with the two halves of each row of {label} exchanged"
+        yield one.changed(np.roll(array, array.shape[-1] // 2, -1), words, Slip.INPUT_ORDER)
     for axis, size in enumerate(array.shape):
         if size < 3:
             continue
