@@ -17,7 +17,7 @@ from ..paths import ROOT, notebook_files, notebook_name
 EXERCISE = "%%exercise"
 CHECK_TAG = "nbval-check-output"
 ERROR_TAG = "raises-exception"
-HOSTED = "hosted"  # a cell for Colab and Kaggle; no output depends on it
+HOSTED = "hosted"  # a cell for Colab and Kaggle, which changes no output
 
 # "04_first_kernels/threads/vec_add.cu", "matmul_ijk.c", "transpose/{rung:02}_transpose_{name}.cu"
 FILE_NAME = re.compile(r"(?:[\w./+-]|\{[^{}\n]*\})+\.(?:cuh?|c|h|cpp|py|csv|txt)\b")

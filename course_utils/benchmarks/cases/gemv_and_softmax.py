@@ -213,7 +213,7 @@ def _torch_backward(dy: Any, y: Any) -> Any:
 
 
 def _torch_softmaxes(x: Any) -> Runs:
-    """PyTorch's own kernel, and what its compiler makes of it."""
+    """PyTorch's own kernel, and the same compiled."""
     if torch_on_gpu() is None:
         return {}
     (tensor,) = as_tensors(x)
@@ -222,7 +222,7 @@ def _torch_softmaxes(x: Any) -> Runs:
 
 
 def _torch_gradients(dy: Any, y: Any) -> Runs:
-    """PyTorch's own kernel, and what its compiler makes of the formula."""
+    """PyTorch's own kernel, and the formula compiled."""
     torch = torch_on_gpu()
     if torch is None:
         return {}

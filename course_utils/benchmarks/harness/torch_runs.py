@@ -1,4 +1,4 @@
-"""PyTorch beside our kernels: tensors on our arrays, and what its compiler makes of a formula."""
+"""PyTorch beside our kernels: tensors on our arrays, and formulas by its compiler."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def need_torch(benchmark: str, and_triton: bool = False) -> Any:
 
 
 def as_tensors(*arrays: Any) -> tuple[Any, ...]:
-    """The arrays as torch tensors that share their memory, uint16 as the bits of bf16; only where
+    """The arrays as torch tensors that share their memory, uint16 as the bits of bf16. Needs
     torch_on_gpu()."""
     torch = torch_on_gpu()
 
@@ -48,8 +48,8 @@ def as_tensors(*arrays: Any) -> tuple[Any, ...]:
 
 
 def compiled(function: Callable[..., Any], *inputs: Any, graph: bool = False) -> Runs:
-    """What torch's compiler makes of ``function(*inputs)`` at its best, called directly and, on
-    request, as a CUDA ``graph``, which copies its inputs first."""
+    """``function(*inputs)`` by torch's compiler at its best, called directly and, on request, as a
+    CUDA ``graph``, which copies its inputs first."""
     modes = {"torch.compile": "max-autotune-no-cudagraphs"}
     if graph:
         modes["torch.compile, CUDA graph"] = "max-autotune"
@@ -61,8 +61,8 @@ def compiled(function: Callable[..., Any], *inputs: Any, graph: bool = False) ->
 
 
 def by_torch(function: Callable[..., Any], *arrays: Any, graph: bool = False) -> Runs:
-    """``function`` on tensors of the ``arrays``, eagerly and :func:`compiled`; nothing unless
-    torch_on_gpu()."""
+    """``function`` on tensors of the ``arrays``, eagerly and :func:`compiled`, or nothing
+    without torch_on_gpu()."""
     if torch_on_gpu() is None:
         return {}
     tensors = as_tensors(*arrays)

@@ -1,4 +1,4 @@
-"""What one run of a case does: its launches, and what they are expected to leave."""
+"""The launches of one run of a case, and their expected output."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ Calls = tuple[KernelCall, ...]
 
 @dataclass(frozen=True)
 class Workload:
-    """What one run of a case does: ``work()`` clears ``cleared`` with zeros, then launches.
+    """One run of a case: ``work()`` clears ``cleared`` with zeros, then launches.
 
     ``output`` is the array that ``expected()`` gives in float64 (or exactly, for integers), within
     ``rtol`` and ``atol``. ``libraries`` do the same by name, each a function with no arguments that
-    returns its result, or None to be timed without a check; they are there on a GPU only.
+    returns its result, or None to be timed without a check. They are there on a GPU only.
     ``cleared`` are arrays that a kernel adds to. ``as_a_graph``: ours is measured as one CUDA graph
     of its launches. ``same_bits``: both devices add in one order, so that their results are equal
     bit for bit.
@@ -93,16 +93,16 @@ class Workload:
         self.output.view(np.uint8)[...] = 255
 
     def numbers(self, result: Any) -> Any:
-        """The numbers that ``result`` stands for, where its dtype is not theirs."""
+        """The numbers that ``result`` holds, if its dtype isn't theirs."""
         return result
 
     def wrong(self, result: Any = None) -> str:
-        """How ``result`` (the output) differs from what is expected; empty where it is right."""
+        """How ``result`` (the output) differs from the expected one, or "" if it's right."""
         got = self.numbers(self.output if result is None else result)
         return difference(got, self.expected(), self.rtol, self.atol)
 
     def on_emulator(self) -> Workload:
-        """The same work for the emulator, on copies of the arrays; itself where that is here."""
+        """The same work for the emulator, on copies of the arrays, or itself if that runs here."""
         if not ON_GPU:
             return self
         arguments = [item.args for item in self.launches]

@@ -43,7 +43,7 @@ class Box:
     """A decoded tensor map. Everything is listed innermost dimension first.
 
     ``address`` is generic; ``sizes`` count elements, ``strides`` bytes (the innermost is the
-    element's size); ``box`` counts elements of the tensor; every ``steps``-th of them is copied.
+    element's size); ``box`` counts elements of the tensor, and every ``steps``-th is copied.
     ``swizzle`` is the span in bytes, 0 for none. ``tf32``: a load rounds the f32 elements.
     """
 

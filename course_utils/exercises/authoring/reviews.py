@@ -22,7 +22,7 @@ def review(
     where to begin.
 
     With ``questions``, which lead to each fault, the next step of a review without false alarms is
-    that of the first fault that it misses, and of another one a line with no such fault.
+    the question about the first fault that it misses. Of another review it's a false alarm.
     """
     next_step = [""]
 

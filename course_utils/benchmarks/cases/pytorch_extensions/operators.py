@@ -1,4 +1,4 @@
-"""What the cases of chapter 07 share: where their kernels are, and rows of a type of elements."""
+"""The cases of chapter 07 share their kernels' chapter, and rows of a type of elements."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Rows = tuple[int, int]  # a size: rows, columns
 
 @dataclass(frozen=True)
 class Kind:
-    """A type of elements: what it is called in CUDA, its bytes, and how far the result of a
-    formula in fp32 may be off once it is rounded to it."""
+    """A type of elements: its name in CUDA, its bytes, and how far the result of a formula in fp32
+    may be off once it is rounded to it."""
 
     c_type: str
     width: int
     rtol: float
 
     def made(self, numbers: Any) -> Any:
-        """fp32 ``numbers`` as an array of this kind; bf16 as its bits."""
+        """fp32 ``numbers`` as an array of this kind, bf16 as its bits."""
         return to_bf16(numbers) if self.width == 2 else numbers
 
     def exact(self, array: Any) -> Any:

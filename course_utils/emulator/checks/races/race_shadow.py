@@ -72,8 +72,8 @@ class RaceShadow:
     """The entries of one array, in cells of ``granule`` bytes.
 
     ``size``: bytes of all its copies: one for each block, or one that all share.
-    ``written`` and ``read_in`` are ranges of bytes in a copy; outside them no cell has a writer
-    or a reader since the last barrier for everybody.
+    ``written`` and ``read_in`` are ranges of bytes in a copy. Outside them no cell has a writer
+    or a reader since the last barrier for all threads.
     """
 
     def __init__(self, size: int, granule: int) -> None:
