@@ -13,7 +13,6 @@ from ...records.measured_files import file_of, measurements, with_origin, write
 from ...records.sources import changed, hashes
 from ..experiments import (
     autotune,
-    causes,
     cooperation,
     cudnn_engines,
     cute_dsl,
@@ -25,6 +24,7 @@ from ..experiments import (
     mnist_race,
     mnist_step,
     ncu_counts,
+    one_cause_away,
     overlap,
     profilers,
     several_gpus,
@@ -196,8 +196,8 @@ PRODUCERS = (
     Producer(
         "causes",
         "why kernels take their time: the same kernels with one cause taken away",
-        causes.measure,
-        partial(hashes, causes.SOURCES),
+        one_cause_away.measure,
+        partial(hashes, one_cause_away.SOURCES),
         on_request=True,
     ),
     Producer(

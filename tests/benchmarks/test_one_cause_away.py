@@ -5,7 +5,7 @@ import pytest
 
 from course_utils import cp, load
 from course_utils.benchmarks.cases.fft import roots
-from course_utils.benchmarks.experiments import causes
+from course_utils.benchmarks.experiments import one_cause_away as causes
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 from course_utils.observing.profiling import profile
