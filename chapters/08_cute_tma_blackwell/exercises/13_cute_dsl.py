@@ -359,7 +359,7 @@ def some_launches(rng: np.random.Generator) -> tuple[list[int], float, float, fl
 
 CHOOSE_KNOWN = PythonExercise(
     cases=(
-        ([128, 64, 128], 2.0, 90.0, 10.0),
+        ([5, 6], 0.5, 500.0, 400.0),
         ([128, 64, 96, 256] * 500, 2.0, 90.0, 10.0),
         ([128, 64, 96, 256] * 500, 0.004, 90.0, 10.0),
         ([7], 2.0, 90.0, 10.0),
