@@ -40,6 +40,7 @@ ALL_IN_THE_CASES = {
     "07.test_layer_norm",
     "08.read_the_opcodes",
     "08.review_the_loader",
+    "08.review_the_pipeline",
     "08.test_swizzle",
     "09.read_the_launches",
     "09.test_gradient",

@@ -10,7 +10,7 @@ from ml_dtypes import bfloat16
 
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, kinds, method
-from course_utils.exercises.authoring.domain import Domain, DrawnCases
+from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.reviews import review
@@ -25,7 +25,7 @@ BOX = {"box": (8, 32)}
 # --- The strides of a fragment ---
 
 
-def any_fragment(rng: np.random.Generator) -> tuple:
+def any_fragment(rng: np.random.Generator) -> tuple[Any, ...]:
     span = int(rng.choice((16, 32, 64, 128)))
     rows, columns = 64 * int(rng.integers(1, 5)), 64 * int(rng.integers(1, 5))
     part, k = int(rng.integers(0, rows // 64)), int(rng.integers(0, columns // 16))
@@ -41,7 +41,7 @@ def in_units(rows: int, columns: int, span: int, part: int, k: int) -> int:
 # --- Arrivals ---
 
 
-def any_cluster(rng: np.random.Generator) -> tuple:
+def any_cluster(rng: np.random.Generator) -> tuple[Any, ...]:
     down, across = ((1, 1), (1, 2), (2, 1), (2, 2), (4, 1), (2, 4))[int(rng.integers(0, 6))]
     return 32 * int(rng.integers(1, 13)), down, across
 
@@ -57,14 +57,14 @@ def listed(consumers: int, down: int, across: int) -> int:
 # --- Rings ---
 
 
-def a_ring(weighted: bool, rng: np.random.Generator, size: tuple[int, int]) -> dict:
+def a_ring(weighted: bool, rng: np.random.Generator, size: tuple[int, int]) -> Given:
     given: dict[str, Any] = {"x": floats(rng, size)}
     if weighted:
         given["w"] = floats(rng, size)
     return given | {"y": empty(size[1]), **int32s(rows=size[0], columns=size[1])}
 
 
-def added(given: dict) -> dict:
+def added(given: Given) -> dict[str, np.ndarray]:
     x = given["x"].astype(np.float64)
     return {"y": (x * given["w"] if "w" in given else x).sum(axis=0)}
 
@@ -113,15 +113,10 @@ def of_columns(*data: str, **more: Any) -> KernelExercise:
     )
 
 
-COLUMNS_IN_TURN = of_columns("x")
-
-EARLY_RELEASE = of_columns("x", "w", bug=kinds.DATA_RACE)
-
-
 # --- Fetch ---
 
 
-def one_of_many(rng: np.random.Generator, tiles: int) -> dict:
+def one_of_many(rng: np.random.Generator, tiles: int) -> Given:
     a, b = (
         rng.standard_normal((rows, 64), dtype=np.float32).astype(bfloat16)
         for rows in (128 * tiles, 32)
@@ -129,35 +124,9 @@ def one_of_many(rng: np.random.Generator, tiles: int) -> dict:
     return {"A": a, "B": b, "bias": floats(rng, 32), "Y": empty((128 * tiles, 32))}
 
 
-def cut_off(given: dict) -> dict:
+def cut_off(given: Given) -> dict[str, np.ndarray]:
     sums = given["A"].astype(np.float64) @ given["B"].astype(np.float64).T
     return {"Y": np.maximum(sums + given["bias"], 0)}
-
-
-FETCHED_BY_LAYOUT = KernelExercise(
-    arch="sm_100a",
-    inputs=one_of_many,
-    maps={"A": {"box": (128, 64), "swizzle": 128}, "B": {"box": (32, 64), "swizzle": 128}},
-    reference=cut_off,
-    launch=lambda tiles: Launch((tiles,), (128,)),
-    small=(2, 1),
-    worked=Worked(why_not="a tile has 128 rows"),
-    full=64,
-    reduction=lambda tiles: 64,
-    contract=Domain(
-        sizes=domain.lengths(most=3).with_outlier(n=5),
-        values=(
-            domain.data("A B", domain.POSITIVE, domain.TIES, domain.SMALL),
-            domain.data("bias", domain.LARGE_NEGATIVE, domain.LARGE_POSITIVE, domain.MIDDLING),
-        ),
-    ),
-    method=(
-        method.one_store_per_result(),
-        by_cute(
-            "cute/arch/copy_sm100", "Fetch by `make_tmem_copy` and the slices of that copy.", 2
-        ),
-    ),
-)
 
 
 # --- A tree ---
@@ -165,13 +134,13 @@ FETCHED_BY_LAYOUT = KernelExercise(
 LEAVES, NODES = ("sums", "scalar", "row", "column"), ("plus", "times", "relu")
 
 
-def any_tree(rng: np.random.Generator) -> tuple:
+def any_tree(rng: np.random.Generator) -> tuple[Any, ...]:
     rows, columns = (int(n) for n in rng.integers(1, 6, 2))
 
-    def some(count: int) -> list:
+    def some(count: int) -> list[Any]:
         return [int(n) for n in rng.integers(-4, 5, count)]
 
-    def node(depth: int) -> tuple:
+    def node(depth: int) -> tuple[Any, ...]:
         if depth == 0 or rng.random() < 0.2:
             kind = str(rng.choice(LEAVES))
             lengths = {"row": columns, "column": rows}
@@ -184,11 +153,11 @@ def any_tree(rng: np.random.Generator) -> tuple:
     return node(int(rng.integers(0, 5))), [some(columns) for _ in range(rows)]
 
 
-def by_arrays(tree: tuple, sums: list) -> list:
+def by_arrays(tree: tuple[Any, ...], sums: list[Any]) -> list[Any]:
     """The whole matrix at once."""
     matrix = np.array(sums)
 
-    def of(node: tuple) -> np.ndarray:
+    def of(node: tuple[Any, ...]) -> np.ndarray:
         match node:
             case ("sums",):
                 return matrix
@@ -202,14 +171,14 @@ def by_arrays(tree: tuple, sums: list) -> list:
                 return of(left) + of(right) if operation == "plus" else of(left) * of(right)
         raise ValueError(node)
 
-    found: list = of(tree).tolist()
+    found: list[Any] = of(tree).tolist()
     return found
 
 
 # --- Choose ---
 
 
-def any_ways(rng: np.random.Generator) -> tuple:
+def any_ways(rng: np.random.Generator) -> tuple[Any, ...]:
     epilogues = "none", "relu", "gelu", "swiglu"
     ways = [
         (
@@ -223,7 +192,7 @@ def any_ways(rng: np.random.Generator) -> tuple:
     return ways, str(rng.choice(epilogues)), int(rng.choice((0, 1, 1000, 240_000, 4_000_000)))
 
 
-def sorted_by_cost(ways: list, needed: str, calls: int) -> tuple | None:
+def sorted_by_cost(ways: list[Any], needed: str, calls: int) -> tuple[Any, ...] | None:
     able = [way for way in ways if needed in way[1]]
     found = sorted((seconds + calls * ms / 1000, at) for at, (_, _, seconds, ms) in enumerate(able))
     return (able[found[0][1]][0], found[0][0]) if found else None
@@ -257,6 +226,41 @@ EMPTY_ARRIVALS = PythonExercise(
     contract=DrawnCases(any_cluster, 24),
 )
 
+COLUMNS_IN_TURN = of_columns("x")
+
+EARLY_RELEASE = of_columns("x", "w", bug=kinds.DATA_RACE)
+
+REVIEW_THE_PIPELINE = review(
+    {8: "bytes", 11: "count", 17: "start", 29: "advance"},
+    example='{9: "count"}',
+    start="Ask four questions: bytes of a stage, arrivals of a release, first phase, who advances?",
+)
+
+FETCHED_BY_LAYOUT = KernelExercise(
+    arch="sm_100a",
+    inputs=one_of_many,
+    maps={"A": {"box": (128, 64), "swizzle": 128}, "B": {"box": (32, 64), "swizzle": 128}},
+    reference=cut_off,
+    launch=lambda tiles: Launch((tiles,), (128,)),
+    small=(2, 1),
+    worked=Worked(why_not="a tile has 128 rows"),
+    full=64,
+    reduction=lambda tiles: 64,
+    contract=Domain(
+        sizes=domain.lengths(most=3).with_outlier(n=5),
+        values=(
+            domain.data("A B", domain.POSITIVE, domain.TIES, domain.SMALL),
+            domain.data("bias", domain.LARGE_NEGATIVE, domain.LARGE_POSITIVE, domain.MIDDLING),
+        ),
+    ),
+    method=(
+        method.one_store_per_result(),
+        by_cute(
+            "cute/arch/copy_sm100", "Fetch by `make_tmem_copy` and the slices of that copy.", 2
+        ),
+    ),
+)
+
 VISIT_TREE = PythonExercise(
     cases=(
         (("relu", ("plus", ("sums",), ("row", [1, -3]))), [[2, 2]]),
@@ -267,12 +271,6 @@ VISIT_TREE = PythonExercise(
     ),
     reference=by_arrays,
     contract=DrawnCases(any_tree, 24),
-)
-
-REVIEW_THE_PIPELINE = review(
-    {8: "bytes", 11: "count", 17: "start", 29: "advance"},
-    example='{9: "count"}',
-    start="Ask four questions: bytes of a stage, arrivals of a release, first phase, who advances?",
 )
 
 LIBRARY, BUILDER = (
