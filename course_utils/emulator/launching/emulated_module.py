@@ -40,7 +40,6 @@ from .launch_result import LaunchResult
 from .module_text import read_text
 from .target_limits import check_constants, check_target
 
-
 UNLUCKY = (128, 256, 512)  # alignments of shared variables that are put at no larger one
 
 

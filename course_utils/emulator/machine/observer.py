@@ -3,7 +3,8 @@
 The machine runs kernels and knows no check. It tells its observers what happens; an observer
 overrides the events that it wants and keeps what it remembers to itself. :class:`Observers` is the
 list of them that a launch has. An event that none of them wants costs the call of an empty
-function, and :attr:`Observers.access`, which would be called for every load and store, is asked for once.
+function, and :attr:`Observers.access`, which would be called for every load and store, is asked
+for once.
 
 Lanes are numbered within their batch: the warp of a lane is ``lane >> 5``, its block
 ``lane // batch.lanes_per_block``. A mask ``joined`` is bool, (blocks, warps of a block), or

@@ -27,6 +27,7 @@ def review(
     next_step = [""]
 
     def reviewed(function: Callable[[], Any]) -> dict[str, int] | None:
+        next_step[0] = ""
         found = run_in_clean_frame(function)
         if found is None:
             return None

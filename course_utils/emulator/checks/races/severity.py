@@ -58,7 +58,8 @@ LEFT_BEHIND = (
 def whole_warps_left(options: Options) -> str:
     """That whole warps have ended before a barrier, in the words of the kernel's language."""
     return (
-        "Warning: whole warps have ended. A barrier waits only for threads that haven't exited, as\n"
+        "Warning: whole warps have ended. A barrier waits only for threads that haven't exited, "
+        "as\n"
         f"  PTX promises and GPUs since Volta do. But {options.language.value} allows a "
         f"{options.words.block_barrier}\n"
         "  in a branch only if the whole block takes it."
