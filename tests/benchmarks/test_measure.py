@@ -148,7 +148,7 @@ def test_the_fastest_library_is_the_one_that_runs_for_seconds(recorded):
 def test_what_is_measured_for_seconds_is_also_measured_in_bursts():
     chosen = [case for case in CASES if case.sustained_sizes]
     told = re.compile(
-        "^(grouped )?GEMM, |^convolution, (fp32|bf16)$|^(causal )?attention on wgmma"
+        "^(grouped )?GEMM, |^convolution, (fp32|bf16)$|^(gradient of )?(causal )?attention on wgmma"
         "|^QR of many matrices|^a linear layer and its loss and gradients"
     )
     assert {case.what for case in chosen} == {case.what for case in CASES if told.search(case.what)}
