@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from course_utils.emulator import Cause
 from course_utils.exercises.authoring import kinds
-from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.exercises.judging import as_written
 from course_utils.exercises.judging.runner import check_source
 
@@ -42,3 +42,17 @@ def test_wrong_numbers_without_a_hidden_cause_stay_wrong_numbers(monkeypatch):
     assert outcome.kind == kinds.WRONG
     assert tried == [source]
     assert outcome.verdict.case is not None
+
+
+def test_sums_of_cute_that_nothing_sets_are_seen_in_the_source():
+    solution = find("08.gemm_by_layouts").solution
+    assert solution.count("clear(sum);") == 1
+    verdict = as_written.unset_fragment(solution.replace("clear(sum);", ""))
+    assert verdict.kind == kinds.UNINITIALISED and "clear(sum);" in verdict.hint
+    for other in ("fill(sum, 0.0f);", "for (int i = 0; i < size(sum); ++i) sum(i) = 0.0f;"):
+        assert as_written.unset_fragment(solution.replace("clear(sum);", other)) is None
+
+
+def test_no_solution_has_sums_that_nothing_sets():
+    users = [e for e in all_exercises() if "gemm(" in e.solution]
+    assert users and not [e.id for e in users if as_written.unset_fragment(e.solution)]

@@ -23,6 +23,12 @@ def changed(exercise, old, new):
 LIMITED = {
     "a loop that ends": (PAIRS, "tile < tiles;", "tile < tiles && tile < 640;", "Is it 640?"),
     "turns of a warp": (ROWS, "k < K;", "k < K && k < 32 * 129;", "K = 4,099"),
+    "turns of a loop over the grid": (
+        find("04.clamp"),
+        "for (int i = first; i < n; i += stride)",
+        "for (int turn = 0, i = first; turn < 400 && i < n; ++turn, i += stride)",
+        "n = 65,543",
+    ),
     "an array of a thread": (
         find("07.merge_parts"),
         "float sum = 0.0f, o = 0.0f;",

@@ -7,18 +7,21 @@ emulator meets it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
+from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict
 from ...compiling.compiler_process import CompilerStopped
 from ...compiling.diagnostics import CompileError
+from ...compiling.signature import strip_comments
 from ...emulator import ALL_CHECKS, Cause, Finding, LaunchTooLong, Options
 from ...errors import LessonError
 from ..authoring import emulated_runs, kinds
 from ..authoring.spec import KernelExercise
 from .entry_points import declare_kernels
 from .first_cause import first_cause
-from .outcome import from_finding, with_context
+from .outcome import from_finding, simple, with_context
 from .trials import Trial
 
 NOT_OPTIMISED = ("-G",)
@@ -28,6 +31,8 @@ COMPILING = 4.0  # seconds that the compiler gets for it
 CUTE = '"cute/', "<cute/"  # headers that take too long to compile
 CUB = ('"cub/', "<cub/")
 REMOVABLE = (kinds.OUT_OF_BOUNDS, kinds.UNINITIALISED, kinds.MISALIGNED, kinds.NULL_POINTER)
+GEMM = re.compile(r"\bgemm\s*\([^;]*,\s*(\w+)\s*\)\s*;")  # the last argument is the sums
+FRAGMENT = r"\b{name}\s*=[^;]*\b(?:partition_fragment_C|make_fragment_C|make_tensor\s*<)"
 FAULTS = (kinds.OUT_OF_BOUNDS, kinds.NULL_POINTER)  # of an address that may be made of nothing
 # Kinds of wrong numbers that garbage can make.
 UNEXPLAINED = (
@@ -59,6 +64,28 @@ def overrun_verdict(exercise: KernelExercise, source: str, filename: str) -> Ver
         return None
     why = "The result is unused, so the compiler removes the access. Don't rely on that."
     return _removed(found, why, source, filename)
+
+
+def unset_fragment(source: str) -> Verdict | None:
+    """The sums of CuTe to which a ``gemm`` adds although nothing has set them, None without any.
+
+    The compiler takes 0 for them, so no launch shows it, and without the optimiser CuTe takes too
+    long. Any other use of the name before that line counts as setting it.
+    """
+    lines = strip_comments(source).splitlines()
+    for n, line in enumerate(lines, 1):
+        for name in GEMM.findall(line):
+            before = "\n".join(lines[: n - 1])
+            uses = re.findall(rf"\b{name}\b", before)
+            if len(uses) == 1 and re.search(FRAGMENT.format(name=name), before):
+                return simple(
+                    kinds.UNINITIALISED,
+                    f"the gemm in line {n} adds to {name}, and nothing has set {name} before. "
+                    "It's right only because this compiler takes 0 for it.",
+                    hint=f"Set it first: clear({name});",
+                    excerpt=source_excerpt(source, [n]),
+                )
+    return None
 
 
 def hidden_cause(

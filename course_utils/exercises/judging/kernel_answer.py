@@ -26,7 +26,7 @@ from ...errors import LessonError
 from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
 from ..authoring.spec import PROBE, KernelExercise, Target
-from .as_written import hidden_cause, overrun_verdict, unset_variable
+from .as_written import hidden_cause, overrun_verdict, unset_fragment, unset_variable
 from .behaviour_checks import (
     CountingFailed,
     StatsCache,
@@ -199,7 +199,7 @@ def _try_everything(
     if found:
         return Outcome.of(exercise, told(found))
     problem = problem or order_verdict(exercise, module)
-    problem = problem or overrun_verdict(exercise, source, filename)
+    problem = problem or overrun_verdict(exercise, source, filename) or unset_fragment(source)
     if problem:
         return replace(outcome, verdict=replace(problem, printed=verdict.printed))
     return outcome

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 from math import gcd, prod
 from typing import Any
@@ -25,7 +26,7 @@ from ..authoring.launches import Launch
 from ..authoring.spec import KernelExercise
 from .comparison import compared
 from .outside_index import CONSTANT, integer_value
-from .trials import Trial
+from .trials import Trial, fewest_threads
 
 SEED = 3  # of the inputs as they are given, at the longest sizes
 FEW = 5000  # extents up to here are made four times as long, and longer ones twice
@@ -48,6 +49,8 @@ def trials_past_limits(exercise: KernelExercise, source: str) -> Iterator[Trial]
     for at in endless if own_constants(exercise, source) else ():
         if trial := _past(exercise, sizes, at, source):
             yield trial
+            if launch := fewest_threads(exercise, trial.size):
+                yield replace(trial, launch=launch)
     if _narrow(exercise, source):
         yield from _past_shorts(exercise, sizes, endless)
 

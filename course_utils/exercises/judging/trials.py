@@ -58,10 +58,15 @@ class Trial:
 
     def launches(self, exercise: KernelExercise) -> tuple[Launch, ...]:
         """The launches of this trial, in order."""
+        return tuple(self._with_budget(one, exercise) for one in self._launches(exercise))
+
+    def _with_budget(self, launch: Launch, exercise: KernelExercise) -> Launch:
+        if self.longer == 1:
+            return launch
+        return replace(launch, budget=max(launch.budget, self.longer**2 * exercise.budget))
+
+    def _launches(self, exercise: KernelExercise) -> tuple[Launch, ...]:
         own = exercise.launches(self.size)
-        if self.longer > 1:
-            budget = self.longer**2 * exercise.budget
-            own = tuple(replace(one, budget=max(budget, one.budget)) for one in own)
         if not self.launch:
             return own
         others = _other_launches(exercise, self.size)
@@ -147,10 +152,17 @@ def _longest(exercise: KernelExercise, contract: Domain) -> list[Trial]:
     trials = []
     for size in sizes.longest():
         trials.append(Trial(size, 3))
-        threads = [_threads(launch) for launch in _other_launches(exercise, size)]
-        if threads and min(threads) < _threads(exercise.launches(size)):
-            trials.append(Trial(size, 3, threads.index(min(threads)) + 1))
+        if launch := fewest_threads(exercise, size):
+            trials.append(Trial(size, 3, launch))
     return trials
+
+
+def fewest_threads(exercise: KernelExercise, size: Any) -> int:
+    """The number of the contract's launch with the fewest threads, 0 if it's the exercise's own."""
+    threads = [_threads(launch) for launch in _other_launches(exercise, size)]
+    if not threads or min(threads) >= _threads(exercise.launches(size)):
+        return 0
+    return threads.index(min(threads)) + 1
 
 
 def _threads(launches: Launch | tuple[Launch, ...]) -> int:
