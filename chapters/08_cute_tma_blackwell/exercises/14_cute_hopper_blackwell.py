@@ -43,7 +43,8 @@ def in_units(rows: int, columns: int, span: int, part: int, k: int) -> int:
 
 def any_cluster(rng: np.random.Generator) -> tuple[Any, ...]:
     down, across = ((1, 1), (1, 2), (2, 1), (2, 2), (4, 1), (2, 4))[int(rng.integers(0, 6))]
-    return 32 * int(rng.integers(1, 13)), down, across
+    whole = int(rng.choice((32, 128, 256, 384)))  # all that CUTLASS takes in a cluster
+    return whole if down * across > 1 else 32 * int(rng.integers(1, 13)), down, across
 
 
 def listed(consumers: int, down: int, across: int) -> int:
@@ -157,7 +158,7 @@ def by_arrays(tree: tuple[Any, ...], sums: list[Any]) -> list[Any]:
     """The whole matrix at once."""
     matrix = np.array(sums)
 
-    def of(node: tuple[Any, ...]) -> np.ndarray:
+    def of(node: tuple[Any, ...]) -> Any:
         match node:
             case ("sums",):
                 return matrix
