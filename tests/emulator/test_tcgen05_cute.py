@@ -166,6 +166,81 @@ __device__ void scaled(const uint4* a, const uint4* b, const uint4* sfa, const u
     if (first_warp) { allocator.release_allocation_lock(); allocator.free(where, 512); }
 }
 
+// Block scaling by a pair: operands are given for each block as they lie in its shared memory.
+template <class Op, class Atom, int M, int N, int K, int VECTOR, class T, class SF>
+__device__ void scaled_pair(const uint4* a, const uint4* b, const uint4* sfa, const uint4* sfb,
+                       float* d) {
+    extern __shared__ __align__(1024) unsigned char shared[];
+    __shared__ uint32_t where;
+    __shared__ alignas(16) uint64_t bar;
+    constexpr int A = M / 2 * K * sizeof_bits_v<T> / 8, B = N / 2 * K * sizeof_bits_v<T> / 8;
+    TiledMMA mma = make_tiled_mma(Op{});
+    int me = cute::block_rank_in_cluster();
+    auto cta = mma.get_slice(me);
+    using Mma = decltype(mma);
+    using Config = cutlass::detail::Sm1xxBlockScaledConfig<VECTOR>;
+    auto tile = Shape<Int<M>, Int<N>, Int<K>>{};
+    auto layout_sfa = Config::deduce_smem_layoutSFA(mma, tile);
+    auto layout_sfb = Config::deduce_smem_layoutSFB(mma, tile);
+    constexpr int SA = cosize(filter_zeros(layout_sfa)), SB = cosize(filter_zeros(layout_sfb));
+    auto shape_a = partition_shape_A(mma, make_shape(Int<M>{}, Int<K>{}));
+    auto shape_b = partition_shape_B(mma, make_shape(Int<N>{}, Int<K>{}));
+    Tensor sA = make_tensor(make_smem_ptr<T>(shared), UMMA::tile_to_mma_shape(Atom{}, shape_a));
+    Tensor sB = make_tensor(make_smem_ptr<T>(shared + A), UMMA::tile_to_mma_shape(Atom{}, shape_b));
+    Tensor sSFA = make_tensor(make_smem_ptr((SF*)(shared + A + B)), layout_sfa);
+    Tensor sSFB = make_tensor(make_smem_ptr((SF*)(shared + A + B + SA)), layout_sfb);
+    Tensor gD = make_tensor(make_gmem_ptr(d), Shape<Int<M>, Int<N>>{}, Stride<Int<N>, _1>{});
+    Tensor tCgD = cta.partition_C(gD);
+    Tensor tCrA = cta.make_fragment_A(sA);
+    Tensor tCrB = cta.make_fragment_B(sB);
+    Tensor tCtD = cta.make_fragment_C(tCgD);
+    Tensor tSFA = make_tensor<typename Mma::FrgTypeSFA>(shape(layout_sfa));
+    Tensor tSFB = make_tensor<typename Mma::FrgTypeSFB>(shape(layout_sfb));
+    bool first_warp = threadIdx.x / 32 == 0;
+    cute::TMEM::Allocator2Sm allocator{};
+    cute::cluster_sync();
+    if (first_warp) allocator.allocate(512, &where);
+    if (threadIdx.x == 0) cute::initialize_barrier(bar, 1);
+    __syncthreads();
+    tCtD.data() = where;
+    tSFA.data() = where + 256;
+    tSFB.data() = where + 320;
+    auto fill = [&](unsigned char* to, const uint4* from, int bytes) {
+        for (int i = threadIdx.x; i < bytes / 16; i += 128) ((uint4*)to)[i] = from[i];
+    };
+    fill(shared, a + me * (A / 16), A);
+    fill(shared + A, b + me * (B / 16), B);
+    fill(shared + A + B, sfa + me * (SA / 16), SA);
+    fill(shared + A + B + SA, sfb, SB);
+    cutlass::arch::fence_view_async_shared();
+    cute::cluster_sync();
+    if (first_warp && me == 0) {
+        using Copy = SM100_UTCCP_4x32dp128bit_2cta;
+        auto copy_scales = [&](auto& in_shared, auto& in_tensor_memory) {
+            auto from = make_tensor(in_shared.data(), filter_zeros(in_shared.layout()));
+            auto to = make_tensor(in_tensor_memory.data(), filter_zeros(in_tensor_memory.layout()));
+            auto tiled = make_utccp_copy(Copy{}, to);
+            auto mine = tiled.get_slice(0);
+            auto parts = get_utccp_smem_desc_tensor<Copy>(mine.partition_S(from));
+            if (cute::elect_one_sync()) copy(tiled, parts, mine.partition_D(to));
+        };
+        copy_scales(sSFA, tSFA);
+        copy_scales(sSFB, tSFB);
+        mma.accumulate_ = UMMA::ScaleOut::Zero;
+        for (int k = 0; k < size<2>(tCrA); ++k) {
+            cute::gemm(mma.with(mma.accumulate_, tSFA(_, _, k), tSFB(_, _, k)), tCrA(_, _, k),
+                       tCrB(_, _, k), tCtD);
+            mma.accumulate_ = UMMA::ScaleOut::One;
+        }
+        cutlass::arch::umma_arrive_multicast_2x1SM(&bar, 3);
+    }
+    cute::wait_barrier(bar, 0);
+    FENCE
+    read_back(SM100_TMEM_LOAD_32dp32b4x{}, tCtD, tCgD);
+    cute::cluster_sync();
+    if (first_warp) { allocator.release_allocation_lock(); allocator.free(where, 512); }
+}
+
 // A pair of blocks: each has its half of A and of B, the even one issues.
 template <int M, int N, int K>
 __device__ void pair(const half_t* a, const half_t* b, float* d) {
@@ -228,6 +303,11 @@ extern "C" __global__ void mxf8(SCALED) {
     using T = float_e4m3_t; using SF = float_ue8m0_t;
     using Op = SM100_MMA_MXF8F6F4_SS<T, T, float, SF, 128, 128, UMMA::Major::K, UMMA::Major::K>;
     scaled<Op, UMMA::Layout_K_SW128_Atom<T>, 128, 128, 128, 32, T, SF>(a, b, sfa, sfb, d);
+}
+extern "C" __global__ void mxf8_pair(SCALED) {
+    using T = float_e4m3_t; using SF = float_ue8m0_t; constexpr auto X = UMMA::Major::K;
+    using Op = SM100_MMA_MXF8F6F4_2x1SM_SS<T, T, float, SF, 256, 128, X, X>;
+    scaled_pair<Op, UMMA::Layout_K_SW128_Atom<T>, 256, 128, 128, 32, T, SF>(a, b, sfa, sfb, d);
 }
 extern "C" __global__ void nvf4(SCALED) {
     using T = float_e2m1_t; using SF = float_ue4m3_t;
@@ -324,6 +404,25 @@ def test_cutes_atoms_for_a_pair_of_blocks_multiply_right(kernels, m):
     out = np.zeros((m, 128), np.float32)
     shared = (a.nbytes + b.nbytes) // 2
     check(kernels, f"pair_{m}", (a, b), out, left @ right.T, shared, blocks=2)
+
+
+def test_cutes_atom_for_a_pair_scales_with_all_scales_of_b_in_both_blocks(kernels):
+    tiles, factors, values = [], [], []
+    for rows, seed in ((256, 1), (128, 2)):
+        data, numbers = operand(rows, 128, "e4m3", seed)
+        codes, scales = scales_of((rows, 4), "ue8m0", seed + 2)
+        image = np.zeros(codes.size, np.uint8)
+        row, block = np.mgrid[:rows, :4]
+        image[row // 128 * 512 + row % 32 * 16 + row % 128 // 32 * 4 + block] = codes
+        halves = np.split(data, 2)
+        tiles.append(np.concatenate([k_major(half, 128)[0] for half in halves]))
+        factors.append(image)
+        values.append(numbers * scales.repeat(32, axis=1))
+    out = np.zeros((256, 128), np.float32)
+    shared = sum(x.size for x in tiles) // 2 + 2 * 512
+    check(
+        kernels, "mxf8_pair", (*tiles, *factors), out, values[0] @ values[1].T, shared, blocks=2
+    )
 
 
 @pytest.mark.parametrize(
