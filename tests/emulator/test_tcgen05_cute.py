@@ -420,9 +420,7 @@ def test_cutes_atom_for_a_pair_scales_with_all_scales_of_b_in_both_blocks(kernel
         values.append(numbers * scales.repeat(32, axis=1))
     out = np.zeros((256, 128), np.float32)
     shared = sum(x.size for x in tiles) // 2 + 2 * 512
-    check(
-        kernels, "mxf8_pair", (*tiles, *factors), out, values[0] @ values[1].T, shared, blocks=2
-    )
+    check(kernels, "mxf8_pair", (*tiles, *factors), out, values[0] @ values[1].T, shared, blocks=2)
 
 
 @pytest.mark.parametrize(
