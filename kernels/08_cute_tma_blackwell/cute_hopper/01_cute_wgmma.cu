@@ -1,6 +1,6 @@
-// C = A B^T for row-major bf16 matrices: A is M x K, B is N x K, C is M x N; sums in fp32. Any M; N
-// and K are multiples of eight. A and B come as tensor maps with boxes of 64 x 64 and 128 x 64 and a
-// swizzle of 128 bytes.
+// C = A B^T for row-major bf16 matrices: A is M x K, B is N x K, C is M x N, with sums in fp32. M
+// is any number, N and K are multiples of eight. A and B come as tensor maps with boxes of 64 x 64
+// and 128 x 64 and a swizzle of 128 bytes.
 // The kernel gemm_wgmma in CuTe: the swizzled tiles, their matrix descriptors, the instruction and
 // the elements that each thread holds all come from layouts.
 // Limit: as there, loads and products take turns.
@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(128)
     Tensor tile_a = make_tensor(make_smem_ptr(first), layout_a);
     Tensor tile_b = make_tensor(make_smem_ptr(first + cosize(layout_a)), layout_b);
 
-    // The instruction; its fragments of A and B are descriptors, not registers.
+    // The instruction. Its fragments of A and B are descriptors, not registers.
     auto mma = make_tiled_mma(SM90_64x128x16_F32BF16BF16_SS<GMMA::Major::K, GMMA::Major::K>{});
     auto products = mma.get_slice(threadIdx.x);
     Tensor a = products.make_fragment_A(products.partition_A(tile_a)); // (1, tiles, k)
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(128)
     }
     warpgroup_fence_operand(sum); // no sum is read before the wait
 
-    // The elements of C: those of the matrix, and where each of them is.
+    // The thread's elements of C, and where each of them is.
     Tensor all_c = make_tensor(make_gmem_ptr(C), make_shape(M, N), make_stride(N, _1{}));
     auto tile = Shape<Int<BM>, Int<BN>>{};
     auto place = make_coord(blockIdx.y, blockIdx.x);

@@ -1,6 +1,6 @@
-// The matrix descriptors that CuTe makes of a tile of A, 128 x 128 bf16 numbers whose rows are swizzled
-// in spans of 128, 64, 32 or 16 bytes (16: no swizzle): words[span][tile][k], for each 64 rows and each
-// 16 columns. A fragment of wgmma is a layout of such words.
+// The matrix descriptors that CuTe makes of a tile of A, 128 x 128 bf16 numbers whose rows are
+// swizzled in spans of 128, 64, 32 or 16 bytes (16: no swizzle): words[span][tile][k], for each 64
+// rows and each 16 columns. A fragment of wgmma is a layout of such words.
 // Limit: it multiplies nothing.
 // grid 1, block 1, dynamic shared 32768
 

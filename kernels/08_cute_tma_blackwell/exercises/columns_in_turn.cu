@@ -1,9 +1,10 @@
-// y[j] = the sum of column j of a rows x columns matrix of fp32; columns is a multiple of four. Boxes
-// of 8 x 32 come through a ring of three stages, zeros past the last row. Warp 0 adds, a column a lane,
-// and thread 32 loads. `Pipeline` is CUTLASS's: producer_acquire waits for an empty stage and expects
-// its bytes, producer_get_barrier gives the mbarrier for the copy, consumer_wait waits for the bytes,
-// consumer_release is for every consumer thread. SM90_TMA_LOAD::copy takes a map's address, an
-// mbarrier, the cache hint, where to, and the column and row of the box.
+// y[j] = the sum of column j of a rows x columns matrix of fp32, and columns is a multiple of
+// four. Boxes of 8 x 32 come through a ring of three stages, zeros past the last row. Warp 0 adds,
+// a column a lane, and thread 32 loads. `Pipeline` is CUTLASS's: producer_acquire waits for an
+// empty stage and expects its bytes, producer_get_barrier gives the mbarrier for the copy,
+// consumer_wait waits for the bytes, consumer_release is for every consumer thread.
+// SM90_TMA_LOAD::copy takes a map's address, an mbarrier, the cache hint, where to, and the column
+// and row of the box.
 // grid (ceil(columns / 32)), block (64), dynamic shared 0
 
 #include <cute/tensor.hpp>
@@ -31,8 +32,8 @@ extern "C" __global__ void columns_in_turn(const __grid_constant__ TensorMap x, 
                       Shape<_1, _1, _1>{});
     __syncthreads();
     const int boxes = ceil_div(rows, 8);
-    // TODO: thread 32 loads box after box, and the lanes of warp 0 add them; each of the two has a
-    // state of its own, and lane j stores the sum of column 32 blockIdx.x + j if it exists
+    // TODO: thread 32 loads box after box, and the lanes of warp 0 add them, each role by its own
+    // state. Lane j stores the sum of column 32 blockIdx.x + j if it exists
     // SOLUTION
     if (threadIdx.x == 32) {
         auto next = cutlass::make_producer_start_state<Pipeline>();

@@ -1,6 +1,6 @@
-// y[j] = the sum of x[i][j] w[i][j] over the rows of two rows x columns matrices of fp32; columns is a
-// multiple of four. A stage of the ring holds a box of 8 x 32 of each, zeros past the last row. Warp 0
-// adds, a column a lane, and thread 32 loads.
+// y[j] = the sum of x[i][j] w[i][j] over the rows of two rows x columns matrices of fp32, and
+// columns is a multiple of four. A stage of the ring holds a box of 8 x 32 of each, zeros past the
+// last row. Warp 0 adds, a column a lane, and thread 32 loads.
 // grid (ceil(columns / 32)), block (64), dynamic shared 0
 
 #include <cute/tensor.hpp>

@@ -1,8 +1,8 @@
 // Y = max(A B^T + bias, 0) for bf16 matrices A (128 tiles x 64) and B (32 x 64), both with K
-// contiguous, and fp32 bias (32) and Y (128 tiles x 32). A block computes 128 rows.
-// `sums` is the accumulators' tensor in tensor memory, (rows, columns) with two modes of 1 after them,
-// and `part_y` the same elements of Y. make_tmem_copy(SM100_TMEM_LOAD_32dp32b16x{}, sums) is the copy;
-// its slice has partition_S for sums and partition_D for Y. Fetched registers may be used after
+// contiguous, and fp32 bias (32) and Y (128 tiles x 32). A block computes 128 rows. `sums` is the
+// accumulators' tensor in tensor memory, (rows, columns) with two modes of 1 after them, and
+// `part_y` the same elements of Y. make_tmem_copy(SM100_TMEM_LOAD_32dp32b16x{}, sums) is the copy.
+// Its slice has partition_S for sums and partition_D for Y. Fetched registers may be used after
 // cutlass::arch::fence_view_async_tmem_load().
 // grid (tiles), block (128), dynamic shared 0
 
@@ -66,9 +66,9 @@ extern "C" __global__ void fetched_by_layout(const __grid_constant__ TensorMap A
         }
         cutlass::arch::umma_arrive(&done);
     }
-    // TODO: wait for the products, with the fence that CUTLASS has no word for; fetch this thread's
-    // sums by a copy from layouts, add the bias of each column, store nothing below zero; free the
-    // columns of tensor memory
+    // TODO: wait for the products, with the fence that CUTLASS has no word for. Fetch this thread's
+    // sums by a copy from layouts, add the bias of each column, and store nothing below zero. Free
+    // the columns of tensor memory
     // SOLUTION
     Barrier::wait(&done, 0);
     tmem_after_sync();

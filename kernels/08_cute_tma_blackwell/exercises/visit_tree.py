@@ -5,8 +5,8 @@
 #   ("column", values)      one number for each row
 #   ("plus", left, right)   ("times", left, right)   ("relu", child)   of nodes
 def visit_tree(tree, sums):
-    """What the epilogue stores: rows of the shape of `sums`."""
-    # TODO: the value of a node at one position, from those of its children
+    """The rows that the epilogue stores, of the shape of `sums`."""
+    # TODO: the value of a node at one position, from its children's values
     # SOLUTION
     def at(node, i, j):
         operation, *rest = node

@@ -1,9 +1,9 @@
 // A library for Python: C = GELU(A B^T + bias) in bf16 with fp32 sums, for Hopper, by CUTLASS's
-// builders. The epilogue is a tree: each node is a small type that says what it does to the sums, and
-// its children are what it does that to. A is M x K, B is N x K, C is M x N, all row by row, and bias
-// has N numbers; N and K are multiples of 8.
-// Build: nvcc -std=c++17 -O3 -DNDEBUG -arch=sm_90a --expt-relaxed-constexpr -shared -Xcompiler -fPIC
-//        -I<cutlass>/include -I<cutlass>/tools/util/include cutlass_visitors.cu -o libvisitors.so
+// builders. The epilogue is a tree: each node is a small type with an operation, and its children
+// give the operands. A is M x K, B is N x K, C is M x N, all row by row, and bias has N numbers. N
+// and K are multiples of 8.
+// Build: nvcc -std=c++17 -O3 -DNDEBUG -arch=sm_90a --expt-relaxed-constexpr -shared -Xcompiler
+//        -fPIC -I<cutlass>/include -I<cutlass>/tools/util/include cutlass_visitors.cu -o libvisitors.so
 
 #include <cutlass/cutlass.h>
 #include <cutlass/epilogue/collective/collective_builder.hpp>
@@ -50,7 +50,7 @@ typename Gemm::Arguments arguments(const bf16 *a, const bf16 *b, const bf16 *bia
     const auto stride_b = cutlass::make_cute_packed_stride(typename Kernel::StrideB{}, {n, k, 1});
     const auto stride_c = cutlass::make_cute_packed_stride(typename Kernel::StrideC{}, {m, n, 1});
     const auto stride_d = cutlass::make_cute_packed_stride(typename Kernel::StrideD{}, {m, n, 1});
-    // The arguments of a tree are those of its children, then of its own operation.
+    // A tree takes the arguments of its children, then the arguments of its operation.
     const typename Tree::Arguments tree = {{{}, {bias}, {}}, {}};
     return {cutlass::gemm::GemmUniversalMode::kGemm,
             {m, n, k, 1},
@@ -64,7 +64,7 @@ extern "C" size_t workspace_bytes(int m, int n, int k)
     return Gemm::get_workspace_size(arguments(nullptr, nullptr, nullptr, nullptr, m, n, k));
 }
 
-// What a block takes: bytes of shared memory, threads, and stages of the pipeline.
+// Writes a block's bytes of shared memory, its threads, and the stages of its pipeline.
 extern "C" void describe(int *of_block)
 {
     of_block[0] = Kernel::SharedStorageSize;
