@@ -41,10 +41,15 @@ def test_one_factor_needs_as_many_loads_and_a_sector_each():
 
 
 @pytest.mark.skipif(ON_GPU, reason="counts of the emulator")
-def test_a_cluster_that_keeps_its_points_sends_none():
+def test_a_cluster_sends_as_much_to_itself_and_nothing_if_it_keeps_its_points():
     module = load(causes.CLUSTER, defines={"N1": 128, "N2": 128, "BLOCKS": 8}, arch="sm_90a")
     x = cp.zeros((1, 128 * 128, 2), cp.float32)
-    for changes, sends in (({}, True), (causes.OWN_STORES, False)):
+    sent, instructions = [], []
+    for changes in ({}, causes.TO_ITSELF, causes.OWN_STORES):
         kernel = module.edited(changes).kernel
         counts = profile(kernel, 8, 128, (x, cp.empty_like(x)), shared_mem=8 * 16 * 129).counts
-        assert any("shared::cluster" in name for name in counts.opcodes) == sends
+        sent.append(sum(n for name, n in counts.opcodes.items() if "shared::cluster" in name))
+        instructions.append(counts.warp_instructions)
+    assert sent[0] == sent[1] > sent[2] == 0
+    assert instructions[1] == pytest.approx(instructions[0], rel=0.02)
+    assert instructions[2] < 0.95 * instructions[1]  # its arithmetic is gone, too

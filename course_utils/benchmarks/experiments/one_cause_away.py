@@ -62,7 +62,10 @@ PAST_L1 = {LOAD: f"__ldcg(&{LOAD})"}
 FOUR_ROWS_A_LINE = {"A[row * K + k]": "A[(row / 4 * (K / 8) + k / 8) * 32 + row % 4 * 8 + k % 8]"}
 # All lanes load factor 0: the last index of a grid with one layer, which no compiler knows.
 ONE_FACTOR = {"roots[k * (POINTS / n)]": "roots[k * (POINTS / n) * (gridDim.z - 1)]"}
-# Each block keeps what it has for the others, and then no block waits for another either.
+# Each block sends what it has for the others to itself, by as many stores.
+TO_ITSELF = {"m * BLOCKS / kHeld);": "cluster_rank());"}
+# It stores into its own memory instead. Of the stores to one address the compiler leaves the last,
+# and of the others not even the products, so this is a bound: more than the exchange is gone.
 OWN_STORES = {"store_cluster_2(there, v[m].x, v[m].y);": "*here = v[m], (void)there;"}
 OWN_BARRIER = {"cluster_arrive();\n    cluster_wait();": "__syncthreads();"}
 ROOMY = '#include "roomy_softmax.cuh"'
@@ -129,7 +132,7 @@ def lines(n: int = 4096) -> dict[str, float]:
 
 def factors() -> dict[str, dict[str, float]]:
     """The table of factors by the points of a row: with all its entries, with a single one that
-    every lane loads, and the fast factors, which load none."""
+    every lane loads by as many loads, and the fast factors, which load none."""
     found = {}
     for n in (256, 4096):
         x, out = normal((POINTS // n, n, 2)), cp.empty((POINTS // n, n, 2), cp.float32)
@@ -145,12 +148,13 @@ def factors() -> dict[str, dict[str, float]]:
 
 
 def cluster_parts(n: int = 65536) -> dict[str, float]:
-    """The transform by clusters; with every store into the own block; and then without the second
-    barrier of the cluster."""
+    """The transform by clusters; with each block's stores sent to itself; with them ordinary ones,
+    most of which are left out; and then without the second barrier of the cluster."""
     x, out = normal((POINTS // n, n, 2)), cp.empty((POINTS // n, n, 2), cp.float32)
     call = cluster_call(x, out, (256, n // 256), 8)
     return {
         "cluster": time_of(call),
+        "sent_to_itself": time_of(edited(call, TO_ITSELF)),
         "own_stores": time_of(edited(call, OWN_STORES)),
         "own_stores_and_barrier": time_of(edited(call, OWN_STORES | OWN_BARRIER)),
     }
