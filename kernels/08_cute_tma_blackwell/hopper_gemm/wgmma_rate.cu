@@ -1,7 +1,7 @@
 // How fast one wgmma follows another: m64nNk16 on tiles of ones, `rounds` times the four that cover
-// 64 columns. `held` receives a sum of each thread, 64 * rounds; `clocks` what the rounds took each
-// of the GROUPS warpgroups of a block. B comes from shared memory, A too or, with A_IN_REGISTERS,
-// from registers.
+// 64 columns. `held` receives a sum of each thread, 64 * rounds, and `clocks` the time of the rounds
+// by each of the GROUPS warpgroups of a block. B comes from shared memory, A too or, with
+// A_IN_REGISTERS, from registers. Rows of B run along K, with A_IN_REGISTERS along N.
 // Limit: the tensor cores, or the bytes of A and B that they fetch from shared memory.
 // grid any, block 128 * GROUPS, dynamic shared 128 * (64 * GROUPS + max(N, 64))
 
