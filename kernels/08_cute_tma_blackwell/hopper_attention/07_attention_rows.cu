@@ -1,5 +1,5 @@
-// What the backward pass needs of each query, in tiles of BM: rows[s][h][tile] holds BM times lse
-// times log2 e, then BM sums of dO times O over the row. O and dO are sequences x tokens x heads x
+// What the backward pass needs of each query, in tiles of BM: rows[s][h][tile] holds lse * log2 e of
+// BM queries, and then the sum of dO times O over the row of each. O and dO are sequences x tokens x heads x
 // D in bf16, lse is sequences x heads x tokens. `padded` tokens are a multiple of BM: past the end
 // of a sequence lse is plus infinity, which makes weights zeros, and the sum 0. Also sets the sums
 // of dQ to zero, sequences x heads x padded x D. D is 64 or 128, all arrays begin at multiples of
