@@ -1,6 +1,7 @@
 // The matrix descriptors that CuTe makes of a tile of A, 128 x 128 bf16 numbers whose rows are
-// swizzled in spans of 128, 64, 32 or 16 bytes (16: no swizzle): words[span][tile][k], for each 64
-// rows and each 16 columns. A fragment of wgmma is a layout of such words.
+// swizzled in spans of 128, 64, 32 or 16 bytes, where 16 is no swizzle: words[span][tile][k], for
+// each 64 rows and each 16 columns. The tile's own address is subtracted, so that every device has
+// the same words. A fragment of wgmma is a layout of such words.
 // Limit: it multiplies nothing.
 // grid 1, block 1, dynamic shared 32768
 
@@ -16,9 +17,10 @@ __device__ void words_of(EightRows eight_rows, bfloat16_t *first, unsigned long 
     auto mma = make_tiled_mma(SM90_64x128x16_F32BF16BF16_SS<GMMA::Major::K, GMMA::Major::K>{});
     auto products = mma.get_slice(0);
     Tensor a = products.make_fragment_A(products.partition_A(tile)); // (1, tiles, k)
+    const unsigned start = cast_smem_ptr_to_uint(first) >> 4;
     for (int part = 0; part < size<1>(a); ++part) {
         for (int k = 0; k < size<2>(a); ++k) {
-            words[part * size<2>(a) + k] = a(0, part, k).desc_;
+            words[part * size<2>(a) + k] = a(0, part, k).desc_ - start;
         }
     }
 }
