@@ -1,6 +1,6 @@
 """Why a kernel takes its time: each experiment takes one suspected cause away and keeps the rest.
 
-What is taken away is often needed for a right result, so only times are kept. All are medians in
+A right result often needs it, so only times are kept. All are medians in
 milliseconds.
 """
 
@@ -50,7 +50,7 @@ GEMMS = tuple(kernel_file(name, "08_cute_tma_blackwell") for name in ("gemm_wgmm
 ATTENTION = kernel_file("attention_hopper", "08_cute_tma_blackwell")
 SOURCES = (TRANSPOSE, NAIVE, TWIDDLES, CLUSTER, *SPLIT_K, *DECODE, *GEMMS, ATTENTION)
 
-# x runs down a column of `in`; and the same loads, which the L1 cache doesn't keep.
+# x runs down a column of `in`, and the same loads past the L1 cache.
 ALONG_X, ALONG_Y = (f"blockIdx.{d} * blockDim.{d} + threadIdx.{d}" for d in "xy")
 READS_A_COLUMN = {
     f"int row = {ALONG_Y}": f"int column = {ALONG_Y}",
@@ -58,11 +58,11 @@ READS_A_COLUMN = {
 }
 LOAD = "in[(size_t)row * columns + column]"
 PAST_L1 = {LOAD: f"__ldcg(&{LOAD})"}
-# Four rows of A share a line of 128 bytes, and each still has a sector of its own in it.
+# Four rows of A share a line of 128 bytes, and each still has its own sector in it.
 FOUR_ROWS_A_LINE = {"A[row * K + k]": "A[(row / 4 * (K / 8) + k / 8) * 32 + row % 4 * 8 + k % 8]"}
 # All lanes load factor 0: the last index of a grid with one layer, which no compiler knows.
 ONE_FACTOR = {"roots[k * (POINTS / n)]": "roots[k * (POINTS / n) * (gridDim.z - 1)]"}
-# Each block sends what it has for the others to itself, by as many stores.
+# Each block sends its points to itself, by as many stores.
 TO_ITSELF = {"m * BLOCKS / kHeld);": "cluster_rank());"}
 # It stores into its own memory instead. Of the stores to one address the compiler leaves the last,
 # and of the others not even the products, so this is a bound: more than the exchange is gone.
@@ -148,8 +148,9 @@ def factors() -> dict[str, dict[str, float]]:
 
 
 def cluster_parts(n: int = 65536) -> dict[str, float]:
-    """The transform by clusters; with each block's stores sent to itself; with them ordinary ones,
-    most of which are left out; and then without the second barrier of the cluster."""
+    """The transform by clusters, and the same with each block's points sent to itself. Then they
+    are kept by ordinary stores, most of them left out, and last the cluster's second barrier is
+    one of the block."""
     x, out = normal((POINTS // n, n, 2)), cp.empty((POINTS // n, n, 2), cp.float32)
     call = cluster_call(x, out, (256, n // 256), 8)
     return {
@@ -225,8 +226,9 @@ def attention_room() -> dict[str, float]:
 
 
 def mnist_host(batch: int = 64, steps: int = 20) -> dict[str, float]:
-    """A step of chapter 09's network on ``batch`` images by the host's clock: as it is; only its
-    launches, on arrays that exist; these without a wait after each; and without checks as well."""
+    """A step of chapter 09's network on ``batch`` images by the host's clock. Then only its
+    launches, on arrays that exist, these without a wait after each, and last with their arguments
+    checked and converted beforehand."""
     net = SimpleNamespace(**run_path(str(KERNELS / "09_mnist_cnn/network.py")))
     kernels, network = net.layers.KERNELS, net.Network(seed=1)
     images, labels = digits()
@@ -302,7 +304,7 @@ def sparse_products() -> dict[str, dict[str, float]] | None:
 
 
 def matmul_kernels(n: int = 8192) -> dict[str, list[list[str]]] | None:
-    """What CuPy's matmul launches for W (n x n) times X (n x batch), for each batch of the
+    """The launches of CuPy's matmul for W (n x n) times X (n x batch), for each batch of the
     roofline notebook: the kernels' names, by type. None without PyTorch, whose profiler names
     them."""
     torch = torch_on_gpu()
