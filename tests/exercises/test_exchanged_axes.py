@@ -42,14 +42,14 @@ def test_edges_that_are_all_other_blocks_are_asked_about():
     exercise = find("08.own_wgmma")
     wrong = exercise.solution.replace("&B, step * 64, first_column", "&B, step * 64, first_row")
     assert wrong != exercise.solution
-    assert "what block (0, 0) computes" in run_source(exercise, wrong).verdict.hint
+    assert "the tile of block (0, 0)" in run_source(exercise, wrong).verdict.hint
 
 
 def test_a_missing_last_column_is_no_missing_block_index():
     exercise = find("06.coalesced_matmul")
     wrong = exercise.solution.replace("column < N", "column < N - 1")
     verdict = run_source(exercise, wrong).verdict
-    assert not verdict.passed and "what block (0, 0)" not in verdict.hint
+    assert not verdict.passed and "block (0, 0)" not in verdict.hint
 
 
 def test_x_and_z_of_a_grid_are_told_apart_too():

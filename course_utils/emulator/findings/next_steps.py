@@ -99,8 +99,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     "allocation's base address.",
     Cause.COPY_MISALIGNED: "Declare the shared array alignas(128), and make the copy's byte count "
     "and each byte offset a multiple of 16.",
-    Cause.TILE_MISALIGNED: "Declare the tile __align__(1024): a swizzle of 128 bytes begins anew "
-    "every 1024. Start a tile within a larger array at a multiple of that, too.",
+    Cause.TILE_MISALIGNED: "Declare the tile __align__(1024): a swizzle of 128 bytes repeats "
+    "every 1024. A tile within a larger array also starts at a multiple of that.",
     Cause.SURFACE_MISALIGNED: "Multiply the column by sizeof(element).",
     Cause.FREED_TWICE: "Free memory once, after its last use.",
     Cause.NOT_FROM_MALLOC: "Pass free() exactly the address that malloc() returned.",

@@ -147,7 +147,7 @@ class SharedTile:
         start, leading, stride = ((descriptor >> bit & 0x3FFF) << 4 for bit in (0, 16, 32))
         if start >> 7 & (SPANS[mode] // 16 - 1):
             return (
-                f"of a tile that starts at byte {start} of shared memory: its swizzle begins anew "
+                f"of a tile that starts at byte {start} of shared memory: its swizzle repeats "
                 f"at multiples of {8 * SPANS[mode]} bytes, and the tile must start in the first "
                 f"{SPANS[mode]} bytes after one, so declare it __align__(1024)"
             )

@@ -189,7 +189,7 @@ def _start_swizzles(
     group: Group, groups: Warpgroups, i: ptx.Instruction, descriptors: np.ndarray
 ) -> None:
     """Raise KernelFault where a tile of ``descriptors`` doesn't start in the first of the eight
-    lines after which its swizzle begins anew, as one without a base offset has to."""
+    lines after which its swizzle repeats, as one without a base offset has to."""
     span = SPANS[(descriptors >> np.uint64(62)).astype(int)]
     starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
     wrong = np.flatnonzero(starts >> 7 & (span // 16 - 1))
@@ -200,7 +200,7 @@ def _start_swizzles(
     text = (
         f"Misaligned tile: {where(thread, block)} multiplies at {i.location} a tile with a swizzle "
         f"of {span[which]} bytes, which starts at byte {starts[which]} of shared memory. The "
-        f"swizzle begins anew at multiples of {8 * span[which]} bytes, and a tile must start in "
+        f"swizzle repeats at multiples of {8 * span[which]} bytes, and a tile must start in "
         f"the first {span[which]} bytes after one."
     )
     cause = Cause.TILE_MISALIGNED

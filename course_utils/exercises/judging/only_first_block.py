@@ -21,7 +21,7 @@ from .trials import Trial
 
 MOST_RIGHT = 0.1  # of the elements outside the first block, which are right by chance
 ASKED = (
-    "Right is exactly what block (0, 0) computes, too: does each index of each array have the "
+    "The right part is also the tile of block (0, 0): does each index of each array have the "
     "blockIdx that it needs, x or y?"
 )
 

@@ -46,8 +46,8 @@ class Trial:
     seed: int
     launch: int = 0  # a number of ``launches(size)``; 0 is the exercise's own
     changes: tuple[InputClass, ...] = ()
-    past: str = ""  # what may set the limit that it is past, as :mod:`.own_limits` says it
-    longer: int = 1  # times as long as the longest of the contract, with the budget for it
+    past: str = ""  # the words of :mod:`.own_limits` about the limit that it is past
+    longer: int = 1  # a factor over the longest of the contract, and its square of the budget
 
     def given(self, exercise: KernelExercise) -> Given:
         """The inputs by name, drawn and changed anew."""
