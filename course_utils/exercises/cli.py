@@ -82,8 +82,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     grade.add_argument(
         "--details", action="store_true", help="a table per student, of a class as well"
     )
-    grade.add_argument("--json", type=Path, metavar="FILE", help="write the grades as JSON, too")
-    grade.add_argument("--junit", type=Path, metavar="FILE", help="write them as JUnit XML, too")
+    grade.add_argument("--json", type=Path, metavar="FILE", help="also write the grades as JSON")
+    grade.add_argument("--junit", type=Path, metavar="FILE", help="also write them as JUnit XML")
     grade.add_argument(
         "--csv", type=Path, metavar="FILE", help="write a line per student, for a spreadsheet"
     )
@@ -104,7 +104,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--seed-each",
         default="",
         metavar="SEED",
-        help="each student has numbers of their own, by this seed and the name in the table",
+        help="each student has their own numbers, by this seed and the name in the table",
     )
     grade.set_defaults(func=_grade)
     variants = subparsers.add_parser("variants")

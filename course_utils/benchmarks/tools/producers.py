@@ -188,7 +188,7 @@ PRODUCERS = (
     ),
     Producer(
         "wgmma",
-        "how fast wgmma instructions follow each other, by shape and by where A lies",
+        "how fast wgmma instructions follow each other, by shape and by the place of A",
         wgmma_rates.measure,
         partial(hashes, wgmma_rates.SOURCES),
         on_request=True,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .emulated_module import KernelEntry
 
 BATCH_LANES = 32_768
-STARTED_AT_ONCE = 4  # one cluster in so many, of a kernel that cancels; else one in two
+STARTED_AT_ONCE = 4  # one cluster in so many, of a kernel that cancels, and otherwise one in two
 RESIDENT_TURN = 2000  # basic blocks that a batch may run before the next is admitted
 TELLING = 2.0  # seconds after which the blocks that have begun tell how long all take at least
 QUIET = 5.0  # seconds after which a launch says how long it will take,

@@ -44,8 +44,7 @@ def part_text(exercise: BaseExercise, part: str) -> str:
 
 
 def solution_text(exercise: BaseExercise) -> str:
-    """The solution with its explanation, in Markdown; for a variant those of the course's own
-    exercise."""
+    """The solution with its explanation, in Markdown. A variant shows the course's own."""
     own = exercise.own or exercise
     code = f"```{own.language}\n{own.solution.rstrip()}\n```"
     text = f"{code}\n\n{own.explanation.strip()}"

@@ -151,8 +151,8 @@ class BaseExercise:
         return self.task.strip()
 
     def is_untouched(self, cell: str) -> bool:
-        """True when ``cell`` is the starter, apart from white space. A variant has two: its own,
-        and that of the course."""
+        """True when ``cell`` is the starter, apart from white space. A variant has two, its own
+        starter and the course's."""
         if self.own is not None and self.own.is_untouched(cell):
             return True
         return cell.split() == self.starter.split()

@@ -92,7 +92,7 @@ def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
 
 
 def _of_another_class(exercise: NumberExercise, given: Mapping[str, Any]) -> str:
-    """What to do with an answer to the course's own numbers, where a class has others."""
+    """The advice for an answer to the course's own numbers, where a class has others."""
     if exercise.own is None or not exercise.own.asks.keys() <= given.keys():
         return ""
     return (

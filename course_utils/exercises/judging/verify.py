@@ -90,7 +90,7 @@ def proofs(
 
 
 def wrong_answers(exercise: BaseExercise) -> tuple[Mutant, ...]:
-    """Those of the exercise's page. A variant of a prediction has its own instead: each number that
+    """The mutants of the exercise's page. A variant of a prediction has its own instead: each number that
     is foreseen as wrong."""
     if not exercise.seed or not isinstance(exercise, NumberExercise):
         return exercise.mutants

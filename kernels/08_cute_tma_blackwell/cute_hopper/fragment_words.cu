@@ -1,5 +1,5 @@
 // The matrix descriptors that CuTe makes of a tile of A, 128 x 128 bf16 numbers whose rows are
-// swizzled in spans of 128, 64, 32 or 16 bytes, where 16 is no swizzle: words[span][tile][k], for
+// swizzled in spans of 128, 64, 32 or 16 bytes, where 16 means none: words[span][tile][k], for
 // each 64 rows and each 16 columns. The tile's own address is subtracted, so that every device has
 // the same words. A fragment of wgmma is a layout of such words.
 // Limit: it multiplies nothing.

@@ -6,6 +6,7 @@
 #   ("plus", left, right)   ("times", left, right)   ("relu", child)   of nodes
 def visit_tree(tree, sums):
     """The rows that the epilogue stores, of the shape of `sums`."""
+
     # TODO: the value of a node at one position, from its children's values
     # SOLUTION
     def at(node, i, j):
