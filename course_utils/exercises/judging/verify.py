@@ -90,8 +90,8 @@ def proofs(
 
 
 def wrong_answers(exercise: BaseExercise) -> tuple[Mutant, ...]:
-    """The mutants of the exercise's page. A variant of a prediction has its own instead: each number that
-    is foreseen as wrong."""
+    """The mutants of the exercise's page. A variant of a prediction has its own instead: each
+    number that is foreseen as wrong."""
     if not exercise.seed or not isinstance(exercise, NumberExercise):
         return exercise.mutants
     found = []
