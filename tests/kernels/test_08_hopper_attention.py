@@ -96,3 +96,17 @@ def test_scores_that_outgrow_their_room_are_right(causal):
     )
     assert np.allclose(cp.asnumpy(from_bf16(o))[:, 0], exact, rtol=2**-7, atol=2**-6)
     assert np.allclose(cp.asnumpy(lse)[0, 0], exact_lse, rtol=1e-5)
+
+
+def test_very_small_sums_of_exponentials_leave_no_nan_past_the_last_key():
+    """133 keys, and scores of about -100: the weight of a key past the end would be exp(100)."""
+    shape = 1, 133, 1, 64
+    q, k, v, do = (
+        to_bf16(normal(shape, seed) * 0.3 + shift) for seed, shift in enumerate((3.5, -3.5, 0, 0))
+    )
+    o, lse = cp.empty_like(q), cp.empty((1, 1, 133), cp.float32)
+    attention_call("attention_hopper", q, k, v, o, lse, BN=64)()
+    gradients = cp.full((3, *shape), 0xFFFF, np.uint16)
+    for call in backward_calls((q, k, v, o, do, lse), dq_sums(shape), tuple(gradients)):
+        call()
+    assert np.isfinite(cp.asnumpy(from_bf16(gradients))).all()

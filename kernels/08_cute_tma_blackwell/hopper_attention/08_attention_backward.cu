@@ -14,8 +14,6 @@
 // Limit: per tile wgmma, TMA and stores move 446 KB through shared memory, 3,488 clocks, and the
 // products take 3,200. A tile takes about 4,700 on an H200, since waits come on top: after the
 // scores' gradients both groups wait for each other.
-// Without CAUSAL, where tokens are no multiple of 128, every lse has to be above -88: a key past the
-// end has the score 0 and the weight exp(-lse), and if that overflows dQ is NaN.
 // grid (at most the multiprocessors and the works, ceil(tokens / 128) * heads * sequences), block (384), dynamic shared 1408 * D + 50432
 
 #include "wgmma_80.cuh"
@@ -207,6 +205,15 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
 #pragma unroll
                     for (int i = 0; i < BM / 2; ++i) {
                         if (key + i / 2 % 2 * 8 > query + i / 4 * 8 + i % 2) {
+                            s[i] = -CUDART_INF_F;
+                        }
+                    }
+                }
+                if (!CAUSAL && place.first_key + BN > tokens) { // a missing key's weight is 0, and
+                    const int key = place.first_key + warp * 16 + lane / 4; // not exp(-lse): that
+#pragma unroll
+                    for (int i = 0; i < BM / 2; ++i) { // may be infinite, and times K's zeros NaN
+                        if (key + i / 2 % 2 * 8 >= tokens) {
                             s[i] = -CUDART_INF_F;
                         }
                     }
