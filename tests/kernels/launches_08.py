@@ -285,6 +285,21 @@ def wgmma_rate(name, n, in_registers, groups):
     )
 
 
+@CHAPTER.launch("wgmma_beside_tma", sizes=[(64, 1, 0), (64, 2, 4), (256, 1, 2)])
+def wgmma_beside_tma(name, n, groups, depth):
+    held, clocks = cp.empty((2, 128 * groups), cp.float32), cp.empty(2 * groups, np.int64)
+    source, loads = cp.ones(8192, cp.float32), cp.empty(2, np.int32)
+    return work(
+        kernel(name, arch="sm_90a", N=n, GROUPS=groups),
+        2,
+        128 * groups + 32,
+        (held, clocks, 3, source, loads, depth),
+        held,
+        np.full((2, 128 * groups), 64.0 * 3),
+        shared_mem=128 * (64 * groups + max(n, 64)) + 128 + 4 * 8192,
+    )
+
+
 @CHAPTER.launch("gemm_wgmma", "gemm_stages", sizes=[(1, 8, 8), (70, 136, 72), (65, 40, 328)])
 def whole_gemm(name, m, n, k):
     a, b = (draw((rows, k), seed).astype(bfloat16) for seed, rows in enumerate((m, n)))

@@ -74,7 +74,7 @@ def _losses(name, x, w, target, expected):
     x, w, target = map(cp.asarray, (np.ascontiguousarray(x), w, np.ascontiguousarray(target)))
     if name == "token_losses":
         arguments = x, w, target, found[0], found[1], width, len(w), IGNORED
-        launch = head.kernel(name), tokens, 256, arguments
+        launch = head.CHAPTER.kernel(name), tokens, 256, arguments
         return work(*launch, found, np.stack(expected), **CLOSE)
     calls = head.loss_calls(x, w, target, found[0], found[1])
     return Workload(calls, found, lambda: np.stack(expected), **CLOSE)

@@ -60,6 +60,8 @@ LOAD = "in[(size_t)row * columns + column]"
 PAST_L1 = {LOAD: f"__ldcg(&{LOAD})"}
 # Four rows of A share a line of 128 bytes, and each still has its own sector in it.
 FOUR_ROWS_A_LINE = {"A[row * K + k]": "A[(row / 4 * (K / 8) + k / 8) * 32 + row % 4 * 8 + k % 8]"}
+# Rows of A with more numbers than K: as many sectors and lines, in other banks if it isn't 32 more.
+LONGER_ROWS = {extra: {"A[row * K + k]": f"A[row * (K + {extra}) + k]"} for extra in (1, 32)}
 # All lanes load factor 0: the last index of a grid with one layer, which no compiler knows.
 ONE_FACTOR = {"roots[k * (POINTS / n)]": "roots[k * (POINTS / n) * (gridDim.z - 1)]"}
 # Each block sends its points to itself, by as many stores.
@@ -120,11 +122,16 @@ def transposes(side: int = 8192) -> dict[str, float]:
     }
 
 
-def lines(n: int = 4096) -> dict[str, float]:
-    """The naive product: a warp's 32 sectors of A in 32 lines, and the same sectors in 8 lines."""
-    a, b, c = normal((n, n)), normal((n, n), 1), cp.empty((n, n), cp.float32)
+def lines(n: int = 2048) -> dict[str, float]:
+    """The naive product, whose 32 sectors of A for a warp are in 32 lines and one bank of L1; with
+    rows of A longer by 1, so that the banks differ, and by 32, so that they don't; and with the
+    sectors in 8 lines and four banks."""
+    variants = {"K": {}, **{f"K + {x}": change for x, change in LONGER_ROWS.items()}}
+    variants["8 lines"] = FOUR_ROWS_A_LINE
+    b, c = normal((n, n), 1), cp.empty((n, n), cp.float32)
     found = {}
-    for name, changes in (("32_lines", {}), ("8_lines", FOUR_ROWS_A_LINE)):
+    for name, changes in variants.items():
+        a = normal((n, n + int(name[4:]) if "+" in name else n))
         kernel = load(NAIVE).edited(changes).kernel
         found[name] = time_of(KernelCall(kernel, (n // 32,) * 2, (32, 32), (a, b, c, n, n, n)))
     return found

@@ -14,18 +14,22 @@ from ...launching.modules import load
 from ...paths import kernel_file
 
 KERNEL = kernel_file("wgmma_rate", "08_cute_tma_blackwell")
-SOURCES = (KERNEL,)
+BESIDE_TMA = kernel_file("wgmma_beside_tma", "08_cute_tma_blackwell")
+SOURCES = KERNEL, BESIDE_TMA
 WIDTHS = {
     "shared": (8, 16, 32, 64, 128, 192, 256),
     "registers": (32, 64, 128, 256),
 }  # N, by A's place
 GROUPS = 1, 2  # warpgroups of a block
 ROUNDS, EACH = 2000, 4  # instructions: so many rounds of so many
+LOADED = 64, 128, 256  # N, of products beside loads by TMA
+DEPTHS, LOAD_BYTES = (0, 1, 2, 4), 8192  # loads in flight, and the bytes of one
 
 
 def measure() -> dict[str, Any]:
     """FLOPs per clock of a multiprocessor: for each number of warpgroups, by A's place, a list of
-    [N, rate].
+    [N, rate]. ``beside_tma``: for each number of warpgroups and N, by the loads in flight, the rate
+    and the bytes per clock that TMA brings meanwhile.
 
     Raises LessonError where there is no GPU, and for a wrong sum.
     """
@@ -36,6 +40,13 @@ def measure() -> dict[str, Any]:
             str(groups): {
                 place: [[n, rate(n, place, groups)] for n in widths]
                 for place, widths in WIDTHS.items()
+            }
+            for groups in GROUPS
+        },
+        "beside_tma": {
+            str(groups): {
+                str(n): [[depth, *rate_beside_tma(n, groups, depth)] for depth in DEPTHS]
+                for n in LOADED
             }
             for groups in GROUPS
         },
@@ -54,3 +65,20 @@ def rate(n: int, place: str, groups: int) -> float:
         raise LessonError(f"{KERNEL}: a sum of N = {n} is wrong.")
     taken = float(np.median(clocks.get().reshape(blocks, groups).max(axis=1)))
     return round(groups * ROUNDS * EACH * 2 * 64 * n * 16 / taken, 1)
+
+
+def rate_beside_tma(n: int, groups: int, depth: int) -> tuple[int, float]:
+    """FLOPs per clock of m64nNk16, and bytes per clock by TMA with ``depth`` loads in flight."""
+    kernel = load(BESIDE_TMA, arch="sm_90a", defines={"N": n, "GROUPS": groups}).kernel
+    blocks = sm_count()
+    held, clocks = cp.zeros(blocks * groups * 128, cp.float32), cp.zeros(blocks * groups, cp.int64)
+    source, loads = cp.ones(LOAD_BYTES, cp.float32), cp.zeros(blocks, cp.int32)
+    shared = 128 * (64 * groups + max(n, 64)) + 128 + 4 * LOAD_BYTES
+    given = held, clocks, ROUNDS, source, loads, depth
+    for _ in range(2):  # the first one warms up
+        kernel(blocks, 128 * groups + 32, given, shared_mem=shared)
+    if not np.all(held.get() == 64.0 * ROUNDS):
+        raise LessonError(f"{BESIDE_TMA}: a sum of N = {n} is wrong.")
+    taken = float(np.median(clocks.get().reshape(blocks, groups).max(axis=1)))
+    flops, brought = groups * ROUNDS * EACH * 2 * 64 * n * 16, np.median(loads.get()) * LOAD_BYTES
+    return round(flops / taken), round(float(brought) / taken, 1)

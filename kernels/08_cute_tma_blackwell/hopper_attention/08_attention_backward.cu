@@ -11,7 +11,7 @@
 // in the registers that they are in. For dQ^T = K^T dS^T both groups' gradients pass through shared
 // memory once. It comes before dK, and while dK is computed TMA adds dQ to global memory, in any
 // order: its last bits differ from run to run.
-// Limit: per tile wgmma, TMA and stores move 446 KB through shared memory, 3,488 clocks, and the
+// Limit: per tile wgmma and stores move 406 KB through shared memory, 3,168 clocks, and the
 // products take 3,200. A tile takes about 4,700 on an H200, since waits come on top: after the
 // scores' gradients both groups wait for each other.
 // grid (at most the multiprocessors and the works, ceil(tokens / 128) * heads * sequences), block (384), dynamic shared 1408 * D + 50432

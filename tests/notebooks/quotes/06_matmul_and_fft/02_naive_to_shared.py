@@ -2,10 +2,11 @@ from tests.notebooks.drawn import DATA_SHEET, cause, milliseconds
 from tests.notebooks.quoting import more_than
 
 QUOTES = {
-    "76 ms instead of 276 ms": lambda: [
-        cause("sgemm_lines", "8_lines"),
-        cause("sgemm_lines", "32_lines"),
+    "10.5 ms instead of 35.3 ms": lambda: [
+        cause("sgemm_lines", "K + 1"),
+        cause("sgemm_lines", "K"),
     ],
+    "longer it takes 35.5 ms": lambda: cause("sgemm_lines", "K + 32"),
     "predicts 6.6 times the rate": lambda: 33 / 5,
     "more than 10 times": lambda: more_than(
         milliseconds("sgemm_naive", 4096) / milliseconds("sgemm_coalesced", 4096)
