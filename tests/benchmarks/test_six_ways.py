@@ -34,7 +34,8 @@ def test_a_way_that_is_wrong_is_named(monkeypatch):
 def test_pytorchs_way_is_right():
     torch = pytest.importorskip("torch")
     result = six_ways.way("with_pytorch")(torch.from_numpy(X)).numpy()
-    np.testing.assert_allclose(result, softmax_of(X), rtol=1e-5, atol=1e-7)
+    # On a CPU PyTorch was 7e-5 off in one run of many.
+    np.testing.assert_allclose(result, softmax_of(X), rtol=2e-4, atol=1e-7)
 
 
 def test_the_time_of_several_runs_is_their_median(monkeypatch):

@@ -70,7 +70,7 @@ def test_what_a_process_at_full_size_said_last_is_shown(monkeypatch):
 def test_a_size_of_two_numbers_comes_back_as_a_pair():
     """It goes to the other process as JSON, which has lists alone."""
     rows = find("04.scale_rows")
-    job = {"id": rows.id, "source": rows.solution, "size": list(rows.small[0])}
+    job = {"id": rows.id, "seed": "", "source": rows.solution, "size": list(rows.small[0])}
     assert full_size.work(job)["kind"] == kinds.PASS
 
 
@@ -185,5 +185,5 @@ def test_the_full_size_is_judged_as_strictly_as_the_small_ones(change, kind):
     exercise = find("00.double_it")
     source = exercise.solution.replace("y[i] = 2.0f * x[i];", change)
     assert source != exercise.solution
-    job = {"id": exercise.id, "source": source, "size": 100_003}
+    job = {"id": exercise.id, "seed": "", "source": source, "size": 100_003}
     assert full_size.work(job)["kind"] == kind

@@ -151,6 +151,7 @@ def test_no_judge_uses_what_the_hash_leaves_out():
     users = {file.stem for file in modules if used.search(file.read_text())}
     assert users == {
         "after_pass",
+        "class_variants",
         "grading",
         "outcome",
         "path_progress",

@@ -123,7 +123,7 @@ def transposes(side: int = 8192) -> dict[str, float]:
 
 
 def lines(n: int = 2048) -> dict[str, float]:
-    """The naive product, whose 32 sectors of A for a warp are in 32 lines and one bank of L1; with
+    """The naive product, whose 32 sectors of A for a warp are in 32 lines and one bank of L1, with
     rows of A longer by 1, so that the banks differ, and by 32, so that they don't; and with the
     sectors in 8 lines and four banks."""
     variants = {"K": {}, **{f"K + {x}": change for x, change in LONGER_ROWS.items()}}

@@ -1,7 +1,7 @@
 // As wgmma_rate, with one more warp, which keeps `depth` loads of 8192 bytes from `from` on their way
 // to shared memory, by cp.async.bulk, until the last warpgroup is done. `loads` receives their number
 // for each block. `from` has 32 KB, and depth is 0 to 4.
-// Limit: the tensor cores. What the loads write hardly slows the products that read beside them.
+// Limit: the tensor cores. Products that read beside these loads are hardly slower.
 // grid any, block 128 * GROUPS + 32, dynamic shared 128 * (64 * GROUPS + max(N, 64)) + 32896
 
 #include "ptx.cuh"
@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS + 32)
     __syncthreads();
     if (threadIdx.x >= 128 * GROUPS) { // the loader
         if (threadIdx.x == 128 * GROUPS) {
-            // Four places of 8192 bytes behind the tiles.
+            // Four places of 8192 bytes after the tiles.
             const unsigned spare =
                 (shared_address(tiles) + GROUPS * kTileA + kTileB + 127) / 128 * 128;
             int count = 0;
