@@ -69,7 +69,6 @@ TO_ITSELF = {"m * BLOCKS / kHeld);": "cluster_rank());"}
 # It stores into its own memory instead. Of the stores to one address the compiler leaves the last,
 # and of the others not even the products, so this is a bound: more than the exchange is gone.
 OWN_STORES = {"store_cluster_2(there, v[m].x, v[m].y);": "*here = v[m], (void)there;"}
-OWN_BARRIER = {"cluster_arrive();\n    cluster_wait();": "__syncthreads();"}
 ROOMY = '#include "roomy_softmax.cuh"'
 ROOM = "kRoom = 8.0f"
 
@@ -156,15 +155,13 @@ def factors() -> dict[str, dict[str, float]]:
 
 def cluster_parts(n: int = 65536) -> dict[str, float]:
     """The transform by clusters, and the same with each block's points sent to itself. Then they
-    are kept by ordinary stores, most of them left out, and last the cluster's second barrier is
-    one of the block."""
+    are kept by ordinary stores, most of them left out."""
     x, out = normal((POINTS // n, n, 2)), cp.empty((POINTS // n, n, 2), cp.float32)
     call = cluster_call(x, out, (256, n // 256), 8)
     return {
         "cluster": time_of(call),
         "sent_to_itself": time_of(edited(call, TO_ITSELF)),
         "own_stores": time_of(edited(call, OWN_STORES)),
-        "own_stores_and_barrier": time_of(edited(call, OWN_STORES | OWN_BARRIER)),
     }
 
 

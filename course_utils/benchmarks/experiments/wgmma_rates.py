@@ -56,29 +56,36 @@ def measure() -> dict[str, Any]:
 def rate(n: int, place: str, groups: int) -> float:
     """FLOPs per clock of m64nNk16 in bf16: the median of all multiprocessors."""
     defines = {"N": n, "GROUPS": groups, "A_IN_REGISTERS": int(place == "registers")}
-    kernel = load(KERNEL, arch="sm_90a", defines=defines).kernel
-    blocks, shared = sm_count(), 128 * (64 * groups + max(n, 64))
-    held, clocks = cp.zeros(blocks * groups * 128, cp.float32), cp.zeros(blocks * groups, cp.int64)
-    for _ in range(2):  # the first one warms up
-        kernel(blocks, 128 * groups, (held, clocks, ROUNDS), shared_mem=shared)
-    if not np.all(held.get() == 64.0 * ROUNDS):
-        raise LessonError(f"{KERNEL}: a sum of N = {n} is wrong.")
-    taken = float(np.median(clocks.get().reshape(blocks, groups).max(axis=1)))
-    return round(groups * ROUNDS * EACH * 2 * 64 * n * 16 / taken, 1)
+    clocks = _clocks(KERNEL, defines, 128 * groups, _tile_bytes(n, groups))
+    return round(_flops(n, groups) / clocks, 1)
 
 
 def rate_beside_tma(n: int, groups: int, depth: int) -> tuple[int, float]:
     """FLOPs per clock of m64nNk16, and bytes per clock by TMA with ``depth`` loads in flight."""
-    kernel = load(BESIDE_TMA, arch="sm_90a", defines={"N": n, "GROUPS": groups}).kernel
-    blocks = sm_count()
+    source, loads = cp.ones(LOAD_BYTES, cp.float32), cp.zeros(sm_count(), cp.int32)
+    shared = _tile_bytes(n, groups) + 128 + 4 * LOAD_BYTES
+    defines = {"N": n, "GROUPS": groups}
+    clocks = _clocks(BESIDE_TMA, defines, 128 * groups + 32, shared, source, loads, depth)
+    brought = float(np.median(loads.get())) * LOAD_BYTES
+    return round(_flops(n, groups) / clocks), round(brought / clocks, 1)
+
+
+def _clocks(file: str, defines: dict[str, int], block: int, shared: int, *more: Any) -> float:
+    """Of all rounds of a kernel, a block on each multiprocessor: the median of their slowest
+    warpgroups. ``more`` are arguments after the rounds."""
+    kernel = load(file, arch="sm_90a", defines=defines).kernel
+    blocks, groups = sm_count(), defines["GROUPS"]
     held, clocks = cp.zeros(blocks * groups * 128, cp.float32), cp.zeros(blocks * groups, cp.int64)
-    source, loads = cp.ones(LOAD_BYTES, cp.float32), cp.zeros(blocks, cp.int32)
-    shared = 128 * (64 * groups + max(n, 64)) + 128 + 4 * LOAD_BYTES
-    given = held, clocks, ROUNDS, source, loads, depth
     for _ in range(2):  # the first one warms up
-        kernel(blocks, 128 * groups + 32, given, shared_mem=shared)
+        kernel(blocks, block, (held, clocks, ROUNDS, *more), shared_mem=shared)
     if not np.all(held.get() == 64.0 * ROUNDS):
-        raise LessonError(f"{BESIDE_TMA}: a sum of N = {n} is wrong.")
-    taken = float(np.median(clocks.get().reshape(blocks, groups).max(axis=1)))
-    flops, brought = groups * ROUNDS * EACH * 2 * 64 * n * 16, np.median(loads.get()) * LOAD_BYTES
-    return round(flops / taken), round(float(brought) / taken, 1)
+        raise LessonError(f"{file}: a sum of N = {defines['N']} is wrong.")
+    return float(np.median(clocks.get().reshape(blocks, groups).max(axis=1)))
+
+
+def _tile_bytes(n: int, groups: int) -> int:
+    return 128 * (64 * groups + max(n, 64))
+
+
+def _flops(n: int, groups: int) -> int:
+    return groups * ROUNDS * EACH * 2 * 64 * n * 16

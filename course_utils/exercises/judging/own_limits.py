@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...compiling.signature import strip_comments
+from ...integers import ceil_div
 from ..authoring import emulated_runs
 from ..authoring.domain import Domain, Sizes
 from ..authoring.launches import Launch
@@ -150,7 +151,7 @@ def _past(exercise: KernelExercise, sizes: Sizes, at: int, source: str) -> Trial
         return None
     alone = max((n for n in own if most <= n <= limit), default=0)
     past = f"Is it {alone:,}?" if alone else "A number, an array or a type sets one."
-    return Trial(size, SEED, past=past, longer=-(-extent // most))
+    return Trial(size, SEED, past=past, longer=ceil_div(extent, most))
 
 
 def _fits(launch: Launch) -> bool:
@@ -162,18 +163,18 @@ def _past_shorts(exercise: KernelExercise, sizes: Sizes, endless: list[int]) -> 
     for at in endless:
         step = gcd(*sizes.extents[at])
         short = sizes.short()
-        size = sizes.of((*short[:at], -(-(PAST_SHORT + 7) // step) * step, *short[at + 1 :]))
+        size = sizes.of((*short[:at], ceil_div(PAST_SHORT + 7, step) * step, *short[at + 1 :]))
         launches = exercise.launches(size)
         threads = sum(prod(launch.grid) * prod(launch.block) for launch in launches)
         if sizes.most()[at] < PAST_SHORT and threads <= MOST_THREADS and all(map(_fits, launches)):
-            times = -(-PAST_SHORT // sizes.most()[at])
+            times = ceil_div(PAST_SHORT, sizes.most()[at])
             yield Trial(size, SEED, past="It has integers of 16 bits.", longer=min(times, 8))
     for pair in combinations(endless, 2):
         square = list(sizes.short())
         for at in pair:
             step = gcd(*sizes.extents[at])
-            square[at] = -(-257 // step) * step
+            square[at] = ceil_div(257, step) * step
         size = sizes.of(tuple(square))
         most = min(sizes.most()[at] for at in pair)
         if most >= 16:
-            yield Trial(size, SEED, past="It has integers of 16 bits.", longer=-(-257 // most))
+            yield Trial(size, SEED, past="It has integers of 16 bits.", longer=ceil_div(257, most))
