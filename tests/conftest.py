@@ -21,13 +21,14 @@ FIRST = (
     "exercises/test_every_exercise.py",
     "kernels/test_every_kernel.py",
     "figures/test_figures.py",
-    "emulator/test_tcgen05_cute.py",  # compiles two programs of CuTe, two minutes each at worst
+    "emulator/test_tcgen05_cute.py",  # compiles thirteen kernels of CuTe
 )
 # A worker takes the tests of a file together, of these ones those of an exercise, of a kernel.
 SPREAD = (
     "exercises/test_every_exercise.py",
     "kernels/test_every_kernel.py",
     "observing/test_occupancy.py",
+    "emulator/test_tcgen05_cute.py",
 )
 # The kernels of one training step run on what the others made, which takes seconds to make.
 TOGETHER = {path.stem for path in (KERNELS / "09_mnist_cnn" / "fast").glob("*.cu")}
