@@ -108,7 +108,12 @@ def _dropout_case(name: str) -> Case:
 CASES = (
     _chain_case("chain_separate", "chain_affine", "chain_silu", "chain_dropout", "chain_residual"),
     _chain_case("chain_fused", "chain_fused"),
-    _chain_case("chain_fused_vector", "chain_fused_vector", test_sizes=(4, 260, 1012)),
+    _chain_case(
+        "chain_fused_vector",
+        "chain_fused_vector",
+        gpu_sizes=(1 << 16, 1 << 20, 1 << 24, 1 << 26),
+        test_sizes=(4, 260, 1012),
+    ),
     _dropout_case("dropout_backward_stored"),
     _dropout_case("dropout_backward_recomputed"),
 )

@@ -8,6 +8,8 @@ from ...harness.chapter_kernels import ChapterKernels
 
 CHAPTER = ChapterKernels("04_first_kernels")
 
+FROM_SMALL_TO_LARGE = (1 << 16, 1 << 20, 1 << 24, 1 << 28)  # elements, of each ladder's last rungs
+
 
 def resident_grid(n: int, threads: int, elements: int) -> int:
     """A grid that fills every SM with threads, or less where n elements need no more.

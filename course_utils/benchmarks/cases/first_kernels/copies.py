@@ -58,6 +58,7 @@ CASES = (
         "copy_vector",
         "copy, fp32",
         _copy("copy_vector", at_once=4, library=True),
+        gpu_sizes=(1 << 16, 1 << 20, 1 << 24, 1 << 26),
         test_sizes=(4, 260, 1012),
     ),
     *(

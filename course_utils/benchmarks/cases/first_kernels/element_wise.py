@@ -12,7 +12,7 @@ from ...harness.arrays import double, normal
 from ...harness.case import Case
 from ...harness.torch_runs import as_tensors, torch_on_gpu
 from ...harness.workload import KernelCall, Workload
-from .common import CHAPTER
+from .common import CHAPTER, FROM_SMALL_TO_LARGE
 
 
 def _vec_add_vector(n: int) -> Workload:
@@ -117,7 +117,7 @@ CASES = (
         _vec_add_vector,
         bytes=lambda n: 3 * 4 * n,
         flops=lambda n: n,
-        gpu_sizes=(1 << 20, 1 << 28),
+        gpu_sizes=FROM_SMALL_TO_LARGE,
         test_sizes=(4, 260, 1012),
         ceiling="read",
     ),

@@ -16,7 +16,7 @@ from ...harness.case import Case
 from ...harness.torch_runs import as_tensors, torch_on_gpu
 from ...harness.workload import KernelCall, Workload
 from ...libraries import cub
-from .common import CHAPTER, resident_grid
+from .common import CHAPTER, FROM_SMALL_TO_LARGE, resident_grid
 
 SCAN_THREADS, SCAN_TILE, LOOK_BACK_TILE, SELECT_TILE = (
     512,
@@ -176,7 +176,7 @@ CASES = (
             _scan(name),
             bytes=lambda n: 8 * n,
             flops=lambda n: n,
-            gpu_sizes=(LARGE,),
+            gpu_sizes=(LARGE,) if name in SCANS else FROM_SMALL_TO_LARGE,
             test_sizes={"scan_look_back": (1, 16385, 40001), "scan_specialized": (16384,)}.get(
                 name, (1, 700, 9001)
             ),
@@ -191,7 +191,7 @@ CASES = (
             _select(limit),
             bytes=partial(_select_bytes, percent / 100),
             flops=lambda n: 0,
-            gpu_sizes=(LARGE,),
+            gpu_sizes=FROM_SMALL_TO_LARGE,
             test_sizes=(8193, 20001),
         )
         for percent, limit in ((1, 2.3263), (50, 0.0), (99, -2.3263))
@@ -204,7 +204,7 @@ CASES = (
             _sort(pairs),
             bytes=partial(_sort_bytes, pairs),
             flops=lambda n: 0,
-            gpu_sizes=(LARGE,),
+            gpu_sizes=FROM_SMALL_TO_LARGE,
             test_sizes=(1, 6145, 15001),
         )
         for name, what, pairs in (

@@ -12,7 +12,7 @@ from ...harness.case import Case
 from ...harness.torch_runs import as_tensors, torch_on_gpu
 from ...harness.workload import KernelCall, Workload
 from ...libraries import cub
-from .common import CHAPTER, resident_grid
+from .common import CHAPTER, FROM_SMALL_TO_LARGE, resident_grid
 
 
 def _sum_launches(name: str, x: Any, total: Any) -> tuple[KernelCall, ...]:
@@ -107,7 +107,7 @@ def _histogram_case(file: str, equal: bool = False) -> Case:
         _histogram(file, equal),
         bytes=lambda n: n,
         flops=lambda n: 0,
-        gpu_sizes=(1 << 28,),
+        gpu_sizes=FROM_SMALL_TO_LARGE if file == "histogram_lanes" else (1 << 28,),
         test_sizes=(1, 17, 1009),
         ceiling="read",
     )
@@ -119,7 +119,7 @@ CASES = (
     _sum_case("sum_shared_sequential"),
     _sum_case("sum_warp_shuffle", emulator_sizes=(1 << 18, 256)),
     _sum_case("sum_vector"),
-    _sum_case("sum_single_pass", gpu_sizes=(1 << 28, 1 << 30)),
+    _sum_case("sum_single_pass", gpu_sizes=(*FROM_SMALL_TO_LARGE, 1 << 30)),
     _histogram_case("histogram_global"),
     _histogram_case("histogram_shared"),
     _histogram_case("histogram_aggregated"),

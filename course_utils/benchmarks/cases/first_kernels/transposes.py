@@ -65,8 +65,13 @@ def _transpose_case(name: str, **more: Any) -> Case:
         _transpose(name),
         bytes=lambda size: 8 * size[0] * size[1],
         flops=lambda size: 0,
-        gpu_sizes=((8192, 8192),),
-        **({"test_sizes": ((1, 1), (37, 70), (33, 1), (64, 96))} | more),
+        **(
+            {
+                "gpu_sizes": ((8192, 8192),),
+                "test_sizes": ((1, 1), (37, 70), (33, 1), (64, 96)),
+            }
+            | more
+        ),
     )
 
 
@@ -75,5 +80,9 @@ CASES = (
     _transpose_case("transpose_shared"),
     _transpose_case("transpose_padded", emulator_sizes=((512, 512),)),
     _transpose_case("transpose_swizzled"),
-    _transpose_case("transpose_vector", test_sizes=((4, 4), (36, 132), (128, 4), (64, 192))),
+    _transpose_case(
+        "transpose_vector",
+        gpu_sizes=tuple((n, n) for n in (256, 1024, 4096, 8192)),
+        test_sizes=((4, 4), (36, 132), (128, 4), (64, 192)),
+    ),
 )
