@@ -15,15 +15,27 @@ from .errors import LessonError
 COMMANDS = {
     "doctor": ("what this machine has and what it can run", "environment"),
     "run": ("execute the notebooks in order, with a verdict and a time for each", "notebooks.run"),
-    "exercises": ("list, prove or write the exercises", "exercises.cli"),
-    "progress": ("what is done, and what comes next", "exercises.cli"),
-    "portfolio": ("a page of your solved exercises, to keep and to show", "exercises.cli"),
-    "grade": ("judge students' notebooks", "exercises.cli"),
-    "variants": ("give this copy of the course a class's own numbers", "exercises.cli"),
-    "exam": ("print the quiz questions as an exam bank for Moodle (GIFT)", "exercises.cli"),
-    "slides": ("print a chapter's slides as one HTML page", "exercises.cli"),
-    "outcomes": ("print each notebook's outcomes beside its exercises", "exercises.cli"),
-    "bench": ("measure the emulator, or the kernels on a GPU", "benchmarks.cli"),
+    "exercises": ("list, prove or write the exercises", "exercises.exercises_command"),
+    "progress": ("what is done, and what comes next", "exercises.student.class_commands"),
+    "portfolio": (
+        "a page of your solved exercises, to keep and to show",
+        "exercises.student.class_commands",
+    ),
+    "grade": ("judge students' notebooks", "exercises.student.class_commands"),
+    "variants": (
+        "give this copy of the course a class's own numbers",
+        "exercises.student.class_commands",
+    ),
+    "exam": (
+        "print the quiz questions as an exam bank for Moodle (GIFT)",
+        "exercises.student.class_commands",
+    ),
+    "slides": ("print a chapter's slides as one HTML page", "exercises.student.class_commands"),
+    "outcomes": (
+        "print each notebook's outcomes beside its exercises",
+        "exercises.student.class_commands",
+    ),
+    "bench": ("measure the emulator, or the kernels on a GPU", "benchmarks.bench_command"),
     "prove-blackwell": (
         "run and time the kernels for sm_100a on a B200",
         "benchmarks.tools.prove_blackwell",

@@ -7,7 +7,7 @@ import pytest
 
 from course_utils import cp
 from course_utils.benchmarks.cases.convolution import convolved
-from course_utils.benchmarks.cases.matmul import FACTORS
+from course_utils.benchmarks.cases.matmul import OPERAND_TYPES
 from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16, to_e4m3
 from course_utils.benchmarks.libraries import (
     cub,
@@ -33,7 +33,7 @@ def test_the_structures_have_the_size_and_places_of_cublaslt_h():
 
 
 def test_every_kind_of_factors_has_its_types_in_cublas():
-    assert cublas_library.TYPES.keys() == {"fp32", *FACTORS}
+    assert cublas_library.TYPES.keys() == {"fp32", *OPERAND_TYPES}
 
 
 @pytest.mark.parametrize("transposed", [False, True], ids=["NN", "NT"])

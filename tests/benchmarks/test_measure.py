@@ -6,7 +6,7 @@ from itertools import count, cycle
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks import CASES, Case, KernelCall, Workload, cli
+from course_utils.benchmarks import CASES, Case, KernelCall, Workload, bench_command
 from course_utils.benchmarks.cases.matmul import grid_for
 from course_utils.benchmarks.harness import measure, nvml, sustained
 from course_utils.devices.selection import ON_GPU
@@ -196,5 +196,5 @@ def test_the_oldest_records_are_measured_first_and_missing_ones_before_them(monk
             (old, "2026-11-23T09:30"),
         )
     ]
-    monkeypatch.setattr(cli.kernel_records, "records_of", lambda gpu: records)
-    assert cli.oldest_first(sizes) == [missing, older, old, new]
+    monkeypatch.setattr(bench_command.kernel_records, "records_of", lambda gpu: records)
+    assert bench_command.oldest_first(sizes) == [missing, older, old, new]

@@ -16,7 +16,7 @@ from course_utils.emulator import (
     KernelFault,
     Options,
 )
-from course_utils.emulator.memory.uninitialised import InitShadow
+from course_utils.emulator.memory.init_shadows import InitShadow
 
 F32 = np.float32
 COPY = "y[threadIdx.x] = x[threadIdx.x];"

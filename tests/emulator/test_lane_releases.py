@@ -7,7 +7,7 @@ import pytest
 from asynchrony import module
 
 from course_utils.emulator import ALL_CHECKS, DATA_RACE, Cause, Options
-from course_utils.emulator.findings.languages import Language
+from course_utils.emulator.findings.language_words import Language
 
 WRITE, READ, SYNC, ARRIVE, WAIT = range(5)
 BARRIERS = 4

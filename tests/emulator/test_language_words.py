@@ -9,7 +9,7 @@ import pytest
 
 from course_utils.emulator import ALL_CHECKS, CAUSE_STEPS, Cause, Finding, KernelFault, Options
 from course_utils.emulator.findings.language_steps import LANGUAGE_STEPS
-from course_utils.emulator.findings.languages import WORDS, Language
+from course_utils.emulator.findings.language_words import WORDS, Language
 from course_utils.emulator.findings.next_steps import KIND_STEPS, next_step
 from course_utils.emulator.findings.report import KINDS
 from course_utils.emulator.languages.numba_arrays import with_names_of_arrays

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from course_utils.__main__ import main
-from course_utils.exercises import answer, cli, hint, progress, reset, restore
+from course_utils.exercises import answer, exercises_command, hint, progress, reset, restore
 from course_utils.exercises.authoring import kinds, registry
 from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.exercises.judging import verification_cache
@@ -23,7 +23,7 @@ RIGHT, WRONG = "right", "wrong"
 def moved(monkeypatch):
     """The course with an exercise that had two other ids; an answer is judged by its text."""
     course = tuple(MOVED if e.id == NEW else e for e in all_exercises())
-    for module in (cli, registry, saved_answers, verification_cache):
+    for module in (exercises_command, registry, saved_answers, verification_cache):
         monkeypatch.setattr(module, "all_exercises", lambda: course)
 
     def run(exercise, cell, **options):

@@ -13,7 +13,7 @@ import pytest
 
 from course_utils.checking.verdict import FAIL_COLOUR, PASS_COLOUR
 from course_utils.emulator import Location
-from course_utils.exercises import cli, fault_film
+from course_utils.exercises import exercises_command, fault_film
 from course_utils.exercises.authoring import chapter_tables, domain, generate, kinds, method, spec
 from course_utils.exercises.authoring.domain import Sizes, extents, lengths
 from course_utils.exercises.authoring.launches import Empty, Launch, empty
@@ -600,26 +600,28 @@ def test_the_kernels_to_look_for_are_those_of_the_first_size_which_has_work_for_
 
 def test_writing_says_which_notebooks_changed_and_which_are_missing(monkeypatch, capsys):
     books = {"04.a": ROOT / "chapters/04_a/01_b.ipynb", "04.b": ROOT / "chapters/04_first_kernels"}
-    monkeypatch.setattr(cli, "all_exercises", lambda: [SimpleNamespace(notebook=n) for n in books])
+    monkeypatch.setattr(
+        exercises_command, "all_exercises", lambda: [SimpleNamespace(notebook=n) for n in books]
+    )
     monkeypatch.setattr(generate, "notebook_path", lambda exercise: books[exercise.notebook])
     monkeypatch.setattr(generate, "unplaced", list)
     monkeypatch.setattr(front_page, "draw", lambda: False)
     monkeypatch.setattr(fault_film, "draw", lambda: False)
     for changed, words in (([], "nothing to update"), ([books["04.a"]], "updated 04_a/01_b.ipynb")):
         monkeypatch.setattr(generate, "write_notebooks", lambda changed=changed: changed)
-        assert cli._write() == 0
+        assert exercises_command._write() == 0
         missing = "missing 04.a.ipynb: its exercises wait for it"
         assert sorted(capsys.readouterr().out.splitlines()) == sorted([missing, words])
 
 
 def test_writing_names_an_exercise_that_has_no_place(monkeypatch, capsys):
-    monkeypatch.setattr(cli, "all_exercises", list)
+    monkeypatch.setattr(exercises_command, "all_exercises", list)
     for module, name in ((generate, "write_notebooks"), (chapter_tables, "write_tables")):
         monkeypatch.setattr(module, name, list)
     monkeypatch.setattr(front_page, "draw", lambda: False)
     monkeypatch.setattr(fault_film, "draw", lambda: False)
     monkeypatch.setattr(generate, "unplaced", lambda: [SAXPY])
-    assert cli._write() == 1
+    assert exercises_command._write() == 1
     assert (
         "04.saxpy has no place in 04_first_kernels/01_hello_threads.ipynb: write {{exercise "
         in (capsys.readouterr().out)
@@ -635,7 +637,7 @@ def test_writing_counts_the_exercises_in_the_readme(tmp_path, monkeypatch, capsy
     monkeypatch.setattr(chapter_tables, "write_tables", list)
     monkeypatch.setattr(fault_film, "draw", lambda: False)
     for words in ("counted the exercises in README.md\n", "nothing to update\n"):
-        assert cli._write() == 0
+        assert exercises_command._write() == 0
         assert capsys.readouterr().out == words
     assert f" and {len(all_exercises())} checked exercises" in page.read_text(encoding="utf-8")
 

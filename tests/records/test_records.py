@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from course_utils import hardware, measurements, stored
-from course_utils.benchmarks import CASES, cli
+from course_utils.benchmarks import CASES, bench_command
 from course_utils.benchmarks.tools.producers import PRODUCERS, Producer, stale
 from course_utils.devices import properties
 from course_utils.errors import LessonError
@@ -115,7 +115,7 @@ def at(monkeypatch):
 
     def choose(gpu):
         monkeypatch.setattr(measured_files, "own_gpu", lambda: gpu)
-        monkeypatch.setattr(cli, "own_gpu", lambda: gpu)
+        monkeypatch.setattr(bench_command, "own_gpu", lambda: gpu)
 
     return choose
 
@@ -179,14 +179,14 @@ def test_a_run_that_is_stopped_keeps_what_it_has_measured(folder, monkeypatch):
             return found
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "measure", measure)
-    monkeypatch.setattr(cli, "ceilings", lambda: {"copy": 4e12, "read": 4e12})
-    monkeypatch.setattr(cli, "device_name", lambda: OTHER)
-    monkeypatch.setattr(cli, "description", lambda: {"device": OTHER})
-    monkeypatch.setattr(cli, "_print", lambda record, size: None)
-    monkeypatch.setattr(cli, "cp", Mock())
+    monkeypatch.setattr(bench_command, "measure", measure)
+    monkeypatch.setattr(bench_command, "ceilings", lambda: {"copy": 4e12, "read": 4e12})
+    monkeypatch.setattr(bench_command, "device_name", lambda: OTHER)
+    monkeypatch.setattr(bench_command, "description", lambda: {"device": OTHER})
+    monkeypatch.setattr(bench_command, "_print", lambda record, size: None)
+    monkeypatch.setattr(bench_command, "cp", Mock())
     with pytest.raises(KeyboardInterrupt):
-        cli._run_gpu([(case, size) for size in case.gpu_sizes])
+        bench_command._run_gpu([(case, size) for size in case.gpu_sizes])
     assert [r["kernel"] for r in measurements("kernels", OTHER)["records"]] == ["vec_add"]
 
 
@@ -209,7 +209,7 @@ def bench(*words):
     import argparse
 
     parser = argparse.ArgumentParser()
-    cli.add_parser(parser.add_subparsers())
+    bench_command.add_parser(parser.add_subparsers())
     args = parser.parse_args(["bench", *words])
     return args.func(args)
 
@@ -322,8 +322,8 @@ def test_the_pages_are_drawn_from_the_reference_alone(two_devices, at, readme, m
     monkeypatch.setattr(record_pages, "HEADLINES", ("sum",))
     monkeypatch.setattr(record_pages, "BY_SIZE", ())
     cases = [SimpleNamespace(name=name, chapter="04_a") for name in "ab"]
-    monkeypatch.setattr(cli, "CASES", cases)
-    monkeypatch.setattr(cli.ladders, "draw", lambda: None)  # test_ladders.py has them
+    monkeypatch.setattr(bench_command, "CASES", cases)
+    monkeypatch.setattr(bench_command.ladders, "draw", lambda: None)  # test_ladders.py has them
     assert bench("--draw") == 0
     text = readme.read_text()
     assert f"On one {REFERENCE}," in text and OTHER not in text
@@ -445,7 +445,7 @@ def test_what_comes_with_the_course_was_measured_with_the_sources_as_they_are(na
 
 def test_what_is_outdated_is_named_by_the_command(monkeypatch, capsys, at):
     at(None)
-    monkeypatch.setattr(cli, "ON_GPU", False)  # with one, the command measures it instead
+    monkeypatch.setattr(bench_command, "ON_GPU", False)  # with one, the command measures it instead
     assert bench("--stale") == 0
     text = capsys.readouterr().out
     assert all(name in text for name in OUTDATED["kernels"])

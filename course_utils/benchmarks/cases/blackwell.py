@@ -21,7 +21,7 @@ from ..harness.arrays import double, normal
 from ..harness.float_bits import from_bf16, to_bf16
 from ..harness.workload import KernelCall, Workload
 from ..libraries import cublas
-from .matmul import FACTORS, SUM_ERROR, Bf16Work, ProductSize
+from .matmul import OPERAND_TYPES, SUM_ERROR, Bf16Work, ProductSize
 
 ARCH = "sm_100a"
 FOLDER = "08_cute_tma_blackwell/blackwell_gemm"
@@ -116,7 +116,7 @@ def product_work(name: str, shape: ProductSize, seed: int = 0, **launch: int) ->
         (product_call(name, a, b, d, **launch),),
         output=d,
         expected=lambda: double(from_bf16(a)) @ double(from_bf16(b)).T,
-        rtol=FACTORS["bf16"].rtol,
+        rtol=OPERAND_TYPES["bf16"].rtol,
         atol=k * SUM_ERROR,
         libraries=cublas.products("bf16", a, b, lambda: cp.empty_like(d)),
         same_bits=False,  # how tensor cores add up is not documented

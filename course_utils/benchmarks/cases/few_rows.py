@@ -18,7 +18,7 @@ from ..harness.chapter_kernels import ChapterKernels
 from ..harness.float_bits import from_bf16, to_bf16
 from ..harness.workload import KernelCall, Workload
 from ..libraries import cublas
-from .matmul import FACTORS, SUM_ERROR, Bf16Work, ProductSize, sms_for_tiles, torch_product
+from .matmul import OPERAND_TYPES, SUM_ERROR, Bf16Work, ProductSize, sms_for_tiles, torch_product
 
 CHAPTER = ChapterKernels("06_matmul_and_fft")
 
@@ -188,7 +188,7 @@ def _in_bf16(size: ProductSize, name: str) -> Workload:
         (call,),
         output=c,
         expected=lambda: double(from_bf16(a)) @ double(from_bf16(b)).T,
-        rtol=FACTORS["bf16"].rtol,
+        rtol=OPERAND_TYPES["bf16"].rtol,
         atol=k * SUM_ERROR,
         libraries=cublas.products("bf16", a, b, lambda: cp.empty_like(c))
         | torch_product("bf16", a, b),

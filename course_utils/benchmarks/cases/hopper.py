@@ -19,7 +19,7 @@ from ..harness.chapter_kernels import ChapterKernels
 from ..harness.float_bits import from_bf16, to_bf16
 from ..harness.workload import KernelCall, Workload
 from ..libraries import cublas
-from .matmul import FACTORS, SUM_ERROR, Bf16Work, nt_case, nt_work, torch_product
+from .matmul import OPERAND_TYPES, SUM_ERROR, Bf16Work, nt_case, nt_work, torch_product
 
 CHAPTER = ChapterKernels("08_cute_tma_blackwell")
 EMULATED_MULTIPROCESSORS = 4  # of a grid whose blocks stay: two clusters
@@ -207,7 +207,7 @@ def _small_m(size: tuple[int, int, int]) -> Workload:
         (small_m_call(a, b, c),),
         output=c,
         expected=lambda: double(from_bf16(a)) @ double(from_bf16(b)).T,
-        rtol=FACTORS["bf16"].rtol,
+        rtol=OPERAND_TYPES["bf16"].rtol,
         atol=k * SUM_ERROR,
         libraries=cublas.products("bf16", a, b, lambda: cp.empty_like(c))
         | torch_product("bf16", a, b),

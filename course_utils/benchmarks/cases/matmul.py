@@ -136,11 +136,11 @@ SUM_ERROR = 2**-20  # of one sum over K in fp32, for each addition
 
 
 @dataclass(frozen=True)
-class _Factors:
-    """What the factors are: their dtype, C's, torch's own, and a key of a GPU's ``PEAKS``.
+class _OperandTypes:
+    """The operands' dtype, C's, torch's own, and a key of a GPU's ``PEAKS``.
 
     ``rtol`` covers the rounding of a result (to fp16 by torch, to bf16 by all) or, for TF32, of
-    the factors, which a library may cut off in place of rounding them; a TF32 product errs by
+    the operands, which a library may truncate instead of rounding them. A TF32 product errs by
     ``noise`` times the square root of K more. Any product errs by ``sum_error`` for each addition:
     tensor cores cut off what does not fit, and of fp8 little does. bf16 and fp8 arrays carry bits.
     """
@@ -154,12 +154,12 @@ class _Factors:
     sum_error: float = SUM_ERROR
 
 
-FACTORS = {
-    "fp16": _Factors(np.float16, np.float32, np.float16, "bf16", 2**-10),
-    "bf16": _Factors(np.uint16, np.uint16, np.uint16, "bf16", 2**-8),
-    "TF32": _Factors(np.float32, np.float32, np.float32, "tf32", 2**-9, 2**-8),
-    "fp8": _Factors(np.uint8, np.uint16, np.uint16, "fp8", 2**-8, sum_error=2**-10),
-    "int8": _Factors(np.int8, np.int32, np.int32, "int8", 0.0),
+OPERAND_TYPES = {
+    "fp16": _OperandTypes(np.float16, np.float32, np.float16, "bf16", 2**-10),
+    "bf16": _OperandTypes(np.uint16, np.uint16, np.uint16, "bf16", 2**-8),
+    "TF32": _OperandTypes(np.float32, np.float32, np.float32, "tf32", 2**-9, 2**-8),
+    "fp8": _OperandTypes(np.uint8, np.uint16, np.uint16, "fp8", 2**-8, sum_error=2**-10),
+    "int8": _OperandTypes(np.int8, np.int32, np.int32, "int8", 0.0),
 }
 
 
@@ -172,11 +172,12 @@ class Bf16Work(Workload):
 
 
 def nt_work(n: int, kind: str, launch: Callable[..., KernelCall]) -> Workload:
-    """C = A B^T for n x n matrices of a ``kind`` of FACTORS; ``launch(a, b, c)`` calls the kernel.
+    """C = A B^T for n x n matrices, ``kind`` a key of OPERAND_TYPES. ``launch(a, b, c)`` calls the
+    kernel.
 
     torch gives fp16 for fp16, where C is fp32: it has less to write.
     """
-    factors = FACTORS[kind]
+    factors = OPERAND_TYPES[kind]
     a, b = _random(kind, n, 0), _random(kind, n, 1)
     c = cp.empty((n, n), factors.result)
     exact = {"bf16": from_bf16, "fp8": from_e4m3}.get(kind, double)
@@ -199,7 +200,7 @@ def _random(kind: str, n: int, seed: int) -> Any:
         return cp.clip(cp.rint(40 * numbers), -127, 127).astype(np.int8)
     if kind == "fp8":
         return to_e4m3(numbers)
-    return to_bf16(numbers) if kind == "bf16" else numbers.astype(FACTORS[kind].dtype)
+    return to_bf16(numbers) if kind == "bf16" else numbers.astype(OPERAND_TYPES[kind].dtype)
 
 
 def torch_product(kind: str, a: Any, b: Any) -> dict[str, Callable[[], Any]]:
@@ -208,7 +209,7 @@ def torch_product(kind: str, a: Any, b: Any) -> dict[str, Callable[[], Any]]:
     if torch is None or kind == "fp8":
         return {}
 
-    theirs = cp.empty((len(a), len(b)), FACTORS[kind].theirs)
+    theirs = cp.empty((len(a), len(b)), OPERAND_TYPES[kind].theirs)
     x, across, z = as_tensors(a, b, theirs)
     y = across.T
     multiply = torch._int_mm if kind == "int8" else torch.matmul
@@ -248,7 +249,7 @@ def nt_case(
     **other: Any,
 ) -> Case:
     """The product of ``NAME.cu`` in a ``chapter``; ``make(n)`` ends in :func:`nt_work`."""
-    factors = FACTORS[kind]
+    factors = OPERAND_TYPES[kind]
     moved = 2 * np.dtype(factors.dtype).itemsize + np.dtype(factors.result).itemsize
     return Case(
         name,

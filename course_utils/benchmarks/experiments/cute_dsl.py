@@ -19,7 +19,7 @@ from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
 from ...errors import LessonError
 from ..cases.hopper import CASES, CHAPTER, RUNGS, hopper_call
-from ..cases.matmul import FACTORS, SUM_ERROR, nt_work
+from ..cases.matmul import OPERAND_TYPES, SUM_ERROR, nt_work
 from ..harness.arrays import double, normal
 from ..harness.chapter_kernels import program
 from ..harness.float_bits import from_bf16, to_bf16
@@ -119,6 +119,6 @@ def check_edges(run: Run) -> None:
         c = cp.full((m, n), 0xFFFF, a.dtype)  # NaN
         run(*(each.data.ptr for each in (a, b, c)), m, n, k, sm_count())
         exact = double(from_bf16(a)) @ double(from_bf16(b)).T
-        rtol = FACTORS["bf16"].rtol
+        rtol = OPERAND_TYPES["bf16"].rtol
         if wrong := difference(from_bf16(c), exact, rtol, k * SUM_ERROR):
             raise LessonError(f"{_short(HOPPER)} at {m} x {n} x {k}: {wrong}.")

@@ -12,7 +12,7 @@ from ...checking import difference
 from ...devices.selection import cp
 from ...errors import LessonError
 from ...observing.timing import Bench, bench
-from ..cases.matmul import CHAPTER, FACTORS, SUM_ERROR
+from ..cases.matmul import CHAPTER, OPERAND_TYPES, SUM_ERROR
 from ..harness import nsight_compute
 from ..harness.arrays import double, normal
 from ..harness.float_bits import from_bf16, to_bf16
@@ -63,7 +63,7 @@ def measure() -> dict[str, Any]:
     some = slice(0, SIZE, SIZE // 8)
     a, b, _ = map(from_bf16, arrays)
     expected = double(a[some]) @ double(b).T
-    tolerances = {"rtol": FACTORS["bf16"].rtol, "atol": SIZE * SUM_ERROR}
+    tolerances = {"rtol": OPERAND_TYPES["bf16"].rtol, "atol": SIZE * SUM_ERROR}
     if wrong := difference(from_bf16(results[0][some]), expected, **tolerances):
         raise LessonError(f"{KERNEL}: {wrong}.")
     of_all = {band: Bench(tuple(taken)) for band, taken in times.items()}

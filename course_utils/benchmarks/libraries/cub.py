@@ -85,10 +85,10 @@ def _library(
     name: str, function: str, n: int, arrays: Callable[[], tuple[Any, ...]]
 ) -> dict[str, Callable[[], Any]]:
     """``arrays()`` is what the function takes between temporary storage and n; last the result."""
-    return {f"CUB {name}": _Call(function, n, *arrays())} if available() else {}
+    return {f"CUB {name}": _CubCall(function, n, *arrays())} if available() else {}
 
 
-class _Call:
+class _CubCall:
     """One algorithm on its arrays; the first call compiles it and allocates what it needs."""
 
     def __init__(self, function: str, n: int, *arguments: Any) -> None:

@@ -32,11 +32,11 @@ def products(kind: str, a: Any, b: Any, out: Callable[[], Any]) -> dict[str, Cal
     problem = kind, transposed, len(a), columns, a.shape[1]
 
     def typed() -> Any:
-        _plan(*problem).gemm(a, b, c)
+        _problem(*problem).gemm(a, b, c)
         return c
 
     def best() -> Any:
-        _plan(*problem).matmul(a, b, c)
+        _problem(*problem).matmul(a, b, c)
         return c
 
     typed_call = {} if kind == "fp8" else {f"cuBLAS {kind} ({layout})": typed}
@@ -88,12 +88,12 @@ def vector_products(a: Any, x: Any, *, transposed: bool = False) -> dict[str, Ca
 
 
 @cache
-def _plan(kind: str, transposed: bool, m: int, n: int, k: int) -> _Plan:
-    """One plan a problem, with one search: every rung of a ladder shares it."""
-    return _Plan(kind, transposed, m, n, k)
+def _problem(kind: str, transposed: bool, m: int, n: int, k: int) -> _Problem:
+    """One object and one search per problem: every rung of a ladder shares it."""
+    return _Problem(kind, transposed, m, n, k)
 
 
-class _Plan:
+class _Problem:
     """How one problem is put to both libraries."""
 
     def __init__(self, kind: str, transposed: bool, m: int, n: int, k: int) -> None:

@@ -6,7 +6,7 @@ A cause without an entry has the step of :mod:`.next_steps`, which then names no
 from __future__ import annotations
 
 from .causes import Cause
-from .languages import Language
+from .language_words import Language
 from .report import BARRIER, DATA_RACE, OUT_OF_BOUNDS, UNINITIALISED
 
 Steps = dict[Cause | str, str]

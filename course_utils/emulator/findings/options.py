@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from .languages import WORDS, Language, Words
+from .language_words import WORDS, Language, Words
 
 # Stands here so that a launch is described without importing a check; held to the table of
 # watchers.py by a test.

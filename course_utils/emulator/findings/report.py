@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 
 from ..isa.location import Location
 from .causes import Cause
-from .languages import Language
+from .language_words import Language
 
 ERROR, WARNING = "error", "warning"
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..findings.languages import Language
+from ..findings.language_words import Language
 from ..findings.options import ALL_CHECKS, Options
 from ..launching.launch_result import LaunchResult
 from ..machine.runtime_functions import BUILTINS

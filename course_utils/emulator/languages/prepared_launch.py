@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..findings.causes import Cause
-from ..findings.languages import Language
+from ..findings.language_words import Language
 from ..findings.options import Options
 from ..findings.report import Finding, KernelFault
 from ..isa.gpu_constants import SHARED_PER_SM, WARP

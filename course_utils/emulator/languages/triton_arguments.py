@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ..findings.languages import Language
+from ..findings.language_words import Language
 from ..isa.gpu_constants import WARP
 from ..launching.emulated_module import KernelEntry
 from ..memory import tensor_box

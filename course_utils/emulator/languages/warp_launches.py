@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..findings.languages import Language
+from ..findings.language_words import Language
 from ..findings.options import ALL_CHECKS, Options
 from ..launching.launch_result import LaunchResult
 from ..memory.address_space import GLOBAL, Region, address_of

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .async_proxy import AsyncEngine
-from .barriers import Barriers
 from .batch_memory import BatchMemory
 from .call_frames import CallFrames
 from .clusters import Clusters
 from .lane_numbers import LaneNumbers
 from .lanes import Group
+from .named_barriers import Barriers
 from .observer import ignore_event
 from .scheduler import Scheduler
 from .tensor_memory import TensorMemory

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..findings.languages import WORDS, Language
+from ..findings.language_words import WORDS, Language
 from ..isa.instruction_set import traits_of
 from ..isa.ptx import Instruction
 from .convergence import live_masks

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from ..memory.address_space import Region
     from .accesses import AddressPattern, Site, WatchedAccess
     from .async_state import MBarrier, Transfer
-    from .barriers import BarrierState
     from .batch import Batch
     from .code import Block, Code, Decoded
     from .lanes import Group
+    from .named_barriers import BarrierState
 
 
 class Observer:

@@ -25,7 +25,7 @@ MOST = 200  # comparisons with one state
 SHARE = 4  # of the instructions so far: after so many more a state is replaced
 
 
-class _Part:
+class _Lanes:
     """Lanes at the start of a basic block, and the values that they carry into it."""
 
     def __init__(self, group: Group) -> None:
@@ -53,7 +53,7 @@ class RepeatedState:
 
     def __init__(self, batch: Batch) -> None:
         self.batch, self._due = batch, FIRST
-        self._parts: list[_Part] = []  # that haven't come back yet
+        self._parts: list[_Lanes] = []  # that haven't come back yet
         self._execution_counts: dict[tuple[Code, int], int] = {}
         self._until = 0
         self._left = 0
@@ -81,7 +81,7 @@ class RepeatedState:
     def _remember(self, group: Group) -> None:
         batch = self.batch
         waiting = [g for g in batch.scheduler.groups if not g.stalled]
-        self._parts = [_Part(g) for g in (group, *waiting)]
+        self._parts = [_Lanes(g) for g in (group, *waiting)]
         self._execution_counts = {
             place: lanes for place, (lanes, _) in batch.launch.execution_counts.items()
         }

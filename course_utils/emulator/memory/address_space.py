@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..numerics.rounding import round_up
-from .uninitialised import Unwritten
+from .init_shadows import Unwritten
 
 SHARED_WINDOW = 0x0001_0000_0000_0000
 LOCAL_WINDOW = 0x0002_0000_0000_0000

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..memory.address_space import GLOBAL_WINDOW, Region, address_of
-from ..memory.uninitialised import InitShadow
+from ..memory.init_shadows import InitShadow
 from .cuda_errors import CudaStatus
 from .host_mistakes import HostMistake
 from .program_allocations import DEVICE, MANAGED, PINNED, ProgramAllocations

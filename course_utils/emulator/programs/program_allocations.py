@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..memory.address_space import GLOBAL, GLOBAL_WINDOW, Region
-from ..memory.uninitialised import InitShadow, Unwritten
+from ..memory.init_shadows import InitShadow, Unwritten
 from .cuda_errors import CudaStatus
 from .host_lines import HostLine
 from .host_mistakes import HostMistake

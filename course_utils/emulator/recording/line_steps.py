@@ -16,10 +16,10 @@ from ..isa import ptx
 from ..isa.location import Location
 from ..machine.accesses import AddressPattern, Site
 from ..machine.async_state import MBarrier, Transfer
-from ..machine.barriers import BarrierState
 from ..machine.batch import Batch
 from ..machine.code import Block, Decoded
 from ..machine.lanes import Group
+from ..machine.named_barriers import BarrierState
 from ..machine.observer import Observer
 from ..memory.address_space import Region
 from .step_records import READ, UPDATE, WRITE, Lanes, LineStep, Reach, SteppedArray

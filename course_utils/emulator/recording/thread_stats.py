@@ -12,7 +12,7 @@ from ..isa import ptx
 from ..isa.gpu_constants import WARP
 from ..isa.instruction_set import flops_of
 from ..machine.accesses import AddressPattern, Site
-from ..machine.async_state import Transfer
+from ..machine.async_state import KEY_SHIFT, Transfer
 from ..machine.batch import Batch
 from ..machine.code import Block, Decoded
 from ..machine.lanes import Group
@@ -41,7 +41,8 @@ class ThreadStats(Observer):
     that it ``started``. ``loaded_from`` has the bytes that all of them loaded, by the name of the
     array. Of all ``flops``, ``overlapped`` were done by
     threads with a ``cp.async`` in flight whose end they did not know; ``awaited`` counts each as
-    often as such copies were in flight.
+    often as such copies were in flight. ``fed`` were done in a block to whose mbarrier a copy from
+    global memory was in flight.
     """
 
     instructions: np.ndarray
@@ -60,8 +61,9 @@ class ThreadStats(Observer):
             setattr(self, name, np.zeros(lanes, np.int64))
         self.loaded_from: dict[str, int] = {}
         self._in_flight = np.zeros(lanes, np.int64)
+        self._coming = np.zeros(lanes, np.int64)  # copies to an mbarrier of the lane's block
         self._blocks: dict[int, tuple[int, bool]] = {}  # by id of the block of code
-        self.flops = self.overlapped = self.awaited = 0
+        self.flops = self.overlapped = self.awaited = self.fed = 0
 
     @staticmethod
     def _at(batch: Batch, lanes: np.ndarray) -> np.ndarray:
@@ -89,9 +91,11 @@ class ThreadStats(Observer):
     def _count(self, group: Group, flops: int) -> None:
         if flops:
             self.flops += flops * group.n
-            in_flight = self._in_flight[self._places(group)]
+            places = self._places(group)
+            in_flight = self._in_flight[places]
             self.overlapped += flops * int(np.count_nonzero(in_flight))
             self.awaited += flops * int(in_flight.sum())
+            self.fed += flops * int(np.count_nonzero(self._coming[places]))
 
     def _known(self, block: Block) -> tuple[int, bool]:
         """The FLOPs of a thread in a block of code, and whether copies begin or end in it."""
@@ -131,6 +135,17 @@ class ThreadStats(Observer):
             self.started[self._at(batch, transfer.lanes)] += 1
         if transfer.queue == "async" and transfer.target is not None:
             self._in_flight[self._at(batch, transfer.lanes)] += 1
+        self._comes(batch, transfer, 1)
+
+    def copy_lands(self, batch: Batch, transfer: Transfer) -> None:
+        self._comes(batch, transfer, -1)
+
+    def _comes(self, batch: Batch, transfer: Transfer, more: int) -> None:
+        source = transfer.regions[1]
+        if transfer.complete is not None and source is not None and source.space == "global":
+            lanes = batch.lanes_per_block
+            first = (batch.first + (transfer.complete[0] >> KEY_SHIFT)) * lanes
+            self._coming[first : first + lanes] += more
 
     def copy_observed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
         self._in_flight[self._at(batch, transfer.lanes)] -= 1

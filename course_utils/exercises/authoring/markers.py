@@ -25,7 +25,7 @@ class MarkerError(ValueError):
 
 
 @dataclass(frozen=True)
-class _Split:
+class _CutSource:
     starter: str
     solution: str
 
@@ -40,7 +40,7 @@ def solution_of(text: str, filename: str = "solution") -> str:
     return _split(text, filename).solution
 
 
-def _split(text: str, filename: str) -> _Split:
+def _split(text: str, filename: str) -> _CutSource:
     """Both texts. Raises MarkerError, naming the line, for markers that do not pair up."""
     starter: list[str] = []
     solution: list[str] = []
@@ -80,7 +80,7 @@ def _split(text: str, filename: str) -> _Split:
     _expect(
         regions > 0, filename, 1, "no TODO and no BUG region: the starter would be the solution"
     )
-    return _Split("\n".join(starter) + "\n", "\n".join(solution) + "\n")
+    return _CutSource("\n".join(starter) + "\n", "\n".join(solution) + "\n")
 
 
 def _marker(line: str) -> str:

@@ -349,6 +349,22 @@ def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Requirem
     )
 
 
+def beside_tma(at_least: float = 0.5, *, advice: str, size: Any = None) -> Requirement:
+    """The part of the arithmetic that blocks do while TMA brings them more."""
+
+    def measure(stats: LaunchStats) -> float:
+        flops = sum(each.flops for each in stats.threads)
+        return sum(each.fed for each in stats.threads) / max(flops, 1)
+
+    return Requirement(
+        "part of the arithmetic done while TMA brings more",
+        measure,
+        at_least,
+        advice=advice,
+        size=size,
+    )
+
+
 def reads(
     array: str, at_least: float, at_most: float = np.inf, *, advice: str, size: Any = None
 ) -> Requirement:

@@ -17,12 +17,13 @@ from types import ModuleType
 from typing import Any
 
 from ...errors import LessonError
-from ...paths import CHAPTERS, KERNELS, SOLUTIONS, is_numbered, shown
+from ...paths import CHAPTERS, KERNELS, SOLUTIONS, is_numbered, notebook_name, shown
 from .counted_numbers import counted
 from .page import read_page
 from .spec import BaseExercise, NumberExercise
 
 SPECS = "[0-9][0-9]_*.py"
+WHICH = "exercises, or whole notebooks or chapters: 04.saxpy 06_matmul_and_fft"
 LONGEST = 60  # characters of a name that is asked for; no id has as many
 AN_ID = re.compile(r"\d\d\.[a-z0-9_]+")
 
@@ -143,3 +144,26 @@ def complete(spec: BaseExercise, name: str, notebook: str) -> BaseExercise:
     if isinstance(spec, NumberExercise):
         values["counted"] = counted
     return spec.with_fields(**values)
+
+
+def named_exercises(words: list[str]) -> list[BaseExercise]:
+    """The exercises that ``words`` name, in the course's order. Without words it's all of them.
+
+    Raises LessonError where a word names none.
+    """
+    from ...notebooks.cells import named
+
+    asked: set[str] = set()
+    for word in words:
+        if re.fullmatch(r"\d\d\.\w+", word):
+            try:
+                asked.add(find(word).id)
+            except KeyError as error:
+                raise LessonError(error.args[0]) from None
+        else:
+            books = {notebook_name(book) for book in named(word)}
+            ids = {e.id for e in all_exercises() if e.notebook in books}
+            if not ids:
+                raise LessonError(f"{word} has no exercises.")
+            asked |= ids
+    return [e for e in all_exercises() if not words or e.id in asked]

@@ -20,7 +20,7 @@ WORKABLE, SHORTENED = "Work it by hand:", "The case:"
 
 
 @dataclass(frozen=True)
-class _Shape:
+class _ShapeAlone:
     """Shown instead of an array with too many numbers."""
 
     array: np.ndarray
@@ -62,7 +62,7 @@ def case_rows(
     values = {**named_inputs(exercise, arguments), "expected": want}
     shown = {name: _shown(name, value) for name, value in values.items()}
     arrays = [shown[name] for name, value in values.items() if isinstance(value, np.ndarray)]
-    left_out = [isinstance(value, _Shape) for value in arrays]
+    left_out = [isinstance(value, _ShapeAlone) for value in arrays]
     if all(left_out):
         return None
     shown["got"] = _shown("got", got)
@@ -96,4 +96,4 @@ def _shown(name: str, value: Any) -> Any:
     if not isinstance(value, np.ndarray) or value.size <= MOST_NUMBERS:
         return value
     few = FewNumbers.of(name, value) if value.dtype.kind in "biuf" else None
-    return few or _Shape(value)
+    return few or _ShapeAlone(value)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.emulator.findings.languages import Language
+from course_utils.emulator.findings.language_words import Language
 from course_utils.emulator.languages import (
     numba_launches,
     prepared_launch,

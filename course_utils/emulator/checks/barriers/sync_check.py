@@ -15,11 +15,11 @@ from ...findings.wording import DIFFERS, where
 from ...isa import ptx
 from ...isa.location import Location
 from ...machine.async_state import KEY_SHIFT, MBarrier, Transfer
-from ...machine.barriers import BarrierState
 from ...machine.batch import Batch
 from ...machine.code import Block
 from ...machine.lanes import Group
 from ...machine.launch_state import LaunchState
+from ...machine.named_barriers import BarrierState
 from ...machine.observer import Observer
 from ..races.copy_reports import completion_target, copy_name
 from ..races.severity import LEFT_BEHIND, TWO_LINES, whole_warps_left

@@ -38,7 +38,7 @@ def reads_asynchronously(instructions: Iterable[ptx.Instruction]) -> bool:
     return any(traits_of(i).async_proxy for i in instructions)
 
 
-class _BatchState:
+class _FenceTimes:
     """``now`` counts fences and meetings of threads. ``fenced``: when each lane fenced last, and
     ``covers``: when its warp had met others last, by then; ``met``: when each warp has, all int64.
     ``writes``: for the cells of a shared array when the write was, instruction, lane; ``made``:
@@ -59,10 +59,10 @@ class ProxyCheck(Observer):
     def __init__(self, launch: LaunchState) -> None:
         self.findings = launch.findings
         self._instructions = Numbered()
-        self._batches: dict[object, _BatchState] = {}
+        self._batches: dict[object, _FenceTimes] = {}
 
     def batch_starts(self, batch: Batch) -> None:
-        self._batches[batch] = _BatchState(batch)
+        self._batches[batch] = _FenceTimes(batch)
 
     def batch_ends(self, batch: Batch) -> None:
         del self._batches[batch]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...findings.causes import Cause
-from ...findings.languages import Language
+from ...findings.language_words import Language
 from ...isa.instruction_set import traits_of
 from ...isa.ptx import Instruction
 from .checked_access import CheckedAccess

@@ -10,10 +10,10 @@ from ...findings.finding_log import FindingLog
 from ...isa import ptx
 from ...isa.instruction_set import traits_of
 from ...machine.async_state import KEY_SHIFT, MBarrier, Transfer
-from ...machine.barriers import BarrierState
 from ...machine.batch import Batch
 from ...machine.convergence import live_masks
 from ...machine.lanes import Group
+from ...machine.named_barriers import BarrierState
 from ...machine.observer import Observer
 from ..barriers.sync_check import EVERYONE
 from .arrivals import RelaxedArrival

@@ -24,7 +24,7 @@ from ...machine.lanes import Group
 from ...machine.launch_state import LaunchState
 from ...machine.observer import Observer
 from ...memory.address_space import Region
-from ...memory.uninitialised import InitShadow
+from ...memory.init_shadows import InitShadow
 from .init_matrix import CopySource, MatrixEcho
 from .init_records import (
     BatchState,

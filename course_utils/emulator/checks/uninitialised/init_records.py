@@ -18,7 +18,7 @@ from ...machine.batch import Batch
 from ...machine.code import Code
 from ...machine.lanes import Group
 from ...memory.address_space import Region
-from ...memory.uninitialised import InitShadow
+from ...memory.init_shadows import InitShadow
 from .init_rules import BYTES, LANE_SHIFT, RECORD_SHIFT
 
 MOST_RECORDS = 4096  # reads remembered one by one, after that one for each instruction
