@@ -40,6 +40,42 @@ template <bool kWaitFirst> __device__ void copy_and_compute(const float* x, floa
     if (!kWaitFirst) asm volatile("cp.async.wait_group 0;" ::: "memory");
     y[t] = sum + s[0][t];
 }
+// TMA brings sixteen numbers, and the arithmetic comes before the wait, or after it.
+template <bool kWaitFirst> __device__ void bring_and_compute(const float* x, float* y)
+{
+    __shared__ __align__(16) float s[16];
+    __shared__ unsigned long long arrived;
+    const unsigned barrier = (unsigned)__cvta_generic_to_shared(&arrived);
+    const int t = threadIdx.x;
+    if (t == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(barrier));
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 64;" ::"r"(barrier));
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                     " [%0], [%1], 64, [%2];" ::"r"((unsigned)__cvta_generic_to_shared(s)),
+                     "l"(x), "r"(barrier) : "memory");
+    }
+    __syncthreads();
+    auto wait = [&] {
+        unsigned done = 0;
+        while (!done) {
+            asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0;"
+                         "selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(barrier) : "memory");
+        }
+    };
+    if (kWaitFirst) wait();
+    float sum = t;
+    for (int k = 0; k < 8; ++k) sum = sum * 1.5f + 1.0f;
+    if (!kWaitFirst) wait();
+    y[blockIdx.x * 32 + t] = sum + s[t % 16];
+}
+extern "C" __global__ void brought_first(const float* x, float* y, int n)
+{
+    bring_and_compute<true>(x, y);
+}
+extern "C" __global__ void brought_beside(const float* x, float* y, int n)
+{
+    bring_and_compute<false>(x, y);
+}
 extern "C" __global__ void waits_first(const float* x, float* y, int n)
 {
     copy_and_compute<true>(x, y);
@@ -50,6 +86,7 @@ extern "C" __global__ void overlaps(const float* x, float* y, int n)
 }
 """,
         filename="thread_stats.cu",
+        arch="compute_90",
     )
 )
 
@@ -86,6 +123,13 @@ def test_arithmetic_beside_a_copy_in_flight_is_told_from_arithmetic_after_it(nam
     found = work(name, grid=1, block=32)
     assert found.flops >= 32 * 16
     assert (found.overlapped / found.flops > share) == bool(share)
+
+
+@pytest.mark.parametrize("name, share", [("brought_first", 0), ("brought_beside", 0.8)])
+def test_arithmetic_of_a_block_that_tma_feeds_is_told_from_arithmetic_after_the_bytes(name, share):
+    found = work(name, grid=2, block=32)
+    assert found.flops >= 2 * 32 * 16 and not found.overlapped
+    assert (found.fed / found.flops > share) == bool(share)
 
 
 def test_copies_are_counted_for_the_threads_that_start_them():

@@ -564,6 +564,13 @@ def test_the_overlap_is_a_part_of_all_arithmetic_and_half_of_it_is_enough():
     assert mean.missing(work(8, 4)) == "" and mean.missing(work(8, 3))
 
 
+def test_the_part_that_tma_feeds_is_one_of_all_arithmetic():
+    work = SimpleNamespace(threads=[SimpleNamespace(flops=8, fed=n) for n in (4, 8)])
+    assert method.beside_tma(advice="").measure(work) == 0.75
+    assert method.beside_tma(0.7, advice="").missing(work) == ""
+    assert method.beside_tma(0.8, advice="").missing(work)
+
+
 def test_a_thread_each_is_a_thread_for_every_result():
     def work(touched):
         return SimpleNamespace(threads=[SimpleNamespace(touched=np.array(touched))], results=3)

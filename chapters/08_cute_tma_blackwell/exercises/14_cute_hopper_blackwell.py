@@ -71,7 +71,7 @@ def added(given: Given) -> dict[str, np.ndarray]:
 
 
 def by_pipeline(matrices: int) -> tuple[Requirement, ...]:
-    """The copies are TMA's, and their barriers the pipeline's."""
+    """The copies are TMA's, their barriers the pipeline's, and they run ahead of the sums."""
     return (
         Requirement(
             "bytes that TMA fetches from global memory",
@@ -90,6 +90,12 @@ def by_pipeline(matrices: int) -> tuple[Requirement, ...]:
         ),
         method.balanced_loads(size=(37, 64)),
     )
+        method.beside_tma(
+            0.7,
+            advice="A stage is on its way while another is added: does the consumer release the "
+            "stage that it has just read, and does the producer wait for nothing but that?",
+            size=(37, 36),
+        ),
 
 
 def of_columns(*data: str, **more: Any) -> KernelExercise:

@@ -89,6 +89,12 @@ RESIDUAL_NORM = KernelExercise(
             "rows are computed. Let the results replace the boxes that they were computed from.",
             size=COUNTED,
         ),
+        method.beside_tma(
+            0.7,
+            advice="While one stage is computed, the other one moves: load both before the loop, and "
+            "each again as soon as its own results have been read.",
+            size=COUNTED,
+        ),
         Requirement(
             "wavefronts lost to bank conflicts",
             lambda stats: conflicts(stats.counts),
