@@ -195,6 +195,24 @@ def test_a_python_answer_that_changes_its_arguments_changes_its_own_alone():
     assert judged(exercise, answers(exercise, sorted_)).kind == kinds.INPUT_CHANGED
 
 
+def test_a_verdict_says_what_is_compared_if_it_is_not_what_was_returned():
+    exercise = PythonExercise(
+        id="04.first",
+        title="first",
+        task="t",
+        source="03_gpu_introduction/exercises/finish_time.py",
+        hints=(),
+        explanation="e",
+        function="first",
+        cases=((3,),),
+        reference=lambda n: (0, n),
+        call=lambda answer, n: (0, answer(n)),
+        compared="names the ends",
+    )
+    found = judged(exercise, answers(exercise, "def first(n):\n    return n + 1"))
+    assert found.message == "first(3) names the ends (0, 4), expected (0, 3)."
+
+
 def test_a_nan_that_was_there_before_is_no_nan_that_was_computed():
     nan, poison = np.array([np.nan, 1], np.float32), np.full(2, np.nan, np.float32)
     poison.view(np.uint32)[:] = 0x7FC05AA5

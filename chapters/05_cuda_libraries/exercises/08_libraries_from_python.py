@@ -100,6 +100,7 @@ PRODUCT_ORDER = PythonExercise(
     cases=((3, 24), (3, 8), (2, 24), (3, 16), (3, 25), (3, 48), (3, 33), (4, 32), (1, 8), (8, 55)),
     reference=ordered_by_size,
     call=lambda answer, parts, bits: sizes_in_order(answer(parts, bits)),
+    compared="gives the sizes i + j, and the pairs sorted,",
     shows=lambda parts, bits: {"parts": parts, "bits": bits},
     contract=DrawnCases(
         lambda rng: (
@@ -356,6 +357,7 @@ CHOOSE_PRODUCT = PythonExercise(
     ),
     reference=defended,
     call=lambda answer, *case: None if (found := answer(*case)) is None else told(*found),
+    compared="gives as choice, others and reasons",
     shows=lambda ways, tolerance, smallest: {
         "ways": ways,
         "tolerance": tolerance,

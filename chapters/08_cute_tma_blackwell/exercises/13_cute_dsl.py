@@ -315,6 +315,7 @@ REPAIRED_BOX = PythonExercise(
     cases=((16, 0), (16, 1), (64, 0), (64, 3), (8, 5), (32, 2)),
     reference=held_by_a_thread,
     call=registers_of,
+    compared="names the registers",
     exact=True,
     contract=DrawnCases(
         lambda rng: (8 * int(rng.integers(1, 9)), int(rng.integers(0, 4))), count=24

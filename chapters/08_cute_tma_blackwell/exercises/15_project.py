@@ -91,8 +91,8 @@ RESIDUAL_NORM = KernelExercise(
         ),
         method.beside_tma(
             0.7,
-            advice="While one stage is computed, the other one moves: load both before the loop, and "
-            "each again as soon as its own results have been read.",
+            advice="While one stage is computed, the other one moves: load both before the loop, "
+            "and each again as soon as its own results have been read.",
             size=COUNTED,
         ),
         Requirement(

@@ -80,7 +80,7 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
         if exercise.word and _type(value) == _type(expected) == "int":
             verdict = _compare_words(int(value), int(expected), shown, exercise.word)
         else:
-            how = exercise.exact, exercise.rtol, exercise.axes
+            how = exercise.exact, exercise.rtol, exercise.axes, exercise.compared
             verdict = _compare(value, expected, shown, *how)
             verdict = verdict and with_case(verdict, exercise, arguments, value, expected, shown)
         if verdict is not None and value is None and _may_be_none(exercise):
@@ -136,6 +136,7 @@ def _compare(
     exact: bool = False,
     limit: float = RTOL,
     axes: tuple[str, ...] = (),
+    compared: str = "returned",
 ) -> Verdict | None:
     """What is wrong with ``got``; None when it is right."""
     if got is None and want is not None:
@@ -168,7 +169,7 @@ def _compare(
         return simple(kinds.WRONG_TYPE, message)
     within = f", within {100 * limit:g} %" if limit > RTOL else ""
     texts = show_both(got, want)
-    message = f"{shown} returned {texts[0]}, expected {texts[1]}{within}."
+    message = f"{shown} {compared} {texts[0]}, expected {texts[1]}{within}."
     if any(text.endswith("...") for text in texts):  # the cut may hide it
         message += f"\n  first wrong: {_first_wrong(got, want, limit)}"
     return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{_next_step(shown)}")
