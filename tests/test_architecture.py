@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from copy import deepcopy
 from functools import cache
 from inspect import isfunction
 from pathlib import Path
@@ -68,6 +69,11 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def imports(name: str, at_once: bool = False) -> set[str]:
     """The modules of the course that the module ``name`` imports, anywhere in it or, ``at_once``,
     when it is loaded itself."""
@@ -75,7 +81,7 @@ def imports(name: str, at_once: bool = False) -> set[str]:
     inside = name.split(".") if name else []
     package = inside if file.name == "__init__.py" else inside[:-1]
     found = set()
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree = tree_of(file)
     for node in tree.body if at_once else ast.walk(tree):
         targets = []
         if isinstance(node, ast.Import):
@@ -158,7 +164,7 @@ def test_the_name_of_a_class_is_used_once():
     """An underscore before it makes no other name."""
     places = defaultdict(list)
     for name, file in modules().items():
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        for node in tree_of(file).body:
             if isinstance(node, ast.ClassDef):
                 places[node.name.lstrip("_")].append(name)
     assert not {cls: names for cls, names in places.items() if len(names) > 1}
@@ -177,7 +183,7 @@ def test_a_function_that_others_import_does_not_share_its_name_with_a_module():
         f"{name}.{node.name}"
         for name, file in sorted(modules().items())
         if room(name) in NAMED_APART
-        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        for node in tree_of(file).body
         if isinstance(node, ast.FunctionDef) and node.name in leaves
     ]
     assert not shared
@@ -223,5 +229,56 @@ def test_a_judge_is_seen(text):
 
 def test_only_checking_decides_how_near_is_right():
     files = {n: f for n, f in modules().items() if room(n) not in ("checking", "emulator")}
-    found = {n: judges(ast.parse(f.read_text(encoding="utf-8"))) for n, f in files.items()}
+    found = {n: judges(tree_of(f)) for n, f in files.items()}
     assert not {name: lines for name, lines in found.items() if lines}
+
+
+class _Anonymous(ast.NodeTransformer):
+    """Gives names and parameters numbers, in the order in which they appear."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, str] = {}
+
+    def numbered(self, name: str) -> str:
+        return self.numbers.setdefault(name, str(len(self.numbers)))
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.numbered(node.id))
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        return ast.arg(self.numbered(node.arg))
+
+
+LONG = 26  # nodes of a body: a shorter one isn't worth a place of its own
+
+
+def equal_functions(trees: dict[str, ast.AST]) -> list[set[str]]:
+    """The functions that differ in names alone, each as "file:line"."""
+    alike = defaultdict(list)  # by the kinds of their nodes, which is cheap
+    for file, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+                kinds = tuple(type(part) for line in body for part in ast.walk(line))
+                if len(kinds) >= LONG:
+                    alike[kinds].append((f"{file}:{node.lineno}", [node.args, *body]))
+    found = defaultdict(set)
+    for functions in alike.values():
+        for place, lines in functions if len(functions) > 1 else ():
+            anonymous = _Anonymous()
+            key = tuple(ast.dump(anonymous.visit(line)) for line in deepcopy(lines))
+            found[key].add(place)
+    return [places for places in found.values() if len(places) > 1]
+
+
+def test_equal_functions_are_seen():
+    one = "def f(x, n):\n 'Doc.'\n y = [a * n + 1 for a in x if a > n]\n return sum(y) / len(y) + n"
+    other = "def g(z, m):\n w = [b * m + 1 for b in z if b > m]\n return sum(w) / len(w) + m"
+    less = other.replace("1", "2")
+    trees = {name: ast.parse(text) for name, text in zip("abc", (one, other, less), strict=True)}
+    assert equal_functions(trees) == [{"a:1", "b:1"}]
+
+
+def test_a_function_is_written_once():
+    files = [*PACKAGE.rglob("*.py"), *(ROOT / "chapters").glob("*/exercises/*.py")]
+    assert not equal_functions({f.relative_to(ROOT).as_posix(): tree_of(f) for f in files})

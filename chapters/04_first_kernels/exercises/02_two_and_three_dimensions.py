@@ -7,6 +7,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, Given
+from course_utils.exercises.authoring.exact_formulas import exact_product
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
@@ -151,7 +152,7 @@ def matrices(rng: np.random.Generator, size: tuple[int, int, int, int]) -> Given
 
 def products(given: Given) -> dict[str, np.ndarray]:
     """A B in float64, with NaN where 0 meets infinity."""
-    return {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64)}
+    return {"C": exact_product(given["A"], given["B"])}
 
 
 # A sum that grows and shrinks again loses digits in whatever order it is made.

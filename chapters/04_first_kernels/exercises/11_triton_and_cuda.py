@@ -9,6 +9,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
+from course_utils.exercises.authoring.exact_formulas import row_softmax
 from course_utils.exercises.authoring.language_spec import TRITON, KernelCase, LanguageExercise
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.spec import (
@@ -86,12 +87,6 @@ PREDICT_PROGRAMS = NumberExercise(
         words=lambda n, some: {"left": some - 512, "lanes": LANES[(some - 512) // 4]},
     ),
 )
-
-
-def row_softmax(x: np.ndarray) -> np.ndarray:
-    """The softmax along the last axis, in float64."""
-    power = np.exp(x.astype(np.float64) - x.max(axis=-1, keepdims=True))
-    return power / power.sum(axis=-1, keepdims=True)
 
 
 class Memory(np.ndarray):

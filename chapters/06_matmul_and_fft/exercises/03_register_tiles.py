@@ -11,6 +11,7 @@ from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.claims import read_report
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
+from course_utils.exercises.authoring.exact_formulas import exact_product
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
 from course_utils.exercises.authoring.spec import (
@@ -66,7 +67,7 @@ EVEN_HANDED = tuple(
 
 def four_products(given: Given) -> dict[str, np.ndarray]:
     """X A in float64, with NaN where 0 meets infinity."""
-    return {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)}
+    return {"Y": exact_product(given["X"], given["A"])}
 
 
 FOUR_VECTORS = KernelExercise(

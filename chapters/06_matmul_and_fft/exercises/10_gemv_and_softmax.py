@@ -11,13 +11,13 @@ from course_utils import ceil_div
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given, InputClass
+from course_utils.exercises.authoring.exact_formulas import exact_product, row_softmax
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise, Target
 from course_utils.exercises.authoring.versions import told_apart
 from course_utils.exercises.authoring.worked import Worked
 
-from .common import exact
 from .tested_versions import SOFTMAXES, matrix_of_rows
 
 IN_REGISTERS = (
@@ -74,7 +74,7 @@ ANY_GEMV = Domain(
 
 GEMV_BY_WARPS = KernelExercise(
     inputs=matrix_and_vector,
-    reference=lambda given: {"y": exact(given["A"], given["x"])},
+    reference=lambda given: {"y": exact_product(given["A"], given["x"])},
     launch=lambda size: Launch((ceil_div(size[0], 8),), (256,)),
     small=((19, 200), (8, 64), (3, 33), (1, 1)),
     full=(8192, 8192),
@@ -109,7 +109,7 @@ GEMV_OF_COLUMNS = KernelExercise(
     inputs=lambda rng, size: (
         matrix_and_vector(rng, size) | {"x": floats(rng, size[0]), "y": empty(size[1])}
     ),
-    reference=lambda given: {"y": exact(given["A"].T, given["x"])},
+    reference=lambda given: {"y": exact_product(given["A"].T, given["x"])},
     launch=lambda size: Launch((ceil_div(size[1], 32),), (256,)),
     small=((37, 100), (64, 32), (5, 33), (1, 1)),
     full=(8192, 8192),
@@ -150,12 +150,6 @@ GEMV_OF_COLUMNS = KernelExercise(
     ),
     within=2.0,
 )
-
-
-def row_softmax(x: np.ndarray) -> np.ndarray:
-    """The softmax of each row, in float64."""
-    power = np.exp(x.astype(np.float64) - x.max(axis=-1, keepdims=True))
-    return power / power.sum(axis=-1, keepdims=True)
 
 
 def scattered_rows(rng: np.random.Generator, size: tuple[int, int]) -> Given:

@@ -6,11 +6,10 @@ import numpy as np
 
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain
+from course_utils.exercises.authoring.exact_formulas import exact_product
 from course_utils.exercises.authoring.launches import Launch, floats
 from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.exercises.authoring.worked import Worked
-
-from .common import exact
 
 FEATURES = 64
 BLOCKS = 4
@@ -22,7 +21,7 @@ GRAM = KernelExercise(
         "G": np.zeros((FEATURES, FEATURES), np.float32),
         "n": np.int32(n),
     },
-    reference=lambda given: {"G": exact(given["X"].T, given["X"])},
+    reference=lambda given: {"G": exact_product(given["X"].T, given["X"])},
     launch=lambda n: Launch((BLOCKS if n < 1 << 16 else 264,), (256,)),
     small=(COUNTED, 17, 1),
     full=1 << 19,

@@ -11,6 +11,7 @@ import numpy as np
 
 from course_utils.exercises.authoring import domain
 from course_utils.exercises.authoring.domain import Domain, Given, InputClass
+from course_utils.exercises.authoring.exact_formulas import exact_product
 from course_utils.exercises.authoring.launches import empty, floats
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.worked import Worked
@@ -31,12 +32,7 @@ def _arguments(a: np.ndarray, b: np.ndarray, size: tuple[int, int, int]) -> dict
 
 def product(given: Given) -> dict[str, np.ndarray]:
     """The exact product, as far as float64 goes."""
-    return {"C": exact(given["A"], given["B"])}
-
-
-def exact(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A B in float64; where an operand is infinite or NaN the sums may be NaN, and are meant to."""
-    return a.astype(np.float64) @ b.astype(np.float64)
+    return {"C": exact_product(given["A"], given["B"])}
 
 
 def halves(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
@@ -61,7 +57,7 @@ def two_by_two(m: int, n: int, k: int) -> Worked:
 
 def product_of_rows(given: Given) -> dict[str, np.ndarray]:
     """C = A B^T in float64: the columns of B^T are the rows of B."""
-    return {"C": exact(given["A"], given["B"].T)}
+    return {"C": exact_product(given["A"], given["B"].T)}
 
 
 @dataclass(frozen=True)

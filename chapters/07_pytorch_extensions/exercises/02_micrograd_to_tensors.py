@@ -12,6 +12,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
+from course_utils.exercises.authoring.exact_formulas import in_float64
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import SMALL, one_thread_each, spare_blocks
@@ -291,7 +292,7 @@ def product(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
 
 
 def of_product(given: Any) -> dict[str, np.ndarray]:
-    a, b, dc, da, db = (given[name].astype(np.float64) for name in ("A", "B", "dC", "dA", "dB"))
+    a, b, dc, da, db = in_float64(given, "A", "B", "dC", "dA", "dB")
     return {"dA": da + dc @ b.T, "dB": db + a.T @ dc}
 
 
@@ -447,7 +448,7 @@ def parameters(rng: np.random.Generator, n: int) -> Given:
 
 
 def moved(given: Any) -> dict[str, np.ndarray]:
-    w, v, dw = (given[name].astype(np.float64) for name in ("w", "v", "dw"))
+    w, v, dw = in_float64(given, "w", "v", "dw")
     rate, momentum, decay = (float(given[name]) for name in ("rate", "momentum", "decay"))
     v = momentum * v + dw + decay * w
     return {"w": w - rate * v, "v": v}

@@ -18,12 +18,15 @@ from course_utils.exercises.authoring.domain import (
     Given,
     InputClass,
 )
+from course_utils.exercises.authoring.exact_formulas import in_float64
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, Target
 from course_utils.exercises.authoring.versions import Version, told_apart
 from course_utils.exercises.authoring.worked import Worked
 from course_utils.paths import KERNELS
+
+from .common import log_of_sums, masked_logits, nan_where_ignored
 
 EPS = np.float32(1e-5)
 MOST = 2048  # columns of a row that a block keeps
@@ -34,11 +37,6 @@ IN_REGISTERS = (
 COLUMNS = (1, 2, 31, 32, 33, 65, 255, 256, 257, 513, 1025, 2047, 2048)
 KEPT_ROWS = domain.shapes(rows=(1, 3, 7, 40), columns=COLUMNS)
 FULL = (2, 1024)  # where every thread has as much to do as any other; in any order at 2 x MOST
-
-
-def in_float64(given: Given, *names: str) -> list[np.ndarray]:
-    """These inputs in float64."""
-    return [given[name].astype(np.float64) for name in names]
 
 
 def off_zero(rng: np.random.Generator, size: tuple[int, int]) -> Given:
@@ -456,11 +454,6 @@ def some_logits(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     }
 
 
-def log_of_sums(x: np.ndarray) -> np.ndarray:
-    largest = x.max(axis=1).astype(np.float64)
-    return (largest + np.log(np.exp(x - largest[:, None]).sum(axis=1))).astype(np.float32)
-
-
 def gradient_of_loss(given: Given) -> dict[str, np.ndarray]:
     x, logsumexp, smoothing = in_float64(given, "x", "logsumexp", "smoothing")
     target, columns = given["target"], x.shape[1]
@@ -473,21 +466,6 @@ def a_class_ignored(given: Given, rng: np.random.Generator) -> Given:
     """What is ignored is the last class, and no target is negative."""
     last = given["x"].shape[1] - 1
     return {"ignored": last, "target": np.where(given["target"] < 0, last, given["target"])}
-
-
-def padding(given: Given, rng: np.random.Generator) -> Given:
-    """Rows that do not count hold anything."""
-    x, logsumexp = given["x"].copy(), given["logsumexp"].copy()
-    idle = given["target"] == given["ignored"]
-    x[idle], logsumexp[idle] = np.nan, np.nan
-    return {"x": x, "logsumexp": logsumexp}
-
-
-def masked(given: Given, rng: np.random.Generator) -> Given:
-    """Half of the logits are minus infinity, as where a mask forbids them."""
-    x = np.where(rng.random(given["x"].shape) < 0.5, -np.inf, given["x"]).astype(np.float32)
-    x[:, 0] = 5
-    return {"x": x, "logsumexp": log_of_sums(x)}
 
 
 def all_counted(given: Given, rng: np.random.Generator) -> Given:
@@ -530,8 +508,8 @@ LOSS_GRADIENT = KernelExercise(
             (
                 AS_GIVEN,
                 InputClass("a class ignored", a_class_ignored),
-                InputClass("NaN where rows do not count", padding),
-                InputClass("some logits -inf", masked),
+                InputClass("NaN where rows do not count", nan_where_ignored),
+                InputClass("some logits -inf", masked_logits),
                 InputClass("all rows count", all_counted),
                 InputClass("ignored past 32 bits", far_from_all_classes),
                 InputClass("logits near 100", lambda given, rng: moved(given, 100)),

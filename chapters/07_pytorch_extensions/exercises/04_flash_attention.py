@@ -10,10 +10,13 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, Given, InputClass
+from course_utils.exercises.authoring.exact_formulas import in_float64, row_softmax
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.worked import Worked
+
+from .common import equal_and_low
 
 WIDTH = 32  # of every row of queries, keys, values and outputs here
 
@@ -48,16 +51,9 @@ def scores_and_values(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     }
 
 
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """Of each row, in float64."""
-    scores = scores.astype(np.float64)
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
-
-
 def weighted_values(given: Given) -> dict[str, np.ndarray]:
     """O = softmax(S) V in float64."""
-    return {"O": softmax(given["S"]) @ given["V"].astype(np.float64)}
+    return {"O": row_softmax(given["S"]) @ given["V"].astype(np.float64)}
 
 
 def hidden(label: str, where: Callable[..., Any]) -> InputClass:
@@ -138,8 +134,8 @@ def one_head(rng: np.random.Generator, size: tuple[int, int]) -> Given:
 
 def attention_of_a_head(given: Given) -> dict[str, np.ndarray]:
     """O = softmax(scale Q K^T) V in float64."""
-    q, k, v = (given[name].astype(np.float64) for name in "QKV")
-    return {"O": softmax(q @ k.T * float(given["scale"])) @ v}
+    q, k, v = in_float64(given, *"QKV")
+    return {"O": row_softmax(q @ k.T * float(given["scale"])) @ v}
 
 
 def far_apart(label: str, sign: int) -> InputClass:
@@ -158,12 +154,6 @@ def rising_keys(given: Given, rng: np.random.Generator) -> Given:
     q, k = np.zeros(given["Q"].shape), np.zeros(given["K"].shape)
     q[:, 5], k[:, 5] = 1, np.arange(len(k))
     return {"Q": q, "K": k, "scale": np.float32(0.5)}
-
-
-def equal_and_low(given: Given, rng: np.random.Generator) -> Given:
-    """Equal scores, below any number that could replace minus infinity."""
-    q, k = np.full_like(given["Q"], 1e17), np.full_like(given["K"], -1e17)
-    return {"Q": q, "K": k, "scale": np.float32(1)}
 
 
 ATTENTION = KernelExercise(
@@ -194,7 +184,7 @@ ATTENTION = KernelExercise(
                 far_apart("scores of hundreds", 1),
                 far_apart("scores of minus hundreds", -1),
                 InputClass("each score larger than the last", rising_keys),
-                InputClass("scores of about -1e35", equal_and_low),
+                equal_and_low("Q"),
                 *domain.data("Q", domain.EQUAL)[1:],
             ),
             domain.data("V", domain.POSITIVE, domain.MIDDLING),
@@ -345,13 +335,13 @@ def packed(rng: np.random.Generator, size: tuple[int, int]) -> Given:
 
 def attention_of_each(given: Given) -> dict[str, np.ndarray]:
     """Each sequence's attention in float64."""
-    q, k, v = (given[name].astype(np.float64) for name in "qkv")
+    q, k, v = in_float64(given, *"qkv")
     o = np.zeros(len(q))
     starts = given["starts"]
     for first, end in zip(starts[:-1], starts[1:], strict=True):
         part = slice(first, end)
         if end > first:
-            o[part] = softmax(np.outer(q[part], k[part])) @ v[part]
+            o[part] = row_softmax(np.outer(q[part], k[part])) @ v[part]
     return {"o": o}
 
 
@@ -549,7 +539,7 @@ def tile_of_scores(rng: np.random.Generator, size: tuple[int, int]) -> Given:
 
 def gradient_of_scores(given: Given) -> dict[str, np.ndarray]:
     """dS in float64."""
-    s, lse, dp, o, do = (given[name].astype(np.float64) for name in ("S", "lse", "dP", "O", "dO"))
+    s, lse, dp, o, do = in_float64(given, "S", "lse", "dP", "O", "dO")
     scale = float(given["scale"])
     weights = np.exp(s * scale - lse[:, None])
     return {"dS": weights * (dp - (o * do).sum(axis=1, keepdims=True)) * scale}

@@ -9,6 +9,7 @@ import numpy as np
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import AS_GIVEN, Domain, Given, InputClass
+from course_utils.exercises.authoring.exact_formulas import exact_product
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise
@@ -317,7 +318,7 @@ def with_digits(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 THREE_PRODUCTS = KernelExercise(
     inputs=factors,
-    reference=lambda given: {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64).T},
+    reference=lambda given: {"C": exact_product(given["A"], given["B"].T)},
     launch=lambda size: Launch((1,), (32,)),
     small=(24, 64, 8),
     worked=Worked(whole=("A", "B"), why_not="one instruction multiplies 16 x 8 by 8 x 8 elements"),

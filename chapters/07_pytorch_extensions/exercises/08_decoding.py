@@ -14,6 +14,8 @@ from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
 
+from .common import equal_and_low
+
 WIDTH = 32  # of a row of keys and of values
 PAGE = 16
 
@@ -71,12 +73,6 @@ def of_both_signs(given: Given, rng: np.random.Generator) -> Given:
     return {"q": np.full_like(given["q"], 2.0), "K": signs * (8 + np.abs(given["K"]))}
 
 
-def equal_and_low(given: Given, rng: np.random.Generator) -> Given:
-    """Equal scores, below any number that is taken for minus infinity."""
-    q, keys = np.full_like(given["q"], 1e17), np.full_like(given["K"], -1e17)
-    return {"q": q, "K": keys, "scale": np.float32(1)}
-
-
 DECODE_ROW = KernelExercise(
     inputs=caches,
     reference=decoded,
@@ -105,7 +101,7 @@ DECODE_ROW = KernelExercise(
                 scores_apart("scores of hundreds", 1),
                 scores_apart("scores of minus hundreds", -1),
                 InputClass("scores of both signs", of_both_signs),
-                InputClass("scores of about -1e35", equal_and_low),
+                equal_and_low("q"),
                 InputClass("a negative scale", lambda given, rng: {"scale": -given["scale"]}),
             ),
             domain.data("V", domain.POSITIVE, domain.MIDDLING),

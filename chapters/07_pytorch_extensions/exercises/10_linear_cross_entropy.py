@@ -12,12 +12,15 @@ from course_utils import ceil_div
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, InputClass
+from course_utils.exercises.authoring.exact_formulas import exact_product
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.reviews import review
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
 from course_utils.exercises.isolation.closed_book import run_in_clean_frame
+
+from .common import log_of_sums, masked_logits, nan_where_ignored
 
 WIDTH = 32  # numbers of a token and of a word
 TILE = 128  # words
@@ -188,11 +191,6 @@ def logits_in_place(rng: np.random.Generator, size: tuple[int, int]) -> Given:
     }
 
 
-def log_of_sums(x: np.ndarray) -> np.ndarray:
-    largest = x.max(axis=1).astype(np.float64)
-    return (largest + np.log(np.exp(x - largest[:, None]).sum(axis=1))).astype(np.float32)
-
-
 def with_penalty(given: Given) -> Given:
     x, lse = given["x"].astype(np.float64), given["logsumexp"].astype(np.float64)[:, None]
     target = given["target"][:, None]
@@ -207,19 +205,6 @@ def moved_logits(label: str, by: float) -> InputClass:
         label,
         lambda given, rng: {"x": given["x"] + by, "logsumexp": log_of_sums(given["x"] + by)},
     )
-
-
-def some_masked(given: Given, rng: np.random.Generator) -> Given:
-    x = np.where(rng.random(given["x"].shape) < 0.5, -np.inf, given["x"]).astype(np.float32)
-    x[:, 0] = 2
-    return {"x": x, "logsumexp": log_of_sums(x)}
-
-
-def nothing_where_ignored(given: Given, rng: np.random.Generator) -> Given:
-    x, lse = given["x"].copy(), given["logsumexp"].copy()
-    idle = given["target"] == given["ignored"]
-    x[idle], lse[idle] = np.nan, np.nan
-    return {"x": x, "logsumexp": lse}
 
 
 def past_32_bits(given: Given, rng: np.random.Generator) -> Given:
@@ -254,8 +239,8 @@ Z_LOSS = KernelExercise(
                 domain.AS_GIVEN,
                 moved_logits("logits near 100", 100),
                 moved_logits("logits near -100", -100),
-                InputClass("some logits -inf", some_masked),
-                InputClass("NaN where tokens don't count", nothing_where_ignored),
+                InputClass("some logits -inf", masked_logits),
+                InputClass("NaN where tokens don't count", nan_where_ignored),
                 InputClass("ignored past 32 bits", past_32_bits),
             ),
             domain.scalars("z", 0, 0.5),
@@ -344,7 +329,7 @@ LOSS_OF_TOKENS = KernelExercise(
     inputs=tokens_and_words,
     reference=lambda given: {
         "loss": losses(
-            given["X"].astype(np.float64) @ given["W"].astype(np.float64).T,
+            exact_product(given["X"], given["W"].T),
             given["target"],
             int(given["ignored"]),
         )

@@ -9,6 +9,7 @@ import numpy as np
 
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
+from course_utils.exercises.authoring.exact_formulas import exact_product
 from course_utils.exercises.authoring.launches import Launch, empty
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -76,7 +77,7 @@ def column_operands(rng: np.random.Generator, size: tuple[int, int, int]) -> Giv
 
 
 def exact(a: np.ndarray, b: np.ndarray) -> dict[str, Any]:
-    return {"C": a.astype(np.float64) @ b.astype(np.float64)}
+    return {"C": exact_product(a, b)}
 
 
 def all_by_mma(size: tuple[int, int, int]) -> tuple[Requirement, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
+from course_utils.exercises.authoring.exact_formulas import exact_product
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -62,8 +63,7 @@ def operands(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
 
 
 def biased(given: Given) -> dict[str, np.ndarray]:
-    product = given["A"].astype(np.float64) @ given["B"].astype(np.float64).T
-    return {"C": np.maximum(product + given["bias"], 0)}
+    return {"C": np.maximum(exact_product(given["A"], given["B"].T) + given["bias"], 0)}
 
 
 def products_by_mma(size: tuple[int, int, int], advice: str) -> Requirement:
@@ -117,7 +117,7 @@ def factors(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
 
 GEMM_BY_LAYOUTS = KernelExercise(
     inputs=factors,
-    reference=lambda given: {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64).T},
+    reference=lambda given: {"C": exact_product(given["A"], given["B"].T)},
     launch=lambda size: Launch((size[1] // 64, size[0] // 64), (128,)),
     small=((64, 128, 96), (64, 64, 32)),
     worked=Worked(why_not="a block has a tile of 64 x 64 elements"),

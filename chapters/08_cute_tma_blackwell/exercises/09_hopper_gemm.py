@@ -10,6 +10,7 @@ from ml_dtypes import bfloat16
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
+from course_utils.exercises.authoring.exact_formulas import exact_product
 from course_utils.exercises.authoring.launches import Launch, empty, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -102,10 +103,6 @@ def factors(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     }
 
 
-def multiplied(given: Given) -> np.ndarray:
-    return given["A"].astype(np.float64) @ given["B"].astype(np.float64).T
-
-
 def tile_maps(rows_of_b: int) -> dict[str, Any]:
     return {"A": {"box": (64, 64), "swizzle": 128}, "B": {"box": (rows_of_b, 64), "swizzle": 128}}
 
@@ -155,7 +152,7 @@ def two_products(rng: np.random.Generator, size: tuple[int, int]) -> Given:
 
 
 def activated(given: Given) -> np.ndarray:
-    x = multiplied(given) + given["bias"]
+    x = exact_product(given["A"], given["B"].T) + given["bias"]
     return x * 0.5 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
 
 
@@ -171,7 +168,7 @@ def nearly_cancelling(given: Given, rng: np.random.Generator) -> Given:
     seen."""
     return {
         "A": np.repeat(given["A"][:1], len(given["A"]), 0),
-        "bias": -0.998 * multiplied(given)[0],
+        "bias": -0.998 * exact_product(given["A"], given["B"].T)[0],
     }
 
 
@@ -228,8 +225,8 @@ EARLY_SUMS = KernelExercise(
     inputs=two_products,
     maps=tile_maps(32) | dict(zip("DE", tile_maps(32).values(), strict=True)),
     reference=lambda given: {
-        "C": given["scale"].astype(np.float64) * multiplied(given)
-        + given["D"].astype(np.float64) @ given["E"].astype(np.float64).T
+        "C": given["scale"].astype(np.float64) * exact_product(given["A"], given["B"].T)
+        + exact_product(given["D"], given["E"].T)
     },
     launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 64)), (128,)),
     small=((70, 40), (64, 32), (1, 1)),
@@ -251,7 +248,7 @@ def a_gemm(threads: int) -> KernelExercise:
         arch="sm_90a",
         inputs=factors,
         maps=tile_maps(32),
-        reference=lambda given: {"C": multiplied(given)},
+        reference=lambda given: {"C": exact_product(given["A"], given["B"].T)},
         launch=lambda size: Launch((ceil_div(size[1], 32), ceil_div(size[0], 64)), (threads,)),
         small=((70, 40, 136), (64, 32, 64), (1, 1, 8)),
         full=(2048, 2048, 2048),
@@ -330,7 +327,7 @@ STUCK_TILES = KernelExercise(
     arch="sm_90a",
     inputs=factors,
     maps=tile_maps(32),
-    reference=lambda given: {"C": multiplied(given)},
+    reference=lambda given: {"C": exact_product(given["A"], given["B"].T)},
     launch=lambda size: Launch((2,), (160,)),
     small=((70, 72, 104), (64, 32, 64), (1, 1, 8)),
     full=(1024, 1024, 512),

@@ -10,6 +10,7 @@ from ml_dtypes import bfloat16
 
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
+from course_utils.exercises.authoring.exact_formulas import exact_product
 from course_utils.exercises.authoring.launches import Launch, empty, floats
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
@@ -25,11 +26,6 @@ def bf16(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
 def boxes(rows: int) -> dict[str, Any]:
     """The tensor map of boxes of ``rows`` x 64 bf16 numbers."""
     return {"box": (rows, 64), "swizzle": 128}
-
-
-def product(given: Given) -> np.ndarray:
-    """A B^T in float64."""
-    return given["A"].astype(np.float64) @ given["B"].astype(np.float64).T
 
 
 def by_tensor_cores(at_least: int, size: int) -> Requirement:
@@ -186,7 +182,9 @@ FETCHED_SUMS = KernelExercise(
         "Y": empty((128 * tiles, 32)),
     },
     maps={"A": boxes(128), "B": boxes(32)},
-    reference=lambda given: {"Y": np.maximum(product(given) + given["bias"], 0)},
+    reference=lambda given: {
+        "Y": np.maximum(exact_product(given["A"], given["B"].T) + given["bias"], 0)
+    },
     launch=lambda tiles: Launch((tiles,), (128,)),
     small=(2, 1),
     worked=Worked(whole=("B",), why_not="one instruction multiplies 128 x 64 by 64 x 32 elements"),
@@ -222,7 +220,7 @@ MULTIPLYING_THREAD = KernelExercise(
         "K": np.int32(64 * steps),
     },
     maps={"A": boxes(128), "B": boxes(32)},
-    reference=lambda given: {"D": product(given)},
+    reference=lambda given: {"D": exact_product(given["A"], given["B"].T)},
     launch=lambda steps: Launch((1,), (192,)),
     small=(3, 1),
     worked=Worked(
@@ -252,7 +250,7 @@ TWO_HALVES = KernelExercise(
         "D": empty((256 * tiles, 64)),
     },
     maps={"A": boxes(128), "B": boxes(32)},
-    reference=lambda given: {"D": product(given)},
+    reference=lambda given: {"D": exact_product(given["A"], given["B"].T)},
     launch=lambda tiles: Launch((2 * tiles,), (128,)),
     small=(2, 1),
     worked=Worked(whole=("A", "B"), why_not="the two blocks share 256 x 64 elements"),
@@ -323,7 +321,7 @@ EARLY_REUSE = KernelExercise(
         "tiles": np.int32(tiles),
     },
     maps={"A": boxes(128), "B": boxes(32)},
-    reference=lambda given: {"D": product(given)},
+    reference=lambda given: {"D": exact_product(given["A"], given["B"].T)},
     launch=lambda tiles: Launch((1,), (160,)),
     small=(5, 1),
     worked=Worked(
@@ -365,7 +363,7 @@ BOXED_TILE = KernelExercise(
         "D": empty((128 * tiles, 32)),
     },
     maps={"A": boxes(128), "B": boxes(32), "D": {"box": (32, 32), "swizzle": 128}},
-    reference=lambda given: {"D": product(given)},
+    reference=lambda given: {"D": exact_product(given["A"], given["B"].T)},
     launch=lambda tiles: Launch((tiles,), (128,)),
     small=(2, 1),
     worked=Worked(

@@ -11,6 +11,7 @@ from ml_dtypes import bfloat16
 from course_utils import ceil_div
 from course_utils.exercises.authoring import domain, kinds, method
 from course_utils.exercises.authoring.domain import Domain, DrawnCases, Given
+from course_utils.exercises.authoring.exact_formulas import exact_product
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 from course_utils.exercises.authoring.method import Requirement
 from course_utils.exercises.authoring.reviews import review
@@ -89,13 +90,13 @@ def by_pipeline(matrices: int) -> tuple[Requirement, ...]:
             size=(37, 36),
         ),
         method.balanced_loads(size=(37, 64)),
-    )
         method.beside_tma(
             0.7,
             advice="A stage is on its way while another is added: does the consumer release the "
             "stage that it has just read, and does the producer wait for nothing but that?",
             size=(37, 36),
         ),
+    )
 
 
 def of_columns(*data: str, **more: Any) -> KernelExercise:
@@ -132,8 +133,7 @@ def one_of_many(rng: np.random.Generator, tiles: int) -> Given:
 
 
 def cut_off(given: Given) -> dict[str, np.ndarray]:
-    sums = given["A"].astype(np.float64) @ given["B"].astype(np.float64).T
-    return {"Y": np.maximum(sums + given["bias"], 0)}
+    return {"Y": np.maximum(exact_product(given["A"], given["B"].T) + given["bias"], 0)}
 
 
 # --- A tree ---

@@ -18,7 +18,7 @@ from ...launching.tensor_maps import tensor_map
 from ..harness.arrays import normal
 from ..harness.case import Case
 from ..harness.chapter_kernels import ChapterKernels
-from ..harness.float_bits import from_bf16, to_bf16
+from ..harness.float_bits import to_bf16
 from ..harness.torch_runs import Runs, torch_on_gpu
 from ..harness.workload import KernelCall, Workload
 from ..libraries import rivals
@@ -28,11 +28,10 @@ from .pytorch_extensions.attention import (
     WIDTH,
     AttentionWork,
     HeadsSize,
-    attention,
     attention_flops,
     backward_work,
     bf16_tensors,
-    each_head,
+    exact_heads,
     rounding_error,
     sdpa_libraries,
 )
@@ -147,16 +146,10 @@ def _forward(name: str, causal: bool) -> Callable[[HeadsSize], Workload]:
         shape = sequences, n, heads, WIDTH
         q4, k4, v4, o4 = (x.reshape(shape) for x in (q, k, v, o))
 
-        def expected() -> Any:
-            found = cp.empty(q.shape, cp.float64)
-            arrays = tuple(map(from_bf16, (q, k, v)))
-            each_head(partial(attention, causal=causal), sequences, arrays, (found,))
-            return found
-
         return AttentionWork(
             (attention_call(name, q4, k4, v4, o4, lse, causal),),
             output=o,
-            expected=expected,
+            expected=partial(exact_heads, q, k, v, sequences, causal),
             rtol=2**-7,
             atol=rounding_error(n, causal),
             libraries=sdpa_libraries(sequences, (q, k, v), causal, BF16_LIBRARIES)

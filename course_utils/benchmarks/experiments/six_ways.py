@@ -24,7 +24,7 @@ from ...observing.timing import bench
 from ..harness.arrays import softmax_of
 from ..harness.chapter_kernels import program
 from ..harness.torch_runs import need_torch, torch_on_gpu
-from ..libraries.triton_comparison import MODE, next_power, triton_function
+from ..libraries.triton_comparison import MODE, softmax_by_triton
 
 FOLDER = "01_ecosystem/softmax"
 TRITON = "04_first_kernels/triton/softmax_row.py"
@@ -89,15 +89,11 @@ def on_the_gpu(x: np.ndarray) -> dict[str, Any]:
     rows, columns = x.shape
     given, y = cp.asarray(x), cp.empty(x.shape, cp.float32)
     tx, ty = (torch.as_tensor(array, device="cuda") for array in (given, y))
-    eager, by_triton = way("with_pytorch"), triton_function("softmax_row")
+    eager = way("with_pytorch")
     compiled = torch.compile(eager, dynamic=False)
     generated: list[str] = []
     first_call = first_call_s(lambda: generated.extend(run_and_get_code(compiled, tx)[1]))
     searched = torch.compile(eager, dynamic=False, mode=MODE)
-
-    def triton_run() -> Any:
-        by_triton[(rows,)](tx, ty, columns, BLOCK=next_power(columns), num_warps=8)
-        return y
 
     def cuda_run(source: str, grid: int, *sizes: int) -> Callable[[], Any]:
         kernel = load(source).kernel.raw
@@ -112,7 +108,7 @@ def on_the_gpu(x: np.ndarray) -> dict[str, Any]:
     runs = {
         "PyTorch": lambda: eager(tx),
         "torch.compile": lambda: compiled(tx),
-        "Triton": triton_run,
+        "Triton": softmax_by_triton(tx, ty, y),
         "CUDA C++": cuda_run(ONE_READ, rows, columns),
         "max-autotune": lambda: searched(tx),
         "torch.softmax": lambda: torch.softmax(tx, dim=1),

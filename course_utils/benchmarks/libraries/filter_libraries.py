@@ -69,53 +69,8 @@ def spectrum(h: Any, points: int) -> np.ndarray:
     return np.fft.fft(turned) / points
 
 
-class _Correlation:
-    """``torch.nn.functional.conv1d`` or ``conv2d``: a correlation, so the filter goes backwards."""
-
-    def __init__(self, x: Any, h: Any) -> None:
-        self._arrays = x, h
-        self._call: Callable[[], Any] | None = None
-
-    def __call__(self) -> Any:
-        torch = torch_on_gpu()
-        if self._call is None:
-            torch.backends.cudnn.allow_tf32 = False
-            torch.backends.cudnn.benchmark = True
-            torch.backends.cudnn.benchmark_limit = 0
-            x, h = (torch.as_tensor(array, device="cuda") for array in self._arrays)
-            backwards = h.flip(tuple(range(h.ndim)))[None, None].contiguous()
-            call = torch.nn.functional.conv1d if x.ndim == 1 else torch.nn.functional.conv2d
-            self._call = lambda: call(x[None, None], backwards)[0, 0]
-        return self._call()
-
-
-def _valid(x: Any, h: Any) -> tuple[slice, ...]:
-    """Where in a convolution of ``x`` by ``h`` that goes round every result is valid."""
-    return tuple(slice(r - 1, n) for r, n in zip(h.shape, x.shape, strict=True))
-
-
-class _Whole:
-    """One transform of all of x, padded to a length that has small factors only."""
-
-    def __init__(self, x: Any, h: Any) -> None:
-        self._arrays = x, h
-        self._call: Callable[[], Any] | None = None
-
-    def __call__(self) -> Any:
-        fft = torch_on_gpu().fft
-        if self._call is None:
-            x, h = (torch_on_gpu().as_tensor(array, device="cuda") for array in self._arrays)
-            sides = tuple(map(whole_transform, x.shape))
-            of_h = fft.rfftn(h, s=sides)
-            valid = _valid(x, h)
-            self._call = lambda: fft.irfftn(fft.rfftn(x, s=sides) * of_h, s=sides)[valid]
-        return self._call()
-
-
-class _InPlace:
-    """As _Whole, by cuFFT through CuPy: x is padded before the first run, the filter's spectrum
-    holds the division by the number of points, and C2R overwrites the product, which PyTorch
-    copies. Planned at the first call: CuPy has no plan for a single row or column."""
+class _PlannedOnce:
+    """A call on ``x`` and ``h`` that :meth:`_planned` makes when it first runs."""
 
     def __init__(self, x: Any, h: Any) -> None:
         self._arrays = x, h
@@ -126,8 +81,48 @@ class _InPlace:
             self._call = self._planned(*self._arrays)
         return self._call()
 
-    @staticmethod
-    def _planned(x: Any, h: Any) -> Callable[[], Any]:
+    def _planned(self, x: Any, h: Any) -> Callable[[], Any]:
+        raise NotImplementedError
+
+
+class _Correlation(_PlannedOnce):
+    """``torch.nn.functional.conv1d`` or ``conv2d``: a correlation, so the filter goes backwards."""
+
+    def _planned(self, x: Any, h: Any) -> Callable[[], Any]:
+        torch = torch_on_gpu()
+        torch.backends.cudnn.allow_tf32 = False
+        torch.backends.cudnn.benchmark = True
+        torch.backends.cudnn.benchmark_limit = 0
+        x, h = (torch.as_tensor(array, device="cuda") for array in (x, h))
+        backwards = h.flip(tuple(range(h.ndim)))[None, None].contiguous()
+        call = torch.nn.functional.conv1d if x.ndim == 1 else torch.nn.functional.conv2d
+        return lambda: call(x[None, None], backwards)[0, 0]
+
+
+def _valid(x: Any, h: Any) -> tuple[slice, ...]:
+    """Where in a convolution of ``x`` by ``h`` that goes round every result is valid."""
+    return tuple(slice(r - 1, n) for r, n in zip(h.shape, x.shape, strict=True))
+
+
+class _Whole(_PlannedOnce):
+    """One transform of all of x, padded to a length that has small factors only."""
+
+    def _planned(self, x: Any, h: Any) -> Callable[[], Any]:
+        torch = torch_on_gpu()
+        fft = torch.fft
+        x, h = (torch.as_tensor(array, device="cuda") for array in (x, h))
+        sides = tuple(map(whole_transform, x.shape))
+        of_h = fft.rfftn(h, s=sides)
+        valid = _valid(x, h)
+        return lambda: fft.irfftn(fft.rfftn(x, s=sides) * of_h, s=sides)[valid]
+
+
+class _InPlace(_PlannedOnce):
+    """As _Whole, by cuFFT through CuPy: x is padded before the first run, the filter's spectrum
+    holds the division by the number of points, and C2R overwrites the product, which PyTorch
+    copies. Planned at the first call: CuPy has no plan for a single row or column."""
+
+    def _planned(self, x: Any, h: Any) -> Callable[[], Any]:
         fft = import_module("cupyx.scipy.fft")
         plan = import_module("cupyx.scipy.fftpack").get_fft_plan
         sides = tuple(map(whole_transform, x.shape))

@@ -20,6 +20,12 @@ def xyz(index: Index) -> str:
     return "({}, {}, {})".format(*index)
 
 
+def shape_text(shape: Index) -> str:
+    """A grid or block as CUDA programs write it: ``4``, ``(4, 2)`` or ``(4, 2, 3)``."""
+    x, y, z = shape
+    return str(x) if y == z == 1 else f"({x}, {y})" if z == 1 else xyz(shape)
+
+
 def at_line(location: Location | None) -> str:
     """`` at file:line``, with a space before it, "" for an unknown line."""
     return f" at {location}" if location else ""

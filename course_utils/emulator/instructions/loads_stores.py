@@ -18,6 +18,7 @@ from ..isa.instruction_set import DTYPES, Traits, step
 from ..machine.accesses import Site
 from ..machine.code import Step
 from ..machine.lanes import Group
+from ..machine.operands import Get, Put
 from ..machine.program import Builder
 
 
@@ -109,12 +110,17 @@ def _load_parameter(
         b.read(_slot_register(b, variable, address.offset + n * dtype.itemsize, kind), kind)
         for n in range(len(targets))
     ]
+    return _moved(gets, puts)
 
-    def act_func(group: Group) -> None:
+
+def _moved(gets: list[Get], puts: list[Put]) -> Step:
+    """Values that are passed on from register to register."""
+
+    def act(group: Group) -> None:
         for get, put in zip(gets, puts, strict=True):
             put(group.R, get(group.R))
 
-    return act_func
+    return act
 
 
 def _slot_register(b: Builder, variable: ptx.Variable, offset: int, kind: str) -> ptx.Register:
@@ -137,12 +143,7 @@ def st(b: Builder, i: ptx.Instruction) -> Step:
             b.write(_slot_register(b, variable, address.offset + n * width, kind), kind)
             for n in range(count)
         ]
-
-        def pass_on(group: Group) -> None:
-            for get, put in zip(gets, puts, strict=True):
-                put(group.R, get(group.R))
-
-        return pass_on
+        return _moved(gets, puts)
     site = Site(b, i, address, kind, count)
     site.values = gets
     needed = tuple(b.reads)

@@ -6,6 +6,8 @@ Practices Guide, "Coalesced Access to Global Memory" and "Shared Memory and Memo
 
 from __future__ import annotations
 
+Triple = tuple[int, int, int]  # x, y, z of a grid, a block or a cluster
+
 WARP = 32  # threads
 
 MAX_THREADS = 1024  # of a block

@@ -19,13 +19,11 @@ from ..findings.causes import Cause
 from ..findings.language_words import Language
 from ..findings.options import Options
 from ..findings.report import Finding, KernelFault
-from ..isa.gpu_constants import SHARED_PER_SM, WARP
+from ..isa.gpu_constants import SHARED_PER_SM, WARP, Triple
 from ..isa.ptx_parser import source_files
 from ..launching.emulated_module import EmulatedModule, KernelEntry
 from ..launching.launch_result import LaunchResult
 from .host_arrays import LanguageError
-
-Triple = tuple[int, int, int]
 
 MOST_BLOCK = (1024, 1024, 64)
 MOST_GRID = (2**31 - 1, 65535, 65535)

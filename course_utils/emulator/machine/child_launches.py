@@ -15,11 +15,12 @@ from enum import IntEnum
 
 import numpy as np
 
+from ..findings.wording import shape_text
+from ..isa.gpu_constants import Triple
 from ..isa.location import Location
 from ..isa.symbols import readable_name
 from ..memory.address_space import GLOBAL, Region
 
-Triple = tuple[int, int, int]
 Thread = tuple[int, int]  # block of the grid, thread of it
 
 DEEPEST = 24  # launches in launches
@@ -55,7 +56,7 @@ class ChildLaunch:
     location: Location | None
 
     def __str__(self) -> str:
-        grid, block = map(short, (self.grid, self.block))
+        grid, block = map(shape_text, (self.grid, self.block))
         at = f" at {self.location}" if self.location else ""
         return (
             f"{readable_name(self.name)}<<<{grid}, {block}>>>, launched by thread {self.thread} of "
@@ -111,12 +112,6 @@ class ChildLaunches:
         work = self.ordinary + self.last
         self.ordinary, self.last, self.buffers = [], [], {}
         return work
-
-
-def short(shape: Triple) -> str:
-    """A shape as it is usually written."""
-    x, y, z = shape
-    return str(x) if y == z == 1 else f"({x}, {y})" if z == 1 else f"({x}, {y}, {z})"
 
 
 def new_buffer(name: str, size: int) -> Region:

@@ -9,8 +9,9 @@ import numpy as np
 from ..findings.causes import Cause
 from ..findings.report import LAUNCH_REFUSED, Finding
 from ..findings.wording import where
+from ..isa.gpu_constants import Triple
 from ..isa.symbols import readable_name
-from .child_launches import ChildLaunches, DeviceStatus, Triple
+from .child_launches import ChildLaunches, DeviceStatus
 from .lanes import Group
 
 if TYPE_CHECKING:

@@ -16,6 +16,8 @@ import numpy as np
 
 from ..findings.causes import Cause
 from ..findings.report import LAUNCH_REFUSED, OUT_OF_BOUNDS, WARNING, KernelFault
+from ..findings.wording import shape_text
+from ..isa.gpu_constants import Triple
 from ..isa.symbols import readable_name
 from ..memory.address_space import GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
 from . import device_memory
@@ -24,9 +26,7 @@ from .child_launches import (
     MOST_PENDING,
     ChildLaunch,
     DeviceStatus,
-    Triple,
     new_buffer,
-    short,
 )
 from .device_call import Call, Struct
 from .lanes import Group
@@ -50,7 +50,7 @@ def _prepare(call: Call, address: int, grid: Triple, block: Triple, shared: int)
     """The address for the arguments of a launch, 0 for one that is refused."""
     module = call.launch.module
     name = module.function_at(address, call.instruction)
-    shape = f"<<<{short(grid)}, {short(block)}>>>"
+    shape = f"<<<{shape_text(grid)}, {shape_text(block)}>>>"
     error = DeviceStatus.cudaErrorInvalidConfiguration
     size, threads_allowed = module.kernel_needs(name)
     if size < 0:
@@ -81,12 +81,12 @@ def _wrong_shape(grid: Triple, block: Triple, allowed: int) -> str:
     """The mistake in the shape of a launch, or ""."""
     for what, shape in (("blocks", grid), ("threads", block)):
         if min(shape) < 1:
-            return f"{short(shape)} has no {what}"
+            return f"{shape_text(shape)} has no {what}"
     if math.prod(block) > allowed:
         return f"a block has {math.prod(block):,} threads, of which it may have {allowed:,}"
     for what, shape, most in (("grid", grid, MOST_GRID), ("block", block, MOST_BLOCK)):
         if any(n > limit for n, limit in zip(shape, most, strict=True)):
-            return f"a {what} of {short(shape)} is larger than {most}"
+            return f"a {what} of {shape_text(shape)} is larger than {most}"
     return ""
 
 
@@ -98,7 +98,7 @@ def _launch(call: Call, address: int, stream: int) -> DeviceStatus:
     if not call.children.knows(stream):
         GLOBAL.free(child.arguments)
         why = "its stream is none that this kernel has made"
-        shape = f"<<<{short(child.grid)}, {short(child.block)}>>>"
+        shape = f"<<<{shape_text(child.grid)}, {shape_text(child.block)}>>>"
         return call.refuse(child.name, shape, why, DeviceStatus.cudaErrorInvalidResourceHandle)
     _check_addresses(call, child)
     call.children.ask(child, stream)

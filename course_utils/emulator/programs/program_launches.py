@@ -12,7 +12,8 @@ import numpy as np
 
 from ..findings.options import Options
 from ..findings.report import KernelFault, LaunchTooLong
-from ..isa.gpu_constants import MAX_CLUSTER, SHARED_PER_SM, SMS
+from ..findings.wording import shape_text
+from ..isa.gpu_constants import MAX_CLUSTER, SHARED_PER_SM, SMS, Triple
 from ..isa.linked_ptx import link
 from ..isa.ptx import PtxError
 from ..isa.symbols import readable_name
@@ -26,7 +27,6 @@ from .host_lines import HostLine
 from .host_mistakes import HostMistake, ProgramLog
 from .refusals import Refused
 
-Triple = tuple[int, int, int]
 STOPPED = 124  # the status of a program that was stopped, as timeout(1) has it
 
 
@@ -168,7 +168,7 @@ class ProgramKernels:
         self._check(entry, asked)
         self.launched += 1
         name = spoken_name(entry.name)
-        shape = f"{name}<<<{_short(asked.grid)}, {_short(asked.block)}>>>{asked.line.at}"
+        shape = f"{name}<<<{shape_text(asked.grid)}, {shape_text(asked.block)}>>>{asked.line.at}"
         options = Options(
             checks=self.options.checks,
             patience=self.options.patience,
@@ -209,14 +209,14 @@ class ProgramKernels:
             what, shape = (
                 ("blocks", asked.grid) if min(asked.grid) < 1 else ("threads", asked.block)
             )
-            wrong = f"it has no {what}: {_short(shape)}"
+            wrong = f"it has no {what}: {shape_text(shape)}"
         elif any(n > most for n, most in zip(asked.grid, MOST_GRID, strict=True)):
-            wrong = f"a grid of {_short(asked.grid)} has more than {MOST_GRID} blocks"
+            wrong = f"a grid of {shape_text(asked.grid)} has more than {MOST_GRID} blocks"
         elif threads > entry.max_threads:
             error = CudaStatus.cudaErrorInvalidValue  # as CUDA 13 has it
             wrong = f"a block of {threads:,} threads, and at most {entry.max_threads:,} are allowed"
         elif any(n > most for n, most in zip(asked.block, MOST_BLOCK, strict=True)):
-            wrong = f"a block of {_short(asked.block)} has more than {MOST_BLOCK} threads"
+            wrong = f"a block of {shape_text(asked.block)} has more than {MOST_BLOCK} threads"
         elif asked.shared > self.most_dynamic(asked.function):
             error = CudaStatus.cudaErrorInvalidValue
             wrong = (
@@ -226,9 +226,8 @@ class ProgramKernels:
             )
         elif math.prod(asked.cluster) > MAX_CLUSTER:
             error = CudaStatus.cudaErrorInvalidClusterSize
-            wrong = (
-                f"a cluster of {_short(asked.cluster)}, and at most {MAX_CLUSTER} blocks make one"
-            )
+            cluster = shape_text(asked.cluster)
+            wrong = f"a cluster of {cluster}, and at most {MAX_CLUSTER} blocks make one"
         elif asked.cooperative:
             fit = entry.resident_blocks(asked.block, asked.shared)
             if math.prod(asked.grid) > fit:
@@ -266,8 +265,3 @@ def spoken_name(mangled: str) -> str:
         if letter == "(" and depth == 0:
             return text[:at]
     return text
-
-
-def _short(shape: Triple) -> str:
-    x, y, z = shape
-    return str(x) if y == z == 1 else f"({x}, {y})" if z == 1 else f"({x}, {y}, {z})"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..findings.report import Counts
+from ..findings.reported_state import Index
 from ..isa import ptx
 from ..isa.instruction_set import DTYPES
 from ..isa.location import Location
@@ -37,7 +38,6 @@ FORMS = {
     "cos": "the cosine of {}",
 }
 KINDS = ("f16", "f32", "f64")
-Index = tuple[int, int, int]
 
 
 @dataclass(frozen=True)

@@ -199,6 +199,14 @@ def _fp32_work(launches: tuple[KernelCall, ...], q: Any, k: Any, v: Any, o: Any)
     )
 
 
+def exact_heads(q: Any, k: Any, v: Any, sequences: int, causal: bool) -> Any:
+    """The attention of each head of these bits of bf16, in float64."""
+    found = cp.empty(q.shape, cp.float64)
+    arrays = tuple(map(from_bf16, (q, k, v)))
+    each_head(partial(attention, causal=causal), sequences, arrays, (found,))
+    return found
+
+
 BF16_LIBRARIES = {"FlashAttention-2": "FLASH_ATTENTION", "cuDNN": "CUDNN_ATTENTION"}
 
 
@@ -208,16 +216,10 @@ def _bf16(name: str, causal: bool) -> Callable[[HeadsSize], Workload]:
         q, k, v = (to_bf16(normal((sequences * n, heads, WIDTH), seed)) for seed in range(3))
         o, lse = cp.empty_like(q), cp.empty((heads, sequences * n), cp.float32)
 
-        def expected() -> Any:
-            found = cp.empty(q.shape, cp.float64)
-            arrays = tuple(map(from_bf16, (q, k, v)))
-            each_head(partial(attention, causal=causal), sequences, arrays, (found,))
-            return found
-
         return AttentionWork(
             (forward_call(name, q, k, v, o, lse, [n] * sequences, causal),),
             output=o,
-            expected=expected,
+            expected=partial(exact_heads, q, k, v, sequences, causal),
             rtol=2**-7,
             atol=rounding_error(n, causal),
             libraries=sdpa_libraries(sequences, (q, k, v), causal, BF16_LIBRARIES),
