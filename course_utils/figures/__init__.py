@@ -1,7 +1,7 @@
 """Figures drawn from data that was just measured or emulated.
 
-Every function takes data and returns a :class:`matplotlib.figure.Figure`; a notebook shows it when
-it is the cell's last line (or through ``display``). Nothing here touches pyplot's state.
+Every function takes data and returns a :class:`matplotlib.figure.Figure`. A notebook shows it
+when it is the cell's last line, or through ``display``. Nothing here touches pyplot's state.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Memory as a program's own addresses show it: what lies where, and which pointer points where."""
+"""Memory by a program's own addresses: its objects, and the pointers between them."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class MemoryObject:
 def memory_map(text: str, *, title: str = "Where everything lies") -> Figure:
     """A column for each part of memory, its objects by address, and an arrow from each pointer.
 
-    ``text`` is what a program printed: a line "region name address size target" for each object,
-    addresses in hexadecimal, a target of 0 for what is no pointer. A pointer may point into an
+    ``text`` is a program's output: a line "region name address size target" for each object,
+    addresses in hexadecimal, target 0 unless it is a pointer. A pointer may point into an
     object. Raises ValueError for other lines, and for a target that is in none of the objects.
     """
     objects = [_parsed(line) for line in text.splitlines() if line.strip()]
@@ -69,7 +69,7 @@ def _parsed(line: str) -> MemoryObject:
     if len(words) != 5:
         raise ValueError(f"{line!r}: a line is 'region name address size target'")
     region, name, address, size, target = words
-    target = "0" if target == "(nil)" else target  # what printf's %p makes of NULL
+    target = "0" if target == "(nil)" else target  # NULL, as printf's %p prints it
     return MemoryObject(region, name, int(address, 16), int(size), int(target, 16))
 
 
@@ -114,8 +114,8 @@ def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> 
 def struct_bytes(text: str, *, title: str = "Every byte of a struct") -> Figure:
     """A row of bytes for each struct: its members by name, and the padding hatched.
 
-    ``text`` is what a program printed: a line "struct size member offset bytes" for each member.
-    Raises ValueError for other lines, and for members that overlap or lie outside.
+    ``text`` is a program's output: a line "struct size member offset bytes" for each member.
+    Raises ValueError for other lines, and for members that overlap or leave the struct.
     """
     structs = _structs(text)
     from matplotlib.patches import Rectangle
@@ -159,6 +159,6 @@ def _structs(text: str) -> Mapping[str, tuple[int, list[str]]]:
         size, offset, count = int(words[1]), int(words[3]), int(words[4])
         _, owners = structs.setdefault(name, (size, [""] * size))
         if offset + count > size or any(owners[offset : offset + count]):
-            raise ValueError(f"{line!r}: {member} overlaps another member, or lies outside")
+            raise ValueError(f"{line!r}: {member} overlaps another member, or ends past the struct")
         owners[offset : offset + count] = [member] * count
     return structs

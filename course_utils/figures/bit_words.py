@@ -18,17 +18,17 @@ WORD = 64
 def word_fields(
     word: int, fields: Mapping[str, tuple[int, int]], *, size: int = WORD, title: str = ""
 ) -> Figure:
-    """The ``size`` bits of ``word``, 64 or 32, the highest first, in lines of 32; each field in its
-    colour.
+    """The ``size`` bits of ``word``, 64 or 32, the highest first, in lines of 32. Each field has
+    its colour.
 
-    ``fields`` maps a name to its (lowest bit, number of bits); the legend gives its value. Bits of
+    ``fields`` maps a name to its (lowest bit, number of bits). The legend gives its value. Bits of
     no field are pale. Raises ValueError for a word or a field of more bits, and for fields that
     overlap.
     """
     from matplotlib.patches import Patch, Rectangle
 
     if not 0 <= word < 1 << size:
-        raise ValueError(f"{word:#x} is no word of {size} bits")
+        raise ValueError(f"{word:#x} is not a word of {size} bits")
     owner: dict[int, int] = {}
     for number, (name, (low, count)) in enumerate(fields.items()):
         bits = range(low, low + count)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-THIN = 0.12  # inches; lower rows are drawn without gaps between them
+THIN = 0.12  # inches. Lower rows are drawn without gaps between them
 
 
 @styled
@@ -30,7 +30,7 @@ def waves(
 ) -> Figure:
     """One bar a block: block i ran at ``places[i]`` from ``starts[i]`` to ``ends[i]``.
 
-    All four are (n,); places count from 0, the first at the top, ``row`` is the word for one, and
+    All four are (n,). Places count from 0, the first at the top. ``row`` is the word for one, and
     times are in ``unit``. ``wave[i]``, from 0, picks colour and hatch, and
     its word in the key is ``names[wave[i]]``, or "wave" and its number. A dashed line marks the end
     of the last block. Raises ValueError for lengths that differ and for a block that ends before
@@ -89,8 +89,8 @@ def block_timeline(
     """The waves of a launch that was recorded: block i ran on ``sms[i]`` from ``starts[i]`` to
     ``ends[i]``, (n,) each, with ``blocks_each`` blocks at a time on an SM.
 
-    One row a slot, one bar a block. Nobody records slots, so an SM's blocks take its slots in turn,
-    in the order in which they began.
+    One row per slot, one bar per block. A GPU records no slots, so an SM's blocks take its slots in
+    turn, in the order in which they began.
     """
     sm, start, end = np.asarray(sms, int), np.asarray(starts, float), np.asarray(ends, float)
     slot, wave = np.zeros(len(sm), int), np.zeros(len(sm), int)

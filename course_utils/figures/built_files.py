@@ -1,4 +1,4 @@
-"""The files that a build leaves behind: how large each one is, and what made it."""
+"""The files that a build leaves: the size of each, and the tool that made it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BuiltFile:
 def build_files(files: Iterable[tuple[str, str, str, int]], *, title: str) -> Figure:
     """A bar for each file, the first on top, its length the size on a logarithmic axis.
 
-    ``files`` are (track, tool, name, bytes) in the order in which they are made; each track has a
+    ``files`` are (track, tool, name, bytes) in the order in which they are made. Each track has a
     colour and a hatch. Raises ValueError where there is none, or one is empty.
     """
     from matplotlib.patches import Patch

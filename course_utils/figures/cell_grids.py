@@ -28,8 +28,8 @@ def numbered_cells(
     """Each array with its numbers in its cells, cells of one group in one colour.
 
     ``arrays`` maps a title to (numbers, groups), two integer arrays of one shape (rows, columns).
-    They stand side by side, or one below the other with ``across=False``. ``frame`` draws a frame
-    around that column of each. Raises ValueError when the shapes differ.
+    They are drawn side by side, or one below the other with ``across=False``. ``frame`` draws a
+    frame around that column of each. Raises ValueError when the shapes differ.
     """
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Rectangle

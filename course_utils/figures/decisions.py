@@ -1,4 +1,4 @@
-"""What a classifier of two classes answers at every place of the plane."""
+"""The answer of a classifier of two classes at every point of the plane."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def decision_regions(
     *,
     title: str = "",
 ) -> Figure:
-    """One map a panel: the probability of class 1, (rows, columns) over ``extent`` (left, right,
-    bottom, top; the first row is the lowest), with a line where it is one half, and the ``points``
-    (n, 2) with a mark for each of the ``labels`` 0 and 1.
+    """One map per panel: the probability of class 1, (rows, columns) over ``extent`` (left, right,
+    bottom, top). The first row is the lowest. There is a line where it is one half, and the
+    ``points`` (n, 2) with a mark for each of the ``labels`` 0 and 1.
 
-    Raises ValueError where a map is no matrix of numbers from 0 to 1.
+    Raises ValueError where a map isn't a matrix of numbers from 0 to 1.
     """
     from matplotlib.colors import LinearSegmentedColormap
 

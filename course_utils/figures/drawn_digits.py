@@ -1,8 +1,8 @@
-"""A page to draw a digit on, and what makes the drawing look like one of MNIST's.
+"""A page to draw a digit on, and the steps that make the drawing look like MNIST's.
 
 The page is HTML and JavaScript in a cell's output. It sends the drawing to the kernel by Jupyter's
-own messages (a comm), through the server that the page came from; where there is none, as in an
-editor's notebook, the drawing can be copied as text.
+own messages (a comm), through the server that the page came from. An editor's notebook has none:
+there the drawing can be copied as text.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _numbers = itertools.count(1)
 
 def drawing_pad(answer: Callable[[np.ndarray], tuple[str, Any]]) -> None:
     """Show a page to draw on. ``answer`` gets each drawing as an image as MNIST has them, uint8 of
-    28 x 28, and returns what the page shows: a sentence, and a figure or None.
+    28 x 28, and returns a sentence for the page, and a figure or None.
 
-    In a program that is no notebook it only says so.
+    Outside a notebook it only says so.
     """
     shell = running_shell()
     if shell is None or not hasattr(shell, "kernel"):
@@ -53,7 +53,7 @@ def _reply(comm: Any, message: dict[str, Any], answer: Callable[[np.ndarray], An
     try:
         text, figure = answer(read_drawing(message["content"]["data"]["drawing"]))
         picture = base64.b64encode(png(figure)).decode() if figure is not None else ""
-    except LessonError as error:  # what goes wrong is to be read where one drew
+    except LessonError as error:  # shown beside the drawing
         text, picture = str(error), ""
     except Exception as error:
         text, picture = f"{type(error).__name__}: {error}", ""
@@ -63,7 +63,7 @@ def _reply(comm: Any, message: dict[str, Any], answer: Callable[[np.ndarray], An
 def read_drawing(text: str) -> np.ndarray:
     """The image, uint8 of 28 x 28, of a drawing that the page shows as text.
 
-    Raises LessonError where the text is no drawing, or an empty one.
+    Raises LessonError where the text isn't a drawing, or is an empty one.
     """
     try:
         found = np.frombuffer(base64.b64decode(text.strip(), validate=True), np.uint8)
@@ -78,8 +78,8 @@ def read_drawing(text: str) -> np.ndarray:
 
 
 def centred(drawing: np.ndarray) -> np.ndarray:
-    """A drawing (rows, columns), 0 where nothing is, as MNIST's images are made: the digit fits a
-    box of 20 x 20, grey at its edges, and its centre of mass lies in pixel (14, 14) of 28 x 28.
+    """A drawing (rows, columns), 0 where it's empty, as MNIST's images are made: the digit fits a
+    box of 20 x 20, grey at its edges, and its centre of mass is in pixel (14, 14) of 28 x 28.
 
     uint8. Raises LessonError for an empty drawing. (Source: the page of MNIST's authors.)
     """

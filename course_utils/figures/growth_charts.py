@@ -20,10 +20,10 @@ def growth(
     across: str = "year",
     title: str = "",
 ) -> Figure:
-    """One panel below the other: ``panels`` maps what its y axis says to its series.
+    """One panel below the other: ``panels`` maps the label of a y axis to its series.
 
-    A series has a name and points (x, y, word); the word is written under the point the first time
-    that the panel meets it, and may be empty. The y axes are logarithmic. ``across`` says what x
+    A series has a name and points (x, y, word). The word is written under the first point of the
+    panel that has it, and may be empty. The y axes are logarithmic. ``across`` says what x
     is. A name has one colour and one mark in all panels. Raises ValueError for a y that is not
     positive.
     """

@@ -21,8 +21,8 @@ def image_pair(
     """Two images side by side, drawn on one grey scale so that they can be compared.
 
     ``before`` and ``after`` are (rows, columns) for grey or (rows, columns, 3) for colour: uint8 in
-    0…255, or floating point (colour in 0…1, grey in any range). Raises ValueError for another
-    shape.
+    0…255, or floating point. Colour is in 0…1 then, grey in any range. Raises ValueError for
+    another shape.
     """
     images = [np.asarray(before), np.asarray(after)]
     for name, image in zip(("before", "after"), images, strict=True):

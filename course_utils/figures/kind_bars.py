@@ -1,4 +1,4 @@
-"""What programs are made of: for each kind of instruction a bar for each program."""
+"""The instructions of programs by kind: a bar per kind and program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def instruction_kinds(programs: Mapping[str, Mapping[str, int]], *, title: str = "") -> Figure:
     """Horizontal bars side by side: ``programs`` maps a name to {kind: count}.
 
-    The kinds stand in the order of the first program; one that a program lacks counts 0. Raises
+    The kinds are in the order of the first program. One that a program lacks counts 0. Raises
     ValueError where there is nothing to draw, and for more programs than there are colours.
     """
     if not programs or not all(programs.values()):

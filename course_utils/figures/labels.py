@@ -18,7 +18,7 @@ def number_label(value: float) -> str:
 
 
 def fraction_label(value: float) -> str:
-    """A power of two, below 1 as a fraction: 4, 1, 1/4; "0" for zero."""
+    """A power of two, below 1 as a fraction: 4, 1, 1/4. Zero is "0"."""
     if value >= 1:
         return f"{value:g}"
     return f"1/{1 / value:g}" if value > 0 else "0"

@@ -30,9 +30,9 @@ def layout_map(
 ) -> Figure:
     """The offsets of each layout as a matrix: mode 0 downwards, mode 1 to the right.
 
-    A layout of one mode is drawn as a row; modes after the second are joined to it. Heavier lines
-    part what an outer number of a nested mode walks over. The colour goes from pale to dark with
-    the offset or, with ``group``, tells the group of each: ``group`` maps an int64 array of offsets
+    A layout of one mode is drawn as a row. Modes after the second are joined to it. Heavier lines
+    separate the steps of a nested mode's outer extent. The colour goes from pale to dark with
+    the offset or, with ``group``, shows the group of each: ``group`` maps an int64 array of offsets
     to one of group numbers, of the same shape (``lambda offset: offset % 32`` for banks).
     Raises ValueError for more than 4,096 cells.
     """
@@ -65,7 +65,7 @@ def thread_values(
 
     ``held`` maps a title to (layout, (rows, columns)): the layout sends (thread, value) to an
     element of the tile, counted down the columns, as CuTe's thread-value layouts do. Each cell
-    carries ``T`` and the thread above ``V`` and the value; the colour is the thread's. With
+    carries ``T`` and the thread above ``V`` and the value, in the thread's colour. With
     ``thread`` its own cells stand out alone. Raises ValueError where an element is beyond the tile
     or held twice.
     """
@@ -100,8 +100,8 @@ def matrix(layout: Drawable) -> np.ndarray:
 
 
 def owners(layout: Layout, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Thread and value that hold each element of the tile ``shape``; -1 where none does. Both are
-    int64 of that shape. Raises ValueError for a layout that has no two modes, leaves the tile or
+    """Thread and value that hold each element of the tile ``shape``, -1 where none does. Both are
+    int64 of that shape. Raises ValueError for a layout that hasn't two modes, leaves the tile or
     holds an element twice."""
     if layout.rank != 2:
         raise ValueError(f"{layout} has {layout.rank} modes; a thread-value layout has two")

@@ -17,7 +17,7 @@ Curve = Sequence[tuple[float, float]]
 DASHES = ("-", "--", "-.", ":")
 MANY_DECADES = 3.5  # from here on labels at 1, 2 and 5 would touch
 CROWDED = 1.35  # a curve that ends less than this factor above a level runs through its label
-MOST_MARKS = 40  # in a series; more are drawn as points alone
+MOST_MARKS = 40  # in a series. More are drawn as points alone
 
 
 @styled
@@ -35,9 +35,9 @@ def curves(
     """Curves of (x, y) pairs on logarithmic axes, with named levels of y and marks of x.
 
     ``across`` and ``up`` label the axes. ``levels`` maps a name to a y, drawn as a thin horizontal
-    line; ``marks`` a name to an x, drawn as a vertical one; ``guides`` are what a theory says, thin
-    grey lines of such pairs. With ``in_bytes`` x is written as KB, MB and GB (powers of two),
-    otherwise as a number. All values must be positive. Raises ValueError for others.
+    line, and ``marks`` a name to an x, drawn as a vertical one. ``guides`` are predictions of a
+    theory, thin grey lines of such pairs. With ``in_bytes`` x is written as KB, MB and GB (powers
+    of two), otherwise as a number. All values must be positive. Raises ValueError for others.
     """
     from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -122,7 +122,7 @@ def series(
 ) -> Figure:
     """One panel below the other over a common axis, none of them logarithmic or begun at zero.
 
-    ``panels`` maps what its y axis says to its series, each a name and (x, y) pairs: up to 40 are
+    ``panels`` maps the label of a y axis to its series, each a name and (x, y) pairs: up to 40 are
     drawn as a line with marks, more as points. ``levels`` maps a panel to a y that a line shows in
     it. Raises ValueError for a series with no pairs.
     """

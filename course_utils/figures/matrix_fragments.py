@@ -1,4 +1,4 @@
-"""Matrices of a warp: who holds which element, where rows lie, what the bits of numbers are."""
+"""Matrices of a warp: the lane of each element, the chunks of rows, the bits of numbers."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def fragments(
     lane: int = 5,
     title: str = "Which lane holds which element",
 ) -> Figure:
-    """The matrices of one ``mma``, each element with its lane; those of ``lane`` stand out.
+    """The matrices of one ``mma``, each element with its lane. ``lane`` has a stronger colour.
 
     ``a``, ``b`` and ``c`` are (32, n) integers: the elements that each lane holds, in the order of
     its registers, numbered row by row. A is 16 rows high, C as A, and B as wide as C. The lane's
-    elements carry their place among the lane's own (0, 1, …) in place of the lane's number.
+    elements carry their number in the lane (0, 1, …) instead of the lane's.
     Raises ValueError unless each element of a matrix is held exactly once.
     """
     a, b, c = (np.asarray(held) for held in (a, b, c))
@@ -127,8 +127,9 @@ def swizzle(
     side by side.
 
     A layout is (rows, 8) integers: the position in its row of each chunk, ``[row, chunk]``.
-    The boxes carry the chunk's number; those of ``chunk`` stand out. A position is four banks wide,
-    so boxes below one another share their banks. Raises ValueError where two chunks share one.
+    The boxes carry the chunk's number, and ``chunk`` has a stronger colour. A position is four
+    banks wide, so boxes below one another share their banks. Raises ValueError where two chunks
+    share one.
     """
     rows = ceil_div(len(layouts), PANELS)
     figure, grid = new(9, 3.5 * rows, nrows=rows, ncols=min(len(layouts), PANELS), squeeze=False)
@@ -186,7 +187,7 @@ def number_formats(
 ) -> Figure:
     """One row of boxes a format: its bits of sign, exponent and fraction, or of an integer.
 
-    ``formats`` maps a name to (sign, exponent, fraction) bits; one without exponent is an integer.
+    ``formats`` maps a name to (sign, exponent, fraction) bits. One without exponent is an integer.
     """
     from matplotlib.patches import Patch, Rectangle
 

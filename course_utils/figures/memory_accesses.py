@@ -82,11 +82,11 @@ def warp_sectors(
 ) -> Figure:
     """One warp's global accesses on the 32-byte sectors and 128-byte lines that they touch.
 
-    ``addresses`` are the byte addresses of lanes 0, 1, …, at most 32; −1 for a lane that does not
-    take part. ``bytes`` is what each lane reads: 1, 2, 4, 8 or 16. Or ``addresses`` is an access
-    of a kernel that ran: ``profile(...).access(line)``; otherwise they are a load's. A row is one
-    line. Boxes carry the lane that wants them; hatched bytes are the rest of a touched sector: a
-    load fetches them and no lane wants them, a store leaves them as they are.
+    ``addresses`` are the byte addresses of lanes 0, 1, …, at most 32, and −1 for a lane that does
+    not take part. Each lane reads ``bytes``: 1, 2, 4, 8 or 16. Or ``addresses`` is an access of a
+    kernel that ran, ``profile(...).access(line)``. Otherwise they are a load's. A row is one line.
+    Boxes carry the lane that wants them. Hatched bytes are the rest of a touched sector: a load
+    fetches them and no lane wants them, a store leaves them as they are.
     """
     store = getattr(addresses, "store", False)
     addresses, bytes, title = _of_access(addresses, bytes, title)
@@ -182,12 +182,13 @@ def shared_banks(
     """One warp's shared-memory accesses on the 32 banks: how many wavefronts the request takes.
 
     ``addresses`` are byte addresses of lanes 0, 1, …, at most 32, counted from the start of shared
-    memory; −1 for a lane that does not take part. ``bytes`` is 4, 8 or 16 a lane (1 and 2 count as
-    the word they lie in). A column is a bank; different words of one bank need a wavefront each,
-    lanes that want the same word share one. A request of 8 bytes a lane is served by half warps,
-    one of 16 by quarter warps, one after the other; a load whose lanes agree in pairs, by twice as
-    many lanes at once. Of more than 16 wavefronts the first 8 are drawn. ``addresses`` may be an
-    access of a kernel that ran, ``profile(...).access(line)``; otherwise they are a load's.
+    memory, and −1 for a lane that does not take part. ``bytes`` is 4, 8 or 16 per lane. 1 and 2
+    count as their word. A column is a bank. Different words of one bank need a wavefront each,
+    and lanes that want the same word share one. A request of 8 bytes per lane is served by half
+    warps, one of 16 by quarter warps, one after the other. A load whose lanes agree in pairs is
+    served by twice as many lanes at once. Of more than 16 wavefronts the first 8 are drawn.
+    ``addresses`` may be an access of a kernel that ran, ``profile(...).access(line)``. Otherwise
+    they are a load's.
     """
     store = getattr(addresses, "store", False)
     addresses, bytes, title = _of_access(addresses, bytes, title)
@@ -253,8 +254,8 @@ def bank_phases(
 
 
 def _paired(wanted: dict[int, int], bit: int) -> bool:
-    """Whether every lane wants what its partner does, the lane whose number differs in ``bit``.
-    What that changes was measured: see ``wavefronts`` in emulator/recording/counters.py."""
+    """Whether every lane wants the address of its partner, the lane whose number differs in
+    ``bit``. Its effect was measured: see ``wavefronts`` in emulator/recording/counters.py."""
     return all(wanted.get(lane ^ bit, address) == address for lane, address in wanted.items())
 
 

@@ -1,4 +1,4 @@
-"""What an image becomes on its way through a convolutional network."""
+"""An image on its way through a convolutional network."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def activations(
 
 
 def _tiles(layer: np.ndarray) -> np.ndarray:
-    """Maps (channels, rows, columns) as one picture with white lines between; NaN is white."""
+    """Maps (channels, rows, columns) as one picture with white lines between. NaN is white."""
     channels, rows, columns = layer.shape
     across = min(COLUMNS, channels)
     down = ceil_div(channels, across)

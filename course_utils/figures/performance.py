@@ -29,7 +29,7 @@ def ladder(
     smaller_is_better: bool = False,
     factors: bool = False,
 ) -> Figure:
-    """One bar a rung, the first at the top; the best is drawn in full colour.
+    """One bar per rung, the first at the top. The best is drawn in full colour.
 
     ``values`` are in ``unit``: GFLOP/s, GB/s, or a count such as sectors or instructions (then
     ``smaller_is_better=True``). ``baseline`` is a value, or ("cuBLAS", value), drawn as a line.
@@ -147,7 +147,7 @@ def roofline(
     ``points`` maps a name to (intensity in FLOP a byte, measured FLOP/s), the latter None where
     nothing was timed: then a hollow mark sits on the roof, at the most that the machine could
     reach. ``marks`` gives names their place among the marks, so that a kernel keeps its shape and
-    colour from one figure to the next; without it they take them in order. ``peak_flops`` is in
+    colour from one figure to the next. Without it they take them in order. ``peak_flops`` is in
     FLOP/s, ``bandwidth`` in bytes/s. Williams, Waterman and Patterson, "Roofline" (CACM 52(4),
     2009). Raises ValueError for a rate or an intensity that is not positive.
     """

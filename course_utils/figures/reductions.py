@@ -1,4 +1,4 @@
-"""How many numbers become one: which thread adds which, and who still has work."""
+"""Many numbers become one: which thread adds which, and which threads still work."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Steps = tuple[np.ndarray, np.ndarray]
 def reduction_tree(
     panels: Mapping[str, Steps], *, results: Collection[int] = (0,), title: str = ""
 ) -> Figure:
-    """Who adds whose value, a row a step, a column a thread; one panel for each entry.
+    """Which thread adds which value: a row per step, a column per thread, a panel per entry.
 
-    A panel is (values, sources). ``values``, (steps + 1, threads), are whole numbers: what each
-    thread's place holds at first and after each step. ``sources``, (steps, threads), say whose
-    value of the row above a thread added to its own; −1 for one that took no part. Coloured boxes
-    are on the way to the last row's ``results``; pale ones added a value that is not used.
+    A panel is (values, sources). ``values``, (steps + 1, threads), are integers: the value of each
+    thread at first and after each step. ``sources``, (steps, threads), are the threads whose
+    value of the row above a thread added to its own, −1 if it took no part. Coloured boxes
+    are on the way to the last row's ``results``. Pale ones added a value that is not used.
     """
     data = {name: _checked(name, *panel) for name, panel in panels.items()}
     wide = [values.shape[1] for values, _ in data.values()]
@@ -136,7 +136,7 @@ def _key(states: set[tuple[bool, bool]]) -> list[Artist]:
 
 @styled
 def active_lanes(panels: Mapping[str, np.ndarray], *, title: str = "") -> Figure:
-    """How many lanes of each warp take part in each step; one panel for each entry.
+    """How many lanes of each warp take part in each step, a panel per entry.
 
     A panel is (steps, warps), numbers from 0 to 32. A filled box is a warp with all 32 lanes at
     work, a hatched one has idle lanes, an empty one skips the step as a whole. Raises ValueError

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 @styled
 def reflection(x: Sequence[float], images: Sequence[tuple[str, Sequence[float]]]) -> Figure:
     """A panel for each of ``images``, a (title, image of ``x``) pair: both vectors, the vector
-    x - image, and the line through the origin that stands upright on it: the mirror.
+    x - image, and the line through the origin perpendicular to it: the mirror.
 
-    Vectors have two numbers; an image is drawn as long as ``x``. Raises ValueError where it lies in
+    Vectors have two numbers. An image is drawn as long as ``x``. Raises ValueError if it has
     the direction of ``x`` itself: no mirror is between them.
     """
     start = np.asarray(x, float)

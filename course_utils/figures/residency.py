@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ..observing.occupancy_calculator import Occupancy
 
-# Colour and hatch of what sets the limit.
+# Colour and hatch of each limit.
 LOOKS = {
     "warps": (BLUE, ""),
     "registers": (ORANGE, "//"),
@@ -35,9 +35,9 @@ LARGEST = 1024
 def occupancy_steps(found: Occupancy, *, title: str | None = None) -> Figure:
     """A bar for each block size from 32 to 1024: the warps that an SM then holds.
 
-    ``found`` is what :func:`course_utils.occupancy` returned: its registers and its shared memory
+    ``found`` is a result of :func:`course_utils.occupancy`: its registers and its shared memory
     are the same for every bar, and its own block size is marked. Colour and hatch say which
-    resource sets the limit. Where no bar stands the kernel cannot be launched so.
+    resource sets the limit. Without a bar the kernel cannot be launched so.
     """
     from matplotlib.patches import Patch
 

@@ -24,10 +24,11 @@ def search_results(
     levels: Mapping[str, float] | None = None,
     title: str = "",
 ) -> Figure:
-    """Candidates that were run, by group, as points (x, y); below, those ruled out, by reason.
+    """Candidates that were run, by group, as points (x, y), and below them those ruled out, by
+    reason.
 
     ``timed`` maps a group to its points and ``pruned`` a reason to the x of each candidate that it
-    ruled out; both share the axis ``across``. ``levels`` maps a name to a y to compare with. The
+    ruled out. Both share the axis ``across``. ``levels`` maps a name to a y to compare with. The
     best point has a ring and its value. Raises ValueError where nothing was run.
     """
     points = {name: np.asarray(pairs, float).reshape(-1, 2) for name, pairs in timed.items()}

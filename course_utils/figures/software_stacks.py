@@ -1,4 +1,4 @@
-"""The software that lies between a model and a GPU: what is installed, and what each way costs."""
+"""The software between a model and a GPU: the packages installed, and the cost of each way."""
 
 from __future__ import annotations
 

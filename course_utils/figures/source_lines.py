@@ -1,4 +1,4 @@
-"""A kernel's source with a column that says which lines cost what."""
+"""A kernel's source with a column for the cost of each line."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def source_heat(
     lines: tuple[int, int] | None = None,
     title: str | None = None,
 ) -> Figure:
-    """The kernel's source; beside each line how much of ``by`` it cost, and darker for more.
+    """The kernel's source, and beside each line how much of ``by`` it cost: darker is more.
 
-    ``profile`` is what :func:`course_utils.profile` returned. ``by`` is a measure such as
+    ``profile`` is a result of :func:`course_utils.profile`. ``by`` is a measure such as
     "sectors", "warp_instructions", "wavefronts", "flops" or "divergent_branches"
     (:data:`course_utils.observing.counter_measures.MEASURES`). ``lines`` is (first, last), both
-    drawn; by default the part of the file that ran. Raises ValueError for lines that the file does
+    drawn, by default the part of the file that ran. Raises ValueError for lines that the file does
     not have.
     """
     from ..observing.counter_measures import MEASURES

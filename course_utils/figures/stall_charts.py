@@ -25,7 +25,7 @@ def stalls(
     """One bar for each kernel: how many of its warps' cycles go where.
 
     ``kernels`` maps a kernel's name to {reason: cycles}, as Nsight Compute's warp states are. The
-    ``most`` reasons that are largest in any kernel get a colour and a hatch each; the others are
+    ``most`` reasons that are largest in any kernel get a colour and a hatch each. The others are
     one grey part at the end. Raises ValueError where nothing is given, for a negative number, and
     for more reasons than there are colours.
     """

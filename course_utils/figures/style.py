@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STYLE_FILE = Path(__file__).with_name("course.mplstyle")
 
-# Okabe and Ito's palette, told apart with every common kind of colour blindness.
+# Okabe and Ito's palette: distinct with every common kind of colour blindness.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 SKY, PURPLE, YELLOW, BLACK = "#56B4E9", "#CC79A7", "#F0E442", "#000000"
 PALETTE = (BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW)
@@ -78,7 +78,7 @@ def new(width: float, height: float, **grid: Any) -> tuple[Figure, Any]:
 
 @styled
 def png(figure: Figure) -> bytes:
-    """``figure`` as PNG at its own dpi; the same figure gives the same bytes every time."""
+    """``figure`` as PNG at its own dpi. The same figure gives the same bytes every time."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", metadata=PNG_METADATA)
     return with_palette(buffer.getvalue())
@@ -112,7 +112,7 @@ def legend_below(figure: Figure, handles: Sequence[Patch], columns: int = 4) -> 
 
 
 def use_in_notebook(shell: Any) -> None:
-    """Give the shell's figures, those of plain pyplot too, the course's style and stable PNGs.
+    """Give the shell's figures, plain pyplot's included, the course's style and stable PNGs.
 
     Called once, when the package is imported in IPython.
     """

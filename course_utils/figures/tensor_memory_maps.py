@@ -1,4 +1,4 @@
-"""Blackwell's tensor memory: 128 lanes of 512 columns, and what lies where."""
+"""Blackwell's tensor memory: 128 lanes of 512 columns, and the areas in it."""
 
 from __future__ import annotations
 

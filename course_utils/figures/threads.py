@@ -1,4 +1,4 @@
-"""Who wrote what: the grid of threads laid over the array that it filled."""
+"""Which thread wrote which element: the grid laid over the array that it filled."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def thread_map(
     ``blocks`` and ``threads`` are integers as a kernel recorded them, of the array's shape: (n,) is
     folded into rows of ``per_row``, (rows, columns) is drawn as it is. Two- and three-dimensional
     indices are tuples of such arrays, x first: ``thread_map((bx, by), (tx, ty))``. −1 (in x) means
-    that no thread wrote the element; it is hatched. ``colour="warp"`` colours by warp and needs
-    linear thread indices. Raises ValueError for another ``colour``, and where blocks and threads
-    differ in shape.
+    that no thread wrote the element, which is then hatched. ``colour="warp"`` colours by warp and
+    needs linear thread indices. Raises ValueError for another ``colour``, and where blocks and
+    threads differ in shape.
     """
     if colour not in ("block", "warp"):
         raise ValueError(f'colour is "block" or "warp", not {colour!r}')
@@ -80,7 +80,7 @@ def thread_map(
 
 
 class _Cells:
-    """Each cell's value as a number into ``names``; −1 unwritten, −2 beyond the array's end."""
+    """Each cell's value as a number into ``names``: −1 unwritten, −2 beyond the array's end."""
 
     def __init__(self, values: np.ndarray, per_row: int):
         shape = values.shape[:-1]

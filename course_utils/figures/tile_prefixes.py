@@ -1,4 +1,4 @@
-"""Decoupled look-back: what each tile of a scan took from the tiles before it."""
+"""Decoupled look-back: the prefix that each tile of a scan took from a tile before it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def look_backs(prefix_of: Sequence[int], looks: Sequence[int], *, title: str = "") -> Figure:
     """A row for each tile: itself, the aggregates that it added, and the prefix that it found.
 
-    ``prefix_of[t]`` is the tile whose prefix tile t took, -1 where none is before it; ``looks[t]``
-    how often it read the words of others. Raises ValueError where a tile took the prefix of one
-    that does not come before it, or the two differ in length.
+    ``prefix_of[t]`` is the tile whose prefix tile t took, -1 where none is before it, and
+    ``looks[t]`` how often it read the words of others. Raises ValueError where a tile took the
+    prefix of one that does not come before it, or the two differ in length.
     """
     from matplotlib.patches import Patch
 

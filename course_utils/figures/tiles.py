@@ -21,7 +21,7 @@ THIN = 0.85  # inches of the short side of the tiles of A and B
 def product_tiles(
     a: np.ndarray, b: np.ndarray, c: np.ndarray, *, title: str = "What one thread works on"
 ) -> Figure:
-    """The tile of C with the tile of A at its left and that of B above, as rows meet columns.
+    """The tile of C with A's tile at its left and B's above it, as rows meet columns.
 
     ``a`` is (BM, BK), ``b`` (BK, BN) and ``c`` (BM, BN): 2 where the thread reads or writes the
     element, 1 where only others of its warp do, 0 elsewhere. The short side of A and B is drawn

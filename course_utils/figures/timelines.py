@@ -1,4 +1,4 @@
-"""What ran when: bars on a common axis of time, one row for each engine or stream."""
+"""Work over time: bars on a common axis, one row for each engine or stream."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ RING = {  # how the names of a kind of row begin or end, from the top
 def timeline(
     panels: Mapping[str, Sequence[Span]], *, unit: str = "ms", title: str = "", ring: bool = False
 ) -> Figure:
-    """Bars over time; ``panels`` maps a heading to its spans, and all share one axis.
+    """Bars over time. ``panels`` maps a heading to its spans, and all share one axis.
 
     A span is (row, label, start, end), the times in ``unit``. Rows are drawn from the top in the
-    order in which they first appear, each in a colour and hatch of its own; a row has the same
-    colour in every panel. The label stands inside the bar where it fits. The vertical line in each
+    order in which they first appear, each in its own colour and hatch. A row has the same
+    colour in every panel. The label is inside the bar where it fits. The vertical line in each
     panel is the end of its last span. Raises ValueError for a panel without spans and for a span
     that ends before it starts.
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import FancyBboxPatch
 
-WIDE, HIGH, APART = 1.5, 0.62, 2.3  # of a box; from column to column, where rows are 1 apart
+WIDE, HIGH, APART = 1.5, 0.62, 2.3  # of a box, and from column to column. Rows are 1 apart
 BEND = 0.9  # between two arrows from one box to another
 
 Edge = tuple[str, str, float | None]  # from, to, slope
@@ -27,10 +27,10 @@ def value_graph(
     title: str = "",
 ) -> Figure:
     """A box for each of ``values``, its name, value and gradient (None: not known), and an arrow
-    for each of ``edges``, (from, to, slope): the slope stands at the arrow, unless it is None.
+    for each of ``edges``, (from, to, slope): the slope is written at the arrow, unless it is None.
 
-    A box stands right of all that it was made of. Leaves, and the last result, have colours of
-    their own. Raises ValueError where an edge names no value, or where the edges run in a circle.
+    A box is to the right of all that it was made of. Leaves, and the last result, have their own
+    colours. Raises ValueError where an edge names no value, or where the edges run in a circle.
     """
     ways, places = _places(values, edges)
     made = {end for _, end, _ in edges}
@@ -59,7 +59,7 @@ def value_graph(
 
 
 def _columns(values: Mapping[str, object], edges: Sequence[Edge]) -> dict[str, int]:
-    """How many arrows the longest way to each value has; a leaf's place is just before its use."""
+    """How many arrows the longest way to each value has. A leaf's place is just before its use."""
     for start, end, _ in edges:
         if start not in values or end not in values:
             raise ValueError(f"the edge {start} -> {end} names no value")
@@ -82,8 +82,8 @@ def _columns(values: Mapping[str, object], edges: Sequence[Edge]) -> dict[str, i
 def _places(
     values: Mapping[str, object], edges: Sequence[Edge]
 ) -> tuple[list[list[Stop]], dict[Stop, tuple[float, float]]]:
-    """The stops of each edge, one in every column between its ends, so that it crosses no box; and
-    the middle of each stop and box: a column is sorted by the rows of what leads there."""
+    """The stops of each edge, one in every column between its ends, so that it crosses no box, and
+    the middle of each stop and box: a column is sorted by the rows of its sources."""
     column: dict[Stop, int] = dict(_columns(values, edges).items())
     ways: list[list[Stop]] = []
     for number, (start, end, _) in enumerate(edges):

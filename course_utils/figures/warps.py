@@ -41,13 +41,13 @@ def warp_steps(
     rows: int = 40,
     title: str | None = None,
 ) -> Figure:
-    """A row a step, from top to bottom in the order of time; a column a lane.
+    """A row per step, from top to bottom in the order of time, and a column per lane.
 
-    ``trace`` is what :func:`course_utils.trace` returned. Consecutive steps that come from one line
+    ``trace`` is a result of :func:`course_utils.trace`. Consecutive steps that come from one line
     and are made by the same lanes share a row, which says at its right how many PTX instructions
-    they are. Only steps of the lines in ``source_lines`` (numbers in the kernel's file, all by
-    default) are drawn, and of those the first ``rows`` rows. Hatched cells are idle lanes. Raises
-    ValueError where that leaves no step.
+    they are. Only steps of the lines in ``source_lines`` are drawn, by default all of the file, and
+    of those the first ``rows`` rows. Hatched cells are idle lanes. Raises ValueError where that
+    leaves no step.
     """
     found = _rows(trace, source_lines)
     if not found:
