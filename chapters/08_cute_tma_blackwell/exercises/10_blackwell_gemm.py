@@ -415,7 +415,7 @@ NEXT_BLOCK = KernelExercise(
     full=1 << 24,
     exact=True,
     contract=Domain(
-        sizes=domain.Sizes(("n",), ((1, 255, 1024, 1025, 5000, 8192),)).with_outlier(n=40_000),
+        sizes=domain.Sizes(("n",), ((1, 255, 1024, 1025, 5000, 8192),)).with_outlier(n=100_000),
         values=(domain.data("table", *domain.ANY_FLOAT),),
     ),
     method=(
@@ -434,5 +434,28 @@ NEXT_BLOCK = KernelExercise(
             advice="Each granted request names the block whose numbers come next.",
             size=12_188,
         ),
+        Requirement(
+            "part of the bytes looked up while a request is on its way",
+            lambda stats: sum(each.met for each in stats.threads) / (5 * 12_188),
+            at_least=0.5,
+            advice="Ask before the lookups, so that the answer comes while the block has work.",
+            size=12_188,
+        ),
+        method.instructions(
+            "fences of threads that have read an answer",
+            "fence.proxy.async",
+            at_least=12,
+            advice="The next answer is written by another proxy: writes_are_ready() comes between "
+            "a thread's read and the barrier before the next request.",
+            size=12_188,
+        ),
+        method.reads(
+            "table",
+            at_least=1024,
+            at_most=2 * 3 * 1024,
+            advice="A block copies the table once, and looks up in its copy in shared memory.",
+            size=12_188,
+        ),
+        method.balanced_loads(size=1024),
     ),
 )

@@ -41,8 +41,9 @@ class ThreadStats(Observer):
     that it ``started``. ``loaded_from`` has the bytes that all of them loaded, by the name of the
     array. Of all ``flops``, ``overlapped`` were done by
     threads with a ``cp.async`` in flight whose end they did not know; ``awaited`` counts each as
-    often as such copies were in flight. ``fed`` were done in a block to whose mbarrier a copy from
-    global memory was in flight.
+    often as such copies were in flight. ``fed`` were done while bytes were on their way to an
+    mbarrier of the block, and ``met`` are the bytes of global memory that threads loaded and stored
+    meanwhile.
     """
 
     instructions: np.ndarray
@@ -61,9 +62,10 @@ class ThreadStats(Observer):
             setattr(self, name, np.zeros(lanes, np.int64))
         self.loaded_from: dict[str, int] = {}
         self._in_flight = np.zeros(lanes, np.int64)
-        self._coming = np.zeros(lanes, np.int64)  # copies to an mbarrier of the lane's block
+        self._coming = np.zeros(lanes, np.int64)  # to an mbarrier of the lane's block
+        self._in_all = 0  # of these copies
         self._blocks: dict[int, tuple[int, bool]] = {}  # by id of the block of code
-        self.flops = self.overlapped = self.awaited = self.fed = 0
+        self.flops = self.overlapped = self.awaited = self.fed = self.met = 0
 
     @staticmethod
     def _at(batch: Batch, lanes: np.ndarray) -> np.ndarray:
@@ -91,11 +93,16 @@ class ThreadStats(Observer):
     def _count(self, group: Group, flops: int) -> None:
         if flops:
             self.flops += flops * group.n
-            places = self._places(group)
-            in_flight = self._in_flight[places]
+            in_flight = self._in_flight[self._places(group)]
             self.overlapped += flops * int(np.count_nonzero(in_flight))
             self.awaited += flops * int(in_flight.sum())
-            self.fed += flops * int(np.count_nonzero(self._coming[places]))
+            self.fed += flops * self._fed_lanes(group)
+
+    def _fed_lanes(self, group: Group) -> int:
+        """How many lanes are in a block to which bytes are on their way."""
+        if not self._in_all:
+            return 0
+        return int(np.count_nonzero(self._coming[self._places(group)]))
 
     def _known(self, block: Block) -> tuple[int, bool]:
         """The FLOPs of a thread in a block of code, and whether copies begin or end in it."""
@@ -121,6 +128,7 @@ class ThreadStats(Observer):
             self.shared_atomics[places] += 1
         if region.space != "global" or site.traits.memory == "copy":
             return
+        self.met += site.bytes * self._fed_lanes(group)
         if site.is_atomic:
             self.atomics[places] += 1
         elif site.is_store:
@@ -141,11 +149,11 @@ class ThreadStats(Observer):
         self._comes(batch, transfer, -1)
 
     def _comes(self, batch: Batch, transfer: Transfer, more: int) -> None:
-        source = transfer.regions[1]
-        if transfer.complete is not None and source is not None and source.space == "global":
+        if transfer.complete is not None:
             lanes = batch.lanes_per_block
             first = (batch.first + (transfer.complete[0] >> KEY_SHIFT)) * lanes
             self._coming[first : first + lanes] += more
+            self._in_all += more
 
     def copy_observed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
         self._in_flight[self._at(batch, transfer.lanes)] -= 1

@@ -350,7 +350,7 @@ def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Requirem
 
 
 def beside_tma(at_least: float = 0.5, *, advice: str, size: Any = None) -> Requirement:
-    """The part of the arithmetic that blocks do while TMA brings them more."""
+    """The part of the arithmetic that is done while bytes are on their way to the block."""
 
     def measure(stats: LaunchStats) -> float:
         flops = sum(each.flops for each in stats.threads)

@@ -23,7 +23,8 @@ extern "C" __global__ void next_block(const unsigned char *x, const float *table
     }
     __syncthreads();
     // TODO: look up the block's numbers, and the numbers of each block that it may cancel. One
-    // thread asks, with the bytes of the answer expected. All wait for the answer and read it
+    // thread asks, with the bytes of the answer expected. All wait for the answer and read it, and
+    // fence before the next one is asked for
     // SOLUTION
     for (int block = blockIdx.x, turn = 0; block >= 0; ++turn) {
         if (threadIdx.x == 0) {
