@@ -448,7 +448,7 @@ def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
             lambda: figures.numbered_cells({"banks": (np.eye(3, dtype=int), np.arange(3))}),
             r"groups of shape \(3,\)",
         ),
-        (lambda: figures.word_fields(1 << 64, {}), "no word of 64 bits"),
+        (lambda: figures.word_fields(1 << 64, {}), "not a word of 64 bits"),
         (lambda: figures.word_fields(0, {"a": (0, 8), "b": (7, 2)}), "b: bits 7 to 8 are taken"),
         (lambda: figures.word_fields(0, {"a": (60, 5)}), "bits 60 to 64"),
         (lambda: figures.word_fields(1 << 32, {}, size=32), "no word of 32 bits"),
