@@ -2,7 +2,7 @@
 // multiples of 8. The tensor maps of A, B and D have boxes of 128 x 64, BN / 2 x 64 and 32 x 64 and
 // a swizzle of 128 bytes.
 // Adds to umma_boxes cluster launch control: the grid has a pair for each tile. A pair that runs
-// asks for the next one that hasn't started, computes its tile, and asks again, until all have.
+// asks for the next one that hasn't started, computes its tile, and asks again until it's refused.
 // Both blocks get each answer. The loaders ask one tile ahead, and eleven readers free it.
 // Limit: not known, since no GPU has run it.
 // grid (2 * ceil(M / 256) * ceil(N / BN)), block (192), dynamic shared as umma_boxes
@@ -33,7 +33,7 @@ constexpr int kReaders = 11; // of an answer: two loaders, one multiplier, eight
 struct Answers {
     unsigned words, answered, read;
 
-    // The tile of answer number `turn`, or -1 if no pair was left to cancel. One lane calls it.
+    // The tile of answer number `turn`, or -1 if no pair was cancelled. One lane calls it.
     __device__ int next(int turn) const
     {
         const int slot = turn % 2;

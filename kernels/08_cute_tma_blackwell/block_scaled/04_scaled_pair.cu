@@ -2,7 +2,7 @@
 // N) in fp32: NVFP4, or without -DNVFP4=1 MXFP8, as scaled_gemm. Any M, N a multiple of 4, K one of
 // 32. The tensor maps of A and B have boxes of 128 x 128 and BN / 2 x 128 bytes, swizzle 128. The
 // maps of the scales see rows of 128 bytes, four to a tile, in boxes of 4 kTiles x 128 bytes.
-// BN is 64, 128 or 256.
+// Scales that belong to no block are zeros. BN is 64, 128 or 256.
 // Adds to scaled_gemm the pair of umma_pair. Each block holds its half of A and of B, the scales of
 // its own rows of A and of all rows of B, since it multiplies with all of B.
 // Limit: the tensor cores wait while D is stored. No GPU has run it.

@@ -1,6 +1,6 @@
 // C = A B^T for row-major bf16 matrices: A is M x K, B is N x K, C is M x N, with sums in fp32. M
-// is any number, N and K are multiples of eight. A and B come as tensor maps with boxes of 64 x 64
-// and 128 x 64 and a swizzle of 128 bytes.
+// is any number, N and K are multiples of eight, M N is below 2^31. A and B come as tensor maps
+// with boxes of 64 x 64 and 128 x 64 and a swizzle of 128 bytes.
 // The kernel gemm_wgmma in CuTe: the swizzled tiles, their matrix descriptors, the instruction and
 // the elements that each thread holds all come from layouts.
 // Limit: as there, loads and products take turns.

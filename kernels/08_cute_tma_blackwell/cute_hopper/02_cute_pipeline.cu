@@ -1,9 +1,9 @@
 // C = A B^T for row-major bf16 matrices, A (M x K), B (N x K), C (M x N), with sums in fp32. M is
-// any number, N and K are multiples of 8. A and B come as tensor maps with boxes of 128 x 64 and a
-// swizzle of 128 bytes.
+// any number, N and K are multiples of 8, M N is below 2^31. A and B come as tensor maps with boxes
+// of 128 x 64 and a swizzle of 128 bytes.
 // The kernel gemm_producer in CuTe, its ring by CUTLASS: a PipelineTmaAsync has the two barriers
 // of each stage, and a PipelineState says which stage is next and in which phase.
-// Limit: ptxas serializes these products, as only its remarks say. Notebook 14 looks into it.
+// Limit: the `if` around the release makes ptxas serialize these products. Notebook 14 shows it.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared STAGES * (128 + 128) * 128
 
 #include <cute/tensor.hpp>
