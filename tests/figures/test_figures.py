@@ -451,7 +451,7 @@ def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
         (lambda: figures.word_fields(1 << 64, {}), "not a word of 64 bits"),
         (lambda: figures.word_fields(0, {"a": (0, 8), "b": (7, 2)}), "b: bits 7 to 8 are taken"),
         (lambda: figures.word_fields(0, {"a": (60, 5)}), "bits 60 to 64"),
-        (lambda: figures.word_fields(1 << 32, {}, size=32), "no word of 32 bits"),
+        (lambda: figures.word_fields(1 << 32, {}, size=32), "not a word of 32 bits"),
         (
             lambda: figures.tensor_memory_areas({"a": {"sums": (0, 129, 0, 32)}}),
             "sums: lanes 0 to 128 and columns 0 to 31",
