@@ -1,4 +1,4 @@
-"""``python -m course_utils COMMAND``: what the Makefile calls, and some more for authors."""
+"""``python -m course_utils COMMAND``: the commands of the Makefile, and some more for authors."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from importlib import import_module
 
 from .errors import LessonError
 
-# A command, what it does, and its module. That has add_parser(subparsers), which sets `func`: from
-# the parsed arguments to an exit status. It is imported for its own commands alone, so a fault in
-# a module of another one doesn't stop it.
+# A command, its description, and its module. That has add_parser(subparsers), which sets `func`:
+# from the parsed arguments to an exit status. It is imported for its own commands alone, so a fault
+# in a module of another one doesn't stop it.
 COMMANDS = {
     "doctor": ("what this machine has and what it can run", "environment"),
     "run": ("execute the notebooks in order, with a verdict and a time for each", "notebooks.run"),
@@ -46,7 +46,7 @@ COMMANDS = {
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status.
 
-    A LessonError is printed without a traceback, and its status is 1; that of Ctrl-C is 130.
+    A LessonError is printed without a traceback, and its status is 1. After Ctrl-C it is 130.
     """
     words = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog="python -m course_utils", description=__doc__)
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
             what, module = COMMANDS[words[0]]
             import_module(f".{module}", __package__).add_parser(subparsers)
             subparsers.choices[words[0]].description = f"{what[0].upper()}{what[1:]}."
-        else:  # help, or a mistake, of which argparse says what it is
+        else:  # help, or a mistake, which argparse names
             for name, (what, _) in COMMANDS.items():
                 subparsers.add_parser(name, help=what)
         args = parser.parse_args(words, argparse.Namespace(words=words))

@@ -12,7 +12,7 @@ def more(*headings: str) -> str:
 
 
 class LessonError(Exception):
-    """An error whose message says what was wrong, where, and what to do.
+    """An error whose message has the mistake, its place and the next step.
 
     ``symptom``, if there is one, is its heading on the page of :mod:`course_utils.symptoms`, which
     the error's note names. In a notebook an error is shown as its message and its note, with no
@@ -28,7 +28,7 @@ class LessonError(Exception):
             self.add_note(more(symptom))
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython prints instead of a traceback."""
+        """IPython prints this instead of a traceback."""
         return in_full(self).splitlines()
 
 

@@ -1,6 +1,6 @@
 """The last run of every test and notebook on a GPU in which nothing failed.
 
-No machine of continuous integration has a GPU, so ``make test-gpu`` writes down what it counted::
+No machine of continuous integration has a GPU, so ``make test-gpu`` writes down its counts::
 
     python -m course_utils.gpu_run COMMIT TESTS.xml NOTEBOOKS.xml
 
@@ -64,12 +64,12 @@ def write(commit: str, tests: Path, notebooks: Path) -> None:
 
 
 def last() -> dict[str, Any] | None:
-    """The record; None where there is none."""
+    """The record, None where there is none."""
     return read_json(FILE) if FILE.is_file() else None
 
 
 def summary(record: dict[str, Any]) -> str:
-    """A line on ``record``: what passed, where and when, and how many commits ago."""
+    """A line on ``record``: its counts, GPU and date, and how many commits ago."""
     passed = f"{record['tests']['passed']:,} tests and {record['notebooks']['passed']:,} cells"
     ago = _commits_since(record["commit"])
     when = f"{record['date']}, commit {record['commit'][:8]}"
@@ -85,12 +85,12 @@ def _commits_since(commit: str) -> int | None:
 
 
 def _changed(commit: str) -> list[str]:
-    """The files of tests that are not as in ``commit``; none where git doesn't know it."""
+    """The files of tests that are not as in ``commit``, none where git doesn't know it."""
     return _git("diff", "--name-only", commit, "--", *TESTED).splitlines()
 
 
 def _git(*command: str) -> str:
-    """What git answers; nothing where it is missing or fails."""
+    """The output of git, "" where it is missing or fails."""
     try:
         asked = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True)
     except OSError:
@@ -99,7 +99,7 @@ def _git(*command: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the record, or say why not; the exit status."""
+    """Write the record, or say why not. Returns the exit status."""
     commit, tests, notebooks = arguments
     try:
         write(commit, Path(tests), Path(notebooks))

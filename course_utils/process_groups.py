@@ -1,7 +1,7 @@
-"""Runs a program in a process group of its own, within limits, and ends all that it started.
+"""Runs a program in its own process group, within limits, and ends all that it started.
 
-The process leads its own session, so that whatever it started ends with it; what has left the
-session is known by a mark in its environment, and ends too.
+The process leads its own session, so that whatever it started ends with it. A process that has left
+the session is known by a mark in its environment, and ends too.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ MOST_OUTPUT = 2**26  # bytes the process may write into any one file
 MARK = "COURSE_JOB"  # a variable of the environment that all processes of a job have
 MOST_ROUNDS = 1000  # of looking for processes that are to end
 MOST_READ = 100_000  # bytes of its output that are kept
-MOST_FILES = 10_000  # that may lie in its folder, where its disk space is limited
+MOST_FILES = 10_000  # that its folder may have, where its disk space is limited
 CORES = 2  # that a limited group may use: a fork bomb fills each core's queue in milliseconds
-FIRST_NAP, LONGEST_NAP = 0.002, 0.05  # seconds between two looks at what it has taken
+FIRST_NAP, LONGEST_NAP = 0.002, 0.05  # seconds between two looks at its use
 TIME, MEMORY, PROCESSES, DISK = "time", "memory", "processes", "disk"
 
 
 @dataclass(frozen=True)
 class GroupLimits:
-    """What a group may take, all its processes together; memory and disk in bytes.
+    """The limits of a group, all its processes together. Memory and disk are in bytes.
 
     They are looked at every few hundredths of a second, from ``/proc``: where there is none, memory
     and processes are not limited here. The group runs on CORES of the machine's cores, so that it
@@ -46,7 +46,7 @@ class GroupLimits:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended; a negative status is the signal that ended it.
+    """How a process ended. A negative status is the signal that ended it.
 
     ``exceeded`` is the limit that it was ended for: TIME, MEMORY, PROCESSES, DISK, or nothing.
     """
@@ -72,7 +72,7 @@ def run_group(
     apart: bool = False,
     limits: GroupLimits | None = None,
 ) -> Ended:
-    """Run ``command`` in a process group of its own, and end the group after ``seconds``.
+    """Run ``command`` in its own process group, and end the group after ``seconds``.
 
     ``given`` is its standard input. Its errors are part of the output unless ``apart``.
     """
@@ -131,7 +131,7 @@ def _wait(
 
 
 def _exceeded(session: int, folder: Path, limits: GroupLimits) -> str:
-    """The limit that the processes of ``session`` exceed now; nothing without one."""
+    """The limit that the processes of ``session`` exceed now, "" if none."""
     pages = list(islice(_resident_pages(session), limits.processes + 1))
     if len(pages) > limits.processes:
         return PROCESSES
@@ -149,9 +149,9 @@ def _resident_pages(session: int) -> Iterator[int]:
 
 
 def _of_all_processes(name: str) -> Iterator[tuple[int, bytes]]:
-    """The number of each process, and what its file ``name`` in ``/proc`` holds, where one may read
-    it. The newest come first: thousands that one program makes are known by the first of them.
-    No pathlib: there are hundreds of them, every few hundredths of a second."""
+    """The number of each process, and the contents of its file ``name`` in ``/proc``, if readable.
+    The newest come first: thousands that one program makes are known by the first of them. No
+    pathlib: there are hundreds of them, every few hundredths of a second."""
     numbers = filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ())
     for number in sorted(numbers, key=int, reverse=True):
         with suppress(OSError), open(f"/proc/{number}/{name}", "rb", buffering=0) as file:
@@ -159,7 +159,7 @@ def _of_all_processes(name: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _size_of(folder: Path) -> float:
-    """The bytes of all files below ``folder``; more than any limit where they are too many."""
+    """The bytes of all files below ``folder``: above any limit if there are too many files."""
     size, files, waiting = 0, 0, [os.fspath(folder)]
     while waiting:
         with suppress(OSError), os.scandir(waiting.pop()) as entries:

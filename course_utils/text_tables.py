@@ -26,7 +26,7 @@ class Column:
         return format(value, self.spec) if self.spec else str(value)
 
     def aligned(self, text: str) -> str:
-        """``text`` at its place in the column; the heading has room, too."""
+        """``text`` at its place in the column, which also has room for the heading."""
         width = max(self.width, len(self.heading))
         return text.ljust(width) if self.left else text.rjust(width)
 
@@ -57,7 +57,7 @@ class Columns:
 
 
 class Table:
-    """Rows under headings; its text has columns as wide as what is in them.
+    """Rows under headings. Its text has columns as wide as their contents.
 
     The first column is aligned at the left, and so are those whose heading is in ``left``. Floats
     are written with two decimals, thousands are separated.
@@ -99,7 +99,7 @@ class Table:
 
 def pairs(rows: Sequence[tuple[str, str]], *, name_width: int = 0, right: bool = False) -> str:
     """(name, value) rows without headings: names in a column of at least ``name_width``
-    characters, values behind them at the left, or at the ``right`` of a column of their own."""
+    characters, values after them at the left, or at the ``right`` of their own column."""
     names = max([name_width, *(len(name) for name, _ in rows)])
     values = max((len(value) for _, value in rows), default=0)
     columns = Columns(Column(width=names, left=True), Column(width=values, left=not right), gap=1)

@@ -1,1 +1,1 @@
-"""``load`` and what it returns: kernels whose every launch is checked."""
+"""``load``, and the kernels that it returns, whose every launch is checked."""

@@ -1,4 +1,4 @@
-"""Turns the arguments of a launch into what a parameter of that C type takes, or says why not."""
+"""Converts the arguments of a launch to their parameters' C types, or says why it can't."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def converted(
 ) -> Any:
     """``value`` for ``parameter``: an array for a pointer, a NumPy scalar of the C type's size.
 
-    ``space`` is the namespace of the kernel's device (CuPy or ``emulated_cupy``); ``size``: bytes
-    of the parameter, None where they aren't known. ``where`` begins the message of the LaunchError
-    raised where the value cannot be meant.
+    ``space`` is the namespace of the kernel's device (CuPy or ``emulated_cupy``). ``size`` is in
+    bytes of the parameter, None where they aren't known. ``where`` begins the message of the
+    LaunchError raised where the value cannot be meant.
     """
     if parameter.pointer:
         return _pointer(value, parameter, where, space)
@@ -47,10 +47,10 @@ def carry_over(args: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     """``args`` for the emulator, and each array of a GPU among them beside its copy there.
 
     Arrays of a GPU, and tensor maps, pointers, textures and surfaces of them, become the
-    emulator's; the rest stays as it is. Views of one array are views of one copy, where they
+    emulator's, and the rest stays as it is. Views of one array are views of one copy, where they
     overlap and are aligned as they are here.
     """
-    copies: dict[int, tuple[Any, Any]] = {}  # by address; a CUDA array has none, by its identity
+    copies: dict[int, tuple[Any, Any]] = {}  # by address, a CUDA array by its identity
 
     def cuda_array(value: Any) -> Any:
         if value is not None and id(value) not in copies:
@@ -84,7 +84,7 @@ def carry_over(args: Any) -> tuple[Any, list[tuple[Any, Any]]]:
 
 
 def bring_back(copies: Iterable[tuple[Any, Any]]) -> None:
-    """Write what the emulator left in the copies that :func:`carry_over` made to their arrays."""
+    """Write the contents of the copies that :func:`carry_over` made back to their arrays."""
     for array, copy in copies:
         array.set(copy.get(order="A"))
 
@@ -123,7 +123,7 @@ def _scalar(value: Any, parameter: Parameter, dtype: np.dtype, where: str) -> An
             f"Write int(...) around it, or // where you divide."
         )
     low, high = (0, 1) if kind == "b" else _range(dtype)
-    whole = int(value)  # type: ignore[arg-type]  # a Real that is no float has __int__
+    whole = int(value)  # type: ignore[arg-type]  # a Real that isn't a float has __int__
     if not low <= whole <= high:
         raise LaunchError(
             f"{where}: {value} does not fit the type {parameter.c_type}, "
@@ -204,8 +204,8 @@ def _not_an_array(value: Any, parameter: Parameter, where: str) -> str:
 
 
 def _without_gradient(value: Any) -> Any:
-    """``value``; of a torch tensor whose gradient is asked for, which gives no address, the same
-    memory as a plain tensor."""
+    """``value``, or the same memory as a plain tensor: a torch tensor that asks for its gradient
+    gives no address."""
     return value.detach() if _is_torch(value) and value.requires_grad else value
 
 

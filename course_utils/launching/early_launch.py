@@ -17,7 +17,7 @@ def launch_early(
 
     ``grid`` and ``block`` are (x, y, z), ``values`` device arrays and NumPy scalars of the exact
     types, ``shared`` bytes of dynamic shared memory. The kernel waits for the one before it with
-    ``griddepcontrol.wait``. Needs a GPU of sm_90 or newer; raises RuntimeError where the driver
+    ``griddepcontrol.wait``. Needs a GPU of sm_90 or newer. Raises RuntimeError where the driver
     refuses. Source: CUDA C++ Programming Guide, "Programmatic Dependent Launch".
     """
     from cuda.bindings import driver

@@ -1,4 +1,4 @@
-"""Where a kernel's file lies."""
+"""The path of a kernel's file."""
 
 from __future__ import annotations
 

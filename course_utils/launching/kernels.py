@@ -34,7 +34,7 @@ Grid = tuple[int, int, int]  # blocks of a grid, or threads of a block, along x,
 
 
 class LaunchFault(KernelFault, LessonError):
-    """A kernel did something wrong on the emulator; ``finding`` says what, where and who."""
+    """A kernel's fault on the emulator: ``finding`` has its line, thread and block."""
 
     def __init__(self, finding: Finding, earlier: list[Finding] | None = None):
         super().__init__(finding, earlier)
@@ -43,8 +43,8 @@ class LaunchFault(KernelFault, LessonError):
 
 
 class KernelModule(Protocol):
-    """What a :class:`Kernel` asks of where it comes from: a module of ``load``, a PTX file, or the
-    code of a raw kernel. ``filename`` is what errors and reports call ``source``."""
+    """The origin of a :class:`Kernel`: a module of ``load``, a PTX file, or the code of a raw
+    kernel. ``filename`` is the name of ``source`` in errors and reports."""
 
     source: str
     filename: str
@@ -53,7 +53,7 @@ class KernelModule(Protocol):
     def __getitem__(self, name: str) -> Kernel: ...
 
     def compiled(self, arch: str, *options: str) -> Compiled:
-        """The source as NVRTC compiles it for ``arch``; it is not loaded."""
+        """The source as NVRTC compiles it for ``arch``, without loading it."""
 
     @property
     def emulated(self) -> KernelModule:
@@ -63,11 +63,11 @@ class KernelModule(Protocol):
 class Kernel:
     """One kernel: ``kernel(grid, block, args, shared_mem=bytes)``.
 
-    ``grid`` and ``block`` are ints or tuples (x, y, z); ``args`` a tuple of cp arrays and numbers,
-    which are converted to the parameters' C types. A call that cannot be right raises
+    ``grid`` and ``block`` are ints or tuples (x, y, z). ``args`` is a tuple of cp arrays and
+    numbers, which are converted to the parameters' C types. A call that cannot be right raises
     :class:`~course_utils.devices.limits.LaunchError` and launches nothing. On a GPU the call waits
     until the kernel has ended, so that a fault appears in the cell that caused it. A kernel on the
-    emulator also takes arrays of a GPU: it works on copies, and they get what it wrote.
+    emulator also takes arrays of a GPU: it works on copies, and brings them back.
 
     ``signature`` is None where the kernel's definition could not be found in the source: its
     arguments are then passed as CuPy does, unchecked.
@@ -98,12 +98,12 @@ class Kernel:
 
     @property
     def filename(self) -> str:
-        """What the source is called in errors and reports."""
+        """The name of the source in errors and reports."""
         return self.module.filename
 
     @property
     def last_launch(self) -> LaunchResult | None:
-        """What the emulator saw of the last launch; None before it, and on a GPU."""
+        """The last launch as the emulator saw it. None before it, and on a GPU."""
         return self.raw.last_launch if self.device == EMULATOR else None
 
     @property
@@ -113,7 +113,7 @@ class Kernel:
 
     @property
     def attributes(self) -> dict[str, int]:
-        """What is known of the compiled kernel; registers and local memory on a GPU only."""
+        """Facts about the compiled kernel, its registers and local memory on a GPU only."""
         return dict(self.raw.attributes)
 
     @cached_property
@@ -186,7 +186,8 @@ class Kernel:
             self.emulated.stands_in = True
 
     def check(self, grid: Grid, block: Grid, args: Any, shared_mem: int = 0) -> tuple[Any, ...]:
-        """The arguments as the device takes them; LaunchError where the launch cannot be right."""
+        """The arguments as the device takes them. Raises LaunchError if the launch cannot be
+        right."""
         if not isinstance(args, (tuple, list)):
             raise LaunchError(
                 f"{self.name}: the arguments are one tuple, such as (a, b, n); "

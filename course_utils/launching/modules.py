@@ -59,11 +59,11 @@ def load(
 ) -> Module:
     """Compile a kernel file, or ``source``, for this machine's device.
 
-    ``path`` is relative to ``kernels/``, such as ``"04_first_kernels/threads/vec_add.cu"``; a
+    ``path`` is relative to ``kernels/``, such as ``"04_first_kernels/threads/vec_add.cu"``. A
     ``source`` given as text is called ``filename`` in errors. ``defines`` become ``-D`` macros.
     ``names`` are name expressions of template instances (``"scale<float, 4>"``). ``arch`` asks for
     a target that CuPy cannot name (``"sm_90a"``, ``"sm_100a"``). ``options`` go to NVRTC as they
-    are; nvcc's ``--extended-lambda`` and ``--expt-relaxed-constexpr`` are understood as well.
+    are, and nvcc's ``--extended-lambda`` and ``--expt-relaxed-constexpr`` are understood as well.
     ``cooperative`` launches its kernels cooperatively, which a barrier of the whole grid needs.
     ``device`` is ``"emulator"`` or ``"cuda"`` for another one than the machine's own. Where none is
     named, and the GPU is too old for the kernel, it runs on the emulator, and a line says so.
@@ -126,7 +126,7 @@ def _on_gpu_if_it_can(source: str, recipe: dict[str, Any]) -> Module:
 def _check_recipe(
     path: Any, source: Any, defines: Any, names: Any, options: Any, device: Any
 ) -> None:
-    """Raise LessonError for what ``load`` cannot take, with an example of what it can."""
+    """Raise LessonError for an argument that ``load`` cannot take, with an example of one."""
     sequence = "a list of texts, such as"
     for name, value, kind, example in (
         ("path", path, (str, os.PathLike), 'a path, such as "04_first_kernels/threads/vec_add.cu"'),
@@ -147,7 +147,7 @@ def _check_recipe(
 
 
 class Module:
-    """Compiled CUDA C++: its kernels are attributes; with one kernel, call the module itself."""
+    """Compiled CUDA C++. Its kernels are attributes. With one kernel, call the module itself."""
 
     def __init__(
         self,
@@ -241,7 +241,7 @@ class Module:
 
     @property
     def warnings(self) -> str:
-        """What the compiler had to say of a source that it accepted; nothing on a GPU."""
+        """The compiler's warnings of a source that it accepted, "" on a GPU."""
         return getattr(self._raw, "log", "")
 
     def declare(self, signature: Signature) -> None:
@@ -264,7 +264,7 @@ class Module:
         return next(iter(self._kernels.values()))
 
     def __call__(self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0) -> None:
-        """Launch the module's one kernel; see :class:`Kernel`."""
+        """Launch the module's one kernel, as :class:`Kernel` says."""
         self.kernel(grid, block, args, shared_mem=shared_mem)
 
     def variable(self, name: str, shape: Any, dtype: Any) -> Any:
@@ -273,7 +273,7 @@ class Module:
 
     def compiled(self, arch: str, *options: str) -> Compiled:
         """The module as NVRTC compiles it for another ``arch``, such as the cubin of "sm_90a",
-        with further ``options``; it is not loaded."""
+        with further ``options``, without loading it."""
         own, names = self._flags
         asked = (*COMMON_OPTIONS, *own, *options)  # as for the emulator: compiled once for both
         return compile_source(self._code, filename=CODE_NAME, arch=arch, options=asked, names=names)
@@ -292,7 +292,7 @@ class Module:
 
     @cached_property
     def emulated(self) -> Module:
-        """The same module on the emulator, whatever the machine; itself where it is there."""
+        """The same module on the emulator, whatever the machine. It may be this one."""
         if self.device == EMULATOR:
             return self
         return Module(self.source, device=EMULATOR, **self._recipe)
@@ -305,8 +305,8 @@ class Module:
 
 
 def _beyond_cupy(source: str) -> bool:
-    """Whether ``source`` includes what CuPy does not find, or not whole: mma.h, which CUTLASS
-    includes too, is there, but not always the crt/mma.h that it includes."""
+    """Whether ``source`` includes headers that CuPy does not find, or not whole: mma.h, which
+    CUTLASS includes, is there, but not always the crt/mma.h that it includes."""
     return any(header in source for header in ("<mma.h>", "<cutlass/", "<curand_kernel.h>"))
 
 
@@ -333,16 +333,16 @@ def _compile_kernels(
     device: str,
     cooperative: bool,
 ) -> tuple[Any, list[str], tuple[str, ...]]:
-    """(module, names of its kernels, name expressions): what is read in the source, ``plain``, put
-    right by what the compiler makes of it.
+    """(module, names of its kernels, name expressions): those read in the source, ``plain``,
+    corrected by the compiler's.
 
-    A kernel that is not extern "C" has a mangled name. What is an entry of the PTX is a kernel,
+    A kernel that is not extern "C" has a mangled name. Every entry of the PTX is a kernel,
     whatever the text looks like: under ``#if``, in a namespace, made by a macro, one of several of
-    the same name. On a GPU the compiler is asked only where the text does not tell.
+    the same name. On a GPU the compiler is asked only where the text leaves it open.
     """
     expressions = names if 'extern "C"' in code else (*plain, *names)
     if device != EMULATOR and _text_tells(code, plain, names):
-        with suppress(CompileError):  # of the source, as the next one is, or of what was read
+        with suppress(CompileError):  # of the source, as the next one is, or of the names read
             raw = _compile(code, options, expressions, arch, device, cooperative)
             return raw, list(dict.fromkeys((*plain, *names))), expressions
     target = (arch or "compute_90a").replace("sm_", "compute_")

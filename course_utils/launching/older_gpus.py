@@ -12,12 +12,12 @@ from ..errors import LessonError
 from .cubins import CUBIN_TARGETS
 
 LATER = ("sm_80", "sm_86", "sm_89", "sm_90", *CUBIN_TARGETS)  # the oldest that does is named
-CUTE_FAILS = (b"CUTE_ARCH_", b"instructions has not been enabled")  # in what it then prints
+CUTE_FAILS = (b"CUTE_ARCH_", b"instructions has not been enabled")  # in its output then
 PATIENCE = 40.0  # seconds that a launch may take there: a GPU's sizes would take hours
 
 
 class Compilable(Protocol):
-    """What is asked of a module here."""
+    """The part of a module that is needed here."""
 
     def compiled(self, arch: str, *options: str) -> Compiled:
         """The module compiled for ``arch``, not loaded. Raises CompileError."""
@@ -30,7 +30,7 @@ def is_beyond(arch: str | None) -> bool:
 
 def compiles(module: Compilable, arch: str) -> bool:
     """Whether ``module`` compiles for GPUs of ``arch``, its inline assembly included, and CuTe's:
-    what an older GPU lacks is there no error of the compiler but an assertion that fails."""
+    there the compiler accepts an instruction that an older GPU lacks, and an assertion fails."""
     try:
         cubin = module.compiled(arch).cubin
     except CompileError:
@@ -55,7 +55,7 @@ def announcement(name: str, what: str) -> str:
 
 
 class GpuTooOld(LessonError):
-    """The emulator stands in for the GPU, and cannot do what is asked of it: ``what``."""
+    """The emulator replaces the GPU, and cannot do this: ``what``."""
 
     def __init__(self, what: str):
         super().__init__(
@@ -65,7 +65,7 @@ class GpuTooOld(LessonError):
 
 
 def too_long(name: str, seconds: float) -> GpuTooOld:
-    """What a launch ends with that would take the emulator ``seconds`` or more."""
+    """The error of a launch that would take the emulator ``seconds`` or more."""
     return GpuTooOld(
         f"{name} runs on the emulator, because this GPU cannot run it, and there this launch "
         f"would take {spoken_time(seconds)} or more."

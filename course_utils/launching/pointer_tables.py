@@ -9,7 +9,7 @@ import numpy as np
 
 
 class PointerTable:
-    """The addresses of ``arrays``, in an array of the device that they lie on; keeps them alive.
+    """The addresses of ``arrays``, in an array on their device. Keeps them alive.
 
     ``arrays``: several of them, or one, whose rows are meant.
     """
@@ -19,7 +19,7 @@ class PointerTable:
         self._table: Any = None
 
     def on(self, space: Any) -> Any:
-        """The table as an array of uint64; ``space``: CuPy, or the emulator's namespace."""
+        """The table as an array of uint64. ``space`` is CuPy, or the emulator's namespace."""
         if self._table is None:
             addresses = [array.data.ptr for array in self.arrays]
             self._table = space.asarray(np.array(addresses, np.uint64))
@@ -27,6 +27,6 @@ class PointerTable:
 
 
 def pointers(arrays: Sequence[Any]) -> PointerTable:
-    """What a kernel takes for a parameter such as ``float *const *rows``: the addresses of cp
+    """The argument for a parameter such as ``float *const *rows``: the addresses of cp
     arrays, or of the rows of one, whose elements have that type."""
     return PointerTable(arrays)

@@ -21,11 +21,11 @@ from .kernels import Kernel
 
 
 def load_ptx(path: str | os.PathLike[str], *, device: str | None = None) -> Kernel:
-    """The one kernel of a PTX file; ``path`` is relative to the course's folder.
+    """The one kernel of a PTX file. ``path`` is relative to the course's folder.
 
     It is launched, profiled and sanitized as kernels of ``load`` are, but nothing is known of its
-    parameters' types: pass numbers as NumPy scalars, such as ``np.int32(n)``. The lines of reports
-    are those of the file that the PTX names as its source, where the course has that file.
+    parameters' types: pass numbers as NumPy scalars, such as ``np.int32(n)``. Reports give
+    lines of the file that the PTX names as its source, where the course has that file.
 
     PTX is written for a target. A GPU that does not suit it leaves the work to the emulator: then
     the arrays are copied there and back. ``device`` is "emulator" or "cuda" to insist on one.
@@ -45,7 +45,7 @@ def load_ptx(path: str | os.PathLike[str], *, device: str | None = None) -> Kern
 class PtxModule:
     """A PTX file as far as a :class:`~course_utils.launching.kernels.Kernel` asks for it.
 
-    ``source`` and ``filename`` are those of the program that the PTX was made from.
+    ``source`` and ``filename`` belong to the program that the PTX was made from.
     """
 
     def __init__(self, file: Path, device: str | None = None):

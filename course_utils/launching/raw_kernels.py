@@ -12,15 +12,15 @@ from ..errors import LessonError
 from .kernels import Kernel
 from .modules import DEBUG
 
-KEPT_MODULES = 64  # of CuPy's that were compiled for the emulator, too
+KEPT_MODULES = 64  # of CuPy's that were also compiled for the emulator
 
 
 def kernel_of_raw(kernel: Any) -> Kernel:
-    """A raw kernel on the emulator; its arguments are passed as CuPy does, unchecked.
+    """A raw kernel on the emulator. Its arguments are passed as CuPy does, unchecked.
 
     One of the emulator's is launched itself. One of CuPy's knows its code and options: the emulator
     compiles them once more. Raises LessonError where it has no code, being from a PTX or cubin
-    file, and for what is no kernel.
+    file, and for anything that isn't a kernel.
     """
     if not all(hasattr(kernel, name) for name in ("code", "name", "options")):
         raise LessonError(_no_kernel(kernel))
@@ -40,7 +40,7 @@ def kernel_of_raw(kernel: Any) -> Kernel:
 
 
 class RawSource:
-    """What stands in for the module of a raw kernel, as far as a
+    """The module of a raw kernel, as far as a
     :class:`~course_utils.launching.kernels.Kernel` asks for it."""
 
     device = EMULATOR
@@ -58,7 +58,7 @@ class RawSource:
         return self._kernel
 
     def compiled(self, arch: str, *options: str) -> Compiled:
-        """The source as NVRTC compiles it for ``arch``; it is not loaded."""
+        """The source as NVRTC compiles it for ``arch``, without loading it."""
         return self._kernel.compiled(arch, *options)
 
     @property
@@ -82,7 +82,7 @@ class RawSource:
 
 
 def _name_expressions(kernel: Any) -> tuple[str, ...]:
-    """Those of CuPy's kernel, which tells of them only in what it gives to pickle."""
+    """The name expressions of CuPy's kernel, which only the state for pickle has."""
     return tuple(kernel.__getstate__().get("name_expressions") or ())
 
 

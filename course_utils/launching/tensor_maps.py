@@ -25,7 +25,7 @@ DRIVER_KINDS = {
     "f64": "FLOAT64",
     "bf16": "BFLOAT16",
 }
-_DTYPES = {  # those of each kind
+_DTYPES = {  # of each kind
     "u8": ("uint8", "int8", "bool", "float8_e4m3fn", "float8_e5m2"),
     "u16": ("uint16", "int16"),
     "u32": ("uint32",),
@@ -45,8 +45,8 @@ class TensorMapError(LessonError):
 
 
 class TensorMap(np.ndarray):
-    """The 128 bytes of a tensor map. It keeps the ``array`` that it describes; one for a GPU has
-    the ``settings`` of :func:`tensor_map` too, so that the emulator can have one of a copy."""
+    """The 128 bytes of a tensor map. It keeps the ``array`` that it describes. One for a GPU also
+    has the ``settings`` of :func:`tensor_map`, so that the emulator can have one of a copy."""
 
     array: Any = None
     settings: dict[str, Any] | None = None
@@ -66,15 +66,15 @@ def tensor_map(
     fill: str = "zero",
     tf32: bool = False,
 ) -> TensorMap:
-    """Describe ``array`` and the ``box`` that one copy moves; pass the result to the kernel.
+    """Describe ``array`` and the ``box`` that one copy moves, for a parameter of the kernel.
 
     ``array``: a cp array of 1 to 5 dimensions, its last axis contiguous. ``box``: elements along
-    each axis, in the order of ``array.shape``; a kernel names coordinates the other way round, the
+    each axis, in the order of ``array.shape``. A kernel names coordinates the other way round, the
     last axis first, and that one a multiple of 16 bytes. ``swizzle``: span in bytes of the pattern
     in shared memory, 32, 64 or 128. ``interleave``: 16 or 32 bytes (on a GPU only).
-    ``element_strides``: copy every n-th element along each axis; TMA ignores that of the last.
-    ``fill``: what elements outside the array become, "zero" or "nan". ``tf32``: round the float32
-    elements of a load to TF32, to nearest even.
+    ``element_strides``: copy every n-th element along each axis, but for the last: TMA
+    ignores it. ``fill``: the value of elements outside the array, "zero" or "nan". ``tf32``: round
+    the float32 elements of a load to TF32, to nearest even.
 
     Returns 128 bytes as an array of shape (1,) and dtype ``V128`` on a 64-byte boundary, for a
     parameter ``const __grid_constant__ CUtensorMap``. It keeps ``array`` alive.

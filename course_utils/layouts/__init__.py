@@ -1,6 +1,6 @@
 """Layouts as CuTe has them: functions from coordinates to offsets, and their algebra, in Python.
 
-A notebook computes and draws with these what a kernel does with CuTe's headers; on random layouts
+With these a notebook computes and draws the layouts of CuTe's headers. On random layouts
 both give the same, number for number (``tests/layouts``).
 """
 

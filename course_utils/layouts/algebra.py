@@ -1,9 +1,9 @@
 """CuTe's algebra of layouts: coalesce, composition, complement, divide, product, inverses.
 
-Each function gives what the function of the same name in CuTe 4.2 (``filtered``: ``filter``) gives
-for a layout whose numbers the compiler knows. A composition is refused also where CuTe's is another
-function than the one after the other: ``(3,8):(8,1)`` after ``4:2``. ``tests/layouts`` compares
-results on random layouts; what is refused, it does not compare.
+Each function has the result of CuTe 4.2's function of the same name (``filtered``: ``filter``) for
+a layout whose numbers the compiler knows. A composition is refused even if CuTe has one, where that
+is not one function after the other: ``(3,8):(8,1)`` after ``4:2``. ``tests/layouts`` compares
+results on random layouts, but not refusals.
 
 A tiler is a :class:`Layout`, a number, or a tuple of tilers, one a mode.
 """
@@ -25,7 +25,8 @@ MOST_COMPARED = 1 << 14  # coordinates
 
 
 class LayoutError(ValueError):
-    """A layout operation that has no layout as its result; its text says what does not divide."""
+    """A layout operation without a layout as its result. Its text names the numbers that don't
+    divide."""
 
 
 def coalesce(layout: Layout, *, by_mode: bool = False) -> Layout:
@@ -40,7 +41,7 @@ def coalesce(layout: Layout, *, by_mode: bool = False) -> Layout:
 
 
 def filtered(layout: Layout) -> Layout:
-    """``layout`` without what repeats offsets: modes of stride 0 become 1, then all coalesce."""
+    """``layout`` without repeated offsets: modes of stride 0 become 1, then all coalesce."""
     return unnested(merged([(1 if step == 0 else n, step) for n, step in flat_pairs(layout)]))
 
 
@@ -49,10 +50,9 @@ def composition(a: Layout, b: Tiler) -> Layout:
 
     It has the shape of ``b``, or a finer one where a mode of ``b`` crosses modes of ``a``:
     ``(6,2):(8,2)`` after ``(4,3):(3,1)`` is ``((2,2),3):((24,2),8)``. Offsets of ``b`` beyond the
-    size of ``a`` go on along its last mode. A tuple of tilers is composed mode by mode, a number n
-    stands for ``Layout(n)``.
-    Raises LayoutError where the result is no layout, because ``b``'s shape or stride and ``a``'s
-    shape do not divide.
+    size of ``a`` go on along its last mode. A tuple of tilers is composed mode by mode, and a
+    number n means ``Layout(n)``. Raises LayoutError where the result isn't a layout, because
+    ``b``'s shape or stride and ``a``'s shape do not divide.
     """
     if b is None:
         return a
@@ -70,12 +70,13 @@ def composition(a: Layout, b: Tiler) -> Layout:
 
 
 def complement(layout: Layout, cotarget: IntTuple | None = None) -> Layout:
-    """The layout of what ``layout`` leaves out of 0 … ``cotarget`` - 1 (its cosize, if None).
+    """The layout of the offsets that ``layout`` leaves out of 0 … ``cotarget`` - 1 (None: its
+    cosize).
 
     Where each stride of ``layout`` is a multiple of all that the smaller ones walk over, both
-    together reach each offset below ``cotarget`` once; elsewhere some stay out, as in CuTe:
+    together reach each offset below ``cotarget`` once. Elsewhere some stay out, as in CuTe:
     ``(2,2):(1,3)`` has the complement ``2:6`` in 12. Raises LayoutError where a stride is smaller
-    than what comes before it, so that offsets may repeat. Modes of stride 0 do not count.
+    than the extent before it, so that offsets may repeat. Modes of stride 0 do not count.
     """
     kept = filtered(layout)
     target = kept.cosize if cotarget is None else cotarget
@@ -107,8 +108,8 @@ def logical_divide(layout: Layout, tiler: Tiler) -> Layout:
 
 
 def zipped_divide(layout: Layout, tiler: Tiler) -> Layout:
-    """:func:`logical_divide` with what walks within a tile gathered in mode 0, from tile to tile
-    in mode 1."""
+    """:func:`logical_divide` with the steps within a tile gathered in mode 0, and from tile to
+    tile in mode 1."""
     return unzipped(logical_divide(layout, tiler), tiler)
 
 
@@ -159,7 +160,7 @@ def right_inverse(layout: Layout) -> Layout:
 
 def left_inverse(layout: Layout) -> Layout:
     """The layout that finds a coordinate's number again: ``result(layout(i)) == i`` for each i,
-    if ``layout`` repeats no offset; otherwise there is no such layout, and this is what CuTe gives.
+    if ``layout`` repeats no offset. Otherwise there is no such layout, and this is CuTe's result.
 
     Raises LayoutError where ``layout``'s strides do not divide.
     """
@@ -200,7 +201,7 @@ def merged(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def unnested(pairs: list[tuple[int, int]]) -> Layout:
-    """A layout of the modes ``pairs``; of one mode without parentheses, of none ``1:0``."""
+    """A layout of the modes ``pairs``, one without parentheses. Without modes it's ``1:0``."""
     if not pairs:
         return ONE
     if len(pairs) == 1:
@@ -237,15 +238,15 @@ def composed(a: list[tuple[int, int]], shape: IntTuple, stride: IntTuple) -> Lay
 
 
 def not_divided(a: list[tuple[int, int]], shape: int, stride: int, why: str) -> LayoutError:
-    """The error for a composition of ``a`` with shape:stride that is no layout, and ``why``."""
+    """The error for a composition of ``a`` with shape:stride that isn't a layout, and ``why``."""
     return LayoutError(
         f"{unnested(a)} after {shape}:{stride} is no layout: {why}, so its steps are not all alike"
     )
 
 
 def tuple_ceil_div(value: IntTuple, by: int) -> IntTuple:
-    """``value`` divided by ``by``, rounded up; of a tuple, its numbers from left to right use up
-    the divisor."""
+    """``value`` divided by ``by``, rounded up. The numbers of a tuple use up the divisor from left
+    to right."""
     if isinstance(value, int):
         return ceil_div(value, by)
     found = []
@@ -256,7 +257,7 @@ def tuple_ceil_div(value: IntTuple, by: int) -> IntTuple:
 
 
 def with_prefix(layout: Layout) -> list[tuple[int, int, int]]:
-    """(stride, number of coordinates before it, extent) of each mode of a flat layout."""
+    """Stride, number of coordinates before it and extent of each mode of a flat layout."""
     pairs = flat_pairs(layout)
     return [(step, prod(n for n, _ in pairs[:i]), extent) for i, (extent, step) in enumerate(pairs)]
 
@@ -273,14 +274,14 @@ def mode_by_mode(
     tiler: tuple[Tiler, ...],
     what: str,
 ) -> Layout:
-    """``operation`` of each mode with its tiler; modes beyond the tilers stay."""
+    """``operation`` of each mode with its tiler. Modes beyond the tilers stay."""
     check_rank(layout, tiler, what)
     cut = [operation(mode, part) for mode, part in zip(layout, tiler, strict=False)]
     return together(*cut, *list(layout)[len(tiler) :])
 
 
 def unzipped(layout: Layout, tiler: Tiler) -> Layout:
-    """Pairs gathered: what ``tiler`` cut from each mode in mode 0, the rest in mode 1."""
+    """Pairs gathered: the parts that ``tiler`` cut from each mode in mode 0, the rest in mode 1."""
     if not isinstance(tiler, tuple):
         return layout
     pairs = [unzipped(mode, part) for mode, part in zip(layout, tiler, strict=False)]

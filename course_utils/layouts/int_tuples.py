@@ -8,7 +8,8 @@ IntTuple = int | tuple["IntTuple", ...]
 
 
 def whole(value: object, what: str, least: int) -> IntTuple:
-    """``value`` as an int or nested tuple of ints from ``least`` on; ValueError otherwise."""
+    """``value`` as an int or nested tuple of ints from ``least`` on. Raises ValueError
+    otherwise."""
     if isinstance(value, tuple | list):
         if not value:
             raise ValueError(f"a {what} of () names no number: write 1 for a single element")
@@ -32,7 +33,7 @@ def text(value: IntTuple) -> str:
 
 
 def modes(value: IntTuple) -> tuple[IntTuple, ...]:
-    """The top-level parts of ``value``; of a number, the number alone."""
+    """The top-level parts of ``value``. A number is its own only one."""
     return value if isinstance(value, tuple) else (value,)
 
 
@@ -49,7 +50,7 @@ def product(value: IntTuple) -> int:
 
 
 def depth(value: IntTuple) -> int:
-    """How deep the tuples of ``value`` are nested; 0 for a number."""
+    """How deep the tuples of ``value`` are nested, 0 for a number."""
     return 0 if isinstance(value, int) else 1 + max(map(depth, value))
 
 
@@ -61,7 +62,7 @@ def congruent(a: IntTuple, b: IntTuple) -> bool:
 
 
 def compact(shape: IntTuple, first: int = 1) -> IntTuple:
-    """Strides that number ``shape`` without gaps, the leftmost number of it fastest; 0 for an
+    """Strides that number ``shape`` without gaps, the leftmost number of it fastest, and 0 for an
     extent of 1, as CuTe has it."""
     if isinstance(shape, int):
         return first if shape > 1 else 0

@@ -17,13 +17,14 @@ from .int_tuples import IntTuple, flatten, product
 class Layout:
     """The function from a coordinate (i, j, ...) to ``i * stride[0] + j * stride[1] + ...``.
 
-    ``Layout((4, 8), (8, 1))`` is a row-major 4 × 8 matrix; without a stride the leftmost number of
+    ``Layout((4, 8), (8, 1))`` is a row-major 4 × 8 matrix. Without a stride the leftmost number of
     the shape is fastest, as CuTe has it. Shape and stride may be nested alike: the mode ``(2, 4)``
     with stride ``(1, 16)`` is one dimension of 8 that is walked in two ways. A text is read as CuTe
     prints it: ``Layout("(4,8):(8,1)")``.
 
-    Called with a coordinate it gives the offset. A coordinate may be one number, a number a mode,
-    or nested as the shape is; a number counts the mode's elements with its leftmost part fastest.
+    Called with a coordinate it gives the offset. A coordinate may be one number, a number per
+    mode, or nested as the shape is. A number counts the mode's elements with its leftmost part
+    fastest.
 
     Raises ValueError for a shape or stride that no layout has.
     """
@@ -80,7 +81,7 @@ class Layout:
         return 1 + sum((extent - 1) * step for extent, step in pairs)
 
     def __getitem__(self, mode: int) -> Layout:
-        """One mode as a layout of its own."""
+        """One mode, as a layout."""
         if not -self.rank <= mode < self.rank:
             raise IndexError(f"{self} has modes 0 to {self.rank - 1}, none {mode}")
         return Layout(int_tuples.modes(self.shape)[mode], int_tuples.modes(self.stride)[mode])
@@ -89,7 +90,7 @@ class Layout:
         return (self[mode] for mode in range(self.rank))
 
     def __call__(self, *coordinate: IntTuple) -> int:
-        """The offset of ``coordinate``; ValueError where it does not fit the shape.
+        """The offset of ``coordinate``. Raises ValueError where it does not fit the shape.
 
         A number beyond its mode, the last one where they are counted together, goes on with the
         same stride, as CuTe's does.
@@ -129,7 +130,7 @@ def together(*layouts: Layout) -> Layout:
 
 
 def offset(coordinate: IntTuple, shape: IntTuple, stride: IntTuple) -> int:
-    """What ``shape`` and ``stride`` make of ``coordinate``, which may be coarser than they are.
+    """The offset of ``coordinate``, which may be coarser than ``shape`` and ``stride``.
     Raises ValueError where it is nested deeper or has another number of modes."""
     if isinstance(shape, int) or isinstance(stride, int):
         if isinstance(coordinate, tuple):
@@ -165,7 +166,7 @@ def coordinate_of(index: int, shape: IntTuple) -> IntTuple:
 
 def parsed(written: str) -> tuple[IntTuple, IntTuple | None]:
     """Shape and stride of a text such as ``(4,(2,3)):(2,(1,8))``, or ``_4:_1`` as CuTe prints
-    numbers that the compiler knows; the stride is None where the text has none. Raises ValueError
+    numbers that the compiler knows. The stride is None where the text has none. Raises ValueError
     for any other text."""
     parts = written.replace("_", "").split(":")
     try:

@@ -14,10 +14,10 @@ from .layout import Layout
 class Swizzle:
     """``Swizzle<bits, base, shift>``: of an offset, the ``bits`` bits from ``base + shift`` on are
     XORed onto those from ``base`` on. The lowest ``base`` bits stay, so 2^base elements stay
-    together; the pattern repeats after 2^(bits + base + shift) elements.
+    together. The pattern repeats after 2^(bits + base + shift) elements.
 
-    Raises ValueError unless 0 ≤ bits ≤ shift and 0 ≤ base. CuTe has negative shifts, too, which
-    XOR the lower bits onto the upper ones; they are not taken here.
+    Raises ValueError unless 0 ≤ bits ≤ shift and 0 ≤ base. CuTe also has negative shifts,
+    which XOR the lower bits onto the upper ones. They are not taken here.
     """
 
     bits: int

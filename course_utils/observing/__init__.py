@@ -1,1 +1,1 @@
-"""What a launch did: its time on a GPU, its counts, its faults, its steps."""
+"""Reports on a launch: its time on a GPU, its counts, its faults, its steps."""

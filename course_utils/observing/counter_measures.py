@@ -1,4 +1,4 @@
-"""What a launch can be measured by, in our names and in Nsight Compute's."""
+"""The measures of a launch, in our names and in Nsight Compute's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..emulator import Counts
 
-# What a line, or a whole kernel, can be ranked by: see figures.source_heat.
+# The measures by which a line, or a whole kernel, is ranked: see figures.source_heat.
 MEASURES: dict[str, tuple[str, Callable[[Counts], int]]] = {
     "warp_instructions": ("warp instructions", lambda c: c.warp_instructions),
     "thread_instructions": ("thread instructions", lambda c: c.thread_instructions),
@@ -51,7 +51,7 @@ MEASURES: dict[str, tuple[str, Callable[[Counts], int]]] = {
     "barriers": ("barriers", lambda c: c.barriers),
 }
 
-# Our counters that Nsight Compute has, too: name -> (its metric, ours). PTX is not SASS: the
+# Our counters that Nsight Compute also has: name -> (its metric, ours). PTX is not SASS: the
 # compiler's last pass may merge, split or drop instructions, and then the two differ.
 _KINDS = {"load": "ld", "store": "st"}
 _LSU = "l1tex__t_{}_pipe_lsu_mem_{}_op_{}.sum"

@@ -10,12 +10,12 @@ NOTES = re.compile(r", (metadata|backend_config)=.*")
 
 
 def hlo_computations(text: str) -> dict[str, str]:
-    """The computations of a module, by name; the one that is run has the name ``"ENTRY"``.
+    """The computations of a module, by name. The one that is run has the name ``"ENTRY"``.
 
     Takes the text as JAX gives it before and after optimisation, for a CPU or a GPU, with ``%``
     before names or without, with the types of a computation in its first line or without. Left out
     are the notes at the ends of lines: metadata and a backend's settings. A text in which no
-    computation that is run is recognised is ``"ENTRY"`` as it stands.
+    computation that is run is recognised is ``"ENTRY"`` as a whole.
     """
     parts: dict[str, str] = {}
     name = ""

@@ -1,7 +1,8 @@
-"""``occupancy``: how many blocks and warps of a kernel fit on one SM, and what stands in the way.
+"""``occupancy``: how many blocks and warps of a kernel fit on one SM, and which resource sets the
+limit.
 
-No GPU is needed: NVRTC compiles the kernel for the GPU that is asked about, and its assembler says
-what registers and shared memory it takes. The rest is arithmetic on the limits of an SM.
+No GPU is needed: NVRTC compiles the kernel for the GPU that is asked about, and its assembler
+reports its registers and shared memory. The rest is arithmetic on the limits of an SM.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ NAME_WIDTH = 31  # of the names in an occupancy's text
 
 @dataclass(frozen=True)
 class Resources:
-    """What a compiled kernel takes: ``registers`` and ``local_bytes`` of each thread,
+    """The resources of a compiled kernel: ``registers`` and ``local_bytes`` of each thread,
     ``static_shared`` bytes and named ``barriers`` of each block. ``spill_stores`` and
     ``spill_loads`` are bytes that the assembler moves to and from local memory because registers
-    ran out; local arrays of the source are in ``local_bytes`` alone."""
+    ran out. Local arrays of the source are in ``local_bytes`` alone."""
 
     registers: int
     static_shared: int = 0
@@ -50,7 +51,7 @@ class Resources:
 class Occupancy:
     """How a kernel fits on one SM of ``arch`` in blocks of ``threads``.
 
-    ``limits`` says how many blocks each resource has room for; ``limiter`` names the scarcest.
+    ``limits`` says how many blocks each resource has room for, and ``limiter`` names the scarcest.
     """
 
     kernel: str
@@ -101,7 +102,7 @@ class Occupancy:
 
     @property
     def blocks_per_sm(self) -> int:
-        """Blocks that run on an SM together; 0 when the kernel cannot be launched so."""
+        """Blocks that run on an SM together, 0 when the kernel cannot be launched so."""
         return min(self.limits.values()) if self.threads <= self.max_threads else 0
 
     @property
@@ -116,7 +117,7 @@ class Occupancy:
 
     @property
     def limiter(self) -> str:
-        """The resource that is used up first; "and" joins several that are equally scarce."""
+        """The resource that is used up first. "and" joins several that are equally scarce."""
         if self.threads > self.max_threads:
             return "threads per block"
         limits = self.limits
@@ -153,8 +154,8 @@ def occupancy(
 ) -> Occupancy:
     """How many blocks of ``kernel`` fit on one SM of ``arch``: see :class:`Occupancy`.
 
-    ``block`` as for a launch; ``shared_mem`` is dynamic shared memory in bytes. The kernel is
-    compiled for ``arch`` by NVRTC, so its registers are those of that GPU and of NVRTC's version.
+    ``block`` is as for a launch, and ``shared_mem`` is dynamic shared memory in bytes. NVRTC
+    compiles the kernel for ``arch``, so its registers depend on that GPU and on NVRTC's version.
     Raises :class:`~course_utils.errors.LessonError` for an ``arch`` whose limits are not known, and
     LaunchError for a ``block`` or a ``shared_mem`` that no GPU takes.
     """
@@ -182,20 +183,20 @@ def occupancy(
 
 
 def resources(kernel: Kernel, arch: str = "sm_90a") -> Resources:
-    """What ``kernel`` takes when compiled for ``arch``, as NVRTC's assembler reports it."""
+    """The resources of ``kernel`` compiled for ``arch``, as NVRTC's assembler reports them."""
     compiled = compiled_with_report(kernel, arch)
     return parse_report(compiled.log, compiled.mangled.get(kernel.name, kernel.name))
 
 
 def compiled_with_report(kernel: Kernel, arch: str) -> Compiled:
     """The kernel's module as a cubin for ``arch``, with the assembler's report as its log."""
-    # What NVRTC finds in its cache on disk comes without the report.
+    # A result from NVRTC's cache on disk comes without the report.
     fresh = ("--no-cache",) if nvrtc_version() >= (12, 9) else ()
     return kernel.module.compiled(arch, "--ptxas-options=-v", *fresh)
 
 
 def parse_report(log: str, symbol: str) -> Resources:
-    """Find what ``ptxas -v`` says of the kernel ``symbol`` (its mangled name).
+    """Parse the report of ``ptxas -v`` on the kernel ``symbol`` (its mangled name).
 
     Raises ValueError when it says nothing of it.
     """

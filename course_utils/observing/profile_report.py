@@ -1,4 +1,4 @@
-"""What a profiled launch did: in all, by source line, by kind of instruction, in ncu's names."""
+"""The counts of a profiled launch: in all, by line, by kind of instruction, in ncu's names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME_WIDTH = 29  # of a total's name, so that most profiles look alike
 
 @dataclass(frozen=True)
 class SourceLine:
-    """What one line of the source did: its ``counts``, and their fields by name.
+    """One line of the source: its ``counts``, and their fields by name.
 
     ``number`` is 0, and ``text`` names the place, for code that comes from another file.
     """
@@ -90,11 +90,11 @@ class SourceLines:
 
 @dataclass(frozen=True)
 class Profile:
-    """What one launch did, as the emulator counted it. Its text is a table of the totals.
+    """One launch, as the emulator counted it. Its text is a table of the totals.
 
-    ``counts`` has them all; ``lines`` the same for each line of the source; ``mix`` the
-    instructions by kind; ``ncu`` the totals under Nsight Compute's names. Instructions are PTX's,
-    which a GPU's own (SASS) are made of.
+    ``counts`` has them all, ``lines`` has the same for each line of the source, ``mix`` the
+    instructions by kind, and ``ncu`` the totals under Nsight Compute's names. Instructions are
+    PTX's, which a GPU's own (SASS) are made of.
     """
 
     kernel: str
@@ -162,7 +162,7 @@ class Profile:
     @property
     def traffic_bytes(self) -> int:
         """Bytes that move between global memory and the SMs: 32 for each sector of a request,
-        and those of bulk copies. A cache may hold some of them."""
+        and the bytes of bulk copies. A cache may hold some of them."""
         c = self.counts
         moved = c.bulk_global_load_bytes + c.bulk_global_store_bytes
         return SECTOR * MEASURES["sectors"][1](c) + moved
@@ -196,7 +196,7 @@ class Profile:
 
     @cached_property
     def lines(self) -> SourceLines:
-        """What each line of the kernel's file did. Code of an included helper that was inlined
+        """Each line of the kernel's file. Code of an included helper that was inlined
         counts for the line that calls it."""
         found: dict[tuple[str, int], list[InstructionCounts]] = {}
         for item in self.instructions:
@@ -216,8 +216,8 @@ class Profile:
 
     @cached_property
     def mix(self) -> Table:
-        """PTX instructions by kind: warp instructions, their share in percent, thread
-        instructions; the most frequent first."""
+        """PTX instructions by kind, the most frequent first: warp instructions, their share in
+        percent, thread instructions."""
         kinds: dict[str, list[int]] = {}
         for item in self.instructions:
             entry = kinds.setdefault(kind_of(item.instruction), [0, 0])
@@ -232,7 +232,7 @@ class Profile:
 
     @property
     def ncu(self) -> Table:
-        """The totals beside the names that Nsight Compute has for them; zeros are left out."""
+        """The totals beside the names that Nsight Compute has for them, without zeros."""
         rows = [
             (name, value, metric)
             for name, (metric, get) in NCU.items()
@@ -253,7 +253,7 @@ class Profile:
 
     @property
     def numbers_by_memory(self) -> Table:
-        """Numbers that all threads together load and store, by memory; a vector of four is four.
+        """Numbers that all threads together load and store, by memory. A vector of four is four.
 
         Registers and a kernel's parameters are left out: no load or store of a program names them.
         """
@@ -284,7 +284,7 @@ class Profile:
         array: str | None = None,
         store: bool | None = None,
     ) -> WarpAccess:
-        """What a warp of block (0, 0, 0) asks of memory when it first comes to ``line``.
+        """The memory access of a warp of block (0, 0, 0) when it first comes to ``line``.
 
         ``line`` is a number, or a text: the first line of code that contains it. ``array`` and
         ``store`` choose where the line reaches several arrays, or loads and stores. For other
@@ -334,7 +334,7 @@ def active_threads(counts: Counts) -> float:
 
 
 def _shown(measure: Callable[[Counts], int]) -> Callable[[SourceLine], Any]:
-    """The measure of a line; nothing in place of 0."""
+    """The measure of a line, with an empty cell for 0."""
     return lambda line: measure(line.counts) or ""
 
 

@@ -1,4 +1,4 @@
-"""``profile``: what a kernel does to memory, counted on the emulator, also where there is a GPU."""
+"""``profile``: a kernel's accesses of memory, counted on the emulator even if there is a GPU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def profile(
     shared_mem: int = 0,
     **meta: Any,
 ) -> Profile:
-    """Run ``kernel`` on the emulator and count what it does.
+    """Run ``kernel`` on the emulator and count its work.
 
     The answer is a :class:`~course_utils.observing.profile_report.Profile`: totals, and tables by
     source line, by kind of instruction and under Nsight Compute's names. Arguments and errors as

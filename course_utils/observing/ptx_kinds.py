@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ..text_tables import Column, Columns
 
-LINE = r"[^;\n]*(?:\n\s*\{[^;\n]*)*"  # some compilers give each fragment a line of its own
+LINE = r"[^;\n]*(?:\n\s*\{[^;\n]*)*"  # some compilers give each fragment its own line
 INSTRUCTION = re.compile(rf"^\s*(?:@!?%p\d+\s+)?([a-z][\w.:]*{LINE});", re.M)
 KINDS = {  # an instruction is of the first kind that its opcode begins with
     "loads of 16 bytes": r"ld\.global\S*\.(v4\.\w32|v2\.\w64)\b",
@@ -35,7 +35,7 @@ KINDS = {  # an instruction is of the first kind that its opcode begins with
 
 
 def kinds_of(ptx: str) -> dict[str, int]:
-    """The instructions of a PTX text, counted by :data:`KINDS`; a predicate changes no kind."""
+    """The instructions of a PTX text, counted by :data:`KINDS`. A predicate changes no kind."""
     counts = dict.fromkeys(KINDS, 0)
     for opcode in opcodes_of(ptx):
         counts[next(kind for kind, begins in KINDS.items() if re.match(begins, opcode))] += 1

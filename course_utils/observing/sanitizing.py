@@ -164,16 +164,16 @@ def sanitize(
     optimised_only: bool = False,
     **meta: Any,
 ) -> Report:
-    """Run ``kernel`` on the emulator under every check and report what is wrong.
+    """Run ``kernel`` on the emulator under every check and report its faults.
 
-    The arguments are those of a launch. Arrays receive what the kernel wrote, a GPU's too: the run
-    works on copies of those and brings them back. Raises
-    :class:`~course_utils.devices.limits.LaunchError` for a launch that cannot be right; faults of
+    Arguments are as for a launch. Arrays receive the kernel's results, even a GPU's: the run
+    works on copies and brings them back. Raises
+    :class:`~course_utils.devices.limits.LaunchError` for a launch that cannot be right. Faults of
     the kernel itself are in the report, never raised.
 
     A kernel that starts asynchronous copies runs several times, from the same contents of memory:
-    first with copies that land as late as they can, then at random moments. What the first run
-    wrote is what stays.
+    first with copies that land as late as they can, then at random moments. The results of the
+    first run stay.
 
     A kernel without a finding runs once more, compiled with ``-G``, if that takes a second or two:
     the optimiser removes some accesses out of bounds and uninitialised reads. So does one with an
@@ -261,8 +261,8 @@ def _copied(result: LaunchResult) -> bool:
 
 
 def _merge(known: list[Finding], more: list[Finding]) -> list[Finding]:
-    """``known``, and those of ``more`` that are new: of another kind, or at other lines. An error
-    takes the place of what was a warning."""
+    """``known``, and the findings of ``more`` that are new: of another kind, or at other lines. An
+    error replaces a warning."""
 
     def place(f: Finding) -> tuple[str, ...]:
         return (f.kind, *map(str, _places(f)))

@@ -1,4 +1,4 @@
-"""``bench``: how long work takes on a GPU; on the emulator, what it did. Never a made-up time."""
+"""``bench``: the time of work on a GPU, or its counts on the emulator. Never a made-up time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 FLUSH_BYTES = 256 * 2**20  # more than any GPU's L2
-HEAD_START = 600_000  # clocks, 0.3 ms at 2 GHz, in which the host issues what is timed
+HEAD_START = 600_000  # clocks, 0.3 ms at 2 GHz, in which the host issues the timed work
 BUSY = """
 extern "C" __global__ void busy(long long clocks)
 {
@@ -32,10 +32,11 @@ extern "C" __global__ void busy(long long clocks)
 
 @dataclass(frozen=True)
 class Bench:
-    """What :func:`bench` found.
+    """A result of :func:`bench`.
 
-    On a GPU ``times_ms`` holds one time for each run. On the emulator it is empty, ``counts`` says
-    what the ``launches`` kernels of one run did, and asking for a time raises ``NoTimesError``.
+    On a GPU ``times_ms`` holds one time for each run. On the emulator it is empty, ``counts``
+    counts the work of the ``launches`` kernels of one run, and asking for a time raises
+    ``NoTimesError``.
     """
 
     times_ms: tuple[float, ...] = ()
@@ -111,16 +112,16 @@ def bench(
     bytes: int | None = None,
     flops: int | None = None,
 ) -> Bench:
-    """Measure ``fn()`` on a GPU, or count what it does on the emulator.
+    """Measure ``fn()`` on a GPU, or count its work on the emulator.
 
     On a GPU: ``warmup`` runs that are not measured, then ``repeats`` runs, each between two CUDA
     events. With ``flush_l2``, 256 MB are written before each, so that nothing of the inputs is left
     in the L2 cache, and then another 256 MB read: the lines just written would have to go to memory
     while ``fn`` runs, at its cost. Before the first event the GPU is kept busy, 0.3 ms at 2 GHz:
-    what is measured is the GPU's time for ``fn``, where the host needs less than that to issue it.
+    the result is the GPU's time for ``fn``, if the host needs less than that to issue it.
     On the emulator ``fn`` runs once, as it does where the emulator runs a kernel for which the GPU
-    is too old. ``bytes`` and ``flops`` are what one run has to move and compute at least; they turn
-    times into rates. Raises ValueError for a negative ``warmup`` and for no ``repeats``.
+    is too old. ``bytes`` and ``flops`` are the least that one run has to move and compute. They
+    turn times into rates. Raises ValueError for a negative ``warmup`` and for no ``repeats``.
     """
     if warmup < 0 or repeats < 1:
         raise ValueError(f"warmup must be 0 or more, repeats at least 1; got {warmup}, {repeats}")
@@ -169,6 +170,6 @@ def _count(fn: Callable[[], Any], bytes: int | None, flops: int | None) -> Bench
 
 
 def _counted(results: list[LaunchResult], bytes: int | None, flops: int | None) -> Bench:
-    """What the launches of one run on the emulator did."""
+    """The counts of one run's launches on the emulator."""
     total = Counts.total(result.counts for result in results)
     return Bench(counts=total, launches=len(results), bytes=bytes, flops=flops)

@@ -26,7 +26,7 @@ def steps(kernel: Module, threads: int = 16) -> tuple[np.ndarray, np.ndarray]:
     """(values, sources) for ``figures.reduction_tree``: the kernel in one block of ``threads``, at
     most a warp, which adds 1, 2, 3, …
 
-    ``values``, (steps + 1, threads): what each thread's place holds at first and after each step.
+    ``values``, (steps + 1, threads): the value of each thread at first and after each step.
     ``sources``, (steps, threads): whose value a thread added to its own, −1 for none.
     """
     small = load(source=kernel.source.replace(THREADS, f"kThreads = {threads}"), filename="small")

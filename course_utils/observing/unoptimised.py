@@ -2,7 +2,7 @@
 
 The compiler may leave out an access past the end of a thread's own array, or a use of a variable
 that was never set, and so the emulator never meets it. Without the optimiser it is there. An index
-made of such a variable may be out of bounds with the optimiser, and only ``-G`` tells why.
+made of such a variable may be out of bounds with the optimiser, and only ``-G`` shows why.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def as_removed(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def behind(fault: Finding, found: Iterable[Finding]) -> list[Finding]:
-    """Those of the findings ``found`` without the optimiser that explain ``fault``: at its line, an
+    """The findings in ``found``, without the optimiser, that explain ``fault``: at its line, an
     address made of a variable that was never set."""
     if fault.kind not in FAULTS or fault.location is None:
         return []

@@ -22,8 +22,8 @@ class Trace:
     """The steps of warp ``warp`` of block ``block_index``; ``complete`` is False when more
     followed than were kept.
 
-    A trace is iterated, indexed and sliced as its ``steps`` are; its text is a table with a mark
-    for each active lane. ``spans`` say what went on beside the block's threads: copies in flight,
+    A trace is iterated, indexed and sliced as its ``steps`` are. Its text is a table with a mark
+    for each active lane. ``spans`` are the work beside the block's threads: copies in flight,
     phases of mbarriers and the waits of all its warps, each (row, label, start, end), the times in
     instructions issued, as :func:`~course_utils.figures.timeline` draws them.
     """
@@ -51,7 +51,7 @@ class Trace:
         return tuple(s for s in self.steps if s.line == line and s.file == self.filename)
 
     def text(self, line: int) -> str:
-        """A line of the kernel's file, without the blanks around it; "" where there is none."""
+        """A line of the kernel's file, without the blanks around it, "" where there is none."""
         lines = self.source.splitlines()
         return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
@@ -82,11 +82,11 @@ def trace(
 ) -> Trace:
     """Run ``kernel`` on the emulator and record the steps of one warp: see :class:`Trace`.
 
-    ``warp`` counts within the block ``block_index``. The first ``limit`` steps are kept; the launch
-    runs to its end all the same. A step is one PTX instruction with its source line and the lanes
+    ``warp`` counts within the block ``block_index``. The first ``limit`` steps are kept, and the
+    launch still runs to its end. A step is one PTX instruction with its source line and the lanes
     that take part: lanes that took the other way at a branch are idle. Asynchronous copies land as
     late as they can, or with a ``seed`` other than 0 at random moments. Arguments and errors as for
-    :func:`~course_utils.profile`; also raises :class:`~course_utils.devices.limits.LaunchError`
+    :func:`~course_utils.profile`. Also raises :class:`~course_utils.devices.limits.LaunchError`
     when the grid has no such block, or the block no such warp.
     """
     values, copies = carry_over(args)
