@@ -1,4 +1,4 @@
-"""Set-up: makes ``.venv`` and installs into it what this machine needs. The Makefile calls it.
+"""Set-up: makes ``.venv`` and installs the packages for this machine. The Makefile calls it.
 
 It runs before anything is installed, so it imports the standard library alone and nothing of
 course_utils, and it runs in the root of the checkout, so its paths are relative::
@@ -7,9 +7,10 @@ course_utils, and it runs in the root of the checkout, so its paths are relative
     python3 -I course_utils/install.py again             the same, and pip looks in any case
     python3 -I course_utils/install.py torch             the CPU build of PyTorch, again
     python3 -I course_utils/install.py ecosystem         JAX, Keras, ONNX and ONNX Runtime
-    python3 -I course_utils/install.py hosted            what a Colab or Kaggle machine lacks
+    python3 -I course_utils/install.py hosted            the packages that a Colab or Kaggle machine
+    lacks
 
-Set-up that ended leaves ``.venv/.ready``, which lists what was asked for. While pip changes an
+Set-up that ended leaves ``.venv/.ready``, which lists the packages asked for. While pip changes an
 environment, that file is called ``.before``. Only a ``.venv`` that set-up made from nothing and
 didn't finish, marked by ``.half_made``, is ever emptied. One of the reader's own, or one that was
 ready, is brought up to date or left as it is.
@@ -40,7 +41,7 @@ PYTHON = VENV / "bin" / "python"
 READY = VENV / ".ready"
 BEFORE = VENV / ".before"
 HALF_MADE = VENV / ".half_made"
-IN_NEW_KERNELS = Path(__file__).with_name("before_first_cell.py")  # what IPython runs in each
+IN_NEW_KERNELS = Path(__file__).with_name("before_first_cell.py")  # IPython runs it in each
 STARTUP = VENV / "etc" / "ipython" / "startup"
 ECOSYSTEM_READY = VENV / ".ecosystem"  # the list of that extra, where it is installed
 
@@ -51,7 +52,7 @@ TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 ONCE = ("--retries", "0", "--timeout", "5")
 SOON = {"PIP_RETRIES": "1", "PIP_TIMEOUT": "15"}  # an update can wait for a better connection
 
-# What a notebook that is open in Colab or on Kaggle has no use for, or has from its host.
+# Packages for which a notebook in Colab or on Kaggle has no use, or that its host has.
 HOSTS_OWN = ("jupyterlab", "nbval", "cupy-cuda12x", "torch")
 
 EXTRAS = {
@@ -78,11 +79,11 @@ print(json.dumps([sys.version_info[:2], bool(pip), packages]))
 
 
 class SetupError(Exception):
-    """Set-up can't continue; the message says why and what to do."""
+    """Set-up can't continue. The message says why, and the next step."""
 
 
 def set_up(again: bool = False) -> None:
-    """Make ``.venv``, or bring it up to date where the lists of packages have changed; ``again``
+    """Make ``.venv``, or bring it up to date where the lists of packages have changed. ``again``
     lets pip look in any case. Raises SetupError."""
     with only_one():
         had, there = recorded(), packages_there()
@@ -118,7 +119,7 @@ def set_up(again: bool = False) -> None:
 
 
 def set_up_again() -> None:
-    """Let pip look after a ``.venv``, also where the lists are the same. Raises SetupError."""
+    """Let pip look after a ``.venv``, even if the lists are the same. Raises SetupError."""
     set_up(again=True)
 
 
@@ -134,7 +135,8 @@ def set_up_torch() -> None:
 
 
 def set_up_ecosystem() -> None:
-    """Add what chapter 01 compares to a ``.venv`` that is ready, once. Raises SetupError."""
+    """Add the packages of chapter 01's comparisons to a ready ``.venv``, once. Raises
+    SetupError."""
     with only_one():
         wanted = json.dumps(extras().get("ecosystem", []))
         if ECOSYSTEM_READY.exists() and ECOSYSTEM_READY.read_text() == wanted:
@@ -150,7 +152,7 @@ def set_up_ecosystem() -> None:
 
 
 def set_up_hosted() -> None:
-    """Add to the Python that runs this what it lacks, on a machine of Colab's or Kaggle's: no
+    """Add the missing packages to the Python that runs this, on Colab's or Kaggle's machine. No
     package that is there changes, of whatever version it is. Raises SetupError."""
     found = [each for each in metadata.distributions() if each.name]  # half removed, one has none
     there = {plain(each.name): each.version for each in found}
@@ -253,7 +255,7 @@ def cuda_of_driver() -> tuple[int, str]:
 
 
 def cuda_major(packages: Mapping[str, str]) -> int | None:
-    """The CUDA that an environment's ``packages`` belong to, by CuPy first; None without any.
+    """The CUDA that an environment's ``packages`` belong to, by CuPy first, None without any.
 
     The extra ``programs`` brings an nvcc that may be of another, and no NVRTC.
     """
@@ -280,8 +282,8 @@ def name_of(requirement: str) -> str:
 
 
 def recorded() -> dict[str, Any] | None:
-    """What was installed when set-up last ended; empty where that isn't known, None where it never
-    ended."""
+    """The packages installed when set-up last ended, empty where that isn't known, None where it
+    never ended."""
     for path in (READY, BEFORE):
         with suppress(FileNotFoundError):
             text = path.read_text(encoding="utf-8")
@@ -297,16 +299,16 @@ def finish(wanted: Mapping[str, Any]) -> None:
     part.write_text(json.dumps(wanted, indent=1), encoding="utf-8")
     part.replace(READY)
     BEFORE.unlink(missing_ok=True)
-    with suppress(OSError):  # another user's; the course works without it
+    with suppress(OSError):  # another user's. The course works without it
         STARTUP.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(IN_NEW_KERNELS, STARTUP / IN_NEW_KERNELS.name)
-    for aside in VENV.glob("lib/python*/site-packages/~*"):  # what a killed pip was replacing
+    for aside in VENV.glob("lib/python*/site-packages/~*"):  # a killed pip was replacing them
         shutil.rmtree(aside, ignore_errors=True)
 
 
 @contextmanager
 def changing() -> Iterator[None]:
-    """Around what pip does to ``.venv``. If it is killed, the next set-up lets pip look again."""
+    """Around pip's changes of ``.venv``. If it is killed, the next set-up lets pip look again."""
     ready = False
     with suppress(OSError):  # there is none yet, or the folder is another user's
         READY.replace(BEFORE)
@@ -346,7 +348,8 @@ def packages_there() -> dict[str, str]:
 
 
 def probe() -> tuple[list[int], bool, dict[str, str]]:
-    """What the Python of ``.venv`` says of itself. Raises SetupError where it doesn't start."""
+    """The version of ``.venv``'s Python, whether it has pip, and its packages. Raises SetupError
+    where it doesn't start."""
     try:
         done = subprocess.run([PYTHON, "-I", "-c", PROBE], capture_output=True, text=True)
         said = done.stderr.strip()
@@ -364,7 +367,7 @@ def absent(had: Mapping[str, Any], there: Iterable[str]) -> list[str]:
 
 
 def prepare(extra: str, why: str, had: Mapping[str, Any] | None) -> None:
-    """Say what set-up is about to do, and make ``.venv`` where there is none."""
+    """Print the next steps of set-up, and make ``.venv`` where there is none."""
     if why:
         print(why)
     if had is not None:
@@ -383,7 +386,7 @@ def prepare(extra: str, why: str, had: Mapping[str, Any] | None) -> None:
 
 
 def forget_half_installed() -> None:
-    """Take out what says that a package is installed where pip was killed before it was: pip
+    """Remove the records of packages that pip was killed before installing: pip
     writes INSTALLER last, and doesn't look at a package that it believes to be there."""
     for info in VENV.glob("lib/python*/site-packages/*.dist-info"):
         if not (info / "INSTALLER").exists():
@@ -391,7 +394,7 @@ def forget_half_installed() -> None:
 
 
 def clear() -> None:
-    """Empty ``.venv``; the mark that it is half made goes in first and stays."""
+    """Empty ``.venv``. The mark that it is half made goes in first and stays."""
     VENV.mkdir(exist_ok=True)
     HALF_MADE.touch()
     for entry in VENV.iterdir():
@@ -448,8 +451,8 @@ def has_gpu() -> bool:
 
 
 def pip(*arguments: str, python: str | Path = PYTHON, **settings: str) -> str:
-    """Run .venv's pip, or that of another ``python``, with a line for each large download; its
-    errors where it failed, or "". ``settings`` are further variables for it."""
+    """Run .venv's pip, or another ``python``'s, with a line for each large download. Returns its
+    errors if it failed, or "". ``settings`` are further variables for it."""
     command = [python, "-m", "pip", *arguments]
     env = variables() | settings
     with tempfile.TemporaryFile("w+") as errors:
@@ -467,7 +470,7 @@ def pip(*arguments: str, python: str | Path = PYTHON, **settings: str) -> str:
 
 
 def cause(errors: str) -> str:
-    """What went wrong, in a line, by what pip said."""
+    """The cause of pip's ``errors``, in a line."""
     if re.search(r"from versions: none|Connection|Proxy|Name or service|timed out", errors):
         return "the package index did not answer"
     said = re.findall(r"^ *(?:ERROR|error): (.*)$", errors, re.M)
@@ -498,7 +501,7 @@ def only_one() -> Iterator[None]:
 
 
 def main(arguments: list[str]) -> int:
-    """Set-up, or the part that is named; the exit status."""
+    """Set-up, or the part that is named. Returns the exit status."""
     parts = {
         "again": set_up_again,
         "torch": set_up_torch,

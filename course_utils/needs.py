@@ -1,11 +1,11 @@
-"""``%%needs``: what a cell asks of the machine, as data.
+"""``%%needs``: the requirements of a cell, as data.
 
-The first line of a cell names what it needs::
+The first line of a cell names them::
 
     %%needs sm_90 nvcc
 
 Where the machine lacks it the cell prints a line, "Skipped here: needs an sm_90 GPU.", and then
-what the same cell gave on the course's GPU machine (:mod:`.stored_outputs`); that is no failure.
+the cell's output on the course's GPU machine (:mod:`.stored_outputs`). That isn't a failure.
 Whatever the emulator can run needs nothing. A cell that begins with ``%%c``, ``%%cpp`` or
 ``%%cuda`` needs a compiler, and does not say so. ``doctor`` reads the same lines to say which
 notebooks a machine can run.
@@ -42,7 +42,7 @@ from .paths import ROOT, notebook_cells, notebook_files, notebook_name
 from .shell import running_shell
 
 MAGIC = "%%needs"
-SKIPPED = "Skipped here: "  # what a skipped cell prints begins so
+SKIPPED = "Skipped here: "  # the output of a skipped cell begins so
 PROGRAMS = {
     "nvcc": "nvcc",
     "binutils": "nm, objdump and ar (binutils)",
@@ -80,9 +80,9 @@ MODULES = {  # where not the token
     "mathdx": "nvidia.mathdx",
     "numba": "numba_cuda",
 }
-LIBRARIES = {"curand": "cuRAND"}  # those of CUDA that run without a GPU, too
+LIBRARIES = {"curand": "cuRAND"}  # libraries of CUDA that also run without a GPU
 TOOLKIT = "NVIDIA's CUDA toolkit has it: https://developer.nvidia.com/cuda-downloads"
-TO_GET = {  # the line for what make does not fetch
+TO_GET = {  # the line for packages that make does not fetch
     **dict.fromkeys(IN_WORDS, HOW_TO_GET),
     **dict.fromkeys(("cc", "c++", "binutils"), f"{FROM_A_DISTRIBUTION}."),
     **dict.fromkeys(("nvcc", "compute-sanitizer"), TOOLKIT),
@@ -95,7 +95,7 @@ LANGUAGES = {  # extras of pyproject.toml, for kernels in Python, and their size
     "numba": "230 MB",
     "warp": "390 MB",
 }
-BY_PIP = {  # what else pip fetches, and what to say after its command
+BY_PIP = {  # other packages of pip, and the words after its command
     "cuda-cccl": "fetches it.",
     "curand": "fetches it.",
     "cutlass-dsl": "fetches it; read its licence first.",
@@ -118,10 +118,10 @@ def gpu_count() -> int:
 
 @cache
 def lacking(token: str) -> str | None:
-    """What this machine lacks of ``token``, in words ("an sm_90 GPU"); None when it has it.
+    """The requirement ``token`` in words ("an sm_90 GPU"), None if this machine has it.
 
-    Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), ``cc`` (any
-    C compiler with a command of its own), ``c++`` (any such C++ compiler, for ``torch.compile``),
+    Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), ``cc`` (a C
+    compiler with its own command), ``c++`` (such a C++ compiler, for ``torch.compile``),
     ``c`` and ``cpp`` (any that ``%%c`` can use), ``cuda`` (nvcc and g++), a
     program (``nvcc``, ``ncu``...), one of CUDA's libraries (``curand``)
     or a Python package (``torch``, ``triton``...).
@@ -183,14 +183,14 @@ def _has_library(name: str) -> bool:
     try:
         pathfinder = import_module("cuda.pathfinder")
         return bool(pathfinder.load_nvidia_dynamic_lib(name))
-    except (ImportError, RuntimeError):  # the second is what pathfinder's own errors are
+    except (ImportError, RuntimeError):  # pathfinder's own errors are of the second
         return False
 
 
 def _lacking_for_torch_compile() -> str | None:
-    """What ``torch.compile`` lacks to build its C++ programs: a compiler, or a path it can pass on.
+    """The part that ``torch.compile`` lacks for its C++ programs: a compiler, or a path to pass on.
 
-    Where PyTorch lies in a folder with a blank in its name, its calls of the compiler break there.
+    If PyTorch is in a folder with a blank in its name, its calls of the compiler break there.
     """
     if not any(map(shutil.which, COMPILERS["cpp"])):
         return "a C++ compiler"
@@ -201,7 +201,7 @@ def _lacking_for_torch_compile() -> str | None:
 
 
 def missing(tokens: Iterable[str]) -> list[str]:
-    """What this machine lacks of ``tokens``, in words, each once."""
+    """The requirements among ``tokens`` that this machine lacks, in words, each once."""
     return list(dict.fromkeys(words for token in tokens if (words := lacking(token))))
 
 
@@ -252,11 +252,11 @@ def _by_pip(token: str) -> str:
 
 # --- in a notebook ---
 
-_unmade: dict[str, str] = {}  # names that skipped programs would have made: what they lacked
+_unmade: dict[str, str] = {}  # name that a skipped program would have made: its needs
 
 
 def transform(lines: list[str]) -> list[str]:
-    """IPython's input transformer: what a cell that begins with ``%%needs`` becomes here.
+    """IPython's input transformer, for a cell that begins with ``%%needs``.
 
     A cell whose needs are met runs as if the line were not there, so errors, line numbers, rich
     output and a cell magic on the next line all stay as they are.
@@ -281,7 +281,7 @@ def transform(lines: list[str]) -> list[str]:
 
 
 def _tokens(lines: list[str]) -> list[str] | None:
-    """What a cell of these lines needs, said or not; None where it has no line that says so."""
+    """The tokens of a cell of these lines, None if no line asks for any."""
     words = [line.split() or [""] for line in lines[:2]]
     said = bool(words) and words[0][0] == MAGIC
     magic = words[-1][0] if said else words[0][0] if words else ""
@@ -292,7 +292,7 @@ def _tokens(lines: list[str]) -> list[str] | None:
 
 
 def may_be_skipped(source: str) -> bool:
-    """Whether a cell needs what some machines lack."""
+    """Whether some machines skip a cell."""
     return _tokens(source.splitlines()) is not None
 
 
@@ -304,8 +304,8 @@ def needs_languages(source: str) -> bool:
 
 
 def _without_its_text(source: str) -> str:
-    """The line for a cell that reads what a skipped program would have printed ``into=`` a name; ""
-    for every other cell."""
+    """The line for a cell that reads the output of a skipped program, ``into=`` a name. "" for
+    every other cell."""
     shell = running_shell()
     for name, lacked in _unmade.items():
         if re.search(rf"\b{name}\b", source) and shell and name not in shell.user_ns:
@@ -314,9 +314,10 @@ def _without_its_text(source: str) -> str:
 
 
 def announce(tokens: list[str], key: str, makes: str = "") -> None:
-    """Say what a skipped cell lacks, and show what it gave on the course's GPU machine.
+    """Name the missing requirements of a skipped cell, and show its output on the course's GPU
+    machine.
 
-    ``key`` is that of the cell, and ``makes`` the name that its output would have gone ``into=``.
+    ``key`` is the cell's, and ``makes`` the name that its output would have gone ``into=``.
     Raises LessonError where ``%%needs`` itself is wrong.
     """
     if not tokens:
@@ -354,7 +355,7 @@ def register(shell: Any) -> None:
 
 @dataclass(frozen=True)
 class NotebookNeeds:
-    """For each code cell of a notebook the tokens it needs (most need none); ``problem`` says why
+    """For each code cell of a notebook the tokens it needs (most need none). ``problem`` says why
     they can't be read."""
 
     path: Path
@@ -377,7 +378,7 @@ class NotebookNeeds:
         return sum(bool(missing(cell)) for cell in self.cells)
 
     def verdict(self) -> str:
-        """ "runs here", or what is left out and why."""
+        """ "runs here", or the cells that are left out and why."""
         if self.problem:
             return self.problem
         words = missing(self.tokens)
@@ -388,7 +389,7 @@ class NotebookNeeds:
 
 
 def notebook_needs(path: Path) -> NotebookNeeds:
-    """Read a notebook's ``%%needs`` lines; no kernel is started."""
+    """Read a notebook's ``%%needs`` lines, without starting a kernel."""
     try:
         sources = [
             cell["source"] for cell in notebook_cells(path) if cell.get("cell_type") == "code"
@@ -406,8 +407,8 @@ def all_notebooks(root: Path = ROOT) -> list[NotebookNeeds]:
 
 
 def wanting(token: str) -> str:
-    """ "wanted by 4 cells of 04_first_kernels/09_profiling", from all notebooks; of
-    many it gives the numbers alone.
+    """ "wanted by 4 cells of 04_first_kernels/09_profiling", from all notebooks. If
+    there are many, it has their numbers alone.
 
     A cell that lacks something else too is not counted: ``token`` alone would not help it.
     """

@@ -1,1 +1,1 @@
-"""What computes: CuPy on a GPU, or the emulated namespace; its limits and its properties."""
+"""The device: CuPy on a GPU, or the emulated namespace, with its limits and properties."""

@@ -1,6 +1,6 @@
-"""Which GPU there is, or which older one it stands in for.
+"""The compute capability of the GPU, or of an older one that it plays.
 
-``COURSE_PRETEND_SM=75`` lets a newer GPU keep to what one of compute capability 7.5 has, such as
+``COURSE_PRETEND_SM=75`` limits a newer GPU to the features of compute capability 7.5, such as
 Colab's T4: kernels that such a GPU cannot run go to the emulator, as they would there. It is for
 trying the course, and is read when Python starts.
 """
@@ -20,13 +20,13 @@ SHARED_KILOBYTES = {75: 64, 80: 163, 86: 99, 87: 163, 89: 99, 90: 227}
 
 @cache
 def own_capability() -> int:
-    """The compute capability of the GPU as a number, 90 for 9.0; 0 on the emulator."""
+    """The compute capability of the GPU as a number: 90 for 9.0, 0 on the emulator."""
     return int(cp.cuda.Device().compute_capability) if ON_GPU else 0
 
 
 @cache
 def pretended() -> int | None:
-    """The older compute capability that ``COURSE_PRETEND_SM`` asks for; None where it does not.
+    """The older compute capability that ``COURSE_PRETEND_SM`` asks for, None if it does not.
 
     Raises :class:`~course_utils.devices.selection.DeviceError` for one that the course does not
     know, and for one later than the GPU's own.
@@ -44,7 +44,7 @@ def pretended() -> int | None:
 
 
 def capability() -> int:
-    """The compute capability that the course goes by, 90 for 9.0; 0 on the emulator."""
+    """The compute capability that the course goes by: 90 for 9.0, 0 on the emulator."""
     return pretended() or own_capability()
 
 

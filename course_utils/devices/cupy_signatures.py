@@ -1,10 +1,10 @@
-"""CuPy's own names and signatures, which the emulated ``cp`` follows; CuPy need not be installed.
+"""CuPy's own names and signatures, which the emulated ``cp`` follows. CuPy need not be installed.
 
 They are stored in ``cupy_signatures.json``, which :mod:`.cupy_survey` writes, in a table for each
 of CuPy's namespaces and classes: ``""`` is ``cp`` itself, ``"ndarray"`` has the methods of arrays,
 ``"fft"`` the functions of ``cp.fft``. The entry of a function is its parameters, such as
-``"a axis= out="``, where ``=`` marks a default; the entry ``()`` has those of a constructor.
-``"ufunc"`` marks a ufunc, ``"scatter ufunc"`` one that has ``at``; ``"type"``, ``"module"`` and
+``"a axis= out="``, where ``=`` marks a default. The entry ``()`` has a constructor's.
+``"ufunc"`` marks a ufunc, and ``"scatter ufunc"`` one that has ``at``. ``"type"``, ``"module"`` and
 ``"value"`` mark the rest.
 """
 
@@ -38,13 +38,14 @@ def stored() -> dict[str, dict[str, str]]:
 
 @cache
 def refuses_lists(table: str, name: str) -> bool:
-    """Whether the first argument of this function must be an array; NumPy takes lists, too."""
+    """Whether the first argument of this function must be an array, where NumPy also takes
+    lists."""
     return table in ("fft", "linalg") or (not table and name in _content()["refuse_lists"])
 
 
 @dataclass(frozen=True)
 class CupySignature:
-    """The parameters of one of CuPy's functions; ``name`` is what messages call it."""
+    """The parameters of one of CuPy's functions, which messages call ``name``."""
 
     name: str
     positional: tuple[str, ...]
@@ -94,14 +95,14 @@ class CupySignature:
 
 @cache
 def signature_of(table: str, name: str) -> CupySignature | None:
-    """The signature of ``name``, such as ``max`` of the table ``ndarray``; None where that is no
+    """The signature of ``name``, such as ``max`` of the table ``ndarray``, None where that isn't a
     function. Raises AttributeError for a name that CuPy lacks."""
     text = entry(table, name)
     return None if text in NO_FUNCTIONS else CupySignature.of(dotted(table, name), text)
 
 
 def entry(table: str, name: str) -> str:
-    """What is stored of ``name``. Raises AttributeError for a name that CuPy lacks."""
+    """The stored entry of ``name``. Raises AttributeError for a name that CuPy lacks."""
     text = stored()[table].get(name)
     if text is None:
         raise AttributeError(

@@ -1,8 +1,8 @@
-"""Writes ``cupy_signatures.json`` anew from the CuPy that is installed, which needs no GPU:
+"""Rewrites ``cupy_signatures.json`` from the CuPy that is installed, which needs no GPU:
 
     python -m course_utils.devices.cupy_survey
 
-Do so when the course moves to another CuPy; ``tests/devices/test_cupy_signatures.py`` then names
+Do so when the course moves to another CuPy. ``tests/devices/test_cupy_signatures.py`` then names
 whatever the emulated ``cp`` has that CuPy lacks.
 """
 
@@ -76,8 +76,8 @@ def described(value: Any) -> str:
 
 
 def parameters(function: Any) -> str:
-    """The parameters of a function or a constructor; Cython writes those of its own into the first
-    line of the documentation."""
+    """The parameters of a function or a constructor. Cython writes its own into the first line of
+    the documentation."""
     first = (getattr(function, "__doc__", "") or "").partition("\n")[0]
     written = re.match(r"[\w.]+\((.*)\)", first)
     if written:

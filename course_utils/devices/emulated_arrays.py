@@ -1,7 +1,7 @@
 """Arrays of the emulated device: in the host's memory, but kept apart from NumPy's as CuPy's are.
 
 They have the methods of CuPy's arrays with CuPy's arguments (:mod:`.cupy_signatures`) and aren't
-NumPy arrays, so what a GPU refuses is refused here: ``numpy.asarray(x)`` asks for ``x.get()``.
+NumPy arrays, so they refuse what a GPU refuses: ``numpy.asarray(x)`` asks for ``x.get()``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .cupy_signatures import NO_FUNCTIONS, entry, signature_of, stored
 from .emulated_streams import Span, enqueue_copy
 
 CANARY = 0xCD  # every byte of an integer array that was never written
-NAN_BITS = {  # NaNs that nobody computes, where a format has so many
+NAN_BITS = {  # NaNs that no kernel computes, where a format has so many
     "float16": 0x7E5A,
     "float32": 0x7FC5A5A5,
     "float64": 0x7FF85A5A5A5A5A5A,
@@ -47,7 +47,7 @@ class MemoryPointer:
 
 
 class ArrayFlags:
-    """How an array is laid out; CuPy knows no more of it."""
+    """How an array is laid out. CuPy knows no more of it."""
 
     def __init__(self, array: np.ndarray) -> None:
         flags = array.flags
@@ -316,7 +316,7 @@ _add_members()
 
 
 def called(function: Any, name: str, args: Any, kwargs: Any) -> Any:
-    """What NumPy's ``function`` gives for these arguments, as CuPy gives it; messages call it
+    """The result of NumPy's ``function`` for these arguments, as CuPy returns it. Messages call it
     ``name``. Raises TypeError for a NumPy array."""
     found = function(
         *[on_host(value, name) for value in args],
@@ -382,7 +382,7 @@ def wrap(value: Any) -> Any:
 def empty(shape: Any, dtype: Any = float, order: Any = "C") -> ndarray:
     """An uninitialised array: NaN, or 0xCD in every byte of an integer.
 
-    Whatever a kernel leaves out then shows, where real memory would hold anything at all; and
+    Whatever a kernel leaves out then shows, where real memory would hold anything at all, and
     ``sanitize`` knows a use of it.
     """
     from ..emulator import GLOBAL
@@ -460,7 +460,7 @@ def asfortranarray(a: Any, dtype: Any = None) -> ndarray:
 
 
 def wants_array(value: Any, name: str) -> None:
-    """Raise TypeError where ``value`` is no cp array."""
+    """Raise TypeError where ``value`` isn't a cp array."""
     if not isinstance(value, ndarray):
         raise TypeError(
             f"{name} takes a cp array, got {type(value).__name__}: CuPy makes one of it only with "
@@ -478,11 +478,11 @@ def asnumpy(
 
 
 def from_torch(obj: Any) -> Any:
-    """A CPU torch tensor as a NumPy array of the same memory; anything else as it is."""
+    """A CPU torch tensor as a NumPy array of the same memory. Anything else stays as it is."""
     if type(obj).__module__.partition(".")[0] != "torch" or not hasattr(obj, "detach"):
         return obj
     tensor, torch = obj.detach(), sys.modules["torch"]
-    if tensor.dtype == torch.bfloat16:  # NumPy has none of its own
+    if tensor.dtype == torch.bfloat16:  # NumPy has no such type
         return tensor.view(torch.uint16).numpy().view(ml_dtypes.bfloat16)
     return tensor.numpy()
 

@@ -87,7 +87,7 @@ class Device:
 
     @property
     def mem_info(self) -> tuple[int, int]:
-        """(free, total) bytes; the emulator keeps arrays in the host's memory."""
+        """(free, total) bytes. The emulator keeps arrays in the host's memory."""
         total = getDeviceProperties(0)["totalGlobalMem"]
         return total, total
 

@@ -1,9 +1,9 @@
 """CuPy's names over NumPy arrays, so that code written for CuPy runs on the emulator unchanged.
 
-Arrays here stand for device memory: they are kept apart from NumPy's arrays as CuPy's are.
+Arrays here are device memory: they are kept apart from NumPy's arrays as CuPy's are.
 ``asarray`` of a NumPy array copies it, mixing the two in one operation is a TypeError, NumPy
 converts none of them, and a reduction gives an array of no dimensions rather than a number. Names,
-methods and keyword arguments are CuPy's (:mod:`.cupy_signatures`); NumPy's others are refused.
+methods and keyword arguments are CuPy's (:mod:`.cupy_signatures`). NumPy's others are refused.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ fft = _functions.Namespace("fft")
 
 
 class _Testing(_functions.Namespace):
-    """NumPy's assertions; as in CuPy they take arrays of either kind."""
+    """NumPy's assertions. As in CuPy they take arrays of either kind."""
 
     def __getattr__(self, name: str) -> _Any:
         cupys = None if name.startswith("__") else _signature_of("testing", name)

@@ -90,8 +90,8 @@ def _other_names(function: Any, cupys: CupySignature) -> dict[str, str]:
 
 
 class ufunc:  # noqa: N801 (CuPy's own name)
-    """A ufunc of ``cp``. Raises TypeError for what CuPy's do not take, NotImplementedError for what
-    they do not do."""
+    """A ufunc of ``cp``. Raises TypeError for arguments that CuPy's do not take,
+    NotImplementedError for operations that they lack."""
 
     def __init__(self, numpys: Any) -> None:
         self._numpys = numpys
@@ -178,7 +178,7 @@ class Namespace:
 
 
 class RandomNumbers(Namespace):
-    """``cp.random``, or a generator that it makes; ``source`` is NumPy's of it.
+    """``cp.random``, or a generator that it makes. ``source`` is NumPy's of it.
 
     CuPy's functions take a dtype, which NumPy's old ones do not.
     """
@@ -217,7 +217,7 @@ class RandomNumbers(Namespace):
 
 @cache
 def of_ufunc(numpys: Any, method: str) -> Any:
-    """What ``cp`` does where NumPy's ufunc is called. Raises TypeError where CuPy has none."""
+    """The ufunc of ``cp`` for a call of NumPy's. Raises TypeError where CuPy has none."""
     if stored()[""].get(numpys.__name__) not in (UFUNC, SCATTER_UFUNC):
         raise TypeError(_no_counterpart(f"np.{numpys.__name__}"))
     found = named("", numpys.__name__)
@@ -235,7 +235,7 @@ def of_ufunc(numpys: Any, method: str) -> Any:
 
 @cache
 def of_function(numpys: Any) -> Any:
-    """What ``cp`` does where NumPy's function is called. Raises TypeError where CuPy has none."""
+    """The function of ``cp`` for a call of NumPy's. Raises TypeError where CuPy has none."""
     from . import emulated_cupy
 
     table = numpys.__module__.partition(".")[2]

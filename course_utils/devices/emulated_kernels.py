@@ -33,7 +33,7 @@ from .limits import IMPOSSIBLE_VALUE, LaunchError, Limits, check_shape, dimensio
 from .raw_arguments import RawArguments
 from .raw_options import macros, split_arch
 
-CODE_NAME = "kernel.cu"  # what compiler and reports call the code of a RawModule
+CODE_NAME = "kernel.cu"  # the name of a RawModule's code for compiler and reports
 
 _recorders: list[tuple[list[LaunchResult], object]] = []
 
@@ -42,7 +42,7 @@ _recorders: list[tuple[list[LaunchResult], object]] = []
 def recorded_launches(options: Any = None) -> Iterator[list[LaunchResult]]:
     """Collects the result of every launch made inside the ``with``.
 
-    ``options`` are the machine's ``Options`` for launches that name none of their own.
+    ``options`` are the machine's ``Options`` for launches that name none.
     """
     results: list[LaunchResult] = []
     _recorders.append((results, options))
@@ -53,12 +53,12 @@ def recorded_launches(options: Any = None) -> Iterator[list[LaunchResult]]:
 
 
 def recorder_options() -> Any:
-    """The ``options`` of the :func:`recorded_launches` that is listening; None where none is."""
+    """The ``options`` of the :func:`recorded_launches` that is listening, None where none is."""
     return _recorders[-1][1] if _recorders else None
 
 
 class KernelNotFound(LessonError, KeyError):
-    """A module has no kernel of this name; C++ has changed it, or it names a template."""
+    """A module has no kernel of this name: C++ has changed it, or it names a template."""
 
     __str__ = Exception.__str__
 
@@ -98,7 +98,7 @@ class RawModule:
         self.translate_cucomplex = translate_cucomplex
         self.enable_cooperative_groups = enable_cooperative_groups
         self.name_expressions = tuple(name_expressions or ())
-        self.log = ""  # what the compiler had to say
+        self.log = ""  # the compiler's
         self.compile_seconds = 0.0
         self._mangled: dict[str, str] = {}
         self._signatures: dict[str, signature.Signature] = {}
@@ -113,17 +113,17 @@ class RawModule:
         self._machine = EmulatedModule(compiled.ptx)
 
     def add_names(self, symbols: Mapping[str, str]) -> None:
-        """Further names for kernels: the symbol that each name stands for."""
+        """Further names for kernels, each with its symbol."""
         self._mangled = {**self._mangled, **symbols}  # the other is the compiler's, and kept
 
     def get_function(self, name: str) -> RawKernel:
-        """The kernel called ``name``; an instance of one of the ``name_expressions`` also by the
-        symbol it became, which is what CuPy calls it."""
+        """The kernel called ``name``. An instance of one of the ``name_expressions`` is also found
+        by its symbol, as in CuPy."""
         return RawKernel._of_module(self, name)
 
     def compiled(self, arch: str, *options: str) -> Compiled:
         """``code`` as NVRTC compiles it for ``arch``, such as the cubin of "sm_90a", with further
-        ``options``; it is not loaded. Raises LessonError where the code is not known."""
+        ``options``, without loading it. Raises LessonError where the code is not known."""
         if self.code is None:
             raise LessonError(f"{self.file_path} is compiled already: its CUDA C++ is not known.")
         _, own = split_arch(self.options)
@@ -144,7 +144,7 @@ class RawKernel:
     """A kernel that is called as CuPy's are: ``kernel(grid, block, args, shared_mem=bytes)``.
 
     CuPy's own rules hold, sharp edges included: a Python int is passed as 64 bits and a Python
-    float as a double, whatever the parameter's type. If the kernel can't mean what it gets, one
+    float as a double, whatever the parameter's type. If the kernel can't mean that value, one
     line on stderr says so, once for each parameter. ``course_utils.load`` refuses wrong types.
     """
 
@@ -222,7 +222,7 @@ class RawKernel:
         return self.entry.resident_blocks(block, shared_mem)
 
     def _reduced(self, grid: tuple[int, int, int], most: int) -> tuple[int, int, int]:
-        """The grid of a cooperative launch; CuPy makes one that is too large smaller, too."""
+        """The grid of a cooperative launch, made smaller if it is too large, as CuPy does."""
         if math.prod(grid) <= most:
             return grid
         if math.prod(grid[1:]) > 1:
@@ -241,7 +241,7 @@ class RawKernel:
 
     @property
     def attributes(self) -> dict[str, int]:
-        """What PTX tells of the kernel; registers are known to a GPU's own compiler only."""
+        """The attributes that PTX has. Registers are known to a GPU's own compiler only."""
         return {
             "max_dynamic_shared_size_bytes": self.max_dynamic_shared_size_bytes,
             "max_threads_per_block": self.max_threads_per_block,
@@ -254,7 +254,7 @@ class RawKernel:
     def launch(
         self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0, options: Any = None
     ) -> LaunchResult:
-        """Launch and return what the emulator saw; ``options`` are the machine's ``Options``.
+        """Launch and return the emulator's result. ``options`` are the machine's ``Options``.
 
         Raises LaunchError for a shape, an argument or dynamic shared memory that cannot be.
         """

@@ -162,7 +162,7 @@ class Span:
 
     @classmethod
     def of(cls, array: Any, bounds: tuple[int, int]) -> Span:
-        """That of ``array``, whose ``bounds`` are known."""
+        """The span of ``array``, whose ``bounds`` are known."""
         return cls(weakref.ref(array), *bounds)
 
     def overlaps(self, other: Span) -> bool:
@@ -215,7 +215,8 @@ def _begin(name: str, stream: Stream, wrote: Mapping[str, Span], read: Mapping[s
 
 
 def _shared(work: _Work, earlier: _Work) -> str:
-    """The name of an array of ``work`` that ``earlier`` uses too, and one of them writes; ""."""
+    """The name of an array of ``work`` that ``earlier`` also uses, and one of them writes, or
+    ""."""
     theirs = [*earlier.wrote.values(), *earlier.read.values()]
     for name, span in work.wrote.items():
         if any(map(span.overlaps, theirs)):

@@ -1,6 +1,6 @@
 """``cp.cuda.texture`` on the emulator: CUDA arrays, textures and surfaces, made as with CuPy.
 
-Source: CUDA Runtime API, "Texture Object Management"; CuPy's page of ``cupy.cuda.texture``.
+Source: CUDA Runtime API, "Texture Object Management", and CuPy's page of ``cupy.cuda.texture``.
 CuPy has no mipmaps and no layered one-dimensional arrays, and so there are none here.
 """
 
@@ -16,10 +16,10 @@ from ..integers import ceil_div
 from .emulated_arrays import asnumpy, empty, ndarray, plain
 from .emulated_cuda import runtime
 
-ROW_BYTES = 64  # a row of a CUDA array begins at a multiple of these; CUDA does not say of how many
+ROW_BYTES = 64  # a row of a CUDA array begins at a multiple of these. CUDA does not say of how many
 _KINDS = {0: "i", 1: "u", 2: "f"}
 _MODES = ("wrap", "clamp", "mirror", "border")
-LAYERED, SURFACE, CUBEMAP, GATHER = 1, 2, 4, 8  # cudaArrayLayered and so on; CuPy names one
+LAYERED, SURFACE, CUBEMAP, GATHER = 1, 2, 4, 8  # cudaArrayLayered and so on. CuPy names one
 
 
 class TextureError(LessonError):
@@ -38,7 +38,7 @@ class ChannelFormatDescriptor:
 
 
 def _element(descriptor: ChannelFormatDescriptor) -> tuple[np.dtype, int]:
-    """(type of a channel, number of channels)."""
+    """Type of a channel, number of channels."""
     named = descriptor.get_channel_format()
     bits = [named[c] for c in "xyzw"]
     count = sum(b > 0 for b in bits)
@@ -55,7 +55,7 @@ def _element(descriptor: ChannelFormatDescriptor) -> tuple[np.dtype, int]:
 
 
 class CUDAarray:
-    """An array for textures and surfaces, of 1 to 3 dimensions; ``depth`` counts the layers of a
+    """An array for textures and surfaces, of 1 to 3 dimensions. ``depth`` counts the layers of a
     layered one (flag 1) and the faces of a cubemap (flag 4)."""
 
     def __init__(
@@ -96,7 +96,7 @@ class CUDAarray:
 
     @classmethod
     def copy_of(cls, array: Any) -> CUDAarray:
-        """One that holds what ``array``, CuPy's of a GPU, holds now."""
+        """An array with the present contents of ``array``, CuPy's of a GPU."""
         named = array.desc.get_channel_format()
         made = cls(
             ChannelFormatDescriptor(*(named[c] for c in "xyzwf")),
@@ -117,7 +117,7 @@ class CUDAarray:
         return self._elements.reshape(shape).copy()
 
     def _of_copy(self, array: Any) -> np.ndarray:
-        """The elements as what is copied has them: channels beside each other in a row."""
+        """The elements as the copied array has them: channels beside each other in a row."""
         shape = self.get().shape
         if array.shape != shape:
             raise ValueError(f"shape mismatch: the array has {array.shape}, wanted is {shape}")
@@ -141,7 +141,7 @@ class CUDAarray:
 
 
 class ResourceDescriptor:
-    """What a texture or a surface is of: a CUDAarray, or an array of linear memory."""
+    """The memory of a texture or a surface: a CUDAarray, or an array of linear memory."""
 
     def __init__(
         self,
@@ -242,7 +242,7 @@ class TextureDescriptor:
 
 
 class TextureObject:
-    """A texture; pass it to a kernel for a parameter of type ``cudaTextureObject_t``.
+    """A texture, to pass to a kernel for a parameter of type ``cudaTextureObject_t``.
 
     Raises TextureError for what CUDA would refuse.
     """
@@ -276,7 +276,7 @@ class TextureObject:
 
 
 class SurfaceObject:
-    """A surface; pass it to a kernel for a parameter of type ``cudaSurfaceObject_t``.
+    """A surface, to pass to a kernel for a parameter of type ``cudaSurfaceObject_t``.
 
     Raises TextureError for what CUDA would refuse.
     """
@@ -312,7 +312,7 @@ class GpuArray:
 
 def of_gpu(value: Any, array: Any, memory: Any) -> TextureObject | SurfaceObject:
     """The emulator's counterpart of CuPy's TextureObject or SurfaceObject ``value``: of ``array``,
-    the counterpart of its CUDAarray, or of ``memory``, that of its linear memory."""
+    the counterpart of its CUDAarray, or of ``memory``, for its linear memory."""
     given = value.ResDesc.get_resource_desc()
     how = given.get("linear") or given.get("pitch2D") or {}
     form = None

@@ -33,7 +33,7 @@ def without_waiting() -> Iterator[None]:
 
 
 def wait(*, prints: bool) -> None:
-    """Wait for every launch so far, unless suspended; ``prints``: bring printf's text to Python."""
+    """Wait for every launch so far, unless suspended. ``prints`` brings printf's text to Python."""
     import cupy
 
     if _waiting_suspended:
@@ -46,7 +46,8 @@ def wait(*, prints: bool) -> None:
 
 
 def _captured_output(call: Callable[[], Any]) -> str:
-    """What C code writes to the standard output during ``call``: a GPU's printf ends there."""
+    """The text that C code writes to the standard output during ``call``: a GPU's printf ends
+    there."""
     sys.stdout.flush()
     flush = ctypes.CDLL(None).fflush
     flush(None)
@@ -80,7 +81,7 @@ _STICKY = (700, 702, 710, 714, 715, 716, 717, 718, 719, 721)
 
 @contextmanager
 def readable_faults(name: str) -> Iterator[None]:
-    """CUDA's errors inside become a :class:`GpuFault` that says what to do.
+    """CUDA's errors inside become a :class:`GpuFault` with the next step.
 
     ``name`` is the kernel's, or another subject of "The GPU stopped ...".
     """

@@ -47,7 +47,7 @@ class Launched:
 
 class Written(NamedTuple):
     """Memory that a launch may have written: a weak reference to its ``owner``, its bounds, and a
-    checksum of what a fault left there, None after any other launch."""
+    checksum of the contents after a fault, None after any other launch."""
 
     owner: Any
     bounds: tuple[int, int]
@@ -117,7 +117,7 @@ def results_before(kernel: str, code: str, args: Any) -> list[tuple[np.ndarray, 
 
 
 def are_unchanged(results: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
-    """Whether there are such arrays, and each still holds what it held."""
+    """Whether there are such arrays, and each has its contents still."""
     same = (now.tobytes() == before.tobytes() for now, before in results)
     return bool(results) and all(same)
 
@@ -136,7 +136,7 @@ def _overlaps(array: Any, places: Sequence[Written]) -> bool:
 
 
 def _checksum(array: Any) -> int | None:
-    """Of an array of the emulator; None of one on a GPU, which a fault leaves unreadable."""
+    """Of an array of the emulator. None on a GPU, where a fault leaves it unreadable."""
     known = isinstance(array, np.ndarray) and array.nbytes <= MOST_BYTES
     return crc32(array.tobytes()) if known else None
 

@@ -1,4 +1,4 @@
-"""What must hold for a launch before it starts: the same checks for a GPU and for the emulator."""
+"""The limits of a launch, checked before it starts: the same for a GPU and for the emulator."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LaunchError(LessonError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one kernel allows on one device.
+    """The limits of one kernel on one device.
 
     ``threads``: the most in a block (less than 1024 under ``__launch_bounds__``, or where registers
     run out). ``static_shared``: bytes of its ``__shared__`` arrays of fixed size. ``shared``: bytes

@@ -1,4 +1,4 @@
-"""What one streaming multiprocessor (SM) of each compute capability has."""
+"""The resources of one streaming multiprocessor (SM) of each compute capability."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ..emulator import BLOCKS_PER_SM, SHARED_PER_SM, THREADS_PER_SM
 KIB = 1024
 REGISTERS = 64 * KIB  # of an SM, and the most that one block may have
 REGISTER_UNIT = 256  # registers are given to a warp in multiples of this
-PARTITIONS = 4  # of an SM; a warp lives in one of them, with a quarter of the registers
+PARTITIONS = 4  # of an SM. A warp is in one of them, with a quarter of the registers
 
 
 @dataclass(frozen=True)
 class Multiprocessor:
-    """What one SM has. ``shared`` bytes in all, at most ``shared_block`` for a block; ``reserved``
+    """The resources of one SM: ``shared`` bytes in all, ``shared_block`` for a block. ``reserved``
     of a block's are the driver's, and they are given out in multiples of ``shared_unit``.
     ``barriers``: named barriers of all blocks together."""
 
@@ -27,7 +27,7 @@ class Multiprocessor:
     shared_unit: int = 128
 
 
-# CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; the units in which
+# CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". The units in which
 # registers, shared memory and barriers are given out: cuda_occupancy.h of the toolkit. The
 # emulator's machine is an sm_90.
 MULTIPROCESSORS = {

@@ -1,4 +1,4 @@
-"""The GPU at hand: its name, its size, and what a file of measurements says of it."""
+"""The GPU at hand: its name, its size, and its entry in a file of measurements."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def need_gpu() -> None:
 
 
 def device_name() -> str:
-    """What the GPU calls itself."""
+    """The GPU's own name."""
     name: bytes = cp.cuda.runtime.getDeviceProperties(0)["name"]
     return name.decode()
 
 
 def own_gpu() -> str | None:
-    """The name of the GPU that kernels run on; None on the emulator."""
+    """The name of the GPU that kernels run on, None on the emulator."""
     return device_name() if ON_GPU else None
 
 
@@ -39,7 +39,7 @@ def threads_per_sm() -> int:
 
 
 def description() -> dict[str, Any]:
-    """What every file of measurements begins with: the GPU's name, its driver and CUDA."""
+    """The head of every file of measurements: the GPU's name, its driver and CUDA."""
     runtime = cp.cuda.runtime
     return {
         "device": device_name(),

@@ -1,6 +1,6 @@
 """Picks the machine once: CuPy on a CUDA device, or the emulator's CuPy-shaped arrays.
 
-``COURSE_DEVICE=emulator`` or ``COURSE_DEVICE=cuda`` overrides the choice; set it before Python
+``COURSE_DEVICE=emulator`` or ``COURSE_DEVICE=cuda`` overrides the choice. Set it before Python
 starts.
 """
 
@@ -23,7 +23,7 @@ class DeviceError(LessonError):
 
 
 def _cuda_problem() -> str | None:
-    """Why CuPy cannot compute here; None when it can."""
+    """Why CuPy cannot compute here, None when it can."""
     try:
         import cupy
 

@@ -14,7 +14,7 @@ from ..compiling.host_compilers import HostCompiler
 from ..process_groups import Ended, run_group
 from . import host_kinds as kinds
 
-PROGRAM = "program"  # the name of what is built
+PROGRAM = "program"  # the name of the file that is built
 COMPILE_SECONDS = 60.0
 FIRST_SECONDS = 540.0  # for ziglang, which builds the C or C++ library with the first program
 WARNINGS = ("-Wall", "-Wextra", "-fstrict-aliasing", "-Wstrict-aliasing=2")
@@ -62,13 +62,13 @@ REMEDIES = {
 }
 ERROR = r"(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)"
 _AT = r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: +"
-# What gcc says before an error in a template, and clang after it.
+# A line of gcc before an error in a template, and of clang after it.
 USED_IN = re.compile(rf"{_AT}(?:(?:recursively )?required |note: in instantiation )", re.M)
 REQUESTED = re.compile(rf"{_AT}note: in instantiation ", re.M)
 INSTANTIATION = re.compile(
     r"[^\s:/]+: In (?:instantiation|substitution) of |[^\s:/]+:\d+:\d+: +(?:recursively )?required "
 )
-TOLD_AS_ERROR = re.compile(  # after those of the warnings that are refused here
+TOLD_AS_ERROR = re.compile(  # after the warnings that are refused here
     r" \[-Werror[=,](?:-W)?(?:main|implicit-[a-z-]+|incompatible-[a-z-]+|int-conversion)\]"
 )
 UNRESOLVED = re.compile(
@@ -84,14 +84,15 @@ NOISE = re.compile(
 
 @cache
 def sanitizers(compiler: HostCompiler) -> tuple[str, ...]:
-    """The sanitizers' flags with which ``compiler`` builds a program that runs; perhaps none."""
+    """The sanitizers' flags with which ``compiler`` builds a program that runs. There may be
+    none."""
     if compiler.is_zig:
         return SANITIZERS[-1]
     return next((flags for flags in SANITIZERS if _builds(compiler, flags)), ())
 
 
 def finds_addresses(compiler: HostCompiler) -> bool:
-    """Whether programs of ``compiler`` are told of wrong addresses, not only of wrong values."""
+    """Whether ``compiler``'s sanitizers find wrong addresses, not only wrong values."""
     return sanitizers(compiler) == ADDRESS
 
 
@@ -131,7 +132,7 @@ def failed(built: Ended) -> bool:
 
 
 def warnings(built: Ended) -> str:
-    """What the compiler warns of, as a verdict has room for; nothing without a warning."""
+    """The compiler's warnings, as many as a verdict has room for. "" without any."""
     text = NOISE.sub("", built.output).strip()
     return f"the compiler warns:\n{clip(text, 12, 1500)}" if text else ""
 
@@ -171,8 +172,8 @@ def compile_error(built: Ended, names: Iterable[str]) -> Verdict:
 
 
 def _instantiation(output: str, begin: int) -> int:
-    """Where the rows begin in which gcc says what instantiates the template that is wrong at
-    ``begin``; those about a library's own files are left out."""
+    """The start of the rows in which gcc says which line instantiates the template that is wrong at
+    ``begin``, without rows about a library's own files."""
     while begin:
         start = output.rfind("\n", 0, begin - 1) + 1
         if not INSTANTIATION.match(output[start:begin]):
@@ -182,8 +183,8 @@ def _instantiation(output: str, begin: int) -> int:
 
 
 def _instantiated_from(output: str, error: re.Match[str], files: set[str]) -> re.Match[str] | None:
-    """The program's own line, the outermost, that instantiates what the ``error`` is in: gcc names
-    it before the error, and clang after."""
+    """The program's own line, the outermost, that instantiates the template of the ``error``: gcc
+    names it before the error, and clang after."""
     begin = output.rfind("\n", 0, error.start()) + 1
     before = output[_instantiation(output, begin) : begin]
     after = re.split(r": (?:error|warning): ", output[error.end() :])[0]

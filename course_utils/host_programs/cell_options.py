@@ -15,8 +15,8 @@ NAME = re.compile(r"\w[\w.+-]*\.(?:c|cpp|cc|h|hpp|cuh|cu|txt)")
 
 
 def given_options(magic: str, line: str, options: Mapping[str, str]) -> dict[str, str]:
-    """The options that the line gives, by name. ``options``: all that there are, with what each
-    means. Raises LessonError for any other, and for one without a value or given twice."""
+    """The options that the line gives, by name. ``options``: all that there are, with the meaning
+    of each. Raises LessonError for any other, and for one without a value or given twice."""
     try:
         words = shlex.split(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What stopped a program: the sanitizers' reports, or else its status, in words and lines."""
+"""Why a program stopped: the sanitizers' reports, or else its status, in words and lines."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ SIGNALS = {
     signal.SIGKILL: "something from outside ended it",
     signal.SIGPIPE: "it wrote to a pipe that was closed",
 }
-# What a part of a report begins with, and what its line did.
+# The beginning of each part of a report, and the action of its line.
 PARTS = (
     (re.compile(r"freed by thread"), "freed in"),
     (re.compile(r"(?:previously )?allocated by thread"), "allocated in"),
@@ -74,7 +74,7 @@ THROWN = re.compile(
 
 @dataclass(frozen=True)
 class Place:
-    """A line that has to do with a fault, and what it did: "" is the line of the fault itself."""
+    """A line of a fault, and its action there: "" is the line of the fault itself."""
 
     did: str
     file: str
@@ -83,7 +83,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Fault:
-    """What stopped a program, in words, and the lines of its own that have to do with it."""
+    """Why a program stopped, in words, and its own lines that have to do with it."""
 
     kind: str
     message: str
@@ -104,8 +104,8 @@ class Fault:
         return Verdict(self.kind, self.message, self._next_step(sources), excerpt=excerpt)
 
     def _next_step(self, sources: Mapping[str, str]) -> str:
-        """What to look at: where memory was used too late, by what gave it back, and in which
-        language."""
+        """The next step. If memory was used too late, it depends on the call that freed it, and on
+        the language."""
         in_cpp = any(name.endswith(".cpp") for name in sources)
         if self.message.startswith(MIXED):
             return kinds.PAIRS_OF_CALLS
@@ -126,7 +126,7 @@ class Fault:
 
 
 def fault_of(ended: Ended, names: Iterable[str], seconds: float) -> Fault | None:
-    """What stopped the program made of the files ``names``; None where it ended well."""
+    """The fault that stopped the program made of the files ``names``, None if it ended well."""
     if ended.timed_out:
         return Fault(kinds.TIME_LIMIT, f"the program was still running after {seconds:g} seconds.")
     if ended.exceeded:
@@ -136,7 +136,7 @@ def fault_of(ended: Ended, names: Iterable[str], seconds: float) -> Fault | None
 
 
 def without_reports(errors: str) -> str:
-    """What the program itself wrote to its standard error."""
+    """The program's own text in its standard error."""
     own = REPORT.split(errors, maxsplit=1)[0]
     own = re.sub(r"^(?:==\d+==WARNING|AddressSanitizer:DEADLYSIGNAL|=+$).*\n?", "", own, flags=re.M)
     return own if own.strip() else ""
@@ -201,7 +201,7 @@ def _address(errors: str, files: tuple[str, ...]) -> Fault | None:
 
 
 def _where(errors: str) -> str:
-    """Where the wrong address lies, in words; nothing where the report does not say."""
+    """The position of the wrong address, in words, "" if the report has none."""
     block = re.search(rf"{LIES} (\d+)-byte region", errors)
     if block:
         return f" {_beside(block[1], block[2])} a block of {_bytes(block[3])}"
@@ -215,7 +215,7 @@ def _where(errors: str) -> str:
 
 
 def _beside(distance: str, side: str) -> str:
-    """How an address lies to a block, from the words of old and new compilers."""
+    """The position of an address beside a block, from the words of old and new compilers."""
     if side == "inside":
         return "at the start of" if distance == "0" else f"{_bytes(distance)} into"
     words = "after" if side in ("to the right", "after") else "before"

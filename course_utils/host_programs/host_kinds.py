@@ -1,8 +1,8 @@
-"""What can go wrong with a program in C or C++, and the next step for each."""
+"""The faults of programs in C and C++, and the next step for each."""
 
 from __future__ import annotations
 
-from ..emulator import ASSERTION as ASSERTION  # exported: kinds of what can go wrong here, too
+from ..emulator import ASSERTION as ASSERTION  # exported: kinds of faults here as well
 from ..emulator import NULL_POINTER as NULL_POINTER
 from ..emulator import OUT_OF_BOUNDS as OUT_OF_BOUNDS
 from ..emulator import USE_AFTER_FREE as USE_AFTER_FREE
@@ -49,7 +49,7 @@ NEXT_STEP: dict[str, str] = {
     UNDEFINED: "C gives no meaning to this: the program may do anything, even what you expect.",
 }
 
-# In place of the step above, where the report says more.
+# Instead of the step above, where the report says more.
 VARIABLE_GONE = (
     "A variable ends with its function or block, and so does every address of it and every "
     "reference to it: keep a copy of what is used later."

@@ -1,6 +1,6 @@
 """``%%c`` and ``%%cpp``: a cell that is a whole program, compiled and run apart from the notebook.
 
-Every cell runs in a folder of its own that holds a copy of the files kept so far, and goes away.
+Every cell runs in its own folder, which holds a copy of the files kept so far and goes away.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from .cell_options import (
 from .faults import fault_of, without_reports
 from .running import run_program
 
-STANDARDS = {"c": "gnu17", "cpp": "c++17"}  # of C what gcc takes when it is told nothing
-MOST_LINES, FEW_LINES = 200, 20  # of what a program prints that ends well, or does not
+STANDARDS = {"c": "gnu17", "cpp": "c++17"}  # for C it's gcc's default
+MOST_LINES, FEW_LINES = 200, 20  # of the output of a program that ends well, or does not
 MOST_CHARACTERS = 20_000
 MOST_KEPT = 2**24  # bytes of one file that a cell keeps
 CELL_LINE = 2  # the body of a cell begins below its magic line
@@ -71,7 +71,7 @@ OPTIONS = {
 
 
 class ProgramFailed(LessonError):
-    """A cell's program could not be built, or did not end well; ``verdict`` says why."""
+    """A cell's program could not be built, or did not end well. ``verdict`` says why."""
 
     def __init__(self, verdict: Verdict):
         super().__init__(str(verdict))
@@ -96,9 +96,9 @@ class Asked:
 
 
 def c_folder() -> Path:
-    """Where ``%%c file=…`` keeps its cells; it goes away with the notebook.
+    """The folder in which ``%%c file=…`` keeps its cells. It goes away with the notebook.
 
-    What lies there is copied to each program's own folder, so programs read it by its name alone.
+    Its files are copied to each program's own folder, so programs read them by their names alone.
     """
     return Path(_kept().name)
 
@@ -109,7 +109,7 @@ def _kept() -> tempfile.TemporaryDirectory[str]:
 
 
 def run_cell(language: str, line: str, cell: str) -> Verdict | None:
-    """Build and run a cell; print what it prints. The verdict, where a fault was expected.
+    """Build and run a cell, and print its output. Returns the verdict, if a fault was expected.
 
     Raises LessonError where the line is wrong, and :class:`ProgramFailed` for any other fault.
     """
@@ -167,7 +167,7 @@ def _try(
 
 
 def _answer(verdict: Verdict | None, asked: Asked, compiler: HostCompiler) -> Verdict | None:
-    """The verdict where it was expected; raises it, or that it did not come, otherwise."""
+    """The verdict, if it was expected. Otherwise raises it, or that it did not come."""
     found = verdict.kind if verdict else ""
     if found == asked.expect:
         return verdict
@@ -205,14 +205,14 @@ def _explained(verdict: Verdict, language: str, source: str) -> Verdict:
 
 
 def _show(ended: Ended, asked: Asked, well: bool) -> None:
-    """Print what the program wrote, less of it where it did not end ``well``; or give it away."""
+    """Print the program's output, less of it unless it ended ``well``, or pass it on."""
     lines = MOST_LINES if well else FEW_LINES
     show_output(ended.output, asked.into, lines)
     print_beginning(without_reports(ended.errors), lines)
 
 
 def show_output(output: str, into: str, lines: int = MOST_LINES) -> None:
-    """Print what a program wrote, or give it to the notebook's variable ``into``."""
+    """Print a program's output, or assign it to the notebook's variable ``into``."""
     shell = running_shell()
     if into and shell is not None:
         shell.user_ns[into] = output

@@ -31,9 +31,9 @@ COMMAND = ["sh", "-c", f'ulimit -f {MOST_OUTPUT // BLOCK}; ulimit -c 0; {STACK};
 def run_program(
     folder: Path, seconds: float, *, given: str = "", arguments: Iterable[str] = ()
 ) -> Ended:
-    """Run the program in ``folder``, its working folder; ``given`` is its whole standard input.
+    """Run the program in ``folder``, its working folder. ``given`` is its whole standard input.
 
-    Time, memory, processes, output and disk are limited, and what it started ends with it.
+    Time, memory, processes, output and disk are limited, and its child processes end with it.
     """
     run = partial(
         run_group,
