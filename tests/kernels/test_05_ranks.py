@@ -50,9 +50,10 @@ def test_a_rank_that_fails_ends_the_run_with_its_message(run):
 
 
 @pytest.mark.skipif(ON_GPU, reason="there may be two GPUs")
-def test_without_two_gpus_nothing_is_measured():
+@pytest.mark.parametrize("measure", [several_gpus.measure, several_gpus.measure_experts])
+def test_without_two_gpus_nothing_is_measured(measure):
     with pytest.raises(LessonError, match="GPU"):
-        several_gpus.measure()
+        measure()
 
 
 def test_the_record_has_each_collective_at_each_size_and_both_steps_of_ddp():

@@ -1,7 +1,8 @@
-"""Collectives on all GPUs of the machine: their times by size, NCCL's beside our own kernels', and
-a step of data parallel training with its communication beside or behind the computation.
+"""Collectives on all GPUs of the machine: their times by size, NCCL's beside our own kernels', a
+step of data parallel training with its communication beside or behind the computation, and tokens
+that travel to their experts.
 
-The programs of the notebook on NCCL measure; this starts them, a process for each GPU.
+Programs of the notebooks measure; this starts them, a process for each GPU.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,8 @@ KERNEL_FILES = (
 )
 PROGRAMS = "own_all_reduce", "peer_memory", *PARTS
 SOURCES = (*KERNEL_FILES, *(f"{TOPIC}/{name}.py" for name in PROGRAMS))
+EXPERTS = "07_pytorch_extensions/experts/time_exchange.py"
+EXPERT_SOURCES = (EXPERTS,)
 SECONDS = 300
 
 
@@ -38,13 +42,27 @@ def measure(seconds: float = SECONDS) -> dict[str, Any]:
 
     Raises LessonError where there is one GPU, or where a rank failed, with its last words.
     """
+    return _found("nccl", RUN, PARTS, seconds)
+
+
+def measure_experts(seconds: float = SECONDS) -> dict[str, Any]:
+    """What the ranks found of layers of experts: ``cases``, each with microseconds of its
+    ``exchange`` by what is sent, of its products, and of the whole layer.
+
+    Raises LessonError as :func:`measure` does.
+    """
+    return _found("exchange", EXPERTS, (), seconds)
+
+
+def _found(name: str, program: str, parts: Sequence[str], seconds: float) -> dict[str, Any]:
     need_gpu()
     ranks = gpu_count()
     if ranks < 2:
-        raise LessonError("The measurement called nccl needs two GPUs or more.")
+        raise LessonError(f"The measurement called {name} needs two GPUs or more.")
     with tempfile.TemporaryDirectory() as folder:
         into = Path(folder, "found.json")
-        done = start_ranks(ranks, *PARTS, "--into", str(into), seconds=seconds)
+        arguments = (*parts, "--into", str(into))
+        done = start_ranks(ranks, *arguments, program=program, seconds=seconds)
         if done.returncode or not into.is_file():
             raise LessonError(f"The ranks failed: {(done.stdout + done.stderr)[-2000:]}")
         found: dict[str, Any] = json.loads(into.read_text(encoding="utf-8"))
@@ -52,14 +70,14 @@ def measure(seconds: float = SECONDS) -> dict[str, Any]:
 
 
 def start_ranks(
-    ranks: int, *arguments: str, seconds: float = SECONDS
+    ranks: int, *arguments: str, program: str = RUN, seconds: float = SECONDS
 ) -> subprocess.CompletedProcess[str]:
-    """``torchrun --standalone --nproc-per-node RANKS run_ranks.py ARGUMENTS``, and what it printed.
+    """``torchrun --standalone --nproc-per-node RANKS PROGRAM ARGUMENTS``, and what it printed.
 
     Raises LessonError where it takes longer than ``seconds``.
     """
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    command += ["--nproc-per-node", str(ranks), str(KERNELS / RUN), *arguments]
+    command += ["--nproc-per-node", str(ranks), str(KERNELS / program), *arguments]
     paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": paths}
     try:

@@ -108,6 +108,13 @@ PRODUCERS = (
         on_request=True,
     ),
     Producer(
+        "exchange",
+        "tokens that travel to experts on other GPUs, beside the products of the layer",
+        several_gpus.measure_experts,
+        partial(hashes, several_gpus.EXPERT_SOURCES),
+        on_request=True,
+    ),
+    Producer(
         "reductions",
         "what bounds the sums of chapter 04 (with ncu and nvdisasm)",
         sums.measure,
