@@ -1,8 +1,10 @@
-"""FlashAttention-4 and QuACK are called with our arrays in their layouts, and named with versions.
+"""FlashAttention-4, QuACK and FlashInfer are called with our arrays in their layouts, and named
+with versions.
 
 The packages need a Hopper GPU, so that PyTorch's formulas stand in for their functions here.
 """
 
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -66,6 +68,46 @@ def test_attention_and_its_gradients_are_asked_for_by_tokens(stand_in, causal):
     torch.testing.assert_close(run(), sdpa(q, k, v, is_causal=causal))
     (backward,) = rivals.attention_backward(q, k, v, do, causal).values()
     assert backward() is None  # timed, not checked
+
+
+class Planned:
+    """Stands in for FlashInfer's wrapper: attention of the rows that its plan names."""
+
+    def __init__(self, room, layout, use_tensor_cores):
+        assert layout == "HND" and isinstance(use_tensor_cores, bool)
+
+    def plan(self, indptr, indices, last, heads, kv_heads, width, page, **kinds):
+        assert {x.dtype for x in (indptr, indices, last)} == {torch.int32}
+        self.pages = [indices[a:b] for a, b in pairwise(indptr.tolist())]
+        self.last, self.shape = last.tolist(), (heads, kv_heads, width)
+
+    def run(self, q, cache, out):
+        assert self.shape == (q.shape[1], cache[0].shape[1], q.shape[2])
+        for s, pages in enumerate(self.pages):
+            count = cache[0].shape[2] * (len(pages) - 1) + self.last[s]
+            k, v = (x[pages].transpose(0, 1).flatten(1, 2)[:, :count] for x in cache)
+            sdpa = torch.nn.functional.scaled_dot_product_attention
+            out[s] = sdpa(q[s][:, None], k, v, enable_gqa=True)[:, 0]
+        return out
+
+
+def test_decoding_reads_each_sequence_from_its_pages(stand_in):
+    def xqa(q, cache, room, pages, lengths, longest, scale, out, kv_layout):
+        assert (lengths.dtype, longest, scale, kv_layout) == (torch.uint32, 7, 0.5, "HND")
+        return out
+
+    stand_in(BatchDecodeWithPagedKVCacheWrapper=Planned, xqa_batch_decode_with_kv_cache=xqa)
+    lengths, table = np.array([7, 4, 1], np.int32), np.array([[4, 0], [2, 1], [3, 1]], np.int32)
+    drawn = (torch.randn(shape).bfloat16() for shape in ((3, 4, 4), (5, 2, 4, 4), (5, 2, 4, 4)))
+    q, k, v = (x.view(torch.int16).numpy().view(np.uint16) for x in drawn)
+    runs = rivals.decoding(q, k, v, lengths, table)
+    assert list(runs) == [f"FlashInfer 1.2{way}" for way in ("", ", tensor cores", ", XQA")]
+    found = runs["FlashInfer 1.2"]().clone()
+    assert found.shape == (3, 4, 1, 4)  # as PyTorch's
+    alone = torch.from_numpy(v.view(np.int16)).view(torch.bfloat16)[3, :, 0]
+    torch.testing.assert_close(found[2, :, 0], alone.repeat_interleave(2, dim=0))
+    last = rivals.decoding(q[:1], k, v, lengths[:1], table[:1])["FlashInfer 1.2, tensor cores"]()
+    torch.testing.assert_close(last[0], found[0])
 
 
 def test_a_product_goes_into_our_array(stand_in):

@@ -1,5 +1,5 @@
 """The strongest public kernels for single tasks, where they are installed: FlashAttention-4 and
-QuACK, both written in CUTLASS's Python DSL for Hopper and newer GPUs.
+QuACK, both written in CUTLASS's Python DSL for Hopper and newer GPUs, and FlashInfer for decoding.
 
 Each function returns calls by name, and a name has the package's version. Without the package, or a
 GPU, there are none. Arrays of uint16 carry the bits of bf16.
@@ -7,6 +7,7 @@ GPU, there are none. Arrays of uint16 carry the bits of bf16.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -15,8 +16,13 @@ from typing import Any
 from ...devices.selection import cp
 from ..harness.torch_runs import Runs, as_tensors, torch_on_gpu, unchecked
 
-PACKAGES = {"FlashAttention-4": "flash-attn-4", "QuACK": "quack-kernels"}
+PACKAGES = {
+    "FlashAttention-4": "flash-attn-4",
+    "QuACK": "quack-kernels",
+    "FlashInfer": "flashinfer-python",
+}
 SINCE = 9  # of a GPU's compute capability
+ROOM = 256 << 20  # bytes that FlashInfer works in
 
 
 @cache
@@ -62,6 +68,44 @@ def attention_backward(q: Any, k: Any, v: Any, do: Any, causal: bool) -> Runs:
         return forward(*leaves, causal=causal)[0]
 
     return unchecked({name: lambda: grad(output(), leaves, gradient, retain_graph=True)})
+
+
+def decoding(q: Any, k: Any, v: Any, lengths: Any, table: Any) -> Runs:
+    """Attention of one new token of each sequence, ``q`` (sequences, heads, d), with ``k`` and
+    ``v`` in pages (pages, kv_heads, tokens of one, d) and at least one token in each sequence.
+    FlashInfer has three ways, and plans two of them beforehand."""
+    if not (name := versioned("FlashInfer")):
+        return {}
+    torch, decode = torch_on_gpu(), import_module("flashinfer.decode")
+    tq, tk, tv, ends, pages = as_tensors(q, k, v, lengths, table)
+    page, scale = tk.shape[2], tq.shape[2] ** -0.5
+    used = (ends + page - 1) // page
+    indices = torch.cat([row[:count] for row, count in zip(pages, used.tolist(), strict=True)])
+    first = torch.nn.functional.pad(used.cumsum(0, dtype=torch.int32), (1, 0))
+    last = ends - (used - 1) * page
+    room = torch.zeros(ROOM, dtype=torch.uint8, device=tq.device)
+    shape = tq.shape[1], tk.shape[1], tq.shape[2], page
+    kinds = {"q_data_type": tq.dtype, "kv_data_type": tk.dtype}
+
+    def planned(tensor_cores: bool) -> Callable[[], Any]:
+        wrapper = decode.BatchDecodeWithPagedKVCacheWrapper(
+            room.clone(), "HND", use_tensor_cores=tensor_cores
+        )
+        wrapper.plan(first, indices, last, *shape, **kinds)
+        return lambda: wrapper.run(tq, (tk, tv), out=out)[:, :, None]
+
+    def xqa() -> Any:
+        whole = decode.xqa_batch_decode_with_kv_cache(
+            tq, (tk, tv), room, pages, unsigned, longest, scale, out=out, kv_layout="HND"
+        )
+        return whole[:, :, None]
+
+    out, unsigned, longest = torch.empty_like(tq), ends.view(torch.uint32), int(ends.max())
+    return {
+        name: planned(False),
+        f"{name}, tensor cores": planned(True),
+        f"{name}, XQA": xqa,
+    }
 
 
 def product(a: Any, b: Any) -> Runs:
