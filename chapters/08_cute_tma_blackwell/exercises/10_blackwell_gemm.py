@@ -237,6 +237,14 @@ MULTIPLYING_THREAD = KernelExercise(
         method.threads_that_start(
             at_most=2, advice="One thread loads, and one starts all products.", size=3
         ),
+        Requirement(
+            "products in flight at once",
+            lambda stats: max(each.most_products for each in stats.threads),
+            at_least=6,
+            advice="The products of a step may still run when those of the next one start: wait "
+            "for boxes, and for no product.",
+            size=5,
+        ),
     ),
 )
 

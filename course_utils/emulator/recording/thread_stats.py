@@ -43,7 +43,7 @@ class ThreadStats(Observer):
     threads with a ``cp.async`` in flight whose end they did not know; ``awaited`` counts each as
     often as such copies were in flight. ``fed`` were done while bytes were on their way to an
     mbarrier of the block, and ``met`` are the bytes of global memory that threads loaded and stored
-    meanwhile.
+    meanwhile. ``most_products`` is how many tcgen05.mma were in flight at once.
     """
 
     instructions: np.ndarray
@@ -64,6 +64,7 @@ class ThreadStats(Observer):
         self._in_flight = np.zeros(lanes, np.int64)
         self._coming = np.zeros(lanes, np.int64)  # to an mbarrier of the lane's block
         self._in_all = 0  # of these copies
+        self._products = self.most_products = 0
         self._blocks: dict[int, tuple[int, bool]] = {}  # by id of the block of code
         self.flops = self.overlapped = self.awaited = self.fed = self.met = 0
 
@@ -144,9 +145,12 @@ class ThreadStats(Observer):
         if transfer.queue == "async" and transfer.target is not None:
             self._in_flight[self._at(batch, transfer.lanes)] += 1
         self._comes(batch, transfer, 1)
+        self._products += _is_product(transfer)
+        self.most_products = max(self.most_products, self._products)
 
     def copy_lands(self, batch: Batch, transfer: Transfer) -> None:
         self._comes(batch, transfer, -1)
+        self._products -= _is_product(transfer)
 
     def _comes(self, batch: Batch, transfer: Transfer, more: int) -> None:
         if transfer.complete is not None:
@@ -163,6 +167,10 @@ class ThreadStats(Observer):
         for name in PER_THREAD:
             setattr(self, name, getattr(self, name)[keep])
         recorded["threads"] = self
+
+
+def _is_product(transfer: Transfer) -> bool:
+    return transfer.queue == "tensor" and transfer.instruction.modifiers[:1] == ("mma",)
 
 
 def _is_copy(instruction: ptx.Instruction) -> bool:
