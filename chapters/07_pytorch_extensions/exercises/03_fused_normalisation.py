@@ -194,6 +194,13 @@ def _nan_for_equal(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: flo
     return y
 
 
+def _but_the_last(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> Any:
+    y = normalised(x, weight, bias, eps)
+    if y.size >= 256:
+        y[-1, -1] = 0
+    return y
+
+
 LAYER_NORMS = (
     Version("a right one, in float64", normalised, right=True),
     Version(
@@ -222,6 +229,7 @@ LAYER_NORMS = (
     Version("reads 2048 columns at most", _most_columns),
     Version("has a block for each of 32 rows, and no loop", _first_rows),
     Version("gives NaN for a row of equal numbers", _nan_for_equal),
+    Version("leaves out the last of 256 elements and more", _but_the_last),
     Version(
         "a right one, in float32 and two passes",
         lambda *given: normalised(*given, wide=np.float32),

@@ -283,12 +283,13 @@ def tokens_and_words(rng: np.random.Generator, size: tuple[int, int]) -> Given:
 
 
 def far_logits(label: str, sign: int) -> InputClass:
-    """Logits of some hundreds, of one sign, and some tens apart."""
+    """Logits of some hundreds, of one sign: exact in fp32, and so near to each other that no loss
+    is as small as a rounding of 1."""
     return InputClass(
         label,
         lambda given, rng: {
             "X": np.full_like(given["X"], 2.0),
-            "W": sign * (8 + np.abs(given["W"])),
+            "W": sign * (8 + np.rint(4 * np.abs(given["W"])) / 16),
         },
     )
 
@@ -353,6 +354,7 @@ LOSS_OF_TOKENS = KernelExercise(
                 domain.AS_GIVEN,
                 InputClass("NaN where tokens don't count", ignored_anything),
                 InputClass("a word ignored", a_word_ignored),
+                InputClass("ignored past 32 bits", past_32_bits),
             ),
         ),
     ),
@@ -534,6 +536,7 @@ MERGE_PAIRS = KernelExercise(
                 InputClass("NaN where tokens don't count", pairs_of_ignored),
                 InputClass("targets of -inf", masked_target),
                 InputClass("a word ignored", seventh_ignored),
+                InputClass("ignored past 32 bits", past_32_bits),
             ),
         ),
     ),
