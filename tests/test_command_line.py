@@ -116,3 +116,11 @@ def test_the_package_alone_loads_none_of_its_names():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert "course_utils.shell" in done.stdout.split()
     assert not {"numpy", "course_utils.devices"}.intersection(done.stdout.split())
+
+
+def test_what_each_notebook_loads_parses_no_notebooks():
+    """nbformat takes 1.5 seconds of a core, with the grammar of addresses that it builds."""
+    code = "import sys, course_utils.exercises.student.magic; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert "course_utils.exercises.student.magic" in done.stdout.split()
+    assert not {"nbformat", "jsonschema", "matplotlib.pyplot"}.intersection(done.stdout.split())

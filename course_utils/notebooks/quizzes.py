@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..paths import notebook_name
-from .canonical import read_file
 
 QUIZ = "**Quiz"
 CHOICE = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.S)
@@ -39,6 +38,8 @@ class Question:
 
 def questions(paths: Iterable[Path]) -> Iterator[Question]:
     """The quiz questions of these notebooks, in their order."""
+    from .canonical import read_file  # nbformat takes a second, and each kernel imports this module
+
     for path in paths:
         cells = [
             cell.source.strip() for cell in read_file(path).cells if cell.cell_type == "markdown"
