@@ -37,7 +37,7 @@ __device__ inline void tmem_relinquish()
     asm volatile("tcgen05.relinquish_alloc_permit.cta_group::%0.sync.aligned;" ::"n"(kBlocks));
 }
 
-// tcgen05.dealloc: a warp frees columns. A block may not end before.
+// tcgen05.dealloc: a warp gives them back. A block may not end before.
 template <int kBlocks>
 __device__ inline void tmem_dealloc(unsigned address, int columns)
 {
@@ -45,13 +45,13 @@ __device__ inline void tmem_dealloc(unsigned address, int columns)
                  "r"(columns), "n"(kBlocks));
 }
 
-// tcgen05.fence: before a barrier or arrival by which others learn of work on tensor memory...
+// tcgen05.fence: stands before a barrier or an arrival that tells others of work on tensor memory...
 __device__ inline void tmem_before_sync()
 {
     asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
 }
 
-// ...and after the barrier or the wait by which this thread learns of it.
+// ...and after the barrier or the wait that tells this thread of it.
 __device__ inline void tmem_after_sync()
 {
     asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");

@@ -49,7 +49,7 @@ __device__ inline void mbarrier_wait(unsigned barrier, unsigned parity)
 }
 
 // cp.async.bulk.tensor: copy the box at (column, row) of a matrix to shared memory; its bytes count
-// towards the barrier. Zeros for what is outside the matrix.
+// towards the barrier. Zeros for what lies outside the matrix.
 __device__ inline void tma_load(unsigned to, const TensorMap *from, int column, int row,
                                 unsigned barrier)
 {

@@ -1,5 +1,5 @@
-// Copies by the Tensor Memory Accelerator (TMA) out of shared memory. They complete in groups, as
-// those of cp.async, and only the thread that issued them can wait for them. sm_90 and later.
+// Copies by the Tensor Memory Accelerator (TMA) out of shared memory. Their ends are counted by
+// groups, as those of cp.async, and told to the thread that started them alone. sm_90 and later.
 
 #pragma once
 
@@ -12,7 +12,7 @@ __device__ inline void writes_are_ready()
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// cp.async.bulk.tensor: copy the box in shared memory to (column, row) of a matrix. What is
+// cp.async.bulk.tensor: copy the box in shared memory to (column, row) of a matrix; what lies
 // outside the matrix is left out.
 __device__ inline void tma_store(const TensorMap *to, int column, int row, unsigned from)
 {
