@@ -27,6 +27,15 @@ def test_the_pythons_of_continuous_integration_run_each_test_once_at_a_commit(pl
     assert sum(turns.has_turn(place, number) for number in numbers) == 1
 
 
+@pytest.mark.parametrize("count", range(1, 8))
+def test_of_several_alike_each_turn_runs_one_at_least_and_three_turns_run_all(count):
+    def chosen(number):
+        return {place for place in range(count) if turns.has_turn(5 + place, number, count)}
+
+    runs = [chosen(turns.turn_of(COMMIT, python)) for python in (11, 12, 13)]
+    assert all(runs) and set.union(*runs) == set(range(count))
+
+
 def test_a_turn_can_be_asked_for_by_its_number_and_all_together(of_turn):
     assert of_turn("7") == 7
     assert of_turn("all") is None

@@ -36,15 +36,17 @@ def turn_of(commit: str, python: int) -> int:
     return int(commit[:8], 16) + python
 
 
-def has_turn(place: int, number: int | None) -> bool:
-    """Whether the test at ``place`` in its list is of the third that turn ``number`` runs."""
-    return number is None or (place + number) % THIRDS == 0
+def has_turn(place: int, number: int | None, among: int = THIRDS) -> bool:
+    """Whether the test at ``place`` in its list is of the third that turn ``number`` runs, or of
+    the half or the whole where there are only ``among``."""
+    return number is None or (place + number) % min(among, THIRDS) == 0
 
 
-def in_turn(place: int) -> pytest.MarkDecorator:
-    """The mark of a test that runs when its third has its turn."""
+def in_turn(place: int, among: int = THIRDS) -> pytest.MarkDecorator:
+    """The mark of a test that runs when its third has its turn. Where fewer are alike, such as the
+    sizes of one kernel, ``among`` is their number: then each turn runs one of them."""
     reason = f"of another third than turn {turn()} runs: COURSE_TURN={ALL} runs every third"
-    return pytest.mark.skipif(not has_turn(place, turn()), reason=reason)
+    return pytest.mark.skipif(not has_turn(place, turn(), among), reason=reason)
 
 
 def one_of(count: int) -> slice:

@@ -20,7 +20,14 @@ from course_utils.devices.selection import ON_GPU
 from course_utils.paths import KERNELS, NO_KERNELS, is_solution
 from tests import turns
 
-TRIALS = [trial for file in FILES if in_turn(file) for trial in trials(file)]
+# Of the sizes that are described for a kernel, each turn has one at least and a third of many.
+TRIALS = [
+    pytest.param(trial, id=str(trial), marks=turns.in_turn(place + number, among))
+    for place, file in enumerate(FILES)
+    if in_turn(file)
+    for among in [1 if PART else len(trials(file))]
+    for number, trial in enumerate(trials(file))
+]
 # Each size of a kernel in its turn: of three sizes every turn has one.
 RUNS = [
     pytest.param(
@@ -64,7 +71,7 @@ def test_a_folder_is_short_and_its_ladder_has_every_rung_once(folder):
     assert rungs == list(range(1, len(rungs) + 1))
 
 
-@pytest.mark.parametrize("trial", TRIALS, ids=str)
+@pytest.mark.parametrize("trial", TRIALS)
 def test_a_described_kernel_is_right_and_clean(trial, capfd):
     made = trial.make()
     if not isinstance(made, Demonstration):
