@@ -13,6 +13,7 @@ import pytest
 
 from course_utils.exercises.authoring import kinds
 from course_utils.paths import CHAPTERS, ROOT
+from tests.turns import in_turn
 
 FIRST = "chapters/00_start_here/01_this_machine.ipynb"
 GLOSSARY = "chapters/00_start_here/02_glossary.ipynb"
@@ -70,6 +71,9 @@ def leave(lab, document: str) -> None:
 
 
 DRAWN = [x for x in [*MAPS, *BOOKS] if any(PICTURE.search(text) for text in texts(x))]
+# A page of Markdown is drawn at once, a notebook in seconds.
+PAGES = [x for x in DRAWN if x in MAPS]
+NOTEBOOKS = [pytest.param(x, marks=in_turn(n)) for n, x in enumerate(DRAWN) if x in BOOKS]
 
 
 @pytest.mark.parametrize("document", [*MAPS, *BOOKS])
@@ -85,8 +89,10 @@ def test_the_first_notebook_opens(lab):
     lab.screenshot("first_notebook")
 
 
-@pytest.mark.parametrize("document", [FIRST, *DRAWN])
+@pytest.mark.parametrize("document", [*PAGES, *NOTEBOOKS])
 def test_pictures_load(lab, document):
+    """In a third of the notebooks. That all their files are there and whole is tested without a
+    browser: in tests/notebooks and tests/figures."""
     lab.open(document)
     widths = lab.pictures(least=count_pictures(document))
     lab.view.locator("img").first.scroll_into_view_if_needed()
