@@ -464,6 +464,6 @@ NEXT_BLOCK = KernelExercise(
             advice="A block copies the table once, and looks up in its copy in shared memory.",
             size=12_188,
         ),
-        method.balanced_loads(size=1024),
+        method.balanced_loads(8.0, size=12_188),  # one in four blocks starts, and has 4
     ),
 )

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 BATCH_LANES = 32_768
 STARTED_AT_ONCE = 4  # one cluster in so many, of a kernel that cancels, and otherwise one in two
-MOST_AT_ONCE = 8  # of them: in a large grid each takes over many, as on a GPU
+MOST_AT_ONCE = 4  # of the former: in a large grid each takes over many, as on a GPU
 RESIDENT_TURN = 2000  # basic blocks that a batch may run before the next is admitted
 TELLING = 2.0  # seconds after which the blocks that have begun tell how long all take at least
 QUIET = 5.0  # seconds after which a launch says how long it will take,
@@ -198,8 +198,10 @@ class EmulatedLaunch:
         limit = max(per_batch, self.resident_blocks)
         if self.entry.cancels:
             clusters = math.prod(self.grid) // cluster
-            some = ceil_div(clusters, STARTED_AT_ONCE if self.unstarted.forward else 2)
-            limit = per_batch = min(per_batch, min(some, MOST_AT_ONCE) * cluster)
+            some = min(MOST_AT_ONCE, ceil_div(clusters, STARTED_AT_ONCE))
+            if not self.unstarted.forward:
+                some = ceil_div(clusters, 2)
+            limit = per_batch = min(per_batch, some * cluster)
         active: list[Batch] = []
         watch = WaitingGrid(self, limit)
         while following := self.unstarted.following(per_batch):
