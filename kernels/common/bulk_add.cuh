@@ -3,7 +3,7 @@
 
 #pragma once
 
-// cp.async.bulk: copy bytes from global to shared memory, all multiples of 16; they count towards
+// cp.async.bulk: copy bytes from global to shared memory, all multiples of 16. They count towards
 // the barrier.
 __device__ inline void bulk_load(unsigned to, const void *from, int bytes, unsigned barrier)
 {

@@ -1,9 +1,9 @@
-// C = A B^T on mma.sync with specialised warps, for any format of operands: what its three kernels
-// in 06_matmul_and_fft share.
-// A thread of the producer warps has TMA copy pairs of tiles into a circular buffer of STAGES; the
-// consumer warps only multiply. `full` tells them that a stage has arrived, `empty` tells the
+// C = A B^T on mma.sync with specialised warps, for any format of operands: shared by its three
+// kernels in 06_matmul_and_fft.
+// A thread of the producer warps has TMA copy pairs of tiles into a circular buffer of STAGES. The
+// consumer warps only multiply. `full` signals them that a stage has arrived, `empty` signals the
 // producer that all have read it. The tile scheduler gives each block whole tiles of C as long as
-// nearly every block gets one; the steps of the remaining tiles are split evenly (stream-K).
+// nearly every block gets one. The steps of the remaining tiles are split evenly (stream-K).
 
 #pragma once
 
@@ -70,7 +70,7 @@ struct TileScheduler {
         return (int)(((step + 1) * split_blocks - 1) / split_steps);
     }
 
-    __device__ bool advance() // to the next tile; false when there is none
+    __device__ bool advance() // to the next tile, false when there is none
     {
         tile = wave * gridDim.x + blockIdx.x;
         if (wave < waves && tile < tiles_m * tiles_n) {
@@ -194,7 +194,7 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
             for (int k = 0; k < kChunks; ++k) {
                 if (k < kChunks - 1) {
                     read_factors(this_stage, k + 1, (k + 1) % 2);
-                } else { // the next operands lie in the next stage, even if C's next tile begins
+                } else { // the next operands are in the next stage, even if C's next tile begins
                     mbarrier_wait(full + stage * 8, phase);
                     read_factors(stage, 0, 0);
                 }
@@ -208,7 +208,7 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
                     }
                 }
             }
-            __syncwarp(); // lane 0 speaks for what all lanes have read
+            __syncwarp(); // lane 0 arrives for all lanes
             if (lane == 0) {
                 mbarrier_arrive(empty + this_stage * 8);
             }
@@ -231,7 +231,7 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
                                                           sum[i][j][3]};
                 }
             }
-            __threadfence(); // release: whoever sees the count sees this sum
+            __threadfence(); // release: a block that sees the count sees this sum
             named_barrier<kConsumers, kThreads>();
             if (threadIdx.x == 0) {
                 arrived_before = atomicAdd(&arrived[scheduler.tile], 1);

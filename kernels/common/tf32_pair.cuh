@@ -3,7 +3,7 @@
 
 #pragma once
 
-// A number as high + low, as an mma takes them: what is beyond TF32's bits it drops. `high` is rounded
+// A number as high + low, as an mma takes them: it drops the bits beyond TF32's. `high` is rounded
 // to the nearest: cut off, it would be below the number more often than not, and `low` twice as large.
 struct Pair {
     unsigned high, low;

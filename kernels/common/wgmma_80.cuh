@@ -1,5 +1,5 @@
 // wgmma with 80 or 40 columns of sums, for tiles of 80 queries: operand A as usual, or across.
-// Include it before what calls these. sm_90a only.
+// Include it before the code that calls these. sm_90a only.
 
 #pragma once
 

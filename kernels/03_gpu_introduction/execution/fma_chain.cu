@@ -1,6 +1,6 @@
-// y[i] = what `steps` fused multiply-adds make of x[i], for one fp32 number a thread.
+// y[i] = x[i] after `steps` fused multiply-adds, for one fp32 number per thread.
 // The idea: a chain. Each step needs the one before, so a warp must wait until its last step is
-// done; only other warps can hide that latency.
+// done. Only other warps can hide that latency.
 // Limit: with few warps the latency of an FMA, with many the rate at which they are issued.
 // grid (any), block (any), dynamic shared 0
 

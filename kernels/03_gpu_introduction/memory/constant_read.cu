@@ -1,6 +1,6 @@
 // y[thread] is a sum over `steps` values of a table in constant memory.
 // The idea: the threads of a warp read `different` different addresses in each step, 1 to 32. One
-// address is broadcast to all that read it; several are serialised.
+// address is broadcast to all that read it. Several are serialised.
 // Limit: the constant cache.
 // grid (any), block (any), dynamic shared 0
 

@@ -1,7 +1,7 @@
 // Reads `x` of `vectors` float4 again and again, `passes` times in all, and adds everything up.
 // The idea: many loads in flight, nothing else to do: the bytes read in a second are the bandwidth
-// of whatever memory holds x. PRIVATE 1 gives each block a piece of its own (the L1 caches serve it
-// when it is small); PRIVATE 0 lets all blocks sweep all of x and keeps L1 out of it.
+// of whatever memory holds x. PRIVATE 1 gives each block its own piece, which the L1 caches serve
+// when it is small. PRIVATE 0 lets all blocks sweep all of x and keeps L1 out of it.
 // Limit: bandwidth, on purpose.
 // grid (any), block (any), dynamic shared 0
 

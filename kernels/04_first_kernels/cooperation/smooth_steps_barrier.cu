@@ -1,6 +1,6 @@
 // `steps` steps of smoothing in one launch, as smooth_steps_grid.cu, with a barrier made by hand.
-// The idea: one atomic for each block. The word arrived[0] counts blocks up for ever; step s is over
-// when it shows (s + 1) * gridDim.x. It is 0 before the launch.
+// The idea: one atomic for each block. The word arrived[0] counts blocks without end. Step s is
+// over when it shows (s + 1) * gridDim.x. It is 0 before the launch.
 // Limit: the barrier, at small n. The grid must be resident at once, and nothing checks that.
 // grid (any that is resident at once), block (any), dynamic shared 0
 
@@ -15,7 +15,7 @@ __device__ void wait_for_all_blocks(unsigned *arrived, unsigned wanted)
         while (count.load(cuda::memory_order_acquire) < wanted) {
         }
     }
-    __syncthreads(); // what thread 0 acquired, the block has
+    __syncthreads(); // the block has what thread 0 acquired
 }
 
 extern "C" __global__ void smooth_steps_barrier(float *x, float *y, unsigned *arrived, int n,

@@ -1,6 +1,6 @@
 // A whole program in C++: a signal of 100,000 numbers by a filter of 129 taps, with cuFFT. The plan's
-// layout alone cuts the signal into segments that overlap; checked on the host; then a plan that
-// cannot be, and what its status says.
+// layout alone cuts the signal into segments that overlap. Checked on the host. Then a plan that
+// is refused, and its status in words.
 // Build and run: nvcc -O2 -arch=native -I kernels filter_host.cu -lcufft -o filter && ./filter
 
 #include <cufft.h>
@@ -10,7 +10,7 @@
 
 #include "04_first_kernels/host/check.h"
 
-// The statuses that a program meets; cufft.h has them all.
+// The statuses that a program meets. cufft.h has them all.
 const char *say(cufftResult status)
 {
     switch (status) {
@@ -86,7 +86,7 @@ int main()
 
     int wrong = 0;
     for (int i = 0; i < n; ++i) {
-        float sum = 0; // of whole numbers: exact
+        float sum = 0; // of integers: exact
         for (int j = 0; j < taps; ++j) {
             sum += h[j] * x[i + taps - 1 - j];
         }

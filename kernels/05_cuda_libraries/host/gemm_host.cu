@@ -1,5 +1,5 @@
 // A whole program in C++: C = A B for row-major fp32 matrices (37 x 29 times 29 x 45) by cuBLAS,
-// checked on the host; then a call that cannot be, and what its status says.
+// checked on the host. Then a call that is refused, and its status in words.
 // The library reads our rows as columns: it is asked for B's transpose times A's, with B first.
 // Build and run: nvcc -O2 -arch=native -I kernels gemm_host.cu -lcublas -o gemm && ./gemm
 
@@ -55,7 +55,7 @@ int main()
     int wrong = 0;
     for (int i = 0; i < M; ++i) {
         for (int j = 0; j < N; ++j) {
-            float sum = 0; // of whole numbers: exact
+            float sum = 0; // of integers: exact
             for (int k = 0; k < K; ++k) {
                 sum += A[i * K + k] * B[k * N + j];
             }

@@ -1,7 +1,7 @@
 // The transforms along the columns of batch matrices of ROWS x N complex points, N a multiple of
 // 16, ROWS 128 or 256. After fft_batched along the rows it makes the two-dimensional transform.
-// Adds to fft_batched: lines that lie across memory. A block takes 16 columns side by side, so that
-// what it reads and writes are whole 128-byte lines.
+// Adds to fft_batched: lines across memory. A block takes 16 columns side by side, so that
+// it reads and writes whole 128-byte lines.
 // Limit: memory. With the rows every point is read and written twice, nearly at a copy's rate.
 // grid (batch * N / 16), block (ROWS), dynamic shared 8 * 16 * ROWS
 

@@ -1,7 +1,7 @@
 // How often does block (1, 0) of a matrix product read each element of A (M x K) and B (K x N)?
 // The idea: the loops of sgemm_coalesced (TILED 0) or the loads of sgemm_shared (TILED 1),
 // adding 1 to a count where those kernels read. atomicAdd does so safely for many threads at once.
-// Limit: none that matters; it is a tool for looking.
+// Limit: none that matters. It is a tool for looking.
 // grid (ceil(N / 8), ceil(M / 8)), block (8, 8), dynamic shared 0
 
 constexpr int kTile = 8;

@@ -30,7 +30,7 @@ extern "C" __global__ void sgemm_ring(const float *A, const float *B, float *C, 
     int stage = 0;
     for (int start = 0; start < K; start += kTile) {
         cp_async_wait<kStages - 2>(); // this thread's copies of this step are there
-        __syncthreads();              // those of all are, and the step before has been read
+        __syncthreads();              // so are all threads', and the step before has been read
         copy_tiles((stage + 2) % kStages, start + 2 * kTile);
         for (int k = 0; k < kTile; ++k) {
             sum += tile_a[stage][row][k] * tile_b[stage][k][column];

@@ -1,7 +1,7 @@
 // Which bytes of A (M x K) and B (K x N) does the first warp of a matrix product read at k = 0?
 // The idea: compute the index as sgemm_naive does (x is the row) and as sgemm_coalesced does
 // (x is the column), and store the distance from the matrix's first byte instead of the product.
-// Limit: none that matters; it is a tool for looking.
+// Limit: none that matters. It is a tool for looking.
 // grid (1), block (32, 32), dynamic shared 0
 
 extern "C" __global__ void warp_reads(int *naive_a, int *naive_b, int *coalesced_a,

@@ -2,8 +2,8 @@
 // Any M and N; K a multiple of 8, and A and B begin at multiples of 16 bytes. B is read once for each
 // ROWS rows of A. `partial` has room for a float for each slice and element of C, `arrived` one 0 for
 // each tile of BN columns and group of rows.
-// Adds to sgemm_few_rows: tensor cores, which want their factors by way of ldmatrix. B takes the
-// place of 16 rows of an mma, A that of 8 columns, so that few rows of A waste little.
+// Adds to sgemm_few_rows: tensor cores, which want their factors by way of ldmatrix. B is the
+// 16 rows of an mma, A the 8 columns, so that few rows of A waste little.
 // Limit: memory, though its bandwidth is not reached, and less so the more rows there are.
 // grid (ceil(N / BN), slices, ceil(M / ROWS)), block (BN * 2), dynamic shared STAGES * (BN + ROWS) * 128
 
@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     auto copy_rows = [&](unsigned to, const __nv_bfloat16 *from, int first, int rows, int most,
                          int k) {
 #pragma unroll
-        for (int y = copy_row; y < most; y += kRows) { // zeros in place of what does not exist
+        for (int y = copy_row; y < most; y += kRows) { // zeros for rows that do not exist
             bool exists = first + y < rows && k < K;
             cp_async_16(to + place_of(y, copy_chunk),
                         exists ? from + (size_t)(first + y) * K + k : from, exists);

@@ -35,7 +35,7 @@ extern "C" __global__ void tensor_matmul(const float *A, const float *B, float *
         for (int k = 0; k < kTile; ++k) {
             sum += tile_a[y][k] * tile_b[k][x];
         }
-        __syncthreads(); // nobody needs these tiles any more
+        __syncthreads(); // every warp is done with these tiles
     }
     if (row < M && column < N) {
         C[(blockIdx.z * M + row) * N + column] = sum;

@@ -16,7 +16,7 @@ struct Statistics2 {
 
 // Combine the means and squared distances of `blocks` blocks, each of as many images as it took
 // (they take turns), into the statistics of kChannels channels from `first`. A warp takes a
-// channel, with its gamma and beta; a barrier comes after. Distances are from the first block's
+// channel, with its gamma and beta. A barrier comes after. Distances are from the first block's
 // mean at first, so that one pass will do. `store`: also mean, 1 / deviation, scale, shift and
 // variance in scale2, [5][32].
 template <int kChannels>
@@ -31,7 +31,7 @@ __device__ inline void find_statistics2(Statistics2<kChannels> &found, const flo
     }
     int f = first + k;
     constexpr int kAtOnce = 4; // loads that do not wait for each other
-    int fewest = N / blocks; // images; the first blocks have one more
+    int fewest = N / blocks; // images, one more in the first blocks
     int further = N - fewest * blocks;
     float pivot = means[f * blocks];
     float sum = 0.0f; // of an image's distance

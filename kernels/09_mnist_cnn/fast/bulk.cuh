@@ -5,7 +5,7 @@
 #include "ptx.cuh"
 #include "tma.cuh"
 
-// cp.async.bulk: copy `bytes`, a multiple of 16 as both addresses are; they count towards the
+// cp.async.bulk: copy `bytes`, a multiple of 16 as both addresses are. They count towards the
 // barrier.
 __device__ inline void bulk_load(void *to, const void *from, int bytes, unsigned barrier)
 {
@@ -15,8 +15,8 @@ __device__ inline void bulk_load(void *to, const void *from, int bytes, unsigned
                  : "memory");
 }
 
-// The same from this block's shared memory to an address of address_in_block; the barrier is there.
-// What was stored in the ordinary way has to be handed over by written_for_copies before.
+// The same from this block's shared memory to an address of address_in_block, where the barrier is.
+// Ordinary stores have to be made visible by written_for_copies before.
 __device__ inline void bulk_send(unsigned to, unsigned from, int bytes, unsigned barrier)
 {
     asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "
@@ -25,7 +25,7 @@ __device__ inline void bulk_send(unsigned to, unsigned from, int bytes, unsigned
                  : "memory");
 }
 
-// fence.proxy.async: copies that begin later see what this thread has stored in shared memory.
+// fence.proxy.async: copies that begin later see this thread's stores to shared memory.
 __device__ inline void written_for_copies()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

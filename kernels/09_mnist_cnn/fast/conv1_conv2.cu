@@ -2,13 +2,13 @@
 // are never stored: its statistics are known before (input_moments.cuh), so a block takes an image
 // from its bytes to the pooled channels in shared memory, and convolves those from there. Each of
 // PARTS blocks of an image computes as many of conv2's filters.
-// Writes, for the way back, pool1 as factors, [N][half] of padded pixels (pool_place), whose
-// borders are zero before; code1, [N][4][196], the winner of each window (0x80 >> 0...3, or 0 where
-// ReLU let nothing through), of four channels in a word; c2, [N][2][196][16]; of c2 each window's
-// largest, or smallest where batch norm's gamma is negative, best2, [N][32][49], and which of the
-// four that was, code2, [N][2][49][4], of four filters in a word; and for each filter and block the
-// mean of its c2 and the squared distances from it. A warp computes a row of seven windows, 14 x 2
-// pixels, of 32 / PARTS filters; the four pixels of a window are in the same thread.
+// Writes, for the backward pass, pool1 as factors, [N][half] of padded pixels (pool_place), whose
+// borders are zero before, code1, [N][4][196], the winner of each window (0x80 >> 0...3, or 0 where
+// ReLU let nothing through), of four channels in a word, c2, [N][2][196][16], of c2 each window's
+// largest, or smallest where batch norm's gamma is negative, best2, [N][32][49], and its place
+// among the four, code2, [N][2][49][4], of four filters in a word, and for each filter and block
+// the mean of its c2 and the squared distances from it. A warp computes a row of seven windows, 14
+// x 2 pixels, of 32 / PARTS filters. The four pixels of a window are in the same thread.
 // grid (any, PARTS), block 224, dynamic shared as fast_network.py says
 
 #include "bulk.cuh"
@@ -23,7 +23,7 @@ constexpr int kTiles = kFilters / 8;
 constexpr int kOwn = kFilters / 4; // filters of a thread, side by side
 
 // The image as pairs of neighbours in a row: word c has pixels c and c + 1. 8 windows and three
-// rows lie in different banks.
+// rows are in different banks.
 constexpr int kPairStride = 41;
 constexpr int kPairWords = ((kSide + 2) * kPairStride + 3) / 4 * 4;
 
@@ -48,13 +48,13 @@ __device__ inline Result2 result2(float first, float second)
 }
 
 // Where channels 8 part...8 part + 7 of a pixel of pool1 are in this block. They change places
-// after 8 columns, so that those of 8 windows lie in different banks.
+// after 8 columns, so that those of 8 windows are in different banks.
 __device__ inline int near_place(int row, int column, int part)
 {
     return (row * kPaddedColumns + column) * kChannels + (part ^ (column / 8 & 1)) * 8;
 }
 
-// What a thread loads of an image: four pixels, and the one after.
+// The pixels of an image that a thread loads: four, and the one after.
 struct Pixels {
     uchar4 four;
     unsigned char after;
@@ -193,7 +193,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
         shift[i] *= kPixelScale * kWeightScale;
     }
     int place1 = pair % 3 * kPairStride + pair / 3 * 2; // the words of a lane, of k from 0 and
-    int place2 = (pair + 1) % 3 * kPairStride + 2;      // from 8: what has no taps there counts 0
+    int place2 = (pair + 1) % 3 * kPairStride + 2;      // from 8: words without taps there count 0
 
     float total[kOwn] = {};
     float squared[kOwn] = {};

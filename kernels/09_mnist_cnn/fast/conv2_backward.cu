@@ -1,13 +1,14 @@
-// The way back from conv2's results, on tensor cores: dc2 of an image in shared memory; from there,
-// with the pooled pixels, the gradient of conv2's filters, and by the turned filters the gradient
-// of pool1, dy1, and with that at once what conv1's gradients need. Since conv1's gradient is dy1
-// at the windows' largest and else 0, these are 10 sums for each filter: dy1 times the pixel under
-// each of the nine taps, and dy1; update.cu makes the gradients of them, with the sums of
-// input_moments.cuh. They are products, too: of the pixels under the taps, when winner is p, and
-// dy1 where it is, which never leaves the registers. sums1 is [16][10][blocks]; dconv2 is [blocks]
-// of conv2's weights, in the order of weight_of_sum. Each of BACK_PARTS blocks of an image takes as
-// many of conv2's filters: of dy1 it has a part, of which the sums add up, too. It begins when all
-// blocks of linear_layers.cu run, and waits for their first results by their count in `arrived`.
+// The backward pass from conv2's results, on tensor cores: dc2 of an image in shared memory. From
+// there, with the pooled pixels, the gradient of conv2's filters, and by the flipped filters the
+// gradient of pool1, dy1, and with that at once the sums for conv1's gradients. Since conv1's
+// gradient is dy1 at the windows' largest and else 0, these are 10 sums for each filter: dy1 times
+// the pixel under each of the nine taps, and dy1. update.cu makes the gradients of them, with the
+// sums of input_moments.cuh. They are products as well: of the pixels under the taps, when winner
+// is p, and dy1 where it is, which never leaves the registers. sums1 is [16][10][blocks], dconv2 is
+// [blocks] of conv2's weights, in the order of weight_of_sum. Each of BACK_PARTS blocks of an image
+// takes as many of conv2's filters: of dy1 it has a part, whose sums also add up. It begins when
+// all blocks of linear_layers.cu run, and waits for their first results by their count in
+// `arrived`.
 // grid (any, BACK_PARTS), block 448, dynamic shared as fast_network.py says
 
 #include "bulk.cuh"
@@ -19,7 +20,7 @@ constexpr int kFilters = kBackFilters; // of this block
 constexpr int kFilterGroups = kFilters / 16;
 constexpr int kThreads = kSide1 * kWarpSize; // a warp for each row of pixels
 constexpr int kWarps = kThreads / kWarpSize;
-constexpr int kStride = kBackStride; // from pixel to pixel of dc2: eight lie in different banks
+constexpr int kStride = kBackStride; // from pixel to pixel of dc2: eight are in different banks
 constexpr int kGradientPlane = kPaddedPixels * kStride;
 constexpr int kShares = 2 / kFilterGroups; // threads that share a window of dc2
 
@@ -38,7 +39,7 @@ typedef unsigned Result2; // two neighbouring filters of c2
 typedef float2 Result2;
 #endif
 
-// An image's share of what the kernels before have written, as it is in memory.
+// An image's share of the results of the kernels before, as it is in memory.
 struct Raw {
     Result2 c2[kFilterGroups][kPixels1 * 8];     // [pixel][two filters]
     unsigned code2[kFilterGroups][kPixels2 * 4]; // [window][four filters]
@@ -50,7 +51,7 @@ struct Pooled {
     unsigned code1[kFilters1 / 4][kPixels1]; // of four channels each
 };
 
-// What dc2 = scale dy - alpha (c2 - mean) - beta has of each filter, times the factors' scale.
+// The terms of dc2 = scale dy - alpha (c2 - mean) - beta for each filter, times the factors' scale.
 struct Backward2 {
     float mean[kFilters];
     float scale[kFilters];
@@ -75,7 +76,7 @@ __device__ inline void find_backward2(Backward2 &found, const float *scale2, con
     }
 }
 
-// Start copies of what conv1_conv2.cu has of image `image`, by one thread.
+// Start copies of conv1_conv2.cu's results for image `image`, by one thread.
 __device__ inline void fetch(Raw &raw, Pooled &pooled, const Result2 *c2, const unsigned *code2,
                              const unsigned *code1, const Half *pool1, const unsigned char *pixels,
                              int image, unsigned barrier)
@@ -92,7 +93,7 @@ __device__ inline void fetch(Raw &raw, Pooled &pooled, const Result2 *c2, const 
               barrier);
 }
 
-// What a thread has of dc2: windows of four filters, or two of a window's four pixels.
+// A thread's part of dc2: windows of four filters, or two of a window's four pixels.
 struct Share2 {
     int group; // of 16 filters
     int window;
@@ -106,7 +107,7 @@ __device__ inline Share2 share2()
     return {i / (kPixels2 * 4), i / 4 % kPixels2, i % 4, (int)threadIdx.x % kShares};
 }
 
-// Its gradients, from what linear_layers.cu has of image `image`.
+// Its gradients, from linear_layers.cu's results for image `image`.
 __device__ inline float4 load_gradients(const float *dy2, const Share2 &share, int image)
 {
     if (share.group >= kFilterGroups) {
@@ -170,7 +171,7 @@ __device__ inline void store_gradient2(Half *dc2, const Raw &raw, const Backward
     }
 }
 
-// The image's pairs from its bytes; the last threads take it, the first have more of dc2.
+// The image's pairs from its bytes. The last threads take it, as the first have more of dc2.
 __device__ inline void store_image(unsigned *pairs, const Raw &raw)
 {
     constexpr float kScale = kPixelScale / (255.0f * 0.3081f);
@@ -203,7 +204,7 @@ __device__ inline void store_image(unsigned *pairs, const Raw &raw)
     }
 }
 
-// prmt: four bytes of a and b; a digit of 8 or more gives eight times the top bit of its byte.
+// prmt: four bytes of a and b. A digit of 8 or more gives eight times the top bit of its byte.
 __device__ inline unsigned permute(unsigned a, unsigned b, unsigned digits)
 {
     unsigned result;
@@ -214,7 +215,7 @@ __device__ inline unsigned permute(unsigned a, unsigned b, unsigned digits)
 constexpr int kOwn = kTaps * kBackTiles * 4; // of conv2's gradients, of a thread
 constexpr int kRowGroups = kWarps / 2;       // two warps share two rows of pixels
 constexpr int kGroup = 2 * kWarpSize;        // threads that have all of those
-constexpr int kOwnStride = kGroup + 1;       // neighbouring sums lie in neighbouring banks
+constexpr int kOwnStride = kGroup + 1;       // neighbouring sums are in neighbouring banks
 constexpr int kTapSums = 8;                  // of conv1's sums, of a thread
 
 // Threads whose registers are left unused: for blocks of update.cu, where that has more to gain
@@ -273,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(kThreads + kBeside, 1)
     if (threadIdx.x == 0) {
         wait_for_arrivals(arrived, tiles * kBlocks3);
     }
-    __syncthreads(); // the zeros are there, and what linear_layers.cu has
+    __syncthreads(); // the zeros and linear_layers.cu's results are there
     Share2 share = share2();
     float4 gradients = load_gradients(dy2, share, blockIdx.x);
     if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
@@ -302,7 +303,7 @@ extern "C" __global__ void __launch_bounds__(kThreads + kBeside, 1)
         if (image != blockIdx.x) {
             store_image(pairs, raw);
         }
-        __syncthreads(); // both are there, and what was copied has been used
+        __syncthreads(); // both are there, and the copies have been used
         if (threadIdx.x == 0 && next < N) {
             const unsigned char *pixels = images + (size_t)number * kPixels;
             fetch(raw, pooled[turn], c2, code2, code1, pool1, pixels, next, barrier);

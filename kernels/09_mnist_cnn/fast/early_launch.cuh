@@ -1,5 +1,5 @@
 // Programmatic dependent launch: a kernel may begin while the one before it still runs, and do
-// there what does not depend on that one. Both instructions do nothing in an ordinary launch.
+// work there that does not depend on that one. Both instructions do nothing in an ordinary launch.
 
 #pragma once
 
@@ -16,7 +16,7 @@ __device__ inline void announce(int *arrived)
     asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(arrived) : "memory");
 }
 
-// ld.acquire: until so many have come. Whoever waits has to know that they run already.
+// ld.acquire: until so many have arrived. They must be running already.
 __device__ inline void wait_for_arrivals(const int *arrived, int count)
 {
     int seen;

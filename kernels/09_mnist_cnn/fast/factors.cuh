@@ -17,7 +17,7 @@ typedef unsigned short Half; // the bits of a bf16 or fp16 number
 
 constexpr int kHalves = BF16 ? 1 : 2;
 constexpr float kWeightScale = BF16 ? 1.0f : 64.0f;
-constexpr float kPixelScale = BF16 ? 1.0f : 16.0f; // of what comes from images
+constexpr float kPixelScale = BF16 ? 1.0f : 16.0f; // of numbers that come from images
 
 // The scale of gradients, which are means over a batch of N.
 __device__ inline float gradient_scale(int N)
@@ -51,7 +51,7 @@ __device__ inline void split(unsigned (&words)[kHalves], float first, float seco
 #endif
 }
 
-// sum += a b, a tile of 16 x 8 for the warp; the small products first.
+// sum += a b, a tile of 16 x 8 for the warp, the small products first.
 __device__ inline void multiply(float (&sum)[4], const unsigned (&a)[kHalves][4],
                                 const unsigned (&b)[kHalves][4], int tile)
 {
@@ -73,7 +73,7 @@ __device__ inline void ldmatrix_4_transposed(unsigned (&tiles)[4], unsigned row)
                  : "memory");
 }
 
-// The four tiles of every half; the halves lie kPlane elements apart.
+// The four tiles of every half. The halves are kPlane elements apart.
 template <int kPlane>
 __device__ inline void load_tiles(unsigned (&tiles)[kHalves][4], const Half *row)
 {
@@ -98,7 +98,7 @@ constexpr int kPaddedColumns = 18;
 constexpr int kPaddedPixels = (kSide1 + 2) * kPaddedColumns;
 
 // pool1 of an image: padded pixels of 16 channels, zeros around. Where channels 8 part...8 part + 7
-// of a pixel are: eight neighbours lie in different banks.
+// of a pixel are: eight neighbours are in different banks.
 constexpr int kPoolPlane = kPaddedPixels * kFilters1;
 
 __device__ inline int pool_place(int pixel, int part)

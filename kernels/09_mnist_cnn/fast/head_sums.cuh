@@ -1,4 +1,4 @@
-// What a block of linear_layers.cu adds up over its images, in one row: the gradients of weight4,
+// The sums of a block of linear_layers.cu over its images, in one row: the gradients of weight4,
 // bias3 and bias4, and the losses.
 
 #pragma once

@@ -1,6 +1,6 @@
-// The moments of the first step's batch, see input_moments.cuh; update.cu finds those of later
-// steps.
-// Takes any N from 1 and any grid; the moments are zero before.
+// The moments of the first step's batch, see input_moments.cuh; update.cu finds the moments of
+// later steps.
+// Takes any N from 1 and any grid. The moments are zero before.
 // grid (any), block 256, dynamic shared 0
 
 #include "input_moments.cuh"

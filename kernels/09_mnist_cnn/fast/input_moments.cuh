@@ -1,4 +1,4 @@
-// What conv1's statistics follow from: the sums S_t of the batch's pixels under each of its nine
+// The source of conv1's statistics: the sums S_t of the batch's pixels under each of its nine
 // taps t, and G_ts of their products. Mean and variance of any filter's result are w S / M and
 // w G w / M - mean^2, so batch norm needs no pass over conv1's results.
 
@@ -13,9 +13,9 @@ constexpr int kLagSums = 9 + 3; // of a row: products of three columns with thre
 constexpr int kMomentThreads = 256;
 constexpr int kImagesAtOnce = kMomentThreads / (kLags * kWarpSize);
 
-// Add the images block, block + blocks... of step `step` to its moments; by kMomentThreads threads.
+// Add the images block, block + blocks... of step `step` to its moments, by kMomentThreads threads.
 // A warp takes a lag, a lane a row of the image with zeros around: its products with the row below
-// by that lag serve all taps that lie so, but for rows that a tap does not reach.
+// by that lag serve all taps at that distance, but for rows that a tap does not reach.
 __device__ inline void add_moments(const unsigned char *images, const int *order, int step,
                                    long long *moments, int block, int blocks, int N)
 {

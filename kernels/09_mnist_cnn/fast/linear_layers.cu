@@ -1,16 +1,16 @@
 // The two linear layers, forward and backward, on tensor cores: batch norm 2 and ReLU of the
-// windows' largest, linear3, ReLU, linear4, softmax and cross entropy; then the gradients of the
+// windows' largest, linear3, ReLU, linear4, softmax and cross entropy. Then the gradients of the
 // logits, of linear3's results, of its weights (dweight3) and of its inputs: dy2, [N][32][49],
 // which is 0 where ReLU was closed. For batch norm's gradients also the sums of dy2 (dbeta) and of
-// dy2 times the normalised best2 (dgamma), sums2, [clusters][2][32]; and in scale2, [5][32], each
+// dy2 times the normalised best2 (dgamma), sums2, [clusters][2][32], and in scale2, [5][32], each
 // channel's mean, 1 / deviation, gamma / deviation, the shift that goes with it, and the variance.
 // A cluster of eight blocks takes 16 ROWS images at a time. Each block has the weights of four
 // channels, 196 of linear3's inputs, in shared memory from beginning to end: it multiplies those
 // forward, sends each image's sums to the block that has the image's end to do, gets all images'
 // gradients back, and multiplies again. conv2_backward.cu waits for no more than dy2, sums2 and
 // scale2: as soon as a block has those of its last images it counts itself in `arrived`. dweight3,
-// [clusters] in the order of weight_of_sum3, comes after; it is added up in registers, and so is
-// what the head's gradients need, `sums`, [blocks][kHeadSums].
+// [clusters] in the order of weight_of_sum3, comes after. It is added up in registers, and so are
+// the sums for the head's gradients, `sums`, [blocks][kHeadSums].
 // grid (8, clusters), block 512, dynamic shared as fast_network.py says
 
 #include "block2.cuh"
@@ -43,7 +43,7 @@ constexpr int kFours = kColumns / 4;   // of a row
 static_assert(ROWS == 1 || ROWS == 2, "16 or 32 images");
 static_assert(2 * kOwnPairs >= kPairs, "two warps have all columns");
 
-// Call work(image, four) for what this thread copies of kImages images: a warp takes whole ones.
+// Call work(image, four) for this thread's copies of kImages images: a warp takes whole ones.
 template <typename Work>
 __device__ inline void for_own_fours(Work work)
 {
@@ -68,7 +68,7 @@ __device__ inline void fetch(float *best, const float *best2, int first_column, 
     cp_async_commit();
 }
 
-// The labels of the kOwn images from `first` on; the warp that loads them has no other work then.
+// The labels of the kOwn images from `first` on. The warp that loads them has no other work then.
 __device__ inline void fetch_labels(int *near_labels, const unsigned char *labels, const int *order,
                                     int step, int first, int N)
 {
@@ -92,7 +92,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     Half *gradients = pool + kHalves * kPixelPlane;    // [half][image][hidden]
     float *best = reinterpret_cast<float *>(gradients + kHalves * kGradientPlane);
     float *slots = best + kImages * kColumns;             // [block][split][own image][hidden]
-    float *sent = slots + kBlocks * kSumsOfBlock;         // what goes to each block
+    float *sent = slots + kBlocks * kSumsOfBlock;         // the parts for each block
     float *head_weights = sent + kBlocks * kSumsOfBlock; // then both biases
     float *near_bias4 = head_weights + kClasses * kHidden;
     float *near_bias3 = near_bias4 + 16;
@@ -124,7 +124,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     if (threadIdx.x == 0) {
         mbarrier_init(barrier, 1);
         mbarrier_init(sums_barrier, 1);
-        mbarrier_init(gradients_barrier, 1 + kOwn); // what the block itself has found as well
+        mbarrier_init(gradients_barrier, 1 + kOwn); // and the block's own results
         mbarriers_are_ready();
         mbarrier_expect(sums_barrier, kBlocks * kSumBytes);
         mbarrier_expect(gradients_barrier, kGradientBytes);
@@ -135,7 +135,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         mbarrier_expect(barrier, kBytes);
         bulk_load(weights, factors3 + rank * kHalves * kPlane3, kBytes, barrier);
     }
-    constexpr int kFoursOfHead = kClasses * kHidden / 4; // copied with what fetch copies
+    constexpr int kFoursOfHead = kClasses * kHidden / 4; // copied together with fetch's
     static_assert(kFoursOfHead + kHidden / 4 + kClasses <= kThreads, "each thread copies once");
     int own_copy = threadIdx.x;
     if (own_copy < kFoursOfHead) {
@@ -381,7 +381,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 *reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(best + from);
             }
         });
-        if (next < N) { // what a thread has read it fetches
+        if (next < N) { // a thread fetches into what it has read
             fetch(best, best2, first_column, next, N);
             fetch_labels(near_labels, labels, order, step, next + rank * kOwn, N);
         } else {

@@ -1,5 +1,5 @@
-// The weights as factors, see prepared.cuh, before the first step; update.cu writes those of later
-// steps. What lies between the factors is zero before.
+// The weights as factors, see prepared.cuh, before the first step. update.cu writes them in later
+// steps. The gaps between the factors are zero before.
 // grid (any), block 256, dynamic shared 0
 
 #include "prepared.cuh"

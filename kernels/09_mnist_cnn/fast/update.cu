@@ -1,14 +1,14 @@
 // The end of a training step, in fp32: adds up the parts of every gradient, in a fixed order, and
-// takes a step of plain stochastic gradient descent; writes the weights as factors, too; moves the
-// running statistics; stores the batch's mean loss; adds up the moments of the next step
+// takes a step of plain stochastic gradient descent, also writes the weights as factors, moves the
+// running statistics, stores the batch's mean loss, adds up the moments of the next step
 // (input_moments.cuh) and zeroes those of the step after it. The learning rate falls evenly from
 // `rate` to 0 over `total` steps. conv1's gradients follow from the 10 sums of conv2_backward.cu,
 // called D here, and from the moments S and G over M pixels: dbeta = the sum of dy, dgamma = rstd
 // (w D - mean dbeta), and dw_t = gamma rstd (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean S_t) /
-// M). Each block has a job: some images' moments; 1024 weights of linear3; 32 sums of the head;
-// batch norm 2; and, once conv2_backward.cu has ended, a filter of conv1 or 32 weights of conv2.
+// M). Each block has a job: some images' moments, 1024 weights of linear3, 32 sums of the head,
+// batch norm 2, and, once conv2_backward.cu has ended, a filter of conv1 or 32 weights of conv2.
 // Those that wait keep this kernel from ending before the one before it. conv1's have most to do
-// after that, and begin first; the others run beside conv2_backward.cu and make room for conv2's.
+// after that, and begin first. The others run beside conv2_backward.cu and make room for conv2's.
 // grid (moment_blocks + 430), block 256, dynamic shared 0
 
 #include "early_launch.cuh"

@@ -1,7 +1,7 @@
 // loss[n] = -log(softmax(z[n])[label[n]]), in fp32: z is N x K and label has N elements, 0...K-1.
 // The largest of a row is subtracted first, so that no exponential overflows.
-// Takes any shape with fewer than 2^31 elements (indices are int), K at least 1. (A label of
-// 8 bits names one of the first 256.)
+// Takes any shape with fewer than 2^31 elements (indices are int), K at least 1. A label of
+// 8 bits names one of the first 256.
 // One thread takes a row: made for few classes.
 // grid (ceil(N / 256)), block 256, dynamic shared 0
 
