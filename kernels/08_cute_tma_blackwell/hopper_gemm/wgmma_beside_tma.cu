@@ -19,6 +19,17 @@
 constexpr unsigned kTwoOnes = 0x3f803f80;                          // of bf16
 constexpr int kTileA = 64 * 128, kTileB = (N < 64 ? 64 : N) * 128; // bytes
 
+// ld.relaxed: an atomic in each turn of the loader slows the products by three to five percent.
+__device__ inline int load_relaxed(const int *at)
+{
+    int value;
+    asm volatile("ld.relaxed.cta.shared.b32 %0, [%1];"
+                 : "=r"(value)
+                 : "r"(shared_address(at))
+                 : "memory");
+    return value;
+}
+
 extern "C" __global__ void __launch_bounds__(128 * GROUPS + 32)
     wgmma_beside_tma(float *held, long long *clocks, int rounds, const float *from, int *loads,
                      int depth)
@@ -53,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS + 32)
                 start(count);
             }
             int seen = 0;
-            while (depth > 0 && atomicAdd(&done, 0) < GROUPS) {
+            while (depth > 0 && load_relaxed(&done) < GROUPS) {
                 mbarrier_wait(shared_address(&full[seen % 4]), seen / 4 % 2);
                 ++seen;
                 start(count++);
