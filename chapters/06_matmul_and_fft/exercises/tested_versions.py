@@ -12,6 +12,22 @@ from course_utils import ceil_div
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring.versions import Version
 
+LARGE = 128  # elements
+
+
+def but_the_last(y: np.ndarray) -> np.ndarray:
+    """A result whose last element is left out, if it is large."""
+    if y.size >= LARGE:
+        y[-1, -1] = 0
+    return y
+
+
+def first_two_exchanged(y: np.ndarray) -> np.ndarray:
+    if y.size >= LARGE:
+        y.flat[:2] = y.flat[1], y.flat[0]
+    return y
+
+
 # --- softmax ---
 
 
@@ -95,6 +111,7 @@ SOFTMAXES = (
     ),
     Version("keeps its weights in half precision", fast_power),
     Version("overwrites x", in_place),
+    Version("leaves out the last of 128 elements and more", lambda x: but_the_last(softmax(x))),
     Version("returns the logarithms", lambda x: np.log(softmax(x))),
     Version(
         "leaves out the last column of a row",
@@ -258,6 +275,14 @@ CONVOLUTIONS = (
         lambda image, taps: convolved(image, central(taps, 7)),
     ),
     Version("overwrites the image", over_the_image),
+    Version(
+        "leaves out the last of 128 pixels and more",
+        lambda image, taps: but_the_last(convolved(image, taps)),
+    ),
+    Version(
+        "exchanges the first two of 128 pixels and more",
+        lambda image, taps: first_two_exchanged(convolved(image, taps)),
+    ),
     Version("a right one, by Fourier transforms", by_fourier, right=True),
     Version("a right one, by windows and in float32", by_windows, right=True),
 )
