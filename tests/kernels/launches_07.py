@@ -246,18 +246,30 @@ def causal_scores(name, n, heads):
     return work(kernel(name, CAUSAL=1), *launch, scores, expected, rtol=1e-5, atol=1e-5)
 
 
+def causal_heads(q, k, v):
+    """Causal attention of each head in float64: arrays (n, heads, d)."""
+    heads = (
+        attention.attention(*(cp.asarray(x[:, head], float) for x in (q, k, v)), causal=True)[0]
+        for head in range(q.shape[1])
+    )
+    return np.stack([cp.asnumpy(head) for head in heads], axis=1)
+
+
 @CHAPTER.launch("flash_tiles", sizes=[(1, 1), (65, 2)])
 def causal_tiles(name, n, heads):
     q, k, v = (draw((n, heads, 64), seed) for seed in range(3))
     o, scale = cp.empty((n, heads, 64), cp.float32), np.float32(1 / 8)
-    parts = [
-        attention.attention(*(cp.asarray(x[:, head], float) for x in (q, k, v)), causal=True)[0]
-        for head in range(heads)
-    ]
     arguments = *map(cp.asarray, (q, k, v)), o, n, scale
     launch = (ceil_div(n, 32), heads), 128, arguments
-    expected = np.stack([cp.asnumpy(part) for part in parts], axis=1)
-    return work(kernel(name, CAUSAL=1), *launch, o, expected, rtol=1e-4, atol=1e-5)
+    return work(kernel(name, CAUSAL=1), *launch, o, causal_heads(q, k, v), rtol=1e-4, atol=1e-5)
+
+
+@CHAPTER.launch("flash_pairs", sizes=[(1, 1, 32), (65, 2, 64)])
+def causal_pairs(name, n, heads, d):
+    q, k, v = (draw((n, heads, d), seed) for seed in range(3))
+    o, exact = cp.empty((n, heads, d), cp.float32), causal_heads(q, k, v)
+    call = attention.pairs_call(*map(cp.asarray, (q, k, v)), o, CAUSAL=1)
+    return Workload((call,), o, lambda: exact, rtol=1e-4, atol=1e-5, same_bits=False)
 
 
 # Sequences of different lengths, heads that share keys, both widths.
@@ -600,6 +612,7 @@ HOSTILE_LENGTHS = (0, 1, 15, 16, 17, 31, 300)
     "decode_grouped",
     "decode_mma",
     "decode_paged",
+    "decode_persistent",
     sizes=[(4, 2), (8, 1)],
 )
 def decoded(name, heads, kv_heads):

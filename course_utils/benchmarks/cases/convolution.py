@@ -45,6 +45,7 @@ WINOGRAD_SHARED = 2 * 8 * 16 * (32 + 64) * 4  # and WINOGRAD_SUMS more, where th
 WINOGRAD_SUMS = 16 * 64 * 32 * 4
 BF16_SHARED = 4 * (128 + 64) * 128
 HALO_SHARED = 9 * 64 * 128 + 2 * 4 * 13 * 1024
+WGMMA_SHARED = 4 * 3 * 16 * 1024 + 2 * 14 * 1024
 FEW_BLOCKS = 2  # of conv_winograd_few on a multiprocessor
 Layer = tuple[int, ...]  # images, channels, filters, height, width, side of a filter
 Launch = Callable[[Any, Any, Any, Layer], tuple[KernelCall, ...]]
@@ -260,6 +261,17 @@ def _bf16_halo(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
     return (KernelCall(kernel, grid, 160, arguments, HALO_SHARED),)
 
 
+def _bf16_wgmma(x: Any, w: Any, y: Any, size: Layer) -> tuple[KernelCall, ...]:
+    images, _, filters, height, width, _ = size
+    kernel = CHAPTER.kernel("conv_bf16_wgmma", "sm_90a")
+    columns = filters // 64
+    tiles = images * ceil_div(height, 14) * ceil_div(width, 8)
+    grid = min(max(sms_for_tiles() // columns, 1), tiles), columns
+    from_x, to_y = (tensor_map(a, (1, rows, 8, 64), swizzle=128) for a, rows in ((x, 16), (y, 14)))
+    arguments = from_x, w, to_y, images, height, width, filters
+    return (KernelCall(kernel, grid, 384, arguments, WGMMA_SHARED),)
+
+
 # --- the cases ---
 
 
@@ -336,6 +348,12 @@ CASES = (
         "conv_bf16_halo",
         _bf16_halo,
         test_sizes=((1, 64, 64, 1, 1, 3), (1, 64, 128, 20, 10, 3), (2, 64, 64, 9, 17, 3)),
+        sustained_sizes=(RESNET,),
+    ),
+    _case(
+        "conv_bf16_wgmma",
+        _bf16_wgmma,
+        test_sizes=((1, 64, 64, 1, 1, 3), (1, 64, 128, 20, 10, 3), (3, 64, 64, 15, 17, 3)),
         sustained_sizes=(RESNET,),
     ),
 )

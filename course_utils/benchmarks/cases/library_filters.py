@@ -23,9 +23,11 @@ from .fft import Split, in_pairs
 
 CHAPTER = ChapterKernels("05_cuda_libraries")
 HELD = 16  # results of a thread of filter_window
+SIDE_POINTS = 128  # of the square that a block of filter_fft_2d transforms
 SPLITS = {  # the fastest of those that a search on an H200 tried
     split.points: split for split in (Split((16, 8, 16), blocks=6), Split((16, 16, 16), blocks=3))
 }
+FFT_2D_SHARED = 8 * (SIDE_POINTS * (SIDE_POINTS + 1) + SIDE_POINTS)  # bytes: the square, the roots
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,19 @@ def fft_call(x: Any, h: Any, y: Any, split: Split) -> KernelCall:
     return KernelCall(kernel, grid, split.threads, arguments, split.shared_bytes)
 
 
+def fft_2d_call(x: Any, h: Any, y: Any) -> KernelCall:
+    """``filter_fft_2d`` on the valid part, for filters of at most 128 x 128."""
+    (rows, columns), (R, S), (out_rows, out_columns) = x.shape, h.shape, y.shape
+    turned = np.pad(h.get().astype(np.float64), ((0, SIDE_POINTS - R), (0, SIDE_POINTS - S)))
+    turned = np.roll(turned, (1 - R, 1 - S), (0, 1))
+    transposed = in_pairs(np.fft.fft2(turned).T / SIDE_POINTS**2).astype(np.float32)
+    spectrum = cp.asarray(np.ascontiguousarray(transposed))
+    arguments = x, spectrum, y, rows, columns, R, S, R - 1, S - 1, out_rows, out_columns
+    down, across = SIDE_POINTS + 1 - R, SIDE_POINTS + 1 - S
+    grid = ceil_div(out_columns, 2 * across), ceil_div(out_rows, down)
+    return KernelCall(CHAPTER.kernel("filter_fft_2d"), grid, 1024, arguments, FFT_2D_SHARED)
+
+
 def _signal(name: str, with_libraries: bool = False) -> Callable[[tuple[int, int]], Workload]:
     def make(size: tuple[int, int]) -> Workload:
         n, taps = size
@@ -121,19 +136,20 @@ def _image(name: str) -> Callable[[tuple[int, int]], Workload]:
     def make(size: tuple[int, int]) -> Workload:
         side, taps = size
         x, h = normal((side + taps - 1,) * 2), normal((taps, taps), 1)
-        block = (32, 8) if name == "filter_direct" else (8, 32)
-        return _work(
-            x,
-            h,
-            lambda y: (direct_call(x, h, y, name, block),),
-            filter_libraries.of_image(x, h) if name == "filter_window" else {},
-        )
+
+        def launch(y: Any) -> tuple[KernelCall, ...]:
+            if name == "filter_fft_2d":
+                return (fft_2d_call(x, h, y),)
+            return (direct_call(x, h, y, name, (8, 32)),)
+
+        return _work(x, h, launch, filter_libraries.of_image(x, h))
 
     return make
 
 
 SIGNAL, IMAGE = "filter over a signal, fp32", "filter over an image, fp32"
 LONG, SHORT, SIDE = 1 << 26, 1 << 24, 4096
+SIDES_2D = (3, 7, 11, 15, 31, 63)
 TAPS = (3, 9, 33, 65, 129, 257, 1025)
 
 
@@ -161,6 +177,34 @@ def _signal_case(name: str, sizes: tuple[Size, ...], tests: tuple[Size, ...]) ->
     )
 
 
+def _image_case(
+    name: str, kernel: str, flops: Callable[[tuple[int, int]], int], tests: tuple[Size, ...]
+) -> Case:
+    return Case(
+        name,
+        IMAGE,
+        CHAPTER.files(kernel),
+        _image(kernel),
+        bytes=_image_bytes,
+        flops=flops,
+        gpu_sizes=tuple((SIDE, side) for side in SIDES_2D),
+        test_sizes=tests,
+    )
+
+
+def _products(size: tuple[int, int]) -> int:
+    """FLOPs of a filter by its definition."""
+    return 2 * size[0] ** 2 * size[1] ** 2
+
+
+def _fft_2d_flops(size: tuple[int, int]) -> int:
+    """Two transforms and a product for two squares, 5 P log2(P) + 6 P FLOPs of P points."""
+    side, taps = size
+    points = SIDE_POINTS**2
+    squares = (side / (SIDE_POINTS + 1 - taps)) ** 2 / 2
+    return int(squares * points * (10 * np.log2(points) + 6))
+
+
 def _fft_flops(size: tuple[int, int]) -> int:
     """Two transforms and a product for two segments, 5 P log2(P) + 6 P FLOPs of P points."""
     n, taps = size
@@ -177,14 +221,6 @@ CASES = (
         (*((SHORT, taps) for taps in TAPS), (LONG, 129)),
         ((9000, 129), (5, 700), (1, 1)),
     ),
-    Case(
-        "filter_window_2d",
-        IMAGE,
-        CHAPTER.files("filter_window"),
-        _image("filter_window"),
-        bytes=_image_bytes,
-        flops=lambda size: 2 * size[0] ** 2 * size[1] ** 2,
-        gpu_sizes=tuple((SIDE, side) for side in (3, 7, 15, 31, 63)),
-        test_sizes=((1, 1), (70, 7)),
-    ),
+    _image_case("filter_window_2d", "filter_window", _products, ((1, 1), (70, 7))),
+    _image_case("filter_fft_2d", "filter_fft_2d", _fft_2d_flops, ((1, 1), (70, 31))),
 )

@@ -20,6 +20,7 @@ from ...harness.float_bits import from_bf16, to_bf16
 from ...harness.torch_runs import Runs, as_tensors, torch_on_gpu
 from ...harness.workload import KernelCall, Workload
 from ...libraries import rivals
+from ..matmul import sms_for_tiles
 from .operators import CHAPTER
 
 HeadsSize = tuple[int, int, int]  # sequences, heads, tokens of a sequence
@@ -180,6 +181,23 @@ def _tiles(size: HeadsSize) -> Workload:
     kernel = CHAPTER.kernel("flash_tiles", D=WIDTH_FP32)
     call = KernelCall(kernel, (ceil_div(n, 32), heads), 128, (q, k, v, o, n, scale))
     return _fp32_work((call,), q, k, v, o)
+
+
+def pairs_call(q: Any, k: Any, v: Any, o: Any, **defines: int) -> KernelCall:
+    """``flash_pairs`` on arrays (n, heads, d): blocks of 8 warps, or of 4 where those are too few
+    for the GPU."""
+    n, heads, d = q.shape
+    warps = 8 if ceil_div(n, 256) * heads >= sms_for_tiles() else 4
+    kernel = CHAPTER.kernel("flash_pairs", D=d, WARPS=warps, **defines)
+    arguments = q, k, v, o, n, np.float32(d**-0.5)
+    return KernelCall(kernel, (ceil_div(n, 32 * warps), heads), 32 * warps, arguments, 512 * d)
+
+
+def _pairs(size: HeadsSize) -> Workload:
+    _, heads, n = size
+    q, k, v = (normal((n, heads, WIDTH_FP32), seed) for seed in range(3))
+    o = cp.empty_like(q)
+    return _fp32_work((pairs_call(q, k, v, o),), q, k, v, o)
 
 
 def _fp32_work(launches: tuple[KernelCall, ...], q: Any, k: Any, v: Any, o: Any) -> Workload:
@@ -396,6 +414,7 @@ CASES = (
         **_fp32,
     ),
     _case("flash_tiles", _tiles, **_fp32),
+    _case("flash_pairs", _pairs, **_fp32),
     _case("flash_mma", _bf16("flash_mma", False), **_forward),
     _case("flash_pipeline", _bf16("flash_pipeline", False), **_forward),
     _case("flash_mma_causal", _bf16("flash_mma", True), "flash_mma", **_causal),
