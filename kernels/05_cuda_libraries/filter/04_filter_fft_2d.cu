@@ -1,6 +1,6 @@
 // y = x * h as filter_direct computes it, for filters of at most 128 x 128, with the same arguments.
-// Instead of h comes its spectrum, 128 x 128 complex numbers: that of h, turned up by R - 1 rows and
-// to the left by S - 1 columns, divided by 128 * 128, and transposed. y has up to 65,535 rows of tiles.
+// Instead of h comes the transpose of its spectrum, 128 x 128 complex numbers divided by 128 * 128,
+// where h has been turned up by R - 1 rows and to the left by S - 1 columns. y has up to 65,535 rows of tiles.
 // Adds to filter_fft the second axis: a block keeps 128 x 128 numbers in shared memory, transforms
 // columns, then rows, multiplies, and goes back the same way. Two parts of x side by side are the
 // real and the imaginary part.
@@ -16,12 +16,12 @@ constexpr int kTeam = kSide / kHeld;
 constexpr int kThreads = kSide * kTeam;
 
 // The transforms of 128 lines in `shared`, elements `pitch` apart: thread u of a line holds the points
-// u + 8 m, before and after. `roots` are the 128th ones; all threads of a warp read the same.
+// u + 8 m, before and after. `roots` are the 128th ones, and all threads of a warp read the same.
 __device__ __forceinline__ void transform(float2 *v, int u, float2 *line, int pitch,
                                           const float2 *roots)
 {
     dft<16>(v);
-    __syncthreads(); // nobody reads the line any more
+    __syncthreads(); // all have read the line
 #pragma unroll
     for (int r = 0; r < 16; ++r) {
         line[(16 * u + r) * pitch] = v[r];
@@ -41,7 +41,7 @@ __device__ __forceinline__ void transform(float2 *v, int u, float2 *line, int pi
     }
 }
 
-// The thread's points of one line to shared memory, and those of another line of it from there.
+// The thread's points of one line to shared memory, and its points of another line from there.
 __device__ __forceinline__ void pass_on(float2 *v, int u, float2 *from, int from_pitch,
                                         const float2 *to, int to_pitch)
 {
