@@ -1,6 +1,7 @@
 // y = x * h as filter_direct computes it, for filters of at most 128 x 128, with the same arguments.
 // Instead of h comes the transpose of its spectrum, 128 x 128 complex numbers divided by 128 * 128,
-// where h has been turned up by R - 1 rows and to the left by S - 1 columns. y has up to 65,535 rows of tiles.
+// where h has been turned up by R - 1 rows and to the left by S - 1 columns. y has up to 65,535 rows
+// of tiles.
 // Adds to filter_fft the second axis: a block keeps 128 x 128 numbers in shared memory, transforms
 // columns, then rows, multiplies, and goes back the same way. Two parts of x side by side are the
 // real and the imaginary part.
