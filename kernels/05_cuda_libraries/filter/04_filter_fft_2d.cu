@@ -1,7 +1,7 @@
-// y = x * h as filter_direct computes it, for filters of at most 128 x 128, with the same arguments.
-// Instead of h comes the transpose of its spectrum, 128 x 128 complex numbers divided by 128 * 128,
-// where h has been turned up by R - 1 rows and to the left by S - 1 columns. y has up to 65,535 rows
-// of tiles.
+// y = x * h as filter_direct computes it, for filters of at most 128 x 128, with the same
+// arguments. Instead of h comes the transpose of its spectrum, 128 x 128 complex numbers divided by
+// 128 * 128, where h has been turned up by R - 1 rows and to the left by S - 1 columns. y has up to
+// 65,535 rows of tiles.
 // Adds to filter_fft the second axis: a block keeps 128 x 128 numbers in shared memory, transforms
 // columns, then rows, multiplies, and goes back the same way. Two parts of x side by side are the
 // real and the imaginary part.
@@ -16,8 +16,8 @@ constexpr int kHeld = 16;         // points of a thread
 constexpr int kTeam = kSide / kHeld;
 constexpr int kThreads = kSide * kTeam;
 
-// The transforms of 128 lines in `shared`, elements `pitch` apart: thread u of a line holds the points
-// u + 8 m, before and after. `roots` are the 128th ones, and all threads of a warp read the same.
+// The transforms of 128 lines in `shared`, elements `pitch` apart: thread u of a line holds the
+// points u + 8 m, before and after. `roots` are the 128th ones, and all threads of a warp read the same.
 __device__ __forceinline__ void transform(float2 *v, int u, float2 *line, int pitch,
                                           const float2 *roots)
 {

@@ -1,9 +1,9 @@
-// y = x * w as conv_bf16_halo computes it, of the same shapes. x and y come as tensor maps with boxes
-// of 1 x 16 x 8 x 64 and 1 x 14 x 8 x 64 and a swizzle of 128 bytes, w as it is.
+// y = x * w as conv_bf16_halo computes it, of the same shapes. x and y come as tensor maps with
+// boxes of 1 x 16 x 8 x 64 and 1 x 14 x 8 x 64 and a swizzle of 128 bytes, w as it is.
 // Adds to conv_bf16_halo wgmma, with the filters on the left: their weights of all taps stay in
-// registers, so that shared memory serves the pixels alone. A tile has 14 x 8 pixels, and TMA brings
-// it three times with its halo, moved by a column each. So every tap begins at a whole row of pixels,
-// where a pattern of the swizzle begins.
+// registers, so that shared memory serves the pixels alone. A tile has 14 x 8 pixels, and TMA
+// brings it three times with its halo, moved by a column each. So every tap begins at a whole row
+// of pixels, where a pattern of the swizzle begins.
 // Limit: a third above the clocks of the tensor cores for these products. sm_90a.
 // grid (at most multiprocessors, K / 64), block (384), dynamic shared STAGES * 49152 + 2 * 14336
 

@@ -1,5 +1,5 @@
-// O = softmax(scale Q K^T) V for each head, with the arguments of flash_tiles: Q, K, V and O are
-// n x heads x D floats. D is 32 or 64. With CAUSAL a query sees the keys up to its own position. Any
+// O = softmax(scale Q K^T) V for each head, with the arguments of flash_tiles: Q, K, V and O are n
+// x heads x D floats. D is 32 or 64. With CAUSAL a query sees the keys up to its own position. Any
 // n, up to 65,535 heads; all numbers finite and below 2^127.
 // Adds to flash_tiles tensor cores, with the error of fp32: each number is a pair of TF32 numbers,
 // and each product three products on tensor cores. A warp has 32 queries, and its weights become an
