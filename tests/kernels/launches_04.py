@@ -627,13 +627,17 @@ def number_selected(name, n, limit):
     return work(kernel(name), tiles, SCAN_THREADS, args, count, kept, cleared=(words,))
 
 
-@CHAPTER.launch("digit_counts", sizes=[(1, 1), (2, 255), (3, 9002)])
-def digit_counts(name, grid, n):
+@CHAPTER.launch("digit_counts", sizes=[(1, 1, 8), (2, 255, 32), (3, 9002, 8)])
+def digit_counts(name, grid, n, copies):
     keys = np.random.default_rng(n).integers(0, 2**32, n, dtype=np.uint32)
     counts = cp.empty(1024, cp.uint32)
     digits = [np.bincount(keys >> 8 * place & 255, minlength=256) for place in range(4)]
-    args = cp.asarray(keys), counts, n
-    return work(kernel(name), grid, 512, args, counts, np.concatenate(digits), cleared=(counts,))
+    return work(
+        kernel(name, COPIES=copies),
+        *(grid, 1024, (cp.asarray(keys), counts, n), counts, np.concatenate(digits)),
+        shared_mem=4096 * copies,
+        cleared=(counts,),
+    )
 
 
 @CHAPTER.launch("sort_pass", sizes=[(1, 0), (1025, 3), (5003, 1), (5003, 2)])
@@ -657,5 +661,6 @@ def sort_pass(name, n, place):
     return work(
         kernel(name, THREADS=threads, ITEMS=items, PAIRS=1),
         *(tiles, threads, args, result, np.stack([keys[order], order])),
+        shared_mem=4 * threads * items,
         cleared=(words, tickets),
     )

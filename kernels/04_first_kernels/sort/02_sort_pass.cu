@@ -3,10 +3,11 @@
 // arrays of values are not used. counts[256 p + d] is how many keys have the value d in byte p.
 // `words` has 256 words for each tile and each of four passes, `tickets` a counter for each pass:
 // all 0 before the first. Takes any n from 1 to 2^30 - 1.
-// The idea: a tile ranks its keys by digit in shared memory, and 256 threads look back, one for
-// each digit: the chained scan once more, 256 times side by side (onesweep, Adinets and Merrill).
-// Limit: the ranking, whose steps depend on one another.
-// grid (ceil(n / (THREADS * ITEMS))), block (THREADS), dynamic shared 0
+// The idea: a tile counts its digits and publishes the counts, ranks its keys by digit in shared
+// memory, and 256 threads look back, one for each digit: the chained scan once more, 256 times side
+// by side (onesweep, Adinets and Merrill).
+// Limit: the instructions of a key's eight ballots, and shared memory.
+// grid (ceil(n / (THREADS * ITEMS))), block (THREADS), dynamic shared 4 * THREADS * ITEMS
 
 #include "scan.cuh"
 
@@ -14,13 +15,10 @@
 #define THREADS 384
 #endif
 #ifndef ITEMS
-#define ITEMS 16
+#define ITEMS 20
 #endif
 #ifndef PAIRS
 #define PAIRS 0
-#endif
-#ifndef PAUSE
-#define PAUSE 300
 #endif
 #ifndef BLOCKS
 #define BLOCKS 1
@@ -29,11 +27,8 @@
 constexpr int kThreads = THREADS;
 constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kItems = ITEMS;
-constexpr int kTile = kThreads * kItems;
-constexpr int kBits = 8;
-constexpr int kDigits = 1 << kBits;
-constexpr int kValues = PAIRS ? kTile : 1;
-constexpr unsigned kPause = PAUSE; // nanoseconds before a thread looks again
+constexpr unsigned kTile = kThreads * kItems;
+constexpr int kDigits = 256;
 
 // A word: a flag in its upper two bits, a count below.
 constexpr unsigned kAggregate = 1u << 30;
@@ -71,17 +66,45 @@ __device__ inline unsigned scan_of_digits(unsigned value)
     return before;
 }
 
+// The lanes of the warp whose digit agrees with this one's in bit number kBit. In PTX, since what
+// the compiler makes of `mine ? with : ~with` has about twice as many instructions.
+template <int kBit>
+__device__ inline unsigned agreeing(unsigned digit)
+{
+    unsigned lanes;
+    asm volatile("{\n"
+                 ".reg .b32 bit;\n"
+                 ".reg .pred mine;\n"
+                 "and.b32 bit, %1, %2;\n"
+                 "setp.ne.u32 mine, bit, 0;\n"
+                 "vote.sync.ballot.b32 %0, mine, 0xffffffff;\n"
+                 "@!mine not.b32 %0, %0;\n"
+                 "}"
+                 : "=r"(lanes)
+                 : "r"(digit), "n"(1 << kBit));
+    return lanes;
+}
+
+// The bits that are set in all three, in one instruction.
+__device__ inline unsigned in_all(unsigned a, unsigned b, unsigned c)
+{
+    unsigned all;
+    asm("lop3.b32 %0, %1, %2, %3, 0x80;" : "=r"(all) : "r"(a), "r"(b), "r"(c));
+    return all;
+}
+
 // The lanes of the warp whose key has the same digit as this one's.
 __device__ inline unsigned lanes_with(unsigned digit)
 {
-    unsigned peers = kWholeWarp;
-#pragma unroll
-    for (int bit = 0; bit < kBits; ++bit) {
-        const bool mine = digit >> bit & 1;
-        const unsigned with = __ballot_sync(kWholeWarp, mine);
-        peers &= mine ? with : ~with;
-    }
-    return peers;
+    const unsigned low = in_all(agreeing<0>(digit), agreeing<1>(digit), agreeing<2>(digit));
+    const unsigned middle = in_all(agreeing<3>(digit), agreeing<4>(digit), agreeing<5>(digit));
+    return in_all(low, middle, agreeing<6>(digit) & agreeing<7>(digit));
+}
+
+// The byte of a key that `byte` names for __byte_perm.
+__device__ inline unsigned digit_of(unsigned key, unsigned byte)
+{
+    return __byte_perm(key, 0, byte);
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
@@ -90,12 +113,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
               int pass, unsigned n)
 {
     __shared__ unsigned counters[kWarps][kDigits];
-    __shared__ unsigned packed[kTile], packed_values[kValues];
+    extern __shared__ unsigned packed[]; // kTile: the keys in their order, then the values
     __shared__ unsigned start[kDigits]; // where the digit's first key goes, less its place here
     __shared__ unsigned drawn;
     const int lane = threadIdx.x % kWarpSize;
     const int warp = threadIdx.x / kWarpSize;
-    const int shift = kBits * pass;
+    unsigned byte = 0x4440 + pass; // for __byte_perm: that byte of the key, and three zeros
     if (threadIdx.x == 0) {
         drawn = atomicAdd(&tickets[pass], 1);
     }
@@ -107,33 +130,25 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     const unsigned tile = drawn;
     words += (size_t)pass * gridDim.x * kDigits; // each pass has its own
     const unsigned first = tile * kTile + warp * kWarpSize * kItems + lane;
+    const int left = n - first; // keys from this thread's first one on
+    keys += first;
+    values += first;
 
     unsigned key[kItems];
 #pragma unroll
-    for (int k = 0; k < kItems; ++k) {
-        const unsigned at = first + k * kWarpSize;
-        key[k] = at < n ? keys[at] : ~0u; // the largest: behind all others of the last tile
+    for (int k = 0; k < kItems; ++k) { // what is missing is the largest: last in the last tile
+        key[k] = k * kWarpSize < left ? keys[k * kWarpSize] : ~0u;
     }
-    unsigned short rank[kItems]; // of the keys of the warp with the same digit
-    const unsigned lanes_before = (1u << lane) - 1;
+    unsigned *own = counters[warp];
 #pragma unroll
     for (int k = 0; k < kItems; ++k) {
-        const unsigned digit = key[k] >> shift & (kDigits - 1);
-        const unsigned peers = lanes_with(digit);
-        const int leader = __ffs(peers) - 1;
-        unsigned so_far = 0;
-        if (lane == leader) {
-            so_far = counters[warp][digit];
-            counters[warp][digit] = so_far + __popc(peers);
-        }
-        __syncwarp(); // the counters of this step are there for the next
-        rank[k] = __shfl_sync(kWholeWarp, so_far, leader) + __popc(peers & lanes_before);
+        atomicAdd(&own[digit_of(key[k], byte)], 1);
     }
     __syncthreads(); // every warp has counted
 
     unsigned of_tile = 0; // how many keys of the tile have the digit of this thread's number
     if (threadIdx.x < kDigits) {
-#pragma unroll
+#pragma unroll 4
         for (int w = 0; w < kWarps; ++w) {
             const unsigned of_warp = counters[w][threadIdx.x];
             counters[w][threadIdx.x] = of_tile;
@@ -145,37 +160,36 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     }
     const unsigned before = scan_of_digits(of_tile); // keys of the tile with smaller digits
     if (threadIdx.x < kDigits) {
-#pragma unroll
+#pragma unroll 4
         for (int w = 0; w < kWarps; ++w) {
             counters[w][threadIdx.x] += before;
         }
     }
-    unsigned smaller = 0; // keys of the whole array with smaller digits: tile 0 hands it on
+    unsigned earlier = 0; // keys of smaller digits, and of this one in earlier tiles; tile 0 begins
     if (tile == 0) {
-        smaller = scan_of_digits(threadIdx.x < kDigits ? counts[pass * kDigits + threadIdx.x] : 0);
+        earlier = scan_of_digits(threadIdx.x < kDigits ? counts[pass * kDigits + threadIdx.x] : 0);
     }
     __syncthreads(); // where each warp's keys of a digit begin
+
+    asm volatile("" : "+r"(byte)); // what depends on it is computed again, not kept in registers
+    const unsigned lanes_before = (1u << lane) - 1;
+    unsigned rank[kItems]; // of the key in the tile
 #pragma unroll
     for (int k = 0; k < kItems; ++k) {
-        const unsigned digit = key[k] >> shift & (kDigits - 1);
-        rank[k] += counters[warp][digit];
+        const unsigned digit = digit_of(key[k], byte);
+        const unsigned so_far = own[digit];
+        __syncwarp(); // all have read the counter
+        atomicAdd(&own[digit], 1);
+        __syncwarp(); // the counters of this step are there for the next
+        rank[k] = so_far + __popc(lanes_with(digit) & lanes_before);
         packed[rank[k]] = key[k];
-#if PAIRS
-        const unsigned at = first + k * kWarpSize;
-        if (at < n) {
-            packed_values[rank[k]] = values[at];
-        }
-#endif
     }
     if (threadIdx.x < kDigits) {
-        unsigned earlier = smaller;
         for (int k = (int)tile - 1; k >= 0; --k) {
             unsigned word;
-            while ((word = read_word(&words[k * kDigits + threadIdx.x])) == 0) {
-                if (kPause) {
-                    __nanosleep(kPause);
-                }
-            }
+            do {
+                word = read_word(&words[k * kDigits + threadIdx.x]);
+            } while (word == 0);
             earlier += word & kValue;
             if (word & kPrefix) {
                 break;
@@ -185,17 +199,32 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         start[threadIdx.x] = earlier - before;
     }
     __syncthreads(); // the keys are packed, and where they go is known
-    const unsigned in_tile = n - tile * kTile < kTile ? n - tile * kTile : kTile;
+
+    const int in_tile = n - tile * kTile - threadIdx.x; // from this thread's first packed key on
+    unsigned to[kItems];
 #pragma unroll
     for (int k = 0; k < kItems; ++k) {
         const unsigned i = threadIdx.x + k * kThreads;
-        if (i < in_tile) {
-            const unsigned moved = packed[i];
-            const unsigned to = start[moved >> shift & (kDigits - 1)] + i;
-            sorted[to] = moved;
-#if PAIRS
-            sorted_values[to] = packed_values[i];
-#endif
+        const unsigned moved = packed[i];
+        to[k] = start[digit_of(moved, byte)] + i;
+        if (k * kThreads < in_tile) {
+            sorted[to[k]] = moved;
         }
     }
+#if PAIRS
+    __syncthreads(); // the packed keys are no longer needed
+#pragma unroll
+    for (int k = 0; k < kItems; ++k) {
+        if (k * kWarpSize < left) {
+            packed[rank[k]] = values[k * kWarpSize];
+        }
+    }
+    __syncthreads(); // the values are packed
+#pragma unroll
+    for (int k = 0; k < kItems; ++k) {
+        if (k * kThreads < in_tile) {
+            sorted_values[to[k]] = packed[threadIdx.x + k * kThreads];
+        }
+    }
+#endif
 }

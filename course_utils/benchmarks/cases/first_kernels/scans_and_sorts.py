@@ -16,7 +16,7 @@ from ...harness.case import Case
 from ...harness.torch_runs import as_tensors, torch_on_gpu
 from ...harness.workload import KernelCall, Workload
 from ...libraries import cub
-from .common import CHAPTER, FROM_SMALL_TO_LARGE, resident_grid
+from .common import CHAPTER, FROM_SMALL_TO_LARGE
 
 SCAN_THREADS, SCAN_TILE, LOOK_BACK_TILE, SELECT_TILE = (
     512,
@@ -25,9 +25,10 @@ SCAN_THREADS, SCAN_TILE, LOOK_BACK_TILE, SELECT_TILE = (
     8192,
 )  # of a block: threads, and elements
 SORT = {  # threads of a block, keys of a thread, blocks that an SM has room for
-    False: {"THREADS": 256, "ITEMS": 20, "BLOCKS": 5},
-    True: {"THREADS": 256, "ITEMS": 16, "BLOCKS": 4},  # with a value for each key
+    False: {"THREADS": 256, "ITEMS": 24, "BLOCKS": 5},
+    True: {"THREADS": 512, "ITEMS": 23, "BLOCKS": 2},  # with a value for each key
 }
+COPIES = 32  # of each counter of a digit, in shared memory
 STAGES = 5  # tiles in shared memory, of scan_specialized
 DIGITS, PASSES = 256, 4
 
@@ -121,19 +122,20 @@ def _sort(pairs: bool) -> Callable[[int], Workload]:
         threads, items, _ = SORT[pairs].values()
         tiles = ceil_div(n, threads * items)
         keys, values = _keys(n), cp.arange(n, dtype=cp.uint32)
-        counts = cp.zeros(PASSES * DIGITS, cp.uint32)
-        words = cp.zeros(PASSES * tiles * DIGITS, cp.uint32)
-        tickets = cp.zeros(PASSES, cp.uint32)
+        state = cp.zeros(PASSES * (DIGITS + tiles * DIGITS + 1), cp.uint32)  # cleared as one
+        of_digits = PASSES * DIGITS
+        counts, tickets, words = state[:of_digits], state[-PASSES:], state[of_digits:-PASSES]
         one, other = ([cp.empty(n, cp.uint32) for _ in range(1 + pairs)] for _ in range(2))
         kernel = CHAPTER.kernel("sort_pass", PAIRS=int(pairs), **SORT[pairs])
-        count = CHAPTER.kernel("digit_counts")
-        calls = [KernelCall(count, resident_grid(n, 512, 16), 512, (keys, counts, n))]
+        count = CHAPTER.kernel("digit_counts", COPIES=COPIES)
+        grid = min(sm_count(), ceil_div(n, 1024 * 16))
+        calls = [KernelCall(count, grid, 1024, (keys, counts, n), 4096 * COPIES)]
         source = [keys, values][: 1 + pairs]
         for number in range(PASSES):
             target = one if number % 2 else other
             arrays = source[0], target[0], source[-1], target[-1]
             args = *arrays, counts, words, tickets, number, n
-            calls.append(KernelCall(kernel, tiles, threads, args))
+            calls.append(KernelCall(kernel, tiles, threads, args, 4 * threads * items))
             source = target
 
         def expected() -> Any:
@@ -148,7 +150,7 @@ def _sort(pairs: bool) -> Callable[[int], Workload]:
             output=one[-1],
             expected=expected,
             libraries=libraries,
-            cleared=(counts, words, tickets),
+            cleared=(state,),
         )
 
     return make
