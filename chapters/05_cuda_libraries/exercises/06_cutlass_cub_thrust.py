@@ -43,6 +43,14 @@ TILE_VARIANCE = KernelExercise(
         method.one_store_per_result(),
         method.balanced_loads(),
         method.atomics("shared", at_most=0, advice="`Reduce(room).Sum(...)` adds up for you."),
+        method.from_header(
+            "CUB",
+            "cub/warp",
+            "shfl",
+            at_least=60,  # of five for each of eight warps and each of two calls
+            advice="Both sums come from `Reduce(room).Sum(...)`, one call after the other.",
+            size=256,
+        ),
     ),
 )
 

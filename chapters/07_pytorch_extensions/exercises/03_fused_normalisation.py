@@ -492,6 +492,14 @@ def far_from_all_classes(given: Given, rng: np.random.Generator) -> Given:
     return {"ignored": ignored, "target": np.where(given["target"] < 0, ignored, given["target"])}
 
 
+def one_logit(given: Given, rng: np.random.Generator) -> Given:
+    """All logits -inf but the target's: each gradient is 0, to the last bit."""
+    rows, columns = given["x"].shape
+    x, at = np.full((rows, columns), -np.inf, np.float32), np.maximum(given["target"], 0)
+    x[np.arange(rows), at] = 3
+    return {"x": x, "logsumexp": np.full(rows, 3, np.float32), "smoothing": 0}
+
+
 LOSS_GRADIENT = KernelExercise(
     inputs=some_logits,
     reference=gradient_of_loss,
@@ -518,6 +526,7 @@ LOSS_GRADIENT = KernelExercise(
                 InputClass("a class ignored", a_class_ignored),
                 InputClass("NaN where rows do not count", nan_where_ignored),
                 InputClass("some logits -inf", masked_logits),
+                InputClass("all logits -inf but one, smoothing 0", one_logit),
                 InputClass("all rows count", all_counted),
                 InputClass("ignored past 32 bits", far_from_all_classes),
                 InputClass("logits near 100", lambda given, rng: moved(given, 100)),

@@ -248,7 +248,7 @@ PAGE_EDGE = KernelExercise(
 def rows_at_positions(rng: np.random.Generator, rows: int) -> Given:
     """x (rows x 64), the rows' positions, cosines and sines (more rows x 32), room for y. Of many
     rows some have positions too large for a short."""
-    length = rows + (3 if rows < 1000 else 2**15)
+    length = rows + (3 if rows < 1000 else 2**16)
     angles = np.outer(np.arange(length), 100.0 ** (-np.arange(WIDTH) / WIDTH))
     return {
         "x": floats(rng, (rows, 2 * WIDTH)),
