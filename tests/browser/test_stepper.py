@@ -54,6 +54,11 @@ def steps_of(source):
     return step(kernel, 1, 64, (cp.arange(64, dtype=cp.int32), cp.zeros(1, cp.int32)))
 
 
+@cache
+def page_of(source):
+    return steps_of(source)._repr_html_()
+
+
 @pytest.fixture
 def opened(chromium, tmp_path):
     """Opens a source's page in a frame, as a notebook shows it. Gives the frame, the page that it
@@ -62,7 +67,7 @@ def opened(chromium, tmp_path):
 
     def open_page(source, **options):
         file = tmp_path / f"{len(pages)}.html"
-        file.write_text(steps_of(source)._repr_html_())
+        file.write_text(page_of(source))
         page = chromium.new_page(**options)
         pages.append(page)
         problems = []
