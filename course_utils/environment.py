@@ -25,7 +25,8 @@ from .devices.properties import device_name
 from .devices.selection import ON_GPU, PROBLEM, device
 from .errors import LessonError
 from .install import cuda_major, cuda_of_driver
-from .needs import ECOSYSTEM, PACKAGES, NotebookNeeds, all_notebooks, gpu_count, wanting
+from .needs import ECOSYSTEM, PACKAGES, gpu_count
+from .notebook_requirements import NotebookNeeds, all_notebooks, wanting
 from .text_tables import Column, Columns
 
 GOOD, ABSENT, BAD = "ok", "--", "!!"

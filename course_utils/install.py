@@ -435,7 +435,7 @@ def add_torch(*patience: str) -> str:
 def who_wants_torch() -> str:
     """Which notebooks leave something out without PyTorch, by their own ``%%needs`` lines.
     Raises SetupError where the installed course cannot say."""
-    ask = "from course_utils.needs import wanting; print(wanting('torch'))"
+    ask = "from course_utils.notebook_requirements import wanting; print(wanting('torch'))"
     done = subprocess.run([PYTHON, "-c", ask], text=True, stdout=subprocess.PIPE)
     if done.returncode:
         raise SetupError("What set-up installed does not work: see above.")

@@ -17,12 +17,10 @@ import re
 import shutil
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from . import remedies, stored_outputs
@@ -38,7 +36,6 @@ from .devices.compute_capability import capability
 from .devices.selection import ON_GPU, cp
 from .emulator import CannotBuild, find_nvcc
 from .errors import LessonError
-from .paths import ROOT, notebook_cells, notebook_files, notebook_name
 from .shell import running_shell
 
 MAGIC = "%%needs"
@@ -261,7 +258,7 @@ def transform(lines: list[str]) -> list[str]:
     A cell whose needs are met runs as if the line were not there, so errors, line numbers, rich
     output and a cell magic on the next line all stay as they are.
     """
-    tokens = _tokens(lines)
+    tokens = tokens_of(lines)
     if tokens is None:
         line = _without_its_text("".join(lines))
         return [f"print({line!r})\n"] if line else lines
@@ -280,7 +277,7 @@ def transform(lines: list[str]) -> list[str]:
     return body if body and body[0].startswith("%%") else ["\n", *body]
 
 
-def _tokens(lines: list[str]) -> list[str] | None:
+def tokens_of(lines: list[str]) -> list[str] | None:
     """The tokens of a cell of these lines, None if no line asks for any."""
     words = [line.split() or [""] for line in lines[:2]]
     said = bool(words) and words[0][0] == MAGIC
@@ -293,13 +290,13 @@ def _tokens(lines: list[str]) -> list[str] | None:
 
 def may_be_skipped(source: str) -> bool:
     """Whether some machines skip a cell."""
-    return _tokens(source.splitlines()) is not None
+    return tokens_of(source.splitlines()) is not None
 
 
 def needs_languages(source: str) -> bool:
     """Whether a cell needs nothing but compilers of kernels in Python and headers of MathDx, so
     that it gives the same with and without a GPU."""
-    tokens = set(_tokens(source.splitlines()) or ())
+    tokens = set(tokens_of(source.splitlines()) or ())
     return bool(tokens) and tokens <= ON_EMULATOR
 
 
@@ -348,78 +345,3 @@ def register(shell: Any) -> None:
     """Teach the IPython ``shell`` the ``%%needs`` line."""
     if transform not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(transform)
-
-
-# --- for doctor and the README ---
-
-
-@dataclass(frozen=True)
-class NotebookNeeds:
-    """For each code cell of a notebook the tokens it needs (most need none). ``problem`` says why
-    they can't be read."""
-
-    path: Path
-    cells: tuple[tuple[str, ...], ...]
-    problem: str = ""
-
-    @property
-    def name(self) -> str:
-        """``04_first_kernels/01_hello_threads``."""
-        return notebook_name(self.path)
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """Every token once, in the order of the cells."""
-        return tuple(dict.fromkeys(token for cell in self.cells for token in cell))
-
-    @property
-    def skipped(self) -> int:
-        """How many code cells this machine would skip."""
-        return sum(bool(missing(cell)) for cell in self.cells)
-
-    def verdict(self) -> str:
-        """ "runs here", or the cells that are left out and why."""
-        if self.problem:
-            return self.problem
-        words = missing(self.tokens)
-        if not words:
-            return "runs here"
-        cells = "1 cell" if self.skipped == 1 else f"{self.skipped} of {len(self.cells)} cells"
-        return f"runs here but for {cells}: {skip_line(words).removeprefix(SKIPPED).rstrip('.')}"
-
-
-def notebook_needs(path: Path) -> NotebookNeeds:
-    """Read a notebook's ``%%needs`` lines, without starting a kernel."""
-    try:
-        sources = [
-            cell["source"] for cell in notebook_cells(path) if cell.get("cell_type") == "code"
-        ]
-        cells = tuple(tuple(_tokens(source.splitlines()) or ()) for source in sources)
-        missing(token for cell in cells for token in cell)
-    except LessonError as error:
-        return NotebookNeeds(path, (), str(error))
-    return NotebookNeeds(path, cells)
-
-
-def all_notebooks(root: Path = ROOT) -> list[NotebookNeeds]:
-    """Every notebook on disk, in reading order."""
-    return [notebook_needs(path) for path in notebook_files(root)]
-
-
-def wanting(token: str) -> str:
-    """ "wanted by 4 cells of 04_first_kernels/09_profiling", from all notebooks. If
-    there are many, it has their numbers alone.
-
-    A cell that lacks something else too is not counted: ``token`` alone would not help it.
-    """
-    words = lacking(token)
-    found = {}
-    for notebook in all_notebooks():
-        cells = sum(token in cell and missing(cell) in ([], [words]) for cell in notebook.cells)
-        if cells:
-            found[notebook.name] = cells
-    if not found:
-        return "wanted by no notebook"
-    total = sum(found.values())
-    where = f"{len(found)} notebooks" if len(found) > 1 else next(iter(found))
-    return f"wanted by {total} {'cell' if total == 1 else 'cells'} of {where}"

@@ -42,6 +42,7 @@ ROOMS = (
     {"devices"},
     {"stored_outputs", "gpu_run", "fingerprints"},
     {"needs"},
+    {"notebook_requirements"},
     {"environment"},
     {"launching"},
     {"observing"},
@@ -168,6 +169,16 @@ def test_the_name_of_a_class_is_used_once():
             if isinstance(node, ast.ClassDef):
                 places[node.name.lstrip("_")].append(name)
     assert not {cls: names for cls, names in places.items() if len(names) > 1}
+
+
+LONGEST = 450  # lines of a module
+# Set-up has to run as one file, before the package can be imported, and one class is CuPy's array.
+LONGER = {"install", "devices.emulated_arrays"}
+
+
+def test_a_module_is_no_longer_than_one_reads_at_once():
+    lines = {n: len(f.read_text(encoding="utf-8").splitlines()) for n, f in modules().items()}
+    assert {name for name, count in lines.items() if count > LONGEST} == LONGER
 
 
 @pytest.mark.parametrize("package", (course_utils, figures), ids=lambda p: p.__name__)

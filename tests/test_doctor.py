@@ -11,7 +11,7 @@ import pytest
 from course_utils import doctor, environment
 from course_utils.__main__ import main
 from course_utils.devices.selection import ON_GPU
-from course_utils.needs import NotebookNeeds
+from course_utils.notebook_requirements import NotebookNeeds
 from course_utils.paths import ROOT, notebook_files
 
 

@@ -9,8 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from course_utils import needs, remedies, stored_outputs
+from course_utils import notebook_requirements as whole
 from course_utils.compiling.host_compilers import FROM_A_DISTRIBUTION, HOW_TO_GET
 from course_utils.errors import LessonError
+from course_utils.paths import ROOT
 
 
 @pytest.fixture
@@ -249,7 +251,7 @@ def test_what_is_there_is_not_fetched(machine, monkeypatch):
 
 
 def test_the_packages_of_the_ecosystem_are_those_of_its_extra():
-    text = (needs.ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     pins = tomllib.loads(text)["project"]["optional-dependencies"]["ecosystem"]
     assert tuple(pin.split(">=")[0] for pin in pins) == needs.ECOSYSTEM
 
@@ -357,7 +359,7 @@ def test_a_notebooks_needs_are_read_from_its_cells(machine, tmp_path):
     sources = ["x = 1", "%%needs gpu\ny = 2", "%%needs gpu sm_100a\nz = 3"]
     cells = [{"cell_type": "code", "source": source} for source in sources]
     path.write_text(json.dumps({"cells": [{"cell_type": "markdown", "source": "#"}, *cells]}))
-    found = needs.notebook_needs(path)
+    found = whole.notebook_needs(path)
     assert found.tokens == ("gpu", "sm_100a")
     assert found.skipped == 2
     assert found.verdict() == "runs here but for 2 of 3 cells: needs a GPU and an sm_100a GPU"
@@ -367,7 +369,7 @@ def test_a_notebook_that_needs_nothing_runs_everywhere(machine, tmp_path):
     machine(0)
     path = tmp_path / "01_topic.ipynb"
     path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": "x = 1"}]}))
-    assert needs.notebook_needs(path).verdict() == "runs here"
+    assert whole.notebook_needs(path).verdict() == "runs here"
 
 
 def test_what_wants_a_package_leaves_out_cells_that_it_would_not_help(
@@ -379,9 +381,9 @@ def test_what_wants_a_package_leaves_out_cells_that_it_would_not_help(
     cells = [{"cell_type": "code", "source": source} for source in sources]
     path = tmp_path / "01_topic.ipynb"
     path.write_text(json.dumps({"cells": cells}))
-    monkeypatch.setattr(needs, "all_notebooks", lambda: [needs.notebook_needs(path)])
-    assert needs.wanting("torch") == f"wanted by 2 cells of {tmp_path.name}/01_topic"
-    assert needs.wanting("triton") == "wanted by no notebook"
+    monkeypatch.setattr(whole, "all_notebooks", lambda: [whole.notebook_needs(path)])
+    assert whole.wanting("torch") == f"wanted by 2 cells of {tmp_path.name}/01_topic"
+    assert whole.wanting("triton") == "wanted by no notebook"
 
 
 @pytest.mark.parametrize(
@@ -406,7 +408,7 @@ def test_an_output_of_the_emulator_comes_from_a_machine_with_the_package():
 
 
 def test_each_language_has_an_extra_of_its_name():
-    extras = tomllib.loads((needs.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert needs.LANGUAGES.keys() <= extras["project"]["optional-dependencies"].keys()
 
 

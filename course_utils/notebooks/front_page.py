@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from ..errors import LessonError
-from ..needs import notebook_needs
+from ..notebook_requirements import notebook_needs
 from ..paths import KERNELS, README, SOLUTIONS, shown
 from ..text_tables import between_marks, markdown_table
 from ..whole_files import write_changed

@@ -2,8 +2,8 @@
 
 import pytest
 
-from course_utils.exercises.authoring.domain import Sizes, lengths
 from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.authoring.sizes import Sizes, lengths
 from course_utils.exercises.judging.own_limits import (
     constants,
     own_constants,

@@ -15,9 +15,9 @@ from course_utils.checking.verdict import FAIL_COLOUR, PASS_COLOUR
 from course_utils.emulator import Location
 from course_utils.exercises import exercises_command, fault_film
 from course_utils.exercises.authoring import chapter_tables, domain, generate, kinds, method, spec
-from course_utils.exercises.authoring.domain import Sizes, extents, lengths
 from course_utils.exercises.authoring.launches import Empty, Launch, empty
 from course_utils.exercises.authoring.registry import all_exercises, find
+from course_utils.exercises.authoring.sizes import Sizes, extents, lengths
 from course_utils.exercises.authoring.vectors import BLOCK, SMALL
 from course_utils.exercises.isolation.closed_book import (
     BookClosed,

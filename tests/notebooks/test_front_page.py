@@ -10,7 +10,7 @@ import pytest
 from course_utils.errors import LessonError
 from course_utils.exercises.authoring.registry import all_exercises
 from course_utils.kernel_tool.command import main
-from course_utils.needs import all_notebooks
+from course_utils.notebook_requirements import all_notebooks
 from course_utils.notebooks import front_page
 from course_utils.notebooks.front_page import (
     BADGE_MARKS,

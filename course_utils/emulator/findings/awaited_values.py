@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from ..isa.ptx import Address, Immediate, Instruction, Operand, Register
-from .origins import changing, in_loop, loads_of, setter
+from .loop_conditions import changing
+from .origins import in_loop, loads_of, setter
 from .reported_state import ReportedCode, ReportedGroup
 
 FROM_MEMORY = {"ld", "ldu", "atom"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..isa import ptx
 from .awaited_values import awaited, keeps_expecting
 from .causes import Cause
-from .origins import never_changes, read_before
+from .loop_conditions import never_changes, read_before
 from .outside import explain
 from .report import (
     EMULATOR_ERROR,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ..isa.instruction_set import GATHERS, TABLE, traits_of
+from ..isa.instruction_set import TABLE
 from ..isa.location import Location
 from ..isa.ptx import Address, Immediate, Instruction, Operand, Register, Special, Symbol
-from ..isa.symbols import readable_name
-from .reported_state import ReportedBlock, ReportedCode, ReportedStep
+from .reported_state import ReportedCode, ReportedStep
 
 MOST_BLOCKS = 400  # of a function that is searched for conditions
 MOST_STEPS = 32  # instructions from a product to the address that it is part of
@@ -24,8 +22,6 @@ BY_SIZE = BELOW | {"gt", "ge", "hi", "hs"}
 SIZES = ("ntid", "nctaid", "nclusterid", "cluster_nctaid")  # of a launch, alike in all threads
 OF_THREAD = ("tid", "laneid", "warpid", "lanemask")
 Source = str | int | tuple[str, int]  # of a value: see _Sources
-WAITING = {"ld", "ldu", "bra", "fence", "membar", "nanosleep"}  # opcodes of a loop that waits
-ENDS = {"brx", "call", "ret", "exit", "trap"}
 
 
 def setter(code: ReportedCode, register: Register) -> Instruction | None:
@@ -100,11 +96,11 @@ def _guards_before(code: ReportedCode, number: int) -> list[tuple[Register, bool
         guard, ways = block.instructions[-1].guard, set(block.successors)
         if decider == number or len(ways) != 2 or guard is None or not _bounds(code, guard):
             continue
-        led = [way for way in ways if number in _reached(code, way, without=decider)]
-        if len(led) == 1 and number not in _reached(code, 0, without=decider):
+        led = [way for way in ways if number in reached(code, way, without=decider)]
+        if len(led) == 1 and number not in reached(code, 0, without=decider):
             found.append((decider, (guard, led[0] == block.successors[0])))
     # The last of them is the one that can't be reached without passing all others.
-    passed = [sum(d not in _reached(code, 0, o) for o, _ in found) for d, _ in found]
+    passed = [sum(d not in reached(code, 0, o) for o, _ in found) for d, _ in found]
     return [found[n][1] for n in np.argsort(passed, kind="stable")]
 
 
@@ -138,7 +134,7 @@ def loads_of(code: ReportedCode, *operands: Operand) -> list[Instruction]:
         steps = [] if slot in seen else setters.get(slot, [])
         seen.add(slot)
         for _, step in steps:
-            if _reads(step.instruction) or step.instruction.opcode in ("ldu", "atom"):
+            if reads_variable(step.instruction) or step.instruction.opcode in ("ldu", "atom"):
                 found.append(step.instruction)
             else:
                 waiting += step.reads
@@ -155,17 +151,17 @@ def branch_before(code: ReportedCode, instruction: Instruction) -> Location | No
     number = next(inside, None)
     if number is None:
         return None
-    sources, after = _Sources(code), _reached(code, number, -1)
+    sources, after = _Sources(code), reached(code, number, -1)
     found = []
     for decider, guard, missed in _deciders(code, number):
         if not any(_is_number(s) or sources.is_value(s) for s in sources.of([guard])):
             continue
-        comes_back = decider in _reached(code, missed, -1)
+        comes_back = decider in reached(code, missed, -1)
         if decider in after or not comes_back:  # else it ends a loop before the instruction
             found.append((decider, guard))
     found = [(d, guard) for d, guard in found if sources.differ([guard])] or found
     # The last of them is the one from which no other can be reached but by a loop.
-    passed = [sum(d not in _reached(code, 0, o) for o, _ in found) for d, _ in found]
+    passed = [sum(d not in reached(code, 0, o) for o, _ in found) for d, _ in found]
     if not found:
         return None
     guard = found[int(np.argmax(passed))][1]
@@ -182,7 +178,7 @@ def _deciders(code: ReportedCode, number: int) -> Iterator[tuple[int, Register, 
         guard, ways = block.instructions[-1].guard, set(block.successors)
         if decider == number or guard is None or len(ways) != 2:
             continue
-        missed = [way for way in ways if number not in _reached(code, way, without=decider)]
+        missed = [way for way in ways if number not in reached(code, way, without=decider)]
         if len(missed) == 1:
             yield decider, guard, missed[0]
 
@@ -239,7 +235,7 @@ class _Sources:
                     waiting += step.reads
                     names = [o.name for o in i.operands if isinstance(o, Special)]
                     found.update(name for name in names if not name.startswith(SIZES))
-                elif i.opcode != "ld" or _reads(i):
+                elif i.opcode != "ld" or reads_variable(i):
                     found.add(slot)
         return found
 
@@ -259,7 +255,7 @@ class _Sources:
                 continue
             seen.add(source)
             steps = [step for _, step in self.setters[source]] if isinstance(source, int) else []
-            if len(steps) != 1 or not _reads(steps[0].instruction):
+            if len(steps) != 1 or not reads_variable(steps[0].instruction):
                 return True
             places = (o for o in steps[0].instruction.operands if isinstance(o, Address))
             waiting |= self.of(place.base for place in places)
@@ -322,7 +318,7 @@ def _line_of(code: ReportedCode, register: Register) -> Location | None:
     return None if found is None else found.location
 
 
-def _reads(i: Instruction) -> bool:
+def reads_variable(i: Instruction) -> bool:
     """Whether it loads from memory, and no parameter."""
     return i.opcode == "ld" and "param" not in i.modifiers
 
@@ -336,7 +332,7 @@ def _bounds(code: ReportedCode, register: Register) -> bool:
     return i.opcode == "setp" and bool(BY_SIZE & {*i.modifiers})
 
 
-def _reached(code: ReportedCode, first: int, without: int) -> set[int]:
+def reached(code: ReportedCode, first: int, without: int) -> set[int]:
     """The basic blocks that can be reached from ``first``, which is one, but not by ``without``."""
     waiting, seen = [first], set[int]()
     while waiting:
@@ -349,114 +345,5 @@ def _reached(code: ReportedCode, first: int, without: int) -> set[int]:
 
 def in_loop(code: ReportedCode, number: int) -> set[int]:
     """The basic blocks of the loops around basic block ``number``, none for one outside a loop."""
-    after = set().union(*(_reached(code, s, -1) for s in code.blocks[number].successors))
-    return {n for n in after if number in _reached(code, n, -1)}
-
-
-def never_changes(code: ReportedCode, number: int) -> bool:
-    """Whether basic block ``number`` is in a loop that can't end: nothing that its conditions
-    depend on changes in it, and it waits for no thread."""
-    steps = _steps_of_loop(code, number)
-    for step in steps:
-        if traits_of(step.instruction).barrier or step.instruction.opcode in ENDS | GATHERS.keys():
-            return False
-    guards = {g.slot for step in steps if (g := step.instruction.guard) is not None}
-    return bool(steps) and not guards & _varying(steps)
-
-
-def changing(code: ReportedCode, number: int) -> set[int]:
-    """The registers that the loops around basic block ``number`` may give another value."""
-    return _varying(_steps_of_loop(code, number))
-
-
-def _steps_of_loop(code: ReportedCode, number: int) -> list[ReportedStep]:
-    return [step for n in in_loop(code, number) for step in code.blocks[n].decoded]
-
-
-def only_waits(blocks: Iterable[ReportedBlock]) -> bool:
-    """Whether all that some basic blocks do, run again and again, is to read memory: they write
-    nothing, and come to the same branches as long as memory stays as it is."""
-    blocks = list(blocks)
-    steps = [step for block in blocks for step in block.decoded]
-    reads = False
-    for i in (i for block in blocks for i in block.instructions):
-        traits = traits_of(i)
-        if traits.barrier or i.opcode in ENDS | GATHERS.keys():
-            return False
-        if traits.memory not in ("", "load") and not _keeps_memory(i):
-            return False
-        reads |= _reads(i) or i.opcode == "atom"
-    guards = {i.guard.slot for b in blocks for i in b.instructions if i.guard is not None}
-    return reads and not guards & _varying(steps, same_memory=True)
-
-
-def leaves_memory(blocks: Iterable[ReportedBlock]) -> bool:
-    """Whether instructions of basic blocks depend on nothing but registers and memory, and leave
-    memory as it is: no barrier, no clock, no warp function."""
-    return all(
-        i.opcode in WAITING
-        or _repeats(i)
-        or (i.opcode == "atom" and "cas" not in i.modifiers and _keeps_memory(i))
-        for block in blocks
-        for i in block.instructions
-    )
-
-
-def reads_memory(blocks: Iterable[ReportedBlock]) -> bool:
-    """Whether an instruction of basic blocks reads memory that a thread could write."""
-    return any(_reads(i) or i.opcode == "atom" for block in blocks for i in block.instructions)
-
-
-def _keeps_memory(i: Instruction) -> bool:
-    """Whether an atomic changes nothing, or would end the loop that waits for it: it adds 0, or
-    compares and swaps."""
-    added = i.operands[2] if len(i.operands) > 2 else None
-    zero = isinstance(added, Immediate) and added.value == 0
-    return i.opcode == "atom" and (
-        "cas" in i.modifiers or (zero and bool({"add", "or"} & {*i.modifiers}))
-    )
-
-
-def _varying(steps: list[ReportedStep], *, same_memory: bool = False) -> set[int]:
-    """The registers that may hold another value each time that the instructions of a loop run.
-    ``same_memory``: if memory does not change."""
-    written = Counter(slot for step in steps for slot in step.writes)
-    varying = set(written)
-    while True:
-        fixed = {
-            slot
-            for step in steps
-            for slot in step.writes
-            if written[slot] == 1
-            and not step.reads & varying
-            and (_repeats(i := step.instruction) or (same_memory and i.opcode in ("ld", "atom")))
-        }
-        if not fixed & varying:
-            return varying
-        varying -= fixed
-
-
-def _repeats(i: Instruction) -> bool:
-    """Whether an instruction always gives the same result for the same operands."""
-    if i.opcode not in TABLE and i.opcode not in COPIES:
-        return False
-    return not any("clock" in str(o) or "timer" in str(o) for o in i.operands)
-
-
-def read_before(code: ReportedCode, number: int) -> str:
-    """The variable that the condition of the loop around basic block ``number`` was computed from,
-    by a single read before the loop, "" where there is none with a name."""
-    loop = in_loop(code, number)
-    guards = [
-        guard
-        for n, block in enumerate(code.blocks)
-        if loop & {n, *block.successors} and (guard := block.instructions[-1].guard) is not None
-    ]
-    for guard in guards:
-        decides = setter(code, guard)
-        for operand in () if decides is None else decides.operands[1:]:
-            load = setter(code, operand) if isinstance(operand, Register) else None
-            place = load.operands[1] if load is not None and _reads(load) else None
-            if isinstance(place, Address) and isinstance(place.base, Symbol):
-                return readable_name(place.base.name)
-    return ""
+    after = set().union(*(reached(code, s, -1) for s in code.blocks[number].successors))
+    return {n for n in after if number in reached(code, n, -1)}

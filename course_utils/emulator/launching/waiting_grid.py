@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 
 from ..findings.causes import Cause
-from ..findings.origins import only_waits
+from ..findings.loop_conditions import only_waits
 from ..findings.report import DEADLOCK, Finding, KernelFault
 from ..findings.wording import at_line
 from ..isa.location import Location

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..findings.origins import leaves_memory, reads_memory
+from ..findings.loop_conditions import leaves_memory, reads_memory
 from .lanes import Group
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..findings.fault_messages import emulator_error, endless_loop
-from ..findings.origins import never_changes
+from ..findings.loop_conditions import never_changes
 from ..findings.report import KernelFault
 from ..numerics.rounding import ceil_div
 from .adversarial_schedule import adversarial_schedule

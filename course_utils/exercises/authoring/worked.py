@@ -17,8 +17,9 @@ import numpy as np
 
 from ...checking.rows import MOST_NUMBERS
 from ...integers import ceil_div
-from .domain import InputClass, Sizes
+from .domain import InputClass
 from .launches import Empty
+from .sizes import Sizes
 
 if TYPE_CHECKING:
     from .spec import KernelExercise

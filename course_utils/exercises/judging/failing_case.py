@@ -18,8 +18,9 @@ import numpy as np
 from ...checking.rows import MOST_NUMBERS, number
 from ...checking.verdict import Verdict
 from ..authoring import emulated_runs, kinds
-from ..authoring.domain import InputClass, Sizes
+from ..authoring.domain import InputClass
 from ..authoring.launches import Empty
+from ..authoring.sizes import Sizes
 from ..authoring.spec import KernelExercise
 from ..authoring.worked import any_numbers, worked_change
 from .comparison import contradicts, with_sign

@@ -22,8 +22,9 @@ import numpy as np
 from ...compiling.signature import strip_comments
 from ...integers import ceil_div
 from ..authoring import emulated_runs
-from ..authoring.domain import Domain, Sizes
+from ..authoring.domain import Domain
 from ..authoring.launches import Launch
+from ..authoring.sizes import Sizes
 from ..authoring.spec import KernelExercise
 from .comparison import compared
 from .outside_index import CONSTANT, integer_value

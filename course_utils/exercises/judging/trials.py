@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from ...text_tables import size_in_words
-from ..authoring.domain import DRAWN, Domain, DrawnCases, Given, InputClass, shuffled_cycle
+from ..authoring.domain import DRAWN, Domain, DrawnCases, Given, InputClass
 from ..authoring.launches import Launch
+from ..authoring.sizes import shuffled_cycle
 from ..authoring.spec import HostExercise, KernelExercise, PythonExercise
 
 MOST_STEPS = 24  # launches to make a failing trial smaller

@@ -16,8 +16,8 @@ from ...checking.rows import MOST_NUMBERS, ArrayPart, FewNumbers, Rows, labelled
 from ...checking.verdict import Verdict
 from ..authoring import emulated_runs, kinds
 from ..authoring.dependence import needed_elements
-from ..authoring.domain import Sizes
 from ..authoring.launches import Empty
+from ..authoring.sizes import Sizes
 from ..authoring.spec import KernelExercise
 from ..authoring.worked import worked_change, worked_size
 from .comparison import inputs_beside

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from ...findings.bases import base_of
-from ...findings.origins import in_loop, only_waits, setter
+from ...findings.loop_conditions import only_waits
+from ...findings.origins import in_loop, setter
 from ...isa.instruction_set import traits_of
 from ...isa.location import Location
 from ...isa.ptx import Immediate, Instruction, Operand, Register
