@@ -1,4 +1,4 @@
-"""A short verdict on large arrays, reached where they lie: for benchmarks."""
+"""A short verdict on large arrays, reached on their device: for benchmarks."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .tolerance import Tolerance
 
 
 def difference(actual: Any, expected: Any, rtol: float, atol: float) -> str:
-    """How ``actual`` differs from ``expected``, such as "1 of 3 elements are wrong; ..."; empty
+    """How ``actual`` differs from ``expected``, such as "1 of 3 elements are wrong; ...", empty
     where it is right by :meth:`Tolerance.wrong`, as ``check`` decides.
 
-    Both are arrays of this machine's device, of the emulator or of NumPy; ``actual`` may be a torch
-    tensor, too. The work is done in float64 on the device where one of them is there: a GPU's
+    Both are arrays of this machine's device, of the emulator or of NumPy. ``actual`` may also be a
+    torch tensor. The work is done in float64 on the device where one of them is there: a GPU's
     arrays are not copied to the host.
     """
     space = cp if hasattr(actual, "detach") else cp.get_array_module(actual, expected)
-    # Beside a GPU the emulator's arrays are no arrays of cp.
+    # Beside a GPU the emulator's arrays are not arrays of cp.
     actual, expected = (
         each.get() if space is np and isinstance(each, emulated_cupy.ndarray) else each
         for each in (actual, expected)

@@ -1,4 +1,4 @@
-"""The one form in which a notebook is committed, so that a diff shows only what changed.
+"""The one form in which a notebook is committed, so that a diff shows changes alone.
 
 nbformat 4.5 with its own JSON layout (sorted keys, indent 1), ids made from headings, the kernel
 spec `python3`, counts 1…n, no volatile metadata, stream outputs merged, PNG as the only picture, no
@@ -47,7 +47,7 @@ def read_file(path: Path) -> NotebookNode:
     try:
         nb = read(path.read_text(encoding="utf-8"))
         nb.cells, nb.metadata  # noqa: B018  (nbformat returns some files that have neither)
-    except Exception as error:  # nbformat's own, and what it stumbles over
+    except Exception as error:  # nbformat's own, and others inside it
         raise LessonError(unreadable(path, error)) from None
     return nb
 
@@ -59,7 +59,7 @@ def dumps(nb: NotebookNode) -> str:
 
 
 def canonical(nb: NotebookNode) -> NotebookNode:
-    """A copy of ``nb`` in canonical form; canonical(canonical(nb)) == canonical(nb)."""
+    """A copy of ``nb`` in canonical form, which stays the same if it's done twice."""
     nb = copy.deepcopy(nb)
     nb.nbformat, nb.nbformat_minor = 4, 5
     kept = {LESSON_FIELD: nb.metadata[LESSON_FIELD]} if LESSON_FIELD in nb.metadata else {}
@@ -155,7 +155,7 @@ def _ids(nb: NotebookNode) -> list[str]:
 
 
 def _cell_metadata(cell: NotebookNode) -> NotebookNode:
-    """Tags in order, what folds a cell and its stamp; nothing that an editor left behind."""
+    """Tags in order, the keys that fold a cell, and its stamp, but no key of an editor."""
     metadata = cell.metadata
     kept: dict[str, Any] = {}
     if STAMP in metadata and cell.cell_type == "code" and not is_exercise(cell):
@@ -196,8 +196,8 @@ def _outputs(outputs: list[NotebookNode], count: int) -> list[NotebookNode]:
 
 
 def _data(data: NotebookNode) -> NotebookNode:
-    """PNG alone where there are several pictures, as one line of base64; no widgets, no scripts,
-    which talk to a kernel that is gone."""
+    """PNG alone where there are several pictures, as one line of base64. Widgets and scripts go:
+    their kernel has ended."""
     kept = {
         kind: value
         for kind, value in data.items()
@@ -218,7 +218,7 @@ def _picture(png: str) -> str:
 
 
 def _last_written(text: str) -> str:
-    """What a terminal shows at the end: a carriage return writes the line anew."""
+    """The text that a terminal shows at the end: a carriage return overwrites the line."""
     text = text.replace("\r\n", "\n")
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
 

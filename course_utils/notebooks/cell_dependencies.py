@@ -1,9 +1,9 @@
 """Which earlier cells a code cell depends on, read from the names in them.
 
 A cell depends on an earlier one that binds or mentions one of its names, since a mention may change
-the value: ``x[0] = 1``, a launch that writes to ``x``. A cell that binds a name anew before any use
-ends what came before it. A function brings along the names in its body, where it is used. Of an
-import only what it imports counts, not its cell: one more name in a list of imports changes nothing
+the value: ``x[0] = 1``, a launch that writes to ``x``. A cell that rebinds a name before any use
+ends the dependencies before it. A function brings along the names in its body, where it is used. Of
+an import only its module counts, not its cell: one more name in a list of imports changes nothing
 for others. Cells of ``%%c`` depend on earlier ones that keep files.
 
 Two names of one array are not known to be one: ``y = x; y[0] = 5`` in one cell changes ``x`` for a
@@ -48,14 +48,14 @@ class Names:
 
 @dataclass(frozen=True)
 class Dependencies:
-    """The positions of the earlier cells that a cell depends on, and what it uses of imports."""
+    """The positions of the earlier cells that a cell depends on, and the imports that it uses."""
 
     cells: list[int]
     imports: list[str]
 
 
 def dependencies(cells: list[NotebookNode]) -> list[Dependencies]:
-    """What each of ``cells`` depends on directly."""
+    """The direct dependencies of each of ``cells``."""
     known = [names_of(cell.source) for cell in cells]
     bodies: dict[str, set[str]] = {}
     found = []
@@ -127,7 +127,7 @@ def _accesses(statement: ast.stmt) -> Iterator[tuple[str, bool]]:
 
 
 def _free(node: ast.AST, local: frozenset[str]) -> Iterator[str]:
-    """The names in ``node`` but those of comprehensions, parameters and a function's own."""
+    """The names in ``node``, without those bound by comprehensions and functions."""
     if isinstance(node, ast.Name):
         if node.id not in local:
             yield node.id
@@ -219,7 +219,7 @@ def _dependencies(own: Names, before: list[Names]) -> Dependencies:
 
 
 def _is_import_here(name: str, before: list[Names], each: Names) -> bool:
-    """Whether ``name`` means what was imported before this cell: then a mention changes nothing."""
+    """Whether ``name`` is an import of an earlier cell: then a mention changes nothing."""
     if name in each.bound:
         return False
     for earlier in reversed(before):

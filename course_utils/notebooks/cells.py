@@ -22,7 +22,7 @@ HOSTED = "hosted"  # a cell for Colab and Kaggle, which changes no output
 # "04_first_kernels/threads/vec_add.cu", "matmul_ijk.c", "transpose/{rung:02}_transpose_{name}.cu"
 FILE_NAME = re.compile(r"(?:[\w./+-]|\{[^{}\n]*\})+\.(?:cuh?|c|h|cpp|py|csv|txt)\b")
 PLACEHOLDER = re.compile(r"\{[^{}\n]*\}")
-# Where a file lies that a cell names, whose text makes its outputs.
+# The folders of files that a cell names, whose text makes its outputs.
 SOURCE_FOLDERS = ("kernels", "assets/data", "assets/transcripts")
 
 
@@ -40,7 +40,7 @@ class Violation:
 
 
 def find(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
-    """The notebooks that ``paths`` name, in reading order; all of `chapters/` for no paths.
+    """The notebooks that ``paths`` name, in reading order, all of `chapters/` for no paths.
 
     A path is a notebook or a folder, searched in depth but for hidden folders, such as checkpoints
     and environments. :class:`FileNotFoundError` when a path does not exist or holds no notebook.
@@ -61,9 +61,9 @@ def find(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
 
 def asked_for(words: Iterable[str]) -> list[Path]:
     """The notebooks that ``words`` mean, each a path as in :func:`find` or else a name as in
-    :func:`named`; all of `chapters/` for no words.
+    :func:`named`, all of `chapters/` for no words.
 
-    Raises what those two raise.
+    Raises the errors of these two.
     """
     found = [
         path for word in words for path in (find([word]) if Path(word).exists() else named(word))
@@ -73,7 +73,7 @@ def asked_for(words: Iterable[str]) -> list[Path]:
 
 def named(word: str, root: Path = ROOT) -> list[Path]:
     """The notebooks of the course that ``word`` names: ``04_first_kernels/01_hello_threads``, or
-    all of ``04_first_kernels``, with or without chapters/ and .ipynb; or ``04/01`` and ``04``.
+    all of ``04_first_kernels``, with or without chapters/ and .ipynb, or ``04/01`` and ``04``.
 
     Raises LessonError, with the closest names, where there is none.
     """
@@ -102,13 +102,13 @@ def named(word: str, root: Path = ROOT) -> list[Path]:
 
 
 def _is_hidden(path: Path, folder: Path) -> bool:
-    """Whether a file lies in a hidden folder below ``folder``, or among checkpoints."""
+    """Whether a file is in a hidden folder below ``folder``, or among checkpoints."""
     inside = path.relative_to(folder).parts
     return ".ipynb_checkpoints" in path.parts or any(part.startswith(".") for part in inside)
 
 
 def numbered(nb: NotebookNode, kind: str | None = None) -> Iterator[tuple[int, NotebookNode]]:
-    """(1-based position, cell) of every cell, or of those of ``kind`` "code" or "markdown"."""
+    """(1-based position, cell) of every cell, or of every cell of ``kind`` "code" or "markdown"."""
     for number, cell in enumerate(nb.cells, 1):
         if kind is None or cell.cell_type == kind:
             yield number, cell
@@ -133,8 +133,8 @@ def is_exercise(cell: NotebookNode) -> bool:
 def files_named(code: str, around: str, root: Path = ROOT) -> list[Path]:
     """The files below :data:`SOURCE_FOLDERS` that ``code`` names, by the whole path or its end.
 
-    A name with a ``{placeholder}`` stands for the files in which a number, or a word of the code
-    ``around``, takes its place.
+    A name with a ``{placeholder}`` means all files in which a number, or a word of the code
+    ``around``, replaces it.
     """
     names = set(FILE_NAME.findall(code))
     if not names:
@@ -146,7 +146,7 @@ def files_named(code: str, around: str, root: Path = ROOT) -> list[Path]:
 
 
 def _files(root: Path) -> list[Path]:
-    """What a cell may name, sorted; read once for the course itself, whose files stay."""
+    """The files that a cell may name, sorted, and read once for the course itself."""
     return _files_of_the_course() if root == ROOT else _files_below(root)
 
 
@@ -160,7 +160,8 @@ def _files_below(root: Path) -> list[Path]:
 
 
 def _means(name: str, file: Path, words: set[str]) -> bool:
-    """Whether ``name`` is that of ``file``, with one of ``words`` or a number in placeholders."""
+    """Whether ``name`` is the name of ``file``, with one of ``words`` or a number in
+    placeholders."""
     if "exercises" in file.parts and "exercises" not in name:
         return False
     plain = PLACEHOLDER.split(re.sub(r"^(?:\.{1,2}/)+", "", name))

@@ -1,5 +1,5 @@
-"""What is drawn in a notebook from the list of lessons: the time and the needs in its first cell,
-and the link to the next notebook at its end."""
+"""The parts of a notebook that are drawn from the list of lessons: the time and the needs in its
+first cell, and the link to the next notebook at its end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def as_listed(nb: NotebookNode, path: Path, root: Path = ROOT) -> NotebookNode:
     The first cell has its time and its needs, the last line leads to the next notebook. A notebook
     that isn't one of the course's stays as it is.
 
-    Raises LessonError for metadata of another form, and for a need that is no notebook's name.
+    Raises LessonError for metadata of another form, and for a need that isn't a notebook's name.
     """
     nb = nbformat.from_dict(nb)
     ours = is_numbered(path) and path.is_relative_to(root / "chapters")

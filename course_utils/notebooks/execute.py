@@ -1,4 +1,4 @@
-"""Executing one notebook in a kernel of its own, from the first cell to the last."""
+"""Executing one notebook in its own kernel, from the first cell to the last."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """What came of one run: the time in seconds, the cells skipped here, the failure if any."""
+    """The result of one run: the time in seconds, the cells skipped here, the failure if any."""
 
     seconds: float
     skipped: int
@@ -46,7 +46,7 @@ class RunOutcome:
 
 
 def kernel_environment(device: str | None, root: Path = ROOT) -> dict[str, str]:
-    """What a kernel is started with: this one's environment, the course importable, inline figures.
+    """The environment of a kernel: this one's, with the course importable and inline figures.
 
     ``device`` is "emulator", "cuda" or None to let the machine decide.
     """
@@ -67,7 +67,8 @@ def execute(
     timeout: float,
     on_cell: Callable[[int], None] = lambda number: None,
 ) -> RunOutcome:
-    """Run ``nb`` in place with ``folder`` as its working folder; ``timeout`` is seconds a cell.
+    """Run ``nb`` in place with ``folder`` as its working folder. ``timeout`` is in seconds per
+    cell.
 
     ``on_cell`` hears the number of each code cell when it is done.
     """
@@ -122,7 +123,7 @@ def execute(
 
 
 def skipped_cells(nb: NotebookNode) -> int:
-    """How many cells printed that this machine lacks what they need."""
+    """How many cells printed that they are skipped here."""
     return sum(
         any(
             output.output_type == "stream" and output.text.startswith(SKIPPED)

@@ -87,7 +87,7 @@ def drawn(text: str) -> str:
 
 
 def badges(address: str) -> str:
-    """A badge for each way to read or run the course without setting it up; none while the
+    """A badge for each way to read or run the course without setting it up, none while the
     repository has no ``address`` on GitHub."""
     found = GITHUB.fullmatch(address)
     if not found:

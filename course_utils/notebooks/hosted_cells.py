@@ -17,7 +17,7 @@ from ..paths import ROOT
 from .cells import HOSTED, is_hosted
 
 BRANCH = "main"
-# What nbval, nbclient (and with it `run`), and the website know as "leave this cell out".
+# The tags for "leave this cell out" of nbval, of nbclient (and with it `run`), and of the website.
 LEFT_OUT = ("nbval-skip", "remove-cell", "skip-execution")
 
 BADGES = """\
@@ -52,7 +52,7 @@ def repository_address(root: Path = ROOT) -> str:
 
 def with_hosted_cells(nb: NotebookNode, path: Path, root: Path = ROOT) -> NotebookNode:
     """A copy of ``nb``, the notebook at ``path``, with the two cells as they should be: below its
-    title; or none where there is no address, no code, or it is no notebook of the course."""
+    title, or without them where there is no address or no code, or it isn't the course's."""
     nb = nbformat.from_dict(nb)
     nb.cells = [cell for cell in nb.cells if not is_hosted(cell)]
     address = repository_address(root)

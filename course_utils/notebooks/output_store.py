@@ -1,4 +1,5 @@
-"""Writes ``assets/outputs`` from the committed notebooks: what cells gave that may be skipped."""
+"""Writes ``assets/outputs`` from the committed notebooks: the outputs of cells that may be
+skipped."""
 
 from __future__ import annotations
 
@@ -23,15 +24,14 @@ MOST_PICTURE = 500_000  # characters of base64
 
 
 def can_be_stored(nb: NotebookNode, root: Path = ROOT) -> bool:
-    """Whether the outputs of ``nb`` are those of its code as it is, a GPU's where it measures."""
+    """Whether the outputs of ``nb`` belong to its present code, a GPU's where it measures."""
     return not stamp.violations(nb, root)
 
 
 def content_of(nb: NotebookNode, old: dict[str, Any] | None = None) -> dict[str, Any] | None:
-    """The file for ``nb``, whose outputs :func:`can_be_stored`; None where there is nothing in it.
+    """The file for ``nb``, whose outputs :func:`can_be_stored`, None where there is nothing in it.
 
-    A cell that was skipped there, too (it wants a program that the machine lacks), keeps what the
-    ``old`` file has for it.
+    A cell that was also skipped there, for want of a program, keeps its entry of the ``old`` file.
     """
     before = old["cells"] if old else {}
     cells, devices = {}, Counter[str]()
@@ -57,7 +57,7 @@ def as_text(content: dict[str, Any]) -> str:
 
 
 def write(notebook: Path) -> bool:
-    """Store the outputs of the ``notebook`` as it is on disk; whether that changed its file."""
+    """Store the outputs of the ``notebook`` as it is on disk. Returns whether its file changed."""
     file = stored_outputs.file_of(notebook)
     before = file.read_text(encoding="utf-8") if file.is_file() else None
     nb = read(notebook.read_text(encoding="utf-8"))

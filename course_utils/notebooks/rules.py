@@ -48,7 +48,7 @@ LOAD = re.compile(r"""\bload\(\s*["']([^"'\n]+\.cu)["']""")
 NEXT = re.compile(r"\bnext\b[^\n]*\]\([^)]+\)|\[[^\]]*\bnext\b[^\]]*\]\([^)]+\)", re.I)
 FEWEST_WORDS = 5
 TITLE = re.compile(r"\A\s*#\s+\S")
-# A line that begins as an item does, behind one of a paragraph.
+# A line that begins as an item does, after one of a paragraph.
 STRAY_ITEM = re.compile(r"^(?![ \t#<]|[-+*] |\d+[.)] ).*\S.*\n( {0,3}[-+*] .*)", re.M)
 # CommonMark takes such a line for the start of an HTML block, which an empty line ends.
 HTML_BLOCK = re.compile(
@@ -288,7 +288,7 @@ def compares_only_stable_output(nb: NotebookNode, path: Path, root: Path) -> lis
 
 
 def explains_every_choice_of_a_quiz(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
-    """A cell that begins with ``**Quiz.**`` is one question; every choice is a fold of its own."""
+    """A cell that begins with ``**Quiz.**`` is one question, and every choice is its own fold."""
     found = []
     for number, cell in numbered(nb, "markdown"):
         if not cell.source.lstrip().startswith(QUIZ):
@@ -367,7 +367,7 @@ def _texts(nb: NotebookNode) -> Iterator[tuple[int, str, str]]:
 def _hosts(text: str) -> list[str]:
     found = [match[0] for match in HOST.finditer(text)]
     here = socket.gethostname()
-    # A host called "runner" or "master" is a word like any other; "gpu-node-7" is not.
+    # A host called "runner" or "master" is a word like any other, but not "gpu-node-7".
     if len(here) > 4 and re.search(r"[\d.-]", here) and here != "localhost" and here in text:
         found.append(here)
     return found
@@ -396,5 +396,5 @@ def _anchors(file: Path, nb: NotebookNode, path: Path) -> set[str]:
 
 @functools.cache
 def _public() -> frozenset[str]:
-    """What the package, which is loaded whenever this module is, offers to notebooks."""
+    """The names that the package, which is loaded with this module, offers to notebooks."""
     return frozenset(sys.modules[__package__.partition(".")[0]].__all__)

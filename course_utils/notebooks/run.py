@@ -1,7 +1,8 @@
 """`python -m course_utils run`: execute the notebooks in order, say how each fared.
 
-With `--update` the executed notebooks are written back, normalised and stamped, and what their
-`%%needs` cells gave on a GPU is stored; `--check`, `--format` and `--outputs` start no kernel.
+With `--update` the executed notebooks are written back, normalised and stamped, and the
+outputs of their `%%needs` cells on a GPU are stored. `--check`, `--format` and `--outputs` start no
+kernel.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 CELL_SECONDS = 120.0
 WAITING = "tests/notebooks/waiting_for_gpu.txt"  # notebooks with cells to measure on a GPU
 
-# Run in a process of its own, so that the device asked for is the one that is picked there.
+# Run in its own process, so that it picks the device asked for.
 DESCRIBE = """
 import json
 from course_utils import device
@@ -43,7 +44,7 @@ print(json.dumps({"kind": kind, "name": name, "cuda": ".".join(map(str, version[
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand `run`; `args.func(args)` returns the exit status."""
+    """Add the subcommand `run`. `args.func(args)` returns the exit status."""
     parser = subparsers.add_parser("run")
     parser.add_argument(
         "paths",
@@ -77,7 +78,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def main(args: argparse.Namespace) -> int:
-    """Do what ``args`` say: 0 all is well, 1 something failed, 2 the request cannot be met."""
+    """Run as ``args`` say. Returns 0 if all is well, 1 if a cell failed, 2 for a wrong request."""
     from .cells import asked_for
 
     try:
@@ -117,7 +118,7 @@ def check(paths: list[Path]) -> int:
 
 
 def rewrite(paths: list[Path], readme: bool = False) -> int:
-    """Put the notebooks at ``paths`` into canonical form, outputs and stamp kept; and write their
+    """Put the notebooks at ``paths`` into canonical form, outputs and stamp kept, and write their
     times, needs and next links, and their cells for Colab and Kaggle. With ``readme`` also draw the
     counts, paths and map there."""
     from . import course_map, front_page
@@ -145,7 +146,7 @@ def rewrite(paths: list[Path], readme: bool = False) -> int:
 
 
 def store(paths: list[Path]) -> int:
-    """Store the outputs of the notebooks at ``paths`` for machines that lack what cells need.
+    """Store the outputs of the notebooks at ``paths`` for machines that skip their cells.
 
     Notebooks whose outputs are stale or the emulator's keep the stored ones that they have.
     """
@@ -224,7 +225,7 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
 
 
 def describe(env: dict[str, str]) -> dict[str, str] | None:
-    """The kind, name and CUDA version of the device that a kernel would use; None if it fails."""
+    """The kind, name and CUDA version of the device that a kernel would use, None if it fails."""
     done = subprocess.run(
         [sys.executable, "-c", DESCRIBE], env=env, capture_output=True, text=True, check=False
     )

@@ -31,7 +31,7 @@ def deck(path: Path) -> str:
     """The slides of one notebook, as HTML sections.
 
     A section of the notebook becomes a slide with its question and its first picture, and each
-    "Predict" and each quiz question one of its own. Raises LessonError if the notebook can't be
+    "Predict" and each quiz question its own slide. Raises LessonError if the notebook can't be
     read or a picture is missing.
     """
     return "\n".join(f"<section>\n{slide}\n</section>" for slide in _slides(path))

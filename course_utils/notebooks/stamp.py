@@ -2,7 +2,7 @@
 
 Each code cell has its own, so an edited cell makes stale only itself and the cells that build on
 it, and the outputs of a GPU stay beside a cell that wasn't touched. A cell that gives the same on
-every device may be run again on the emulator; any other has a GPU's outputs.
+every device may be run again on the emulator. Any other has a GPU's outputs.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ MEASURES = re.compile(
 
 
 def stamped(nb: NotebookNode) -> Iterator[tuple[int, NotebookNode]]:
-    """(1-based position, cell) of every code cell that has a stamp of its own: exercises have no
+    """(1-based position, cell) of every code cell with its own stamp: exercises have no
     outputs, and cells for hosts are not executed."""
     for number, cell in numbered(nb, "code"):
         if not is_hosted(cell) and not is_exercise(cell):
@@ -60,11 +60,11 @@ def stamped(nb: NotebookNode) -> Iterator[tuple[int, NotebookNode]]:
 
 
 def runs_anywhere(cell: NotebookNode, holds: bool = True) -> bool:
-    """Whether ``cell`` gives on every device what it gives on a GPU.
+    """Whether ``cell`` has the same outputs on every device as on a GPU.
 
-    A tag promises it. Else it was seen once, on the emulator, and noted in the stamp; a cell that
+    A tag promises it. Else it was seen once, on the emulator, and noted in the stamp. A cell that
     was edited since, whose stamp no longer ``holds``, must not measure. A new cell that measures
-    nothing is taken for one; take the stamp out of the metadata to have a cell taken for new.
+    nothing is taken for one. Without its stamp in the metadata a cell counts as new.
     """
     if CHECK_TAG in tags(cell):
         return True
@@ -76,8 +76,7 @@ def runs_anywhere(cell: NotebookNode, holds: bool = True) -> bool:
 
 def fingerprints(nb: NotebookNode, root: Path = ROOT) -> list[str]:
     """Sixteen digits for each cell of :func:`stamped`, which change with its code, with the files
-    that it names (kernels with their headers, programs, data, transcripts) and with the cells that
-    it depends on.
+    that it names and their headers, and with the cells that it depends on.
 
     Prose and outputs do not count, and neither do comments and blank lines, except for a cell that
     shows sources or names their lines. Raises LessonError for a file that isn't
@@ -102,14 +101,14 @@ def fingerprints(nb: NotebookNode, root: Path = ROOT) -> list[str]:
 
 
 def sources(nb: NotebookNode, root: Path = ROOT) -> list[Path]:
-    """The files that ``nb`` names (kernels, programs, data, transcripts) and what they include."""
+    """The files that ``nb`` names (kernels, programs, data, transcripts) and their headers."""
     cells = [cell for _, cell in stamped(nb)]
     return sorted({path for cell in cells for path in _sources(cells, cell, root)})
 
 
 def _sources(cells: list[NotebookNode], cell: NotebookNode, root: Path) -> list[Path]:
-    """The files that ``cell`` names, with words of ``cells`` in placeholders, and what they
-    include."""
+    """The files that ``cell`` names, with words of ``cells`` in placeholders, and their
+    headers."""
     found = set(files_named(cell.source, "\n".join(c.source for c in cells), root))
     for path in list(found):
         if path.suffix in C_LIKE:
@@ -130,7 +129,7 @@ def stamp(nb: NotebookNode, device: str, cuda: str, root: Path = ROOT) -> None:
 
 
 def current(nb: NotebookNode, root: Path = ROOT) -> list[bool]:
-    """For each cell of :func:`stamped` whether its stamp is that of its code."""
+    """For each cell of :func:`stamped` whether its stamp fits its code."""
     both = zip(stamped(nb), fingerprints(nb, root), strict=True)
     return [_holds(cell, digits) for (_, cell), digits in both]
 
@@ -144,10 +143,11 @@ def keep_current(
     nb: NotebookNode, old: NotebookNode, device: str, renew: bool = False, root: Path = ROOT
 ) -> list[int]:
     """Put the outputs and stamps of ``old`` back into ``nb``, the same notebook just executed and
-    stamped on ``device``, wherever they still hold: those of a GPU, and what is the same again.
+    stamped on ``device``, wherever they still hold: outputs of a GPU, and outputs that are the same
+    again.
 
     With ``renew`` a GPU's outputs are replaced too. Returns the positions of the cells that wait
-    for a GPU: what is there is stale, and the emulator can't give it.
+    for a GPU: their outputs are stale, and the emulator can't renew them.
     """
     waiting = []
     both = zip(stamped(nb), stamped(old), current(old, root), strict=True)

@@ -30,11 +30,11 @@ OFF = 0.02  # by which a result may differ from the true one
 
 @dataclass
 class Suspect:
-    """A case for a benchmark: what it is called with, and what has to come out.
+    """A case for a benchmark: its arguments, and the right result.
 
-    ``given(gpu)`` makes the arguments behind the GPU. ``true_ms`` is the right result (of whatever
-    unit), ``lies`` are the words for what is wrong with the starter. After a trial ``gpu`` is the
-    GPU that it ran on, ``value`` what it returned and ``named`` what the cell calls LIES.
+    ``given(gpu)`` makes the arguments after the GPU. ``true_ms`` is the right result, in any unit,
+    and ``lies`` are the words for the starter's faults. After a trial ``gpu`` is the GPU that it
+    ran on, ``value`` its result and ``named`` the cell's LIES.
     """
 
     text: str
@@ -56,8 +56,8 @@ class Suspect:
     def advice(
         about: Callable[[Suspect], str], also: Callable[[Suspect], str] = lambda case: ""
     ) -> Callable[[Suspect], str]:
-        """What to say of a trial: about the lies, as long as they are not named; then ``about`` a
-        result that is wrong, and ``also`` about one that is right."""
+        """The sentence on a trial: about the lies, until they are named, then ``about`` a wrong
+        result, and ``also`` about a right one."""
 
         def say(case: Suspect) -> str:
             return about_words(case) or (also(case) if right(case) else about(case))
@@ -66,22 +66,22 @@ class Suspect:
 
 
 def truth(case: Suspect) -> Any:
-    """What the benchmark should return."""
+    """The right result of the benchmark."""
     return case.true_ms
 
 
 def tried(function: Callable[..., Any], case: Suspect) -> Any:
-    """What the student's ``function`` returns for ``case``."""
+    """The result of the student's ``function`` for ``case``."""
     gpu = SimulatedGPU(case.seed, spikes=case.spikes, wander=case.wander)
     case.gpu = gpu
     case.named = getattr(function, "__globals__", {}).get("LIES")
-    # In a thread of its own: below its frame there is nothing that knows the truth.
+    # In its own thread: no frame below it knows the truth.
     case.value = run_in_clean_frame(partial(function, handed_out(gpu), *case.given(gpu)))
     return case.value
 
 
 def handed_out(gpu: SimulatedGPU) -> SimpleNamespace:
-    """What a benchmark may do with ``gpu``, without the records that tell the truth."""
+    """The part of ``gpu`` that a benchmark may use, without its true records."""
     return SimpleNamespace(
         time=lambda: gpu.time(),
         event=lambda: gpu.event(),
@@ -93,13 +93,13 @@ def handed_out(gpu: SimulatedGPU) -> SimpleNamespace:
 
 
 def right(case: Suspect) -> bool:
-    """Whether the value is the true one, as far as that decides what to say."""
+    """Whether the value is the true one, near enough for the sentence on it."""
     pairs = zip(_items(case.value), _items(case.true_ms), strict=False)
     return len(_items(case.value)) == len(_items(case.true_ms)) and all(_near(*p) for p in pairs)
 
 
 def about_words(case: Suspect) -> str:
-    """What is wrong with the words in LIES; empty where they are right."""
+    """The sentence on the words in LIES, "" where they are right."""
     named, words = case.named, ", ".join(CHECKLIST)
     named = [named] if isinstance(named, str) else named
     named = set(map(str, named)) if isinstance(named, Iterable) else set()

@@ -1,1 +1,1 @@
-"""Learners' code in a process of its own, with limits."""
+"""Learners' code in its own process, with limits."""

@@ -88,7 +88,7 @@ def _without_lines() -> list[str]:
 
 
 def _is_closed(path: Path) -> bool:
-    """Whether the file is the checker's, or tells the course's answers."""
+    """Whether the file is the checker's, or has the course's answers."""
     return path.suffix == ".ipynb" or not set(CLOSED_FOLDERS).isdisjoint(path.parent.parts)
 
 
@@ -98,12 +98,12 @@ def _is_ours(module: str) -> bool:
 
 @cache
 def _listen() -> None:
-    """Ask to be told of every file that is opened; this cannot be taken back."""
+    """Listen to every opening of a file, until the process ends."""
     sys.addaudithook(_hook)
 
 
 def refused() -> str:
-    """What the code was refused while the book was last closed; it may have kept it to itself."""
+    """The access that the code was refused while the book was last closed, even if it hid that."""
     return _refused[0] if _refused else ""
 
 

@@ -1,4 +1,4 @@
-"""Runs Python jobs in processes of their own that need not import anything first.
+"""Runs Python jobs, each in its own process, which need not import anything first.
 
 A server imports the module with the work once and forks for each job. As in :mod:`.isolated`, every
 job leads its own process group, has its limits, and is ended with all that it started. No job runs
@@ -33,7 +33,7 @@ SERVER_DIED = -signal.SIGKILL
 
 
 class ForkServer:
-    """``python -m module``, which calls :func:`serve_forks`; it starts with the first job and ends
+    """``python -m module``, which calls :func:`serve_forks`. It starts with the first job and ends
     with this process. ``environment`` adds variables."""
 
     def __init__(self, module: str, environment: dict[str, str]):
@@ -44,7 +44,7 @@ class ForkServer:
         atexit.register(self.stop)
 
     def call(self, job: dict[str, Any], seconds: float, *, memory: int = 0) -> Answer:
-        """As :func:`~.isolated.call`; the time runs from the fork."""
+        """As :func:`~.isolated.call`, with the time from the fork on."""
         with tempfile.TemporaryDirectory() as place, self._lock:
             folder = Path(place)
             (folder / "job.json").write_text(json.dumps({**job, "memory": memory}), "utf-8")
@@ -66,7 +66,7 @@ class ForkServer:
             process.stdout.close()
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        """How the job ended; None where the server ended before."""
+        """How the job ended, None where the server ended before."""
         process = self._process
         if process is None or process.poll() is not None:
             process = self._process = self._started()
@@ -111,13 +111,15 @@ def serve_forks(work: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
             os.killpg(child, signal.SIGKILL)
         os.kill(child, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        end_marked(os.environ[MARK])  # what left the group; the server has no other children
+        end_marked(
+            os.environ[MARK]
+        )  # processes outside the group: the server has no other children
         print(json.dumps({"status": status, "timed_out": timed_out}), flush=True)
 
 
 def _wait(child: int, seconds: float) -> bool:
-    """Wait until the child has ended, its time is up or its answer is no longer wanted; whether
-    its time was up."""
+    """Wait until the child has ended, its time is up or its answer is no longer wanted. Returns
+    whether its time was up."""
     asker = select.poll()
     asker.register(sys.stdin, 0)  # reports a hang-up, and no new lines: there are none
     end, nap = time.monotonic() + seconds, 0.001

@@ -1,6 +1,6 @@
-"""Runs a Python module in a process of its own, with a time limit, and brings back its answer.
+"""Runs a Python module in its own process, with a time limit, and brings back its answer.
 
-An illegal access, an endless kernel or a crash ends that process; the notebook and its CUDA context
+An illegal access, an endless kernel or a crash ends that process. The notebook and its CUDA context
 live on. Whatever the process started ends with it (:mod:`course_utils.process_groups`).
 """
 
@@ -36,7 +36,7 @@ def call(
     environment: dict[str, str] | None = None,
     memory: int = 0,
 ) -> Answer:
-    """Run ``python -m module`` on ``job``; the module answers through :func:`serve`.
+    """Run ``python -m module`` on ``job``. The module answers through :func:`serve`.
 
     ``environment`` adds variables, ``memory`` limits the address space in bytes.
     """
@@ -50,12 +50,12 @@ def call(
 
 
 def read_answer(file: Path) -> dict[str, Any] | None:
-    """What :func:`do_job` wrote; None where it did not come that far."""
+    """The answer that :func:`do_job` wrote, None where it did not come that far."""
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 
 
 def read_output(file: Path) -> str:
-    """The first part of what a process wrote into ``file``, if it came that far."""
+    """The first part of a process's output in ``file``, if it came that far."""
     if not file.exists():
         return ""
     with file.open("rb") as opened:
@@ -63,7 +63,7 @@ def read_output(file: Path) -> str:
 
 
 def serve(work: Callable[[dict[str, Any]], Any]) -> None:
-    """The other side: read the job, write ``work(job)``; for use under ``__main__``."""
+    """The other side, for use under ``__main__``: read the job, write ``work(job)``."""
     do_job(work, *map(Path, sys.argv[1:3]))
 
 

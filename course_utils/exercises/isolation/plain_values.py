@@ -1,7 +1,7 @@
-"""What a student's function returned, as plain values that hold no code of the student's.
+"""The results of a student's function, as plain values without the student's code.
 
-A class may say of itself that it equals everything. What is compared is therefore written down as
-numbers in the student's process, and made anew from them, of Python's own types, in the checker's.
+A class may say of itself that it equals everything. So results are written down as numbers in the
+student's process, and made again from them, of Python's own types, in the checker's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NESTED: dict[str, type[Any]] = {"list": list, "tuple": tuple, "set": set, "froze
 
 @dataclass(frozen=True)
 class Unserialisable:
-    """A value that is none of numbers, strings and what holds them: its type's name, and itself as
+    """A value other than numbers, strings and containers of them: its type's name, and itself as
     Python writes it."""
 
     type_name: str
@@ -33,9 +33,10 @@ class Unserialisable:
 
 
 def written(value: Any, depth: int = 0) -> list[Any]:
-    """``value`` in lists, strings and truth values, as JSON has them; :func:`read` is the inverse.
+    """``value`` in lists, strings and truth values, as JSON has them, with :func:`read` as the
+    inverse.
 
-    What a class of the student's says of itself is not asked where Python's own type knows it.
+    A class of the student's is not asked about itself where Python's own type knows the answer.
     """
     if depth > DEEPEST:
         return ["other", type(value).__name__, f"<a deeply nested {type(value).__name__}>"]

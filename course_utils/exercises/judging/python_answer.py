@@ -1,4 +1,4 @@
-"""Judges a student's Python function by what it returned in a process of its own."""
+"""Judges a student's Python function by its results in its own process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STEPS = {  # where a kernel's step speaks of threads
     "dimensions with the one that is asked for.",
 }
 ITERATORS = ("generator", "map", "filter", "zip", "range", "enumerate", "reversed")
-# Complex NaN of a function is computed; an array that was just made holds NumPy's own.
+# Complex NaN of a function is computed. An array that was just made holds NumPy's own.
 NO_NAN_OF_OURS = np.array([0x7FF8DEADDEADDEAD], np.uint64).view(np.float64)[0]
 REFUSED = (
     "Other cases have None for an answer, and this one hasn't: which condition or exception lets "
@@ -40,7 +40,7 @@ REFUSED = (
 
 
 def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = None) -> Verdict:
-    """Run ``source`` and every case of ``exercise``; the time limit covers all of it."""
+    """Run ``source`` and every case of ``exercise``. The time limit covers all of it."""
     try:
         compiled(source, exercise)
     except SyntaxError as error:
@@ -56,13 +56,13 @@ def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = No
         return simple(kinds.NO_PACKAGE, skip_line(lacking), hint=hint)
     seconds = exercise.seconds if seconds is None else seconds
     printed = ""
-    # What is wrong in the fixed cases is told before the drawn ones, which may be large, begin.
+    # Faults in the fixed cases are reported before the drawn ones, which may be large, begin.
     for first in (0, len(exercise.cases)):
         answer = run_answer(exercise, source, seconds, first=first, packages=exercise.needs)
         if answer.result is None:
             verdict = unanswered(answer, exercise.function, seconds)
             if not answer.timed_out:
-                return verdict  # what it printed is its excerpt
+                return verdict  # its output is the excerpt
         else:
             verdict = judged(exercise, answer.result, first)
         printed = printed or clip_printed(answer.output)
@@ -72,7 +72,7 @@ def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = No
 
 
 def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> Verdict:
-    """The verdict on what :func:`.python_process.answers` found, from case ``first`` on."""
+    """The verdict on the results of :func:`.python_process.answers`, from case ``first`` on."""
     cases = all_cases(exercise)[first:]
     for arguments, call in zip(cases, found["calls"], strict=False):
         shown = f"{exercise.function}({', '.join(show(x) for x in arguments)})"
@@ -87,7 +87,7 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
             message = f"{shown} returned None, expected {show(expected)}."
             kind = kinds.WRONG if _some_value(found) else kinds.NOTHING_RETURNED
             verdict = simple(kind, message, hint=REFUSED)
-        if verdict is not None and call["advice"]:  # what is missing is the likely cause
+        if verdict is not None and call["advice"]:  # a missing method is the likely cause
             verdict = replace(verdict, hint=call["advice"])
         if verdict is None and (changed := _changed(arguments, call["left"])):
             message = f"{shown} changed its argument number {changed}, which is its caller's."
@@ -138,7 +138,7 @@ def _compare(
     axes: tuple[str, ...] = (),
     compared: str = "returned",
 ) -> Verdict | None:
-    """What is wrong with ``got``; None when it is right."""
+    """The verdict on ``got``, None when it is right."""
     if got is None and want is not None:
         return simple(kinds.NOTHING_RETURNED, f"{shown} returned None.")
     if isinstance(want, np.ndarray):
@@ -176,7 +176,7 @@ def _compare(
 
 
 def _compare_words(got: int, want: int, shown: str, bits: int) -> Verdict | None:
-    """What is wrong with a word of fields, bit by bit; None when it is right."""
+    """The verdict on a word of fields, bit by bit, None when it is right."""
     if got == want:
         return None
     texts = [f"0x{x:0{bits // 4}x}" if x >= 0 else f"-0x{-x:x}" for x in (got, want)]
@@ -217,7 +217,8 @@ def _first_wrong(got: Any, want: Any, limit: float, place: str = "result") -> st
 
 
 def _near(want: np.ndarray, limit: float) -> float:
-    """How far off an element of an array may be: sums cancel in places; 0 where all is exact."""
+    """How far off an element of an array may be, since sums cancel in places. 0 where all is
+    exact."""
     if want.dtype.kind != "f" or limit <= RTOL:
         return 0.0
     return limit * float(np.abs(want[np.isfinite(want)]).max(initial=0))
@@ -242,13 +243,13 @@ def _about_the_items(got: Any, want: Any) -> str:
 
 
 def _next_step(shown: str) -> str:
-    """What to do about a wrong result: a case that is not shown whole cannot be worked out."""
+    """The next step for a wrong result: a case that is not shown whole cannot be worked out."""
     return SMALLER if "array of shape" in shown or "..." in shown else BY_HAND
 
 
 def _right(got: Any, want: Any, limit: float = RTOL) -> bool:
-    """Numbers within ``limit`` of what is wanted, those in tuples and lists too; the rest equal,
-    and of one type."""
+    """Numbers within ``limit`` of those wanted, also in tuples and lists. The rest is equal, and of
+    one type."""
     if isinstance(want, (tuple, list)):
         if not isinstance(got, (tuple, list)) or len(got) != len(want):
             return False
@@ -271,7 +272,7 @@ def _equal(got: Any, want: Any) -> bool:
 
 
 def _type(value: Any) -> str:
-    """Types by what they mean: NumPy's integers are integers, and lists may stand for tuples."""
+    """Types by what they mean: NumPy's integers are integers, and lists count as tuples."""
     if isinstance(value, (bool, np.bool_)):
         return "bool"
     if isinstance(value, numbers.Integral):

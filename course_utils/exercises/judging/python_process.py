@@ -1,6 +1,6 @@
-"""Runs a student's Python in a process of its own, which knows no right answer.
+"""Runs a student's Python in its own process, which knows no right answer.
 
-What it computed goes back as plain values; whether they are right is decided elsewhere.
+Its results go back as plain values, and are judged elsewhere.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ OWN_FUNCTIONS = OWN_NAMES.copy()
 MEMORY = 8 * 2**30  # bytes of address space
 MOST_ITEMS = 250_000  # of a result: a million take longer than the limit to be sent
 CHECKED = "The exercise checks your function's calls and result: compare them with the task."
-# In a server's environment: what it imports before it forks, and whose compiler it prepares.
+# In a server's environment: the packages it imports before it forks, the compiler it prepares.
 PACKAGES, LANGUAGE = "COURSE_PACKAGES", "COURSE_KERNEL_LANGUAGE"
 
 
@@ -66,7 +66,7 @@ def run_answer(
 
     Without a result the process ended by itself, or its time was up.
     """
-    secret = secrets.token_hex()  # what the student's code writes in our name lacks it
+    secret = secrets.token_hex()  # text that the student's code writes in our name lacks it
     job = {"id": exercise.id, "source": source, "secret": secret, "names": names, "first": first}
     language = exercise.kernel_language if isinstance(exercise, LanguageExercise) else ""
     answer = server(packages, language).call(job, seconds, memory=MEMORY)
@@ -76,7 +76,7 @@ def run_answer(
 
 
 def unanswered(answer: Answer, what: str, seconds: float) -> Verdict:
-    """The verdict on a process that gave no result; ``what`` was running in it."""
+    """The verdict on a process without a result. ``what`` was running in it."""
     if answer.timed_out:
         message = f"{what} was still running after {seconds:g} seconds."
         return simple(kinds.TIME_LIMIT, message)
@@ -86,7 +86,7 @@ def unanswered(answer: Answer, what: str, seconds: float) -> Verdict:
 
 
 def problem_of(found: dict[str, Any]) -> Verdict | None:
-    """The verdict on what went wrong in the process itself; None where nothing did."""
+    """The verdict on a fault of the process itself, None where there was none."""
     if not found["problem"]:
         return None
     told = dict(found["problem"])
@@ -95,7 +95,7 @@ def problem_of(found: dict[str, Any]) -> Verdict | None:
 
 
 def work(job: dict[str, Any]) -> dict[str, Any]:
-    """One answer; runs in the separate process."""
+    """One answer, in the separate process."""
     secret, names, first = (job.pop(name) for name in ("secret", "names", "first"))
     exercise = find(job["id"])
     if names:
@@ -118,8 +118,8 @@ def variables(exercise: BaseExercise, source: str, names: list[str]) -> dict[str
 def answers(
     exercise: PythonExercise, source: str, cases: tuple[Any, ...] | None = None
 ) -> dict[str, Any]:
-    """What the student's function returns in each case, of all or of these, up to the first that
-    fails: with the arguments as it left them, and what the exercise's method says of those."""
+    """The results of the student's function in each case, of all or of these, up to the first that
+    fails: with the arguments as it left them, and the exercise's verdict on its method."""
     namespace = _module()
     cases = all_cases(exercise) if cases is None else cases  # before the student's code runs
     if exercise.prepare is not None:
@@ -167,7 +167,7 @@ def _module() -> dict[str, Any]:
     return vars(module)
 
 
-# What stands in the frames below the student's: neither the exercise nor the other cases.
+# The values in the frames below the student's: neither the exercise nor the other cases.
 def _values(code: CodeType, names: list[str]) -> dict[str, Any]:
     namespace = _module()
     exec(code, namespace)
@@ -194,7 +194,7 @@ def _restore_builtins() -> None:
 
 
 def _tried(run: Any, exercise: BaseExercise, source: str, doing: str) -> tuple[Any, Any]:
-    """What ``run()`` returns, with the book closed, and None; or None and the verdict on it."""
+    """The result of ``run()``, with the book closed, and None, or None and the verdict on it."""
     value, verdict = None, None
     try:
         with closed_book():
