@@ -1,7 +1,7 @@
-"""What the emulator tells a reader: findings, faults and counts.
+"""The emulator's reports: findings, faults and counts.
 
-A *finding* is one thing that is wrong with a kernel. Some findings end the launch (an access out of
-bounds has no value to continue with) and are raised as a :class:`KernelFault`; others, such as data
+A *finding* is one fault of a kernel. Some findings end the launch, since an access out of
+bounds has no value to continue with, and are raised as a :class:`KernelFault`. Others, such as data
 races, are collected and the launch goes on. Some are *warnings*: they mostly come out right, though
 nothing promises it.
 """
@@ -23,17 +23,16 @@ class Finding:
     """One fault in a kernel.
 
     ``kind`` is one of the constants in :data:`KINDS`, ``cause`` a more precise reason, ``level``
-    ERROR or WARNING. ``message`` is the whole report, ready to print, that of a warning with how
+    ERROR or WARNING. ``message`` is the whole report, ready to print. A warning's says how
     likely it is and how to fix it.
     ``thread`` and ``block`` are (x, y, z). ``index`` counts elements of the access's type
-    from the start of ``array``; ``past`` is how many elements lie between the array's last element
-    and the one accessed (1 for the first one past the end, 0 when inside). ``repeats`` says how
-    often more the same was met at the same lines. ``meant``: the index before it lost its upper
-    bits. ``condition``: the line of the condition that let an access out of bounds through, or that
-    differs between threads when only some of them reach a barrier.
-    ``index_from``: the arrays that a part of an index out of bounds was read from.
-    ``symptom`` is ``message`` without reason and fix, "" if it has neither. ``language``: of the
-    kernel.
+    from the start of ``array``; ``past`` counts from the array's last element to the accessed one:
+    1 for the first past the end, 0 when inside. ``repeats`` says how often more the same was met at
+    the same lines. ``meant``: the index before it lost its upper bits. ``condition``: the line of
+    the condition that let an access out of bounds through, or that differs between threads when
+    only some of them reach a barrier. ``index_from``: the arrays that a part of an index out of
+    bounds was read from. ``symptom`` is ``message`` without reason and fix, "" if it has neither.
+    ``language``: of the kernel.
     """
 
     kind: str
@@ -100,9 +99,9 @@ PLEASE_REPORT = "please report it, with this message and the kernel's source"
 
 
 class KernelFault(RuntimeError):
-    """A kernel did something that ends its launch; ``finding`` says what, where and who.
+    """A fault that ends the launch of a kernel: ``finding`` has its line, thread and block.
 
-    ``earlier``: what was found before, by launches that look for more than faults.
+    ``earlier``: the findings before it, of launches that look for more than faults.
     """
 
     def __init__(self, finding: Finding, earlier: list[Finding] | None = None):
@@ -112,8 +111,8 @@ class KernelFault(RuntimeError):
 
 
 class LaunchTooLong(RuntimeError):
-    """A launch would take longer than its ``Options.patience``. ``seconds``: how long at least, as
-    the blocks that have begun tell."""
+    """A launch would take longer than its ``Options.patience``. ``seconds``: how long at least, by
+    the blocks that have begun."""
 
     def __init__(self, patience: float, seconds: float):
         super().__init__(f"the launch would take longer than {patience:g} s")
@@ -185,7 +184,7 @@ class Counts:
 
     @classmethod
     def total(cls, of_launches: Iterable[Counts]) -> Counts:
-        """What several launches did together."""
+        """The counts of several launches together."""
         total = cls()
         for counts in of_launches:
             for item in fields(cls):

@@ -1,10 +1,10 @@
 """Copies that go on while the threads that started them do other things.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy" and its pages on
-cp.async and groups; what copies more at once is in :mod:`.bulk_copies`.
+cp.async and groups. Larger copies are in :mod:`.bulk_copies`.
 
 Here every copy becomes a :class:`~..machine.async_state.Transfer` that says which elements go
-where; the engine decides when.
+where. The engine decides when.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _arrive(b: Builder, i: ptx.Instruction) -> Step:
 
     def act(group: Group) -> None:
         engine, keys = group.batch.engine, site.keys(group)
-        if not noinc:  # the arrival is one more than the mbarrier was told of
+        if not noinc:  # the mbarrier expects one arrival more
             for key, lane in zip(keys.tolist(), group.lanes, strict=True):
                 engine.find(key, lane, i).pending += 1
         engine.start(Transfer(i, group.lanes, queue="async", arrivals=keys))
@@ -68,7 +68,7 @@ def _arrive(b: Builder, i: ptx.Instruction) -> Step:
 
 
 def _cp_async(b: Builder, i: ptx.Instruction) -> Step:
-    """4, 8 or 16 bytes for each thread; what lies beyond the source's size is filled with 0."""
+    """4, 8 or 16 bytes for each thread, filled with 0 past the source's size."""
     size = getattr(i.operands[2], "value", None)
     if size not in (4, 8, 16):
         raise ptx.PtxError("it copies 4, 8 or 16 bytes, and says so by a literal")
@@ -136,7 +136,7 @@ def _cp_async(b: Builder, i: ptx.Instruction) -> Step:
             take(group, goal, found)
 
     def short(group: Group, sizes: np.ndarray) -> None:
-        """Some bytes of the source, none of them outside; the others are zeros."""
+        """Some bytes of the source, none of them outside. The others are zeros."""
         goal = target.locate(group)
         if goal is None:
             for index in target.pieces(group):

@@ -1,4 +1,4 @@
-"""What a launch leaves: counts, findings, printed text, and what its recorders kept."""
+"""The result of a launch: counts, findings, printed text, and its recorders' data."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..recording.trace_recorder import TraceRecorder
 
 @dataclass
 class LaunchResult:
-    """What came of a launch that ran to its end: counts, findings (races) and printf's text.
+    """The result of a launch that ran to its end: counts, findings (races) and printf's text.
 
-    ``trace`` holds the steps of one warp where ``Options.trace`` asked for them, and ``spans`` what
-    went on beside the threads of its block; ``tally`` and
-    ``instructions`` what each instruction did where ``Options.counters`` did; ``threads`` what
-    each thread did where ``Options.threads`` did. ``unchanged``: writes that would be races had
+    ``trace`` holds the steps of one warp where ``Options.trace`` asked for them, and ``spans`` the
+    work beside the threads of its block. ``tally`` and ``instructions`` count each
+    instruction's work where ``Options.counters`` asked for it, and ``threads`` each
+    thread's where ``Options.threads`` did. ``unchanged``: writes that would be races had
     they changed the value in memory. ``made``: the operation that ``Options.first_nan`` asked for.
     """
 

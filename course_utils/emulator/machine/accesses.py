@@ -1,4 +1,4 @@
-"""Memory accesses: where an instruction's address comes from, and how the lanes' addresses lie.
+"""Memory accesses: the source of an instruction's address, and the pattern of the lanes'.
 
 Most kernels read ``[base + constant]`` again and again from one base register. What the check and
 the gather need to know of that register (:class:`AddressPattern`) is worked out once and kept for
@@ -40,7 +40,7 @@ SHIFTS = [np.array(n) for n in range(8)]  # NumPy takes them faster than numbers
 
 
 class AddressPattern:
-    """The addresses in one register: lowest, highest, and how the lanes lie between them."""
+    """The addresses in one register: lowest, highest, and the pattern of the lanes between them."""
 
     __slots__ = ("register", "low", "high", "delta", "bits", "region", "kept", "homes")
 
@@ -50,14 +50,14 @@ class AddressPattern:
         self.homes = homes  # in a cluster: the blocks of the batch whose shared memory is meant
         self.register = register  # the very array that was analysed
         self.region: Region | None = None
-        self.kept: dict[Any, Any] = {}  # what was worked out: indices by shift and owner, costs
+        self.kept: dict[Any, Any] = {}  # results so far: indices by shift and owner, costs
         if len(base) == 1:
             self.low = self.high = int(base[0])
             self.delta, self.bits = None, 0
             return
         lowest = base[base.argmin(), ...]
         self.low, self.high = int(lowest), int(base[base.argmax()])
-        if self.high - self.low >= 1 << 63:  # some lanes' bases lie below 0
+        if self.high - self.low >= 1 << 63:  # some lanes' bases are below 0
             signed = base.view(np.int64)
             lowest = base[signed.argmin(), ...]
             self.low, self.high = int(signed.min()), int(signed.max())
@@ -65,7 +65,7 @@ class AddressPattern:
         self.bits = int(np.bitwise_or.reduce(self.delta))
 
     def moved(self, register: np.ndarray, amount: int) -> AddressPattern | None:
-        """What holds of these addresses when ``amount`` bytes are added to each."""
+        """The pattern of these addresses with ``amount`` bytes added to each."""
         if not self.low + amount >= 0 or self.high + amount >= 1 << 64:
             return None
         other = AddressPattern.__new__(AddressPattern)
@@ -75,7 +75,7 @@ class AddressPattern:
         return other
 
     def index(self, shift: int, region: Region, group: Group) -> np.ndarray:
-        """Elements of ``1 << shift`` bytes from the lowest address; int64, with the lane's or
+        """Elements of ``1 << shift`` bytes from the lowest address, int64, with the lane's or
         block's own copy of the region added in."""
         owner = region.owner
         key = shift if owner == "all" else (shift, owner)
@@ -96,7 +96,7 @@ class AddressPattern:
 
 
 def _own_copies(group: Group, owner: str, stride: int) -> np.ndarray:
-    """Where each lane's own copy of a region, or its block's, begins; in elements. Regions of one
+    """Where each lane's own copy of a region, or its block's, begins, in elements. Regions of one
     batch are often alike, so it is kept with the group."""
     key = (owner, stride)
     found = group.patterns.get(key)
@@ -118,7 +118,7 @@ class WatchedAccess(ReportedAccess, Protocol):
 
 class Site:
     """One memory instruction: the source of its address, and ``count`` elements of type ``kind``
-    that it moves at once. Raises PtxError for an ``operand`` that is no address."""
+    that it moves at once. Raises PtxError for an ``operand`` that isn't an address."""
 
     def __init__(
         self, b: Builder, i: ptx.Instruction, operand: ptx.Operand, kind: str, count: int
@@ -137,7 +137,7 @@ class Site:
         self.order = next((m for m in i.modifiers if m in STRONG), "")
         address = ptx.address(operand)
         self.offset = address.offset
-        self.distance = self.window + self.offset  # of what is reached from the base register
+        self.distance = self.window + self.offset  # of the access from the base register
         base = address.base
         self.slot = base.slot if isinstance(base, ptx.Register) else None
         if isinstance(base, ptx.Register) and ptx.SIZES[base.type] == 4:
@@ -175,7 +175,7 @@ class Site:
         return AddressPattern(register, base - window, homes)
 
     def addresses(self, group: Group) -> tuple[np.ndarray, np.ndarray | None]:
-        """Each lane's generic address, offset and all; uint64. In a cluster: without ranks, and the
+        """Each lane's generic address with its offset, uint64. In a cluster: without ranks, and the
         block of the batch that each lane reaches, which must be there."""
         base = self.base(group.R)
         base = base + base.dtype.type(self.offset % (1 << 8 * base.itemsize))
@@ -189,7 +189,7 @@ class Site:
     def locate(self, group: Group) -> Reached | None:
         """The region, the first element and the lanes' elements after it.
 
-        None when the lanes fall into several regions; :meth:`pieces` then takes them apart.
+        None when the lanes fall into several regions. :meth:`pieces` then takes them apart.
         """
         pattern = self.pattern(group)
         low = pattern.low + self.distance
@@ -201,13 +201,13 @@ class Site:
             or (low | pattern.bits) & (self.bytes - 1)
             or (region.read_only and self.writes)
         ):
-            low %= 2**64  # a base may lie below 0
+            low %= 2**64  # a base may be below 0
             region = self._region(pattern, low, group)
         if region is not None and pattern.homes is not None:
             clusters = group.batch.clusters
             if clusters is not None:
                 clusters.check(self, group, pattern.homes)
-        if region is None:  # of bases outside the array only the sums tell where they lead
+        if region is None:  # with bases outside the array only the sums have a region
             addresses, homes = self.addresses(group)
             pattern = AddressPattern(addresses, addresses, homes)
             low = pattern.low
@@ -231,7 +231,7 @@ class Site:
         return found
 
     def _region(self, pattern: AddressPattern, low: int, group: Group) -> Region | None:
-        """The region in which all addresses lie, ``low`` the lowest; None if any is at fault."""
+        """The region of all addresses, ``low`` being the lowest. None if any is at fault."""
         region = pattern.region = group.batch.memory.region_at(low)
         if (
             region is None
@@ -243,7 +243,7 @@ class Site:
         return region
 
     def pieces(self, group: Group) -> Iterator[np.ndarray]:
-        """Check lane by lane; yield (group of some lanes, positions) for each region met."""
+        """Check lane by lane, and yield the group of some lanes and their positions per region."""
         addresses, _ = self.addresses(group)
         homes = group.batch.memory.region_starts(self, group, addresses)
         for home in np.unique(homes):

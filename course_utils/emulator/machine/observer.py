@@ -1,7 +1,7 @@
-"""Observers: what watches a launch, and the events it is told of.
+"""Observers: they watch a launch by the events that it sends them.
 
-The machine runs kernels and knows no check. It tells its observers what happens; an observer
-overrides the events that it wants and keeps what it remembers to itself. :class:`Observers` is the
+The machine runs kernels and knows no check. It sends events to its observers. An observer
+overrides the events that it wants and keeps its records to itself. :class:`Observers` is the
 list of them that a launch has. An event that none of them wants costs the call of an empty
 function, and :attr:`Observers.access`, which would be called for every load and store, is asked
 for once.
@@ -37,7 +37,7 @@ class Observer:
     # --- the launch ---
 
     def batch_starts(self, batch: Batch) -> None:
-        """Blocks become resident together; before any lane runs."""
+        """Blocks become resident together, before any lane runs."""
 
     def batch_ends(self, batch: Batch) -> None:
         """All lanes of a batch have ended, and every copy has landed."""
@@ -46,7 +46,7 @@ class Observer:
         """The last threads of some blocks, int64 (n,), have ended."""
 
     def launch_ends(self, counts: Counts, recorded: dict[str, Any]) -> None:
-        """The launch has ended without a fault. A recorder puts what it has into ``recorded``,
+        """The launch has ended without a fault. A recorder puts its data into ``recorded``,
         under the name of a field of :class:`~course_utils.emulator.LaunchResult`."""
 
     # --- instructions ---
@@ -70,8 +70,8 @@ class Observer:
         """The lanes of a group go several ways at the end of its block: bool or int, (n,)."""
 
     def work_done(self, instruction: ptx.Instruction, kind: str, flops: int) -> None:
-        """Floating-point work of an instruction that does not say it in its name; ``kind`` is the
-        type of the factors."""
+        """Floating-point work of an instruction that does not say it in its name. ``kind`` is the
+        type of the operands."""
 
     # --- registers ---
 
@@ -81,7 +81,7 @@ class Observer:
     def registers_pass(
         self, group: Group, depth: int, code: Code, pairs: list[tuple[int, int]]
     ) -> None:
-        """Values came from the registers of ``code``, called ``depth`` deep, to those of the
+        """Values came from the registers of ``code``, called ``depth`` deep, to the
         group's: (slot there, slot here) of each."""
 
     def values_missing(
@@ -103,7 +103,7 @@ class Observer:
         """All lanes of a group are about to access one array, within its bounds.
 
         ``first + index``, int64 (n,) or (1,), are elements of ``site.width`` bytes of the array's
-        storage; ``pattern`` says how the addresses lie.
+        storage. ``pattern`` has their addresses.
         """
 
     def tiles_read(
@@ -117,12 +117,13 @@ class Observer:
     ) -> None:
         """Tensor cores read tiles of shared memory.
 
-        ``index``, int64 (tiles, ...), are elements of 16 bytes of the array's storage, those that
-        are ``inside`` of it; ``firsts`` the positions in the group of a lane that reads each tile.
+        ``index``, int64 (tiles, ...), are elements of 16 bytes of the array's storage, where
+        they are ``inside`` of it. ``firsts`` are the positions in the group of a lane that reads
+        each tile.
         """
 
     def wgmma_commits(self, group: Group) -> None:
-        """``wgmma.commit_group``: what warps have started since the last one is a group."""
+        """``wgmma.commit_group``: the work of warps since the last one is a group."""
 
     def wgmma_waits(self, group: Group, wait: ptx.Instruction) -> None:
         """``wgmma.wait_group``: all groups of warps but the last few, its operand, are done."""
@@ -182,7 +183,7 @@ class Observer:
         """It is done, for some of its lanes at least: ``transfer`` holds those alone."""
 
     def copy_observed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
-        """Threads get to know of the end of their own ``cp.async``, by ``instruction``."""
+        """Threads learn of the end of their own ``cp.async``, by ``instruction``."""
 
     def copy_visible(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
         """A thread gets to know, by ``instruction``, that its bulk copy to global memory is there,
@@ -250,11 +251,11 @@ class Observer:
         """``tcgen05.fence::before_thread_sync``, or ``::after_thread_sync``."""
 
     def misuse_tolerated(self, finding: Finding) -> None:
-        """A thread did what the manual does not allow, and which has a meaning all the same."""
+        """A thread did something that the manual does not allow, but that still has a meaning."""
 
 
 def ignore_event(*_: Any) -> None:
-    """What an event is that no observer wants."""
+    """The function of an event that no observer wants."""
 
 
 def _of_all(handlers: list[Callable[..., None]]) -> Callable[..., None]:
@@ -287,7 +288,7 @@ def _overridden(kind: type[Observer]) -> frozenset[str]:
 
 
 class Observers:
-    """The observers of a launch: each event is an attribute that tells all who want it."""
+    """The observers of a launch: each event is an attribute that calls all that want it."""
 
     def __init__(self, observers: Iterable[Observer] = ()) -> None:
         observers = list(observers)
@@ -298,7 +299,7 @@ class Observers:
         self._by_instruction = [o for o in observers if type(o).wants_instructions is not wants]
 
     def instruction_observers(self, group: Group, block: Block) -> list[Observer]:
-        """Those who want to be told of each instruction of a block."""
+        """The observers that want each instruction of a block."""
         if not self._by_instruction:
             return self._by_instruction
         return [o for o in self._by_instruction if o.wants_instructions(group, block)]

@@ -1,7 +1,7 @@
-"""The emulator's own tensor maps: 128 bytes that say what a box of a tensor looks like.
+"""The emulator's own tensor maps: 128 bytes that describe a box of a tensor.
 
-On a GPU the driver writes them in a form that NVIDIA does not publish; ours holds the same facts.
-Source: PTX ISA, "Tensors", "Swizzling Modes"; CUDA Driver API, "cuTensorMapEncodeTiled".
+On a GPU the driver writes them in a form that NVIDIA does not publish. Ours holds the same facts.
+Source: PTX ISA, "Tensors", "Swizzling Modes", and CUDA Driver API, "cuTensorMapEncodeTiled".
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ KINDS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16")
 class Box:
     """A decoded tensor map. Everything is listed innermost dimension first.
 
-    ``address`` is generic; ``sizes`` count elements, ``strides`` bytes (the innermost is the
-    element's size); ``box`` counts elements of the tensor, and every ``steps``-th is copied.
+    ``address`` is generic. ``sizes`` count elements, ``strides`` bytes, the innermost being the
+    element's size. ``box`` counts elements of the tensor, and every ``steps``-th is copied.
     ``swizzle`` is the span in bytes, 0 for none. ``tf32``: a load rounds the f32 elements.
     """
 
@@ -69,16 +69,16 @@ class Box:
 
     @cached_property
     def bytes(self) -> int:
-        """Bytes of shared memory, which an mbarrier is told of whatever lies outside."""
+        """Bytes of shared memory, which arrive at an mbarrier even for elements outside."""
         return int(np.prod(self.shape)) * self.unit.itemsize
 
     @property
     def fill(self) -> np.generic | int:
-        """What lies outside: 0, or the NaN that an H200 writes, which no rounding touches."""
+        """The value of elements outside: 0, or an H200's NaN, which no rounding touches."""
         return np.frombuffer(b"\xf7\x7f" * 4, self.unit)[0] if self.fill_nan else 0
 
     def tensor_offsets(self, start: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
-        """(bytes after ``address`` of each element, which of them lie outside: None if none does)
+        """Bytes after ``address`` of each element, and which of them are outside (None: none is),
         for the box whose first element has the coordinates ``start``. Flat, innermost fastest."""
         offsets = np.zeros((1,) * len(start), np.int64)
         outside = np.zeros((1,) * len(start), bool)
@@ -94,7 +94,7 @@ class Box:
         return np.broadcast_to(offsets, self.shape).ravel(), flat if flat.any() else None
 
     def shared_offsets(self, address: int) -> np.ndarray:
-        """Bytes after ``address`` at which each element lies; the swizzle goes by the address."""
+        """Bytes of each element after ``address``. The swizzle depends on the address."""
         places = address + np.arange(0, self.bytes, self.unit.itemsize)
         if self.swizzle:
             places = places ^ ((places >> 7 & (self.swizzle // 16 - 1)) << 4)
@@ -129,7 +129,7 @@ def begin_map(data: np.ndarray) -> None:
 
 
 def decode(data: bytes, rank: int, bad: Callable[[str], None]) -> Box:
-    """The box of a map; ``bad(text)`` is called, and must raise, where there is no map."""
+    """The box of a map. ``bad(text)`` is called, and must raise, where there is no map."""
     if len(data) < ENCODED_BYTES or data[:4] != _MAGIC:
         bad(
             "there is no tensor map at that address: pass what tensor_map(...) returns to a "

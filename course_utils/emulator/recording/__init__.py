@@ -1,1 +1,1 @@
-"""What a launch did: counts under the names of Nsight Compute, and the steps of one warp."""
+"""Recorders of a launch: counts under the names of Nsight Compute, and the steps of one warp."""

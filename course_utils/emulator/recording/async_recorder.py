@@ -1,4 +1,4 @@
-"""Records what goes on beside the threads of one block: copies, phases of mbarriers, waits."""
+"""Records the work beside the threads of one block: copies, phases of mbarriers, waits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AsyncRecorder(Observer):
     A copy is in flight from its start until it lands, a phase of an mbarrier lasts until it is
     complete, and a warp waits from a try_wait until it passes. Blackwell's tensor cores are at work
     from the first of a thread's tcgen05 instructions until the next commit of the thread lands.
-    What takes no time has no span.
+    An event without duration has no span.
     """
 
     def __init__(self, options: TraceOptions) -> None:
@@ -62,7 +62,7 @@ class AsyncRecorder(Observer):
     # --- copies ---
 
     def _told(self, batch: Batch, transfer: Transfer) -> str | None:
-        """The row of a copy of this block, or for it; None for others."""
+        """The row of a copy of this block, or for it. None for others."""
         if batch is not self._batch or transfer.target is None:
             return None
         if transfer.complete is not None:

@@ -1,11 +1,11 @@
-"""Counts what a launch does: requests, sectors, wavefronts, arithmetic and branches.
+"""Counts the work of a launch: requests, sectors, wavefronts, arithmetic and branches.
 
-Rules. A 128-byte line of global memory is four sectors of 32 bytes; a request of one warp costs as
-many sectors as it touches. Local memory is laid out so that the same word of all 32 lanes of a warp
-makes one line. Shared memory has 32 banks of 4 bytes; lanes that want *different* words of one bank
-are served one after another, each pass being a wavefront. A warp's 8-byte accesses are served in
-two halves, 16-byte accesses in four quarters; of loads whose lanes agree in pairs, in half as many.
-Source: Nsight Compute, "Metrics Reference"; CUDA C++ Programming Guide, "Shared Memory".
+Rules. A 128-byte line of global memory is four sectors of 32 bytes, and a request of one warp costs
+as many sectors as it touches. Local memory is laid out so that the same word of all 32 lanes of a
+warp makes one line. Shared memory has 32 banks of 4 bytes. Lanes that want *different* words of one
+bank are served one after another, each pass being a wavefront. A warp's 8-byte accesses are served
+in two halves, 16-byte accesses in four quarters, and loads whose lanes agree in pairs in half as
+many. Source: Nsight Compute, "Metrics Reference", and CUDA C++ Programming Guide, "Shared Memory".
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def sectors(warps: np.ndarray, addresses: np.ndarray, size: int) -> int:
 
 
 def local_sectors(warps: np.ndarray, lanes: np.ndarray, offsets: np.ndarray, size: int) -> int:
-    """The same for local memory; ``offsets`` are bytes within each lane's own memory."""
+    """The same for local memory. ``offsets`` are bytes within each lane's own memory."""
     first = offsets // BANK_BYTES * WARP + (lanes & 31)  # as a word of the warp's local memory
     words = [first + n * WARP for n in range(max(1, size // BANK_BYTES))]
     return sectors(np.tile(warps, len(words)), np.concatenate(words) * BANK_BYTES, BANK_BYTES)
@@ -54,7 +54,7 @@ def local_sectors(warps: np.ndarray, lanes: np.ndarray, offsets: np.ndarray, siz
 def wavefronts(
     warps: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, size: int, paired: bool = False
 ) -> tuple[int, int]:
-    """(wavefronts, those needed if no bank were asked twice) of accesses at byte ``addresses``.
+    """Wavefronts, and those needed if no bank were asked twice, of accesses at byte ``addresses``.
 
     The difference is the number of bank conflicts. ``paired``: an ordinary load, whose parts may be
     served together (:func:`_pairs`).
@@ -77,9 +77,9 @@ def wavefronts(
 
 def atomic_sectors(warps: np.ndarray, addresses: np.ndarray, size: int) -> int:
     """Sectors of atomic operations on global memory. Lanes that share an address are served one
-    after another: in as many passes as its lanes, each touching its sectors anew.
+    after another: in as many passes as its lanes, each touching its sectors again.
 
-    Source: measured on an H200, tests/emulator/access_patterns.py; a few scattered patterns took
+    Source: measured on an H200, tests/emulator/access_patterns.py. A few scattered patterns took
     one sector more.
     """
     order = np.lexsort((addresses, warps))
@@ -102,8 +102,8 @@ def _pairs(warps: np.ndarray, lanes: np.ndarray, addresses: np.ndarray) -> np.nd
     """For each access 1 where its warp's load is served in half as many parts, 0 elsewhere.
 
     That is so when every active lane n wants the same as lane n ^ 1, or every one the same as lane
-    n ^ 2; an idle partner does not matter. Source: measured on an H200, tests/emulator/
-    access_patterns.py; no manual says it.
+    n ^ 2. An idle partner does not matter. Source: measured on an H200, tests/emulator/
+    access_patterns.py. No manual says it.
     """
     present, row = np.unique(warps, return_inverse=True)
     table = np.full((len(present), WARP), -1, np.int64)
@@ -117,10 +117,10 @@ def _pairs(warps: np.ndarray, lanes: np.ndarray, addresses: np.ndarray) -> np.nd
 
 @dataclass
 class Traffic:
-    """What one instruction asked of one memory. ``cost`` is in sectors, or in wavefronts of shared
-    memory, ``conflicts`` of which are due to banks asked for several words; ``kind`` is "load",
-    "store", "atomic" or, for the shared end of ``cp.async``, "copy"; ``bytes`` are those asked for
-    by lanes."""
+    """The requests of one instruction to one memory. ``cost`` is in sectors, or in wavefronts of
+    shared memory, ``conflicts`` of which are due to banks asked for several words. ``kind`` is
+    "load", "store", "atomic" or, for the shared end of ``cp.async``, "copy". ``bytes`` are the
+    bytes that lanes asked for."""
 
     space: str
     kind: str
@@ -133,11 +133,11 @@ class Traffic:
 
 @dataclass
 class InstructionCounts:
-    """What one instruction of a kernel did, over a whole launch.
+    """The work of one instruction of a kernel, over a whole launch.
 
-    ``threads`` and ``warps`` ran it; ``active`` of the threads had a true guard. ``flops`` in all,
-    on numbers of ``flops_type``; ``divergent`` of the warps went several ways at it. ``traffic``:
-    for each memory that it reached.
+    ``threads`` and ``warps`` ran it, and ``active`` of the threads had a true guard. ``flops`` in
+    all, on numbers of ``flops_type``. ``divergent`` of the warps went several ways at it.
+    ``traffic``: for each memory that it reached.
     """
 
     instruction: Instruction
@@ -163,9 +163,9 @@ class InstructionCounts:
 
 
 class CounterRecorder(Observer):
-    """Adds up, instruction by instruction, what a launch asks of memory and where warps diverge.
+    """Adds up, instruction by instruction, the requests to memory and the divergence of warps.
 
-    ``first_accesses`` keeps what each warp of the first block asks for when it first comes to an
+    ``first_accesses`` keeps the request of each warp of the first block when it first comes to an
     instruction: (instruction, warp) -> its :class:`~.trace_recorder.WarpAccess`.
     """
 
@@ -243,8 +243,8 @@ class CounterRecorder(Observer):
     def _cost(
         self, site: Site, group: Group, region: Region, pattern: AddressPattern
     ) -> tuple[int, int]:
-        """(sectors or wavefronts, conflicts). Moving all addresses by the same multiple of a sector
-        (of a word of shared memory) changes nothing, so what was counted once is kept with them."""
+        """Sectors or wavefronts, and conflicts. Moving all addresses by the same multiple of a
+        sector (of a word of shared memory) changes nothing, so the counts are kept with them."""
         space, memory = region.space, site.traits.memory
         low, paired = pattern.low + site.offset, memory == "load"
         key = (space, memory, site.bytes, low % (4 if space == "shared" else SECTOR))
@@ -252,7 +252,7 @@ class CounterRecorder(Observer):
         if found is None:
             delta = pattern.delta
             offsets = np.zeros(1, np.int64) if delta is None else delta.astype(np.int64)
-            addresses = group.full(offsets) + low % (1 << 20)  # what matters is the place in a line
+            addresses = group.full(offsets) + low % (1 << 20)  # only the place in a line matters
             warps, lanes, size = group.lanes >> 5, group.lanes, site.bytes
             if space == "local":
                 found = local_sectors(warps, lanes, addresses, size), 0
@@ -278,7 +278,7 @@ class CounterRecorder(Observer):
     def instructions(
         self, execution_counts: dict[tuple[Code, int], list[int]]
     ) -> list[InstructionCounts]:
-        """What every instruction did, from [threads, warps] that ran each (code, block)."""
+        """The work of every instruction, from [threads, warps] that ran each (code, block)."""
         traffic: dict[int, list[Traffic]] = {}
         for (number, _), found in self._traffic.items():
             traffic.setdefault(number, []).append(found)

@@ -2,7 +2,7 @@
 
 NaN passes through every later operation, so the one that made it says more than the place where it
 is met. Only operations in single and double precision and in half precision are followed, one
-number at a time: not the packed ones, nor those of tensor cores.
+number at a time: not packed operations, nor tensor cores.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Made:
 
 
 class FirstNan(Observer):
-    """Watches one launch until an operation makes a NaN; with ``infinite``, an infinity of finite
-    numbers. ``made`` is None until then."""
+    """Watches one launch until an operation makes a NaN or, with ``infinite``, an infinity of
+    finite numbers. ``made`` is None until then."""
 
     def __init__(self, infinite: bool) -> None:
         self._infinite = infinite

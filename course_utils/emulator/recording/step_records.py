@@ -1,4 +1,4 @@
-"""What a recording of a small launch consists of: steps, accesses, arrays and mbarriers."""
+"""The recording of a small launch: steps, accesses, arrays and mbarriers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LineStep:
     begin to wait, after the name of the barrier. Those in ``goes`` wait no longer, and those in
     ``ended`` have returned. ``starts`` and ``lands``: (array, elements) of asynchronous copies.
     A copy that lands while no lane runs is a step without lanes, at the line that started it.
-    ``phases`` are mbarriers as they are now: (mbarrier, phase, arrivals and bytes still missing).
+    ``phases`` are the mbarriers now, each with its phase, and the arrivals and bytes still missing.
     """
 
     file: str

@@ -1,4 +1,4 @@
-"""Counts what each thread of a launch does: is the work shared out, do copies overlap with it?"""
+"""Counts the work of each thread of a launch: is it balanced, do copies overlap with it?"""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ PER_THREAD = (
 class ThreadStats(Observer):
     """The work of every thread, (blocks × threads of a block,) each.
 
-    ``instructions`` that it ran; bytes of global memory that it ``loaded`` and ``stored``, and
-    those of global and shared memory together that it ``touched``; ``atomics`` that it did in
-    global and ``shared_atomics`` in shared memory; asynchronous copies and tcgen05 instructions
+    ``instructions`` that it ran, bytes of global memory that it ``loaded`` and ``stored``, and
+    bytes of global and shared memory together that it ``touched``, ``atomics`` that it did in
+    global and ``shared_atomics`` in shared memory, asynchronous copies and tcgen05 instructions
     that it ``started``. ``loaded_from`` has the bytes that all of them loaded, by the name of the
     array. Of all ``flops``, ``overlapped`` were done by
-    threads with a ``cp.async`` in flight whose end they did not know; ``awaited`` counts each as
+    threads with a ``cp.async`` in flight whose end they did not know. ``awaited`` counts each as
     often as such copies were in flight. ``fed`` were done while bytes were on their way to an
     mbarrier of the block, and ``met`` are the bytes of global memory that threads loaded and stored
     meanwhile. ``most_products`` is how many tcgen05.mma were in flight at once.
@@ -80,7 +80,7 @@ class ThreadStats(Observer):
         return run + first if first else run
 
     def wants_instructions(self, group: Group, block: Block) -> bool:
-        """Called before each block of code; where copies begin or end in the middle of one, its
+        """Called before each block of code. Where copies begin or end in the middle of one, its
         arithmetic is counted instruction by instruction."""
         self.instructions[self._places(group)] += len(block.instructions)
         flops, copies = self._known(block)

@@ -1,6 +1,6 @@
-"""Records what one warp does, instruction by instruction: which lanes, and which addresses.
+"""Records the work of one warp, instruction by instruction: which lanes, and which addresses.
 
-The machine moves all warps of a batch together; a :class:`TraceRecorder` picks the lanes of one of
+The machine moves all warps of a batch together. A :class:`TraceRecorder` picks the lanes of one of
 them out of every group that has some, in the order in which the groups run.
 """
 
@@ -25,11 +25,11 @@ from ..memory.address_space import Region
 
 @dataclass(frozen=True, eq=False)
 class WarpAccess:
-    """What the lanes of one warp ask of memory in one instruction.
+    """The memory access of one warp in one instruction.
 
-    ``array`` is the array's name; ``space`` "global", "shared" or "local"; ``bytes`` what each lane
-    moves; ``addresses``, (32,) int64, counts bytes from the array's start, −1 for a lane that takes
-    no part. Arrays start at multiples of 128 bytes, so sectors and banks can be read off.
+    ``array`` is the array's name, ``space`` is "global", "shared" or "local", and each lane moves
+    ``bytes``. ``addresses``, (32,) int64, counts bytes from the array's start, −1 for a lane that
+    takes no part. Arrays start at multiples of 128 bytes, so sectors and banks can be read off.
     """
 
     array: str
@@ -40,7 +40,7 @@ class WarpAccess:
 
     @property
     def elements(self) -> np.ndarray:
-        """(32,) int64: the index of each lane's element of ``bytes`` bytes; −1 without one."""
+        """(32,) int64: the index of each lane's element of ``bytes`` bytes, −1 without one."""
         return np.where(self.addresses < 0, -1, self.addresses // self.bytes)
 
 
@@ -48,9 +48,9 @@ class WarpAccess:
 class WarpStep:
     """One instruction as one warp runs it.
 
-    ``line`` is the line of ``file`` that it comes from (0 when unknown); ``opcode`` the PTX
-    instruction, such as "add.s32"; ``active``, (32,) bool, the lanes that take part; ``access``
-    what they ask of memory, None for an instruction that does not.
+    ``line`` is the line of ``file`` that it comes from, 0 when unknown. ``opcode`` is the PTX
+    instruction, such as "add.s32", ``active``, (32,) bool, are the lanes that take part, and
+    ``access`` is their memory access, None without one.
     """
 
     file: str
@@ -79,7 +79,7 @@ def reach(
 
 
 class TraceRecorder(Observer):
-    """Fills ``steps``; ``complete`` is False when there were more than the limit."""
+    """Fills ``steps``. ``complete`` is False when there were more than the limit."""
 
     def __init__(self, options: TraceOptions) -> None:
         self.options = options

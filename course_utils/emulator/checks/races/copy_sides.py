@@ -15,8 +15,8 @@ from ...memory.address_space import Region
 
 @dataclass(eq=False)
 class CopySide:
-    """One side of an asynchronous copy, for reports. ``waited``: where its thread got to know of
-    its end, once it has; other threads must be ordered behind that."""
+    """One side of an asynchronous copy, for reports. ``waited``: where its thread waited for its
+    end, once it has. Other threads must be ordered after that."""
 
     instruction: ptx.Instruction
     is_store: bool
@@ -32,7 +32,7 @@ class CopySide:
 def side_of(
     instruction: ptx.Instruction, writes: bool, waited: ptx.Instruction | None = None
 ) -> CopySide:
-    """A copy that reduces is an atomic for what it writes."""
+    """A copy that reduces writes atomically."""
     atomic = writes and instruction.modifiers[:1] == ("reduce",)
     return CopySide(instruction, writes and not atomic, waited, atomic)
 
@@ -41,8 +41,8 @@ Side = tuple[Region, np.ndarray, np.ndarray, bool]
 
 
 def sides(transfer: Transfer) -> Iterator[Side]:
-    """(region, elements, indices, whether written) of what a copy touches of shared memory, and of
-    what a bulk copy writes to global memory."""
+    """Region, elements, indices and whether written, for the shared memory that a copy touches, and
+    the global memory that a bulk copy writes."""
     for region, elements, indices in transfer.reads:
         yield region, elements, indices, False
     filled, taken = transfer.filled, transfer.taken
@@ -53,7 +53,8 @@ def sides(transfer: Transfer) -> Iterator[Side]:
 
 
 def fetched(transfer: Transfer) -> Part | None:
-    """(region, elements, indices) of what a bulk copy reads of global memory; None for others."""
+    """Region, elements and indices of a bulk copy's read of global memory, None for other
+    copies."""
     taken = transfer.taken
     if transfer.queue == "async" or taken is None or taken[0].space != "global":
         return None

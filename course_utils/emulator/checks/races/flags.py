@@ -1,4 +1,6 @@
-"""Flags: what threads that set one hand over, and who has read it; see :mod:`.happens_before`."""
+"""Flags: the past that their writers release, and the threads that acquire it.
+
+:mod:`.happens_before` uses them."""
 
 from __future__ import annotations
 
@@ -10,15 +12,16 @@ import numpy as np
 from ...machine.accesses import WatchedAccess
 from ...memory.address_space import Region
 
-MANY = 1024  # flags of an array; with more they count as one
-KEPT = 4096  # of what is remembered of a flag, for reports
+MANY = 1024  # flags of an array. More than these count as one
+KEPT = 4096  # releases of a flag that are kept for reports
 
 
 @dataclass(eq=False)
 class Release:
-    """A flag was set. ``known``: what the warp then knew of those of its block or cluster, whose
-    first is warp ``first`` of the launch; ``fenced`` and ``fenced_near``: the parts of it before a
-    fence, for the whole GPU and for its block; ``far``: of all warps of the launch."""
+    """A flag was set. ``known``: the times that the warp then knew of the warps of its block or
+    cluster, the first of which is warp ``first`` of the launch. ``fenced`` and ``fenced_near``: the
+    parts of it before a fence, for the whole GPU and for its block. ``far``: of all warps of the
+    launch."""
 
     number: int
     warp: int
@@ -34,7 +37,7 @@ class Release:
 
 @dataclass(eq=False)
 class ReleaseSequence:
-    """What a flag hands over: all that set it, since an ordinary store last wrote over them."""
+    """The past that a flag releases: all that set it, since an ordinary store last overwrote it."""
 
     warps: int  # of the launch
     count: int = 0
@@ -54,7 +57,7 @@ class ReleaseSequence:
             self.gather(self.count)
 
     def gather(self, count: int) -> np.ndarray | None:
-        """What the first ``count`` hand over: times by warp of the launch."""
+        """The past that the first ``count`` release: times by warp of the launch."""
         ready = [r for r in self.waiting if r.number < count]
         if ready:
             self.waiting = self.waiting[len(ready) :]
@@ -82,7 +85,7 @@ class FlagRead:
 
 
 class Flags:
-    """The flags of a launch (or, in shared memory, of a batch): array -> place -> sequence.
+    """The flags of a launch, or in shared memory of a batch: array -> place -> sequence.
     ``fences``: whether the kernel has any."""
 
     def __init__(self, warps: int, fences: bool) -> None:
@@ -99,8 +102,8 @@ class Flags:
         return self._sequences.get(region, {})
 
     def of(self, region: Region, place: int | None, over: bool) -> ReleaseSequence:
-        """The sequence of a place (None: of the whole array); with ``over`` a new one, in place of
-        what it held."""
+        """The sequence of a place (None: of the whole array). With ``over`` a new one replaces
+        it."""
         sequences = self._sequences.setdefault(region, {})
         if None not in sequences and (place is None or len(sequences) > MANY):
             sequences = self._sequences[region] = {None: self._together(sequences.values())}
@@ -111,7 +114,7 @@ class Flags:
         return sequences[place]
 
     def _together(self, sequences: Iterable[ReleaseSequence]) -> ReleaseSequence:
-        """One sequence that hands over what several do."""
+        """One sequence that releases the past of several."""
         one = ReleaseSequence(self.warps)
         for sequence in sequences:
             far = sequence.gather(sequence.count)

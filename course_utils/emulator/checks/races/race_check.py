@@ -2,10 +2,10 @@
 and misused barriers.
 
 The machine runs the lanes of a batch in lockstep, which hides a missing barrier: the result comes
-out right by luck. So memory remembers who touched it (:mod:`.race_shadow`), and warps what they
-know of each other's past (:mod:`.vector_clocks`). An access that meets another thread's access, one
-of them a write, with nothing between them, is a race. Nothing orders two blocks of a launch, unless
-they make an order of their own with flags and fences (:mod:`.happens_before`).
+out right by luck. So memory remembers its last accesses (:mod:`.race_shadow`), and warps the
+past that they know of each other (:mod:`.vector_clocks`). An access that meets another thread's
+access, one of them a write, with nothing between them, is a race. Nothing orders two blocks of a
+launch, unless they make their own order with flags and fences (:mod:`.happens_before`).
 """
 
 from __future__ import annotations
@@ -154,8 +154,8 @@ class RaceCheck(OrderEvents):
             flag.after(site, group, region, group.full(index + first))
 
     def _shadow(self, batch: Batch, region: Region, width: int, size: int) -> RaceShadow | None:
-        """What is remembered of a region, ready for an access of ``size`` bytes in elements of
-        ``width``; None for a region that is not checked."""
+        """The shadow of a region, ready for an access of ``size`` bytes in elements of ``width``.
+        None for a region that is not checked."""
         self._batches[batch].accesses += 1
         if region.space == "shared":
             shadows = self._batches[batch].shadows
@@ -200,7 +200,7 @@ class RaceCheck(OrderEvents):
             self._batches[batch].past[transfer.number] = clocks.released(lanes >> 5)
 
     def _fetched_too_early(self, batch: Batch, transfer: Transfer) -> None:
-        """Report a bulk copy that reads from global memory what another is still writing there."""
+        """Report a bulk copy that reads global memory while another still writes there."""
         found = fetched(transfer)
         if found is None:
             return
@@ -226,14 +226,14 @@ class RaceCheck(OrderEvents):
         self._copy_landed(batch, transfer, "global", instruction)
 
     def past(self, batch: Batch, transfer: Transfer) -> np.ndarray:
-        """What the end of a copy hands over: what its thread knew when it started it."""
+        """The past that the end of a copy releases: its thread's when it started it."""
         return self._batches[batch].past[transfer.number]
 
     def _copy_landed(
         self, batch: Batch, transfer: Transfer, space: str, waited: ptx.Instruction | None = None
     ) -> None:
         """A copy has landed in ``space``. ``waited``: the instruction of its threads (of cp.async,
-        and of bulk copies to global memory) that says so; the bytes arrive then, as if each thread
+        and of bulk copies to global memory) that says so. The bytes arrive then, as if each thread
         stored its own now."""
         clocks = self.clocks(batch)
         for region, view, index, writes in sides(transfer):
@@ -330,8 +330,7 @@ class RaceCheck(OrderEvents):
         self._batches[group.batch].tiles.commits(group.warps)
 
     def wgmma_waits(self, group: Group, wait: ptx.Instruction) -> None:
-        """Whoever has written since a tile was read first has overwritten it, whatever is known of
-        that by now."""
+        """A write since a tile was first read has overwritten it, even if it is ordered by now."""
         pending = ptx.integer(wait.operands[0])
         for read in self._batches[group.batch].tiles.done(group.warps, pending):
             key, i = (id(read.reader), id(wait)), read.reader.instruction

@@ -1,4 +1,4 @@
-"""What is remembered of memory: who touched each cell last, where, and when.
+"""The shadow of memory: the last accesses of each cell, their lines and their times.
 
 A :class:`RaceShadow` keeps for each cell of an array the entries (:mod:`.race_entries`) of its last
 writer and its last reader, and of one more reader that is another thread than the last.
@@ -55,7 +55,8 @@ class _DeferredReads:
         return low, low + self.length + read[3]
 
     def take(self, span: tuple[int, int]) -> dict[tuple[int, int, int], list[int]]:
-        """Remove the reads that touch a range of bytes: first elements, by what else a read has."""
+        """Remove the reads that touch a range of bytes: first elements, by the rest of a read's
+        key."""
         chosen: dict[tuple[int, int, int], list[int]] = {}
         for read in list(self.reads):
             if overlap(self.range_of(read), span):
@@ -119,7 +120,7 @@ class RaceShadow:
     def defer_read(
         self, clocks: VectorClocks, lanes: np.ndarray, index: np.ndarray, length: int, read: Read
     ) -> None:
-        """Remember a read by some lanes, now; see :class:`_DeferredReads`."""
+        """Remember a read by some lanes, now, as :class:`_DeferredReads`."""
         key = (id(index), id(lanes), clocks.level, id(clocks.own))
         deferred = self._deferred.get(key)
         if deferred is None:
@@ -174,8 +175,8 @@ class RaceShadow:
     # --- writes ---
 
     def enter_write(self, cells: np.ndarray, entries: np.ndarray, span: tuple[int, int]) -> bool:
-        """Whoever read these cells has been compared with this writer, and is forgotten. Returns
-        whether each lane has a cell of its own."""
+        """The readers of these cells have been compared with this writer, and are forgotten.
+        Returns whether each lane has its own cell."""
         self.written = hull(self.written, span)
         self.writer[cells] = entries
         if overlap(span, self.read_in):
@@ -185,7 +186,7 @@ class RaceShadow:
     # --- copies in flight ---
 
     def copy_started(self, cells: np.ndarray, marks: np.ndarray) -> None:
-        """A copy that touches cells is in flight; ``marks``: entries, odd where it writes."""
+        """A copy that touches cells is in flight. ``marks``: entries, odd where it writes."""
         if self.in_flight is None:
             self.in_flight = np.zeros(len(self.writer), np.int64)
         self.in_flight[cells] = marks
@@ -208,7 +209,7 @@ def span_of(region: Region, shadow: RaceShadow, cells: np.ndarray) -> tuple[int,
 
 
 def cells_of(view: np.ndarray, index: np.ndarray, granule: int) -> np.ndarray:
-    """The cells of elements of ``view``, lane by lane; elements smaller than a cell are those of
+    """The cells of elements of ``view``, lane by lane. Elements smaller than a cell belong to
     one lane."""
     per = view.itemsize // granule
     if per == 0:
