@@ -5,7 +5,8 @@ as many sectors as it touches. Local memory is laid out so that the same word of
 warp makes one line. Shared memory has 32 banks of 4 bytes. Lanes that want *different* words of one
 bank are served one after another, each pass being a wavefront. A warp's 8-byte accesses are served
 in two halves, 16-byte accesses in four quarters, and loads whose lanes agree in pairs in half as
-many. Source: Nsight Compute, "Metrics Reference", and CUDA C++ Programming Guide, "Shared Memory".
+many.
+Source: Nsight Compute, "Metrics Reference", and CUDA C++ Programming Guide, "Shared Memory".
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Flags: the past that their writers release, and the threads that acquire it.
 
-:mod:`.happens_before` uses them."""
+:mod:`.happens_before` uses them.
+"""
 
 from __future__ import annotations
 
@@ -102,8 +103,8 @@ class Flags:
         return self._sequences.get(region, {})
 
     def of(self, region: Region, place: int | None, over: bool) -> ReleaseSequence:
-        """The sequence of a place (None: of the whole array). With ``over`` a new one replaces
-        it."""
+        """The sequence of a place (None: of the whole array). With ``over`` it is
+        replaced by a new one."""
         sequences = self._sequences.setdefault(region, {})
         if None not in sequences and (place is None or len(sequences) > MANY):
             sequences = self._sequences[region] = {None: self._together(sequences.values())}
