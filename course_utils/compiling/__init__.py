@@ -1,1 +1,1 @@
-"""CUDA C++ to PTX or to a cubin, with NVRTC; errors that a reader understands."""
+"""CUDA C++ to PTX or to a cubin, with NVRTC and with errors that a reader understands."""

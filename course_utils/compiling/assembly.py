@@ -1,4 +1,4 @@
-"""What the assembler thinks of ``asm`` in a source: NVRTC passes it on to PTX as it is."""
+"""The assembler's errors in ``asm`` of a source: NVRTC passes it on to PTX as it is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def has_assembly(source: str) -> bool:
 def refused_assembly(
     compiled: Callable[[str], Compiled], target: str = "90a"
 ) -> CompileError | None:
-    """The assembler's errors at the lines of the source they come from; None where it has none.
+    """The assembler's errors at the lines of the source they come from, None where it has none.
 
     ``compiled`` makes PTX (``compute_XX``) or a cubin (``sm_XX``) of the source.
     """

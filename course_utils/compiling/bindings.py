@@ -1,6 +1,6 @@
 """NVRTC's own calls: loaded once, their status checked, their text read.
 
-Run as a program this file compiles what it is asked on its standard input, one request after the
+Run as a program this file compiles the requests on its standard input, one request after the
 other: that is the process in which :mod:`.compiler_process` lets all kernels be compiled. It
 imports nothing of the course, and so starts quickly.
 """
@@ -28,16 +28,16 @@ PRECOMPILING = (12, 8)  # NVRTC's first version with precompiled headers
 HEADERS_MEMORY = 2**30  # bytes of address space for them: CuTe's take 0.3 GB
 SLOW = 0.3  # seconds of the processor, from which on a source's headers are worth keeping
 MOST_KEPT = 6  # sets of headers, each in a file of 0.1 to 0.3 GB
-VERY_SLOW = 0.1  # seconds of the processor, from which on an answer is worth a file of its own
+VERY_SLOW = 0.1  # seconds of the processor, from which on an answer is worth its own file
 MOST_ANSWERS = 4000  # such files, each of 2 to 150 KB: more than all tests and notebooks make
 UNFIT = re.compile("precompiled header|catastrophic error")  # so they could not be used
 ENDS_BEFORE_LINES = 20283  # NVRTC's remark that no #line directive can be precompiled
-Beginning = tuple[str, ...]  # what a source includes first, from which folder, by which flags
+Beginning = tuple[str, ...]  # the first includes of a source, their folder, and the flags
 FOLDER = re.compile(r"(?:-I|--include-path)=?")
 INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.M)
 NAMED = re.compile(r'^[ \t]*#[ \t]*line[ \t]+\d+[ \t]+"([^"\n]*)"', re.M)
 DEBUG_INFORMATION = {"-G", "--device-debug"}
-# What a source may begin with before its first own line.
+# The lines that a source may begin with before its first own one.
 BEGINNING = re.compile(
     r'[ \t]*(?:#line (?P<number>\d+) (?P<name>"[^\n]*")'
     r'|(?P<include>#[ \t]*include[ \t]*(?:<[^>\n]+>|"[^"\n]+"))[ \t]*(?://[^\n]*)?'
@@ -81,7 +81,7 @@ def ask(answer: tuple[Any, ...], *, many: bool = False) -> Any:
 
 
 def read_text(size_of: Any, read: Any, program: Any) -> bytes:
-    """What ``read`` writes into a buffer of the size that ``size_of`` gives."""
+    """The bytes that ``read`` writes into a buffer of the size that ``size_of`` gives."""
     # Never bytes: CPython has one b" " for all, and NVRTC would write into it.
     buffer = bytearray(ask(size_of(program)))
     ask(read(program, buffer))
@@ -91,7 +91,7 @@ def read_text(size_of: Any, read: Any, program: Any) -> bytes:
 def compile_program(
     text: str, filename: str, flags: list[str], names: list[str], cubin: bool
 ) -> dict[str, Any]:
-    """NVRTC's answer: what it said, whether it refused, the code and the mangled names."""
+    """NVRTC's answer: its log, whether it refused, the code and the mangled names."""
     nvrtc = binding()
     program = ask(nvrtc.nvrtcCreateProgram(text.encode(), filename.encode(), 0, [], []))
     try:
@@ -119,10 +119,10 @@ def compile_program(
 
 
 class KeptAnswers:
-    """Compiles as ``compile`` does, and keeps what took long for the next process, on disk.
+    """Compiles as ``compile`` does, and keeps slow answers for the next process, on disk.
 
     A product made of CuTe's templates takes tens of seconds, each time its notebook is opened. An
-    answer is that of the same request with the same compiler, as long as no file that the source
+    answer serves the same request with the same compiler, as long as no file that the source
     includes has changed. A test in the root of the repository and a notebook in its own folder
     share an answer, unless a name means another file in each: PTX only names the folder.
     """
@@ -186,7 +186,7 @@ class KeptHeaders:
     """Compiles as :func:`compile_program` does, and keeps headers precompiled.
 
     Those of CuTe take two seconds and those of ``cuda::barrier`` one, whatever follows them, and a
-    source is compiled anew after each change. So what a slow source includes is kept as soon as
+    source is compiled again after each change. So the headers of a slow source are kept as soon as
     another one begins alike.
     """
 
@@ -212,7 +212,7 @@ class KeptHeaders:
         return answer
 
     def _precompiled(self, beginning: Beginning, headers: str, flags: list[str]) -> list[str]:
-        """The flags that use what is kept of these headers, which is made where it must be."""
+        """The flags that use the precompiled form of these headers, which is made if need be."""
         kept = self._kept.get(beginning)
         if kept is None or kept.read != stamps(kept.read):  # NVRTC does not look at that
             if kept is not None or len(self._kept) == MOST_KEPT:
@@ -226,7 +226,7 @@ class Precompiled:
 
     def __init__(self, headers: str, flags: list[str]):
         self.read = stamps(included(headers, flags))
-        self.flags: list[str] = []  # those that use it; none where it could not be made
+        self.flags: list[str] = []  # that use it, none where it could not be made
         self._file: int | None = None
         common = ["--pch-messages=false", f"--diag-suppress={ENDS_BEFORE_LINES}"]
         with suppress(OSError), tempfile.TemporaryDirectory() as folder:
@@ -262,7 +262,7 @@ def included(text: str, flags: list[str]) -> set[str]:
 
 
 def stamps(paths: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """When each of the files was written and how long it is; those that are no more are missing."""
+    """The time and the length of each of the files that still exist."""
     found = {}
     for path in paths:
         with suppress(OSError):
@@ -272,8 +272,8 @@ def stamps(paths: Iterable[str]) -> dict[str, tuple[int, int]]:
 
 
 def parted_at_headers(text: str) -> tuple[str, str]:
-    """What a source includes before anything else, up to where precompiled headers end, and the
-    rest of it, whose lines keep their numbers; nothing and the source where there is no such."""
+    """The includes at the beginning of a source, up to where precompiled headers end, and the rest
+    of it, whose lines keep their numbers. Without any it's "" and the source."""
     included, position = [], 0
     number, name = 1, ""
     while (item := BEGINNING.match(text, position)) and "\\\n" not in item[0]:
@@ -294,7 +294,7 @@ def _serve() -> None:
     """Answer requests until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is meant for the notebook
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever the compiler prints is no answer
+    os.dup2(2, 1)  # the compiler's own prints are not an answer
     _limit_memory()
     os.environ.setdefault("NVRTC_PCH_HEAP_SIZE", str(HEADERS_MEMORY))
     answers_kept = KeptAnswers(KeptHeaders().compile)
@@ -323,7 +323,7 @@ def _limit_memory() -> None:
 
 
 def _end_with_the_asker() -> None:
-    """Also in the middle of a program that takes the compiler for ever."""
+    """Even in the middle of a program that the compiler never finishes."""
     asker = select.poll()
     asker.register(0, 0)  # reports a hang-up alone
     asker.poll()

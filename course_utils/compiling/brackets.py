@@ -1,4 +1,4 @@
-"""Brackets in a text: what one of them encloses, and the commas outside all of them."""
+"""Brackets in a text: the part inside a pair, and the commas outside all of them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ CLOSERS = {"(": ")", "<": ">", "[": "]", "{": "}"}
 
 
 def balanced(text: str, start: int, opening: str = "(") -> tuple[str, int]:
-    """The text up to the bracket that closes the ``opening`` one before ``start``, and where what
-    follows it begins; all the rest where nothing closes it."""
+    """The text up to the bracket that closes the ``opening`` one before ``start``, and the position
+    after it. All the rest where nothing closes it."""
     depth = 1
     for position in range(start, len(text)):
         depth += (text[position] == opening) - (text[position] == CLOSERS[opening])
@@ -17,7 +17,7 @@ def balanced(text: str, start: int, opening: str = "(") -> tuple[str, int]:
 
 
 def split_at_commas(text: str) -> list[str]:
-    """``text`` cut at the commas that stand outside every kind of bracket; no empty parts."""
+    """``text`` cut at the commas outside every kind of bracket, without empty parts."""
     parts, depth, last = [], 0, 0
     for position, character in enumerate(text):
         depth += (character in CLOSERS) - (character in CLOSERS.values())

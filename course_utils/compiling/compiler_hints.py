@@ -32,7 +32,7 @@ HOST_NAMES = {
     "ulong": "unsigned long",
 }
 ADDRESS = "the address, written &x"
-ARGUMENTS = {  # how many a function takes, and what they are
+ARGUMENTS = {  # of a function: their number, and their names
     "atomicCAS": (3, f"three arguments: {ADDRESS}, the value expected there, and the new one"),
     "atomic": (2, f"two arguments: {ADDRESS}, and the value"),
 }
@@ -86,7 +86,7 @@ UNREADABLE = (
 UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
 MAIN = re.compile(r"\bmain\s*\(|<<<")
 CLOSE = 0.75  # of two spellings, as difflib measures
-TAKEN = re.compile(  # what the compiler names no line for is one of CUDA's
+TAKEN = re.compile(  # without a line: the other function is one of CUDA's
     r'more than one instance of overloaded function "(\w+)" has "C" linkage'
     r'|declaration is incompatible with overloaded function "(\w+)"(?! \(declared)'
 )
@@ -122,7 +122,7 @@ def _habit(message: str, source: str, line: int) -> str:
         return ""
     remarks = python_habits(source, refused=True) if source else []
     text = next((remark.text for remark in remarks if remark.line == line), "")
-    if not text and message.startswith('expected a ";"'):  # `//` has hidden that of the line before
+    if not text and message.startswith('expected a ";"'):  # `//` has hidden the one before
         before = (r.text for r in remarks if (r.line, r.habit) == (line - 1, "floor division"))
         text = next(before, "")
     return f"{text[:1].upper()}{text[1:]}." if text else ""
@@ -253,7 +253,7 @@ def _atomic(name: str, types: list[str], excerpt: tuple[str, ...]) -> str:
 
 
 def _taken_name(message: str, excerpt: tuple[str, ...], source: str) -> str:
-    """About a name that CUDA's own functions have; or an extern "C" name that is given twice."""
+    """About a name that CUDA's own functions have, or an extern "C" name that is given twice."""
     if (found := TAKEN.search(message)) is None:
         return ""
     name = found[1] or found[2]

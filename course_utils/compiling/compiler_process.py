@@ -1,7 +1,7 @@
-"""Compiles in a process of its own, which is kept for the next source.
+"""Compiles in its own process, which is kept for the next source.
 
-NVRTC cannot be interrupted, and a source can make it run for ever, take all memory or crash. Here
-that ends a process that holds nothing; the notebook goes on, and the next source gets a new one.
+NVRTC cannot be interrupted, and a source can make it run forever, take all memory or crash. Here
+that ends a process that holds nothing. The notebook goes on, and the next source gets a new one.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class CompilerProcess:
         self._lock = threading.Lock()
 
     def compile(self, **request: Any) -> dict[str, Any]:
-        """What :func:`~.bindings.compile_program` answers to ``request``.
+        """The answer of :func:`~.bindings.compile_program` to ``request``.
 
         Raises CompilerStopped, or CompilerMissing where there is no compiler.
         """
@@ -90,7 +90,7 @@ class CompilerProcess:
         if self._process is not None and mine and self._process.poll() is None:
             return self._process
         if self._process is not None and not mine:
-            # That of the process which this one was forked from: it may be busy there.
+            # It belongs to the process that this one was forked from, and may be busy there.
             self._process.returncode = 0
         self.stop()
         self._owner = os.getpid()
@@ -104,7 +104,7 @@ class CompilerProcess:
         return self._process
 
     def stop(self) -> None:
-        """End the process; the next request starts another."""
+        """End the process. The next request starts another."""
         process, self._process = self._process, None
         if process is None:
             return

@@ -88,7 +88,7 @@ def _blank(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _name(head: str) -> tuple[int, str] | None:
-    """The place and the name of the function that ``head`` begins; None for anything else."""
+    """The place and the name of the function that ``head`` begins, None for anything else."""
     template = _TEMPLATE.match(head)
     begin = template.end() if template else 0
     rest = _blank(_BOUNDS, _blank(_LINKAGE, head[begin:]))

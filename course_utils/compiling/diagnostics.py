@@ -23,12 +23,12 @@ ONE_FOR_ALL = (HOST_CODE.name, "namespace")  # hints that hold for all such erro
 class CompileError(LessonError):
     """The compiler refused the source.
 
-    ``log`` is the compiler's whole answer; ``file``, ``line`` and ``column`` (1-based, 0 when
+    ``log`` is the compiler's whole answer. ``file``, ``line`` and ``column`` (1-based, 0 when
     unknown) say where the first error is. ``hints`` are the names of the mistakes that were
-    recognised. ``str(error)`` is what a reader needs: the first few errors, each with its source
+    recognised. ``str(error)`` is for the reader: the first few errors, each with its source
     line, a caret and, for common mistakes, the remedy.
 
-    ``source`` is what was compiled, if it is at hand: a misspelled name is looked for in it.
+    ``source`` is the compiled text, if it is at hand: a misspelled name is looked for in it.
     ``whole``: it is a whole program, whose host code belongs to it.
     """
 
@@ -47,7 +47,7 @@ class CompileError(LessonError):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One error of the compiler's log; ``excerpt`` holds the source line, the caret and notes."""
+    """One error of the compiler's log. ``excerpt`` holds the source line, the caret and notes."""
 
     file: str
     line: int
@@ -57,7 +57,7 @@ class Diagnostic:
 
 
 def parse_log(log: str) -> list[Diagnostic]:
-    """The errors in an NVRTC log, in order; warnings and remarks are left out."""
+    """The errors in an NVRTC log, in order, without warnings and remarks."""
     found: list[Diagnostic] = []
     current: tuple[str, int, str] | None = None
     excerpt: list[str] = []
@@ -87,9 +87,9 @@ def parse_log(log: str) -> list[Diagnostic]:
 
 
 def told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """``diagnostics`` with those deep in a template library told at the reader's line, once each.
+    """``diagnostics`` with errors deep in a template library moved to the reader's line, once each.
 
-    The first error at a line is the cause; what the library says next about the same call follows
+    The first error at a line is the cause. The library's next ones about the same call follow
     from it.
     """
     found: list[Diagnostic] = []
@@ -110,8 +110,8 @@ def told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
 def causes(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     """``diagnostics`` without those that follow from another one.
 
-    After a name that is not known the compiler misreads its line, and may say so first. What a
-    wrong declaration leaves without a type fits no function.
+    After a name that is not known the compiler misreads its line, and may say so first. A name
+    without a type, from a wrong declaration, fits no function.
     """
     unknown = {(item.file, item.line) for item in diagnostics if UNKNOWN.search(item.message)}
     found: list[Diagnostic] = []
@@ -124,7 +124,7 @@ def causes(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
         )
         untyped = found and any("<error-type>" in row for row in item.excerpt)
         if "namespace name" in item.message:
-            seen.add(place)  # what its header would have declared
+            seen.add(place)  # its header would have declared it
         seen.add(item.message)
         if not (misread or follows or untyped):
             found.append(replace(item, excerpt=candidates(item.excerpt)))
@@ -149,7 +149,7 @@ MISREAD = re.compile(
     r"|expected an? (?:identifier|expression|declaration)|variable .* has already been defined"
     r"|type name is not allowed"
 )
-# A note that follows an error ("note: to match this '{'") belongs to it, so it is no head.
+# A note that follows an error ("note: to match this '{'") belongs to it, so it isn't a head.
 _FIRST_LINE = re.compile(r'\A(?:#line 1 "[^\n]*"\n)+')  # a source is called by it
 _HEAD = re.compile(
     r"(?:(?P<file>\S.*?)\((?P<line>\d+)\): |At end of source: |nvrtc: )"
@@ -201,7 +201,7 @@ def _render(explained: list[tuple[Diagnostic, Hint]]) -> str:
 
 
 def _shown(item: Diagnostic) -> list[str]:
-    """The first rows of the excerpt; of a long source line the part around its caret."""
+    """The first rows of the excerpt, but only the part around the caret of a long source line."""
     rows = list(item.excerpt[:MAX_LINES_PER_ERROR])
     if len(rows) > 1 and rows[1].strip() == "^" and len(rows[0]) > WIDEST:
         caret = rows[1].index("^")

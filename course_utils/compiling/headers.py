@@ -42,7 +42,7 @@ def cute_header_paths() -> tuple[str, ...]:
 def cuda_header_paths() -> tuple[str, ...]:
     """Folders of CUDA's headers for NVRTC's major version, from wheels first, then a toolkit."""
     major, _ = nvrtc_version()
-    apart = "cuda_runtime", "cuda_cccl", "cuda_nvcc", "curand"  # in CUDA 13 all lie in one folder
+    apart = "cuda_runtime", "cuda_cccl", "cuda_nvcc", "curand"  # in CUDA 13 all are in one folder
     wheels = apart if major == 12 else (f"cu{major}",)
     spec = find_spec("nvidia")
     folders = [Path(p) for p in (spec.submodule_search_locations if spec else None) or ()]
@@ -65,7 +65,7 @@ def toolkit_path() -> Path | None:
 
 
 def header_version(folder: Path) -> tuple[int, int]:
-    """(major, minor) of the ``cuda.h`` or ``cuda_runtime_api.h`` in ``folder``; (0, 0) if none."""
+    """(major, minor) of the ``cuda.h`` or ``cuda_runtime_api.h`` in ``folder``, (0, 0) if none."""
     for name, macro in (("cuda.h", "CUDA_VERSION"), ("cuda_runtime_api.h", "CUDART_VERSION")):
         header = Path(folder) / name
         if header.is_file():

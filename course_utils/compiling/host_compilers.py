@@ -16,7 +16,7 @@ from ..errors import LessonError
 
 COMPILERS = {"c": ("cc", "gcc", "clang"), "cpp": ("c++", "g++", "clang++")}
 CHOSEN_BY = {"c": "COURSE_CC", "cpp": "COURSE_CXX"}
-USUAL = {"c": "CC", "cpp": "CXX"}  # what other tools read; a program that is not there is passed by
+USUAL = {"c": "CC", "cpp": "CXX"}  # that other tools read. A missing program is skipped
 IN_WORDS = {"c": "a C compiler", "cpp": "a C++ compiler"}
 ZIG = {"c": "cc", "cpp": "c++"}  # clang, as a part of the pip package ziglang
 FROM_A_DISTRIBUTION = (
@@ -41,7 +41,7 @@ class HostCompiler:
 
 
 def host_compiler(language: str) -> HostCompiler | None:
-    """A compiler for "c" or "cpp"; None where this machine has none.
+    """A compiler for "c" or "cpp", None where this machine has none.
 
     Raises LessonError where COURSE_CC or COURSE_CXX names a program that is not there.
     """

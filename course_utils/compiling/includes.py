@@ -17,7 +17,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 def included_files(source: str, folder: Path, kernels: Path | None = None) -> dict[Path, str]:
     """The course's own files that ``source`` includes, directly or not, with their text.
 
-    They are looked for in ``folder``, where the source lies, and in ``kernels`` (the course's).
+    They are looked for in ``folder``, the source's, and in ``kernels`` (the course's).
     Raises LessonError for a header that the compiler could not read.
     """
     kernels = kernels or KERNELS

@@ -1,4 +1,4 @@
-"""What is said where CUDA's run-time compiler cannot be loaded."""
+"""The error where CUDA's run-time compiler cannot be loaded."""
 
 from __future__ import annotations
 

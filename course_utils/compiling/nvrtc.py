@@ -31,8 +31,8 @@ CUPY_OPTIONS = ("-ftz=true", DEVICE_IS_DEFAULT)  # those CuPy adds by itself
 
 @dataclass(frozen=True)
 class Compiled:
-    """PTX (str) or a cubin (bytes), the mangled name of each requested name expression, and what
-    the compiler had to say. ``seconds``: how long it took."""
+    """PTX (str) or a cubin (bytes), the mangled name of each requested name expression, and
+    the compiler's log. ``seconds``: how long it took."""
 
     code: str | bytes
     mangled: dict[str, str]
@@ -41,14 +41,14 @@ class Compiled:
 
     @property
     def ptx(self) -> str:
-        """The PTX; TypeError where a cubin was asked for."""
+        """The PTX. Raises TypeError where a cubin was asked for."""
         if isinstance(self.code, bytes):
             raise TypeError("compiled to a cubin (arch sm_XX), not to PTX (arch compute_XX)")
         return self.code
 
     @property
     def cubin(self) -> bytes:
-        """The cubin; TypeError where PTX was asked for."""
+        """The cubin. Raises TypeError where PTX was asked for."""
         if isinstance(self.code, str):
             raise TypeError("compiled to PTX (arch compute_XX), not to a cubin (arch sm_XX)")
         return self.code
@@ -57,9 +57,9 @@ class Compiled:
 def compile_ptx(
     source: str, *, filename: str, arch: str = "compute_90a", options: tuple[str, ...] = ()
 ) -> str:
-    """Compile CUDA C++ to PTX text for ``arch`` (``compute_XX``); raise :class:`CompileError`.
+    """Compile CUDA C++ to PTX text for ``arch`` (``compute_XX``). Raises :class:`CompileError`.
 
-    ``filename`` is what errors and line information call the source, such as
+    ``filename`` is the name of the source in errors and line information, such as
     ``kernels/04_first_kernels/threads/vec_add.cu``.
     """
     return compile_source(source, filename=filename, arch=arch, options=options).ptx
@@ -68,7 +68,7 @@ def compile_ptx(
 def compile_cubin(
     source: str, *, filename: str, arch: str = "sm_90a", options: tuple[str, ...] = ()
 ) -> bytes:
-    """Compile CUDA C++ to a cubin for ``arch`` (``sm_XX``); raise :class:`CompileError`."""
+    """Compile CUDA C++ to a cubin for ``arch`` (``sm_XX``). Raises :class:`CompileError`."""
     return compile_source(source, filename=filename, arch=arch, options=options).cubin
 
 
@@ -83,7 +83,7 @@ def compile_source(
     """Compile ``source``: to PTX for an ``arch`` ``compute_XX``, to a cubin for ``sm_XX``.
 
     ``names`` are name expressions (``"scale<float, 4>"``) that make the compiler instantiate
-    templates; ``Compiled.mangled`` maps each to the symbol it became.
+    templates. ``Compiled.mangled`` maps each to its symbol.
     """
     return _compile(source, filename, arch, tuple(options), tuple(names))
 

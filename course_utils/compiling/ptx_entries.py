@@ -25,7 +25,7 @@ def entry_names(ptx: str, known: Iterable[str] = ()) -> dict[str, str]:
 
 
 def own_name_of_symbol(symbol: str) -> str | None:
-    """The name of the kernel itself in a mangled symbol; None for a template's instance."""
+    """The name of the kernel itself in a mangled symbol, None for a template's instance."""
     name = _name_of(symbol) if symbol.startswith("_Z") else None
     return name.rpartition("::")[2] if name else None
 

@@ -61,7 +61,7 @@ _NARROW_FLOATS: dict[str, Any] = {
     "__nv_fp8_e5m2": ml_dtypes.float8_e5m2,
 }
 DTYPES = {name: np.dtype(dtype) for name, dtype in (_INTEGERS | _FLOATS | _NARROW_FLOATS).items()}
-# Formats that NumPy itself does not have; their ``kind`` says nothing.
+# Formats that NumPy itself does not have. Their ``kind`` says nothing.
 NARROW_FLOATS = frozenset(map(np.dtype, _NARROW_FLOATS.values()))
 
 
@@ -69,7 +69,7 @@ NARROW_FLOATS = frozenset(map(np.dtype, _NARROW_FLOATS.values()))
 class Parameter:
     """One parameter: ``const float *a`` has name "a", c_type "float", pointer True, const True.
 
-    ``dtype`` is the scalar's, or that of the elements pointed at; None for an opaque type.
+    ``dtype`` is the scalar's, or the dtype of the elements pointed at, None for an opaque type.
     """
 
     name: str
@@ -137,7 +137,7 @@ def kernels(source: str, aliases: dict[str, str] | None = None) -> dict[str, Sig
 
 
 def strip_comments(source: str) -> str:
-    """``source`` with every comment blanked; line and column numbers stay as they were."""
+    """``source`` with every comment blanked. Line and column numbers stay."""
 
     def blank(match: re.Match[str]) -> str:
         return re.sub(r"[^\n]", " ", match[0]) if match[0].startswith("/") else match[0]
@@ -147,7 +147,7 @@ def strip_comments(source: str) -> str:
 
 
 def dtype_of(c_type: str) -> np.dtype | None:
-    """The NumPy dtype of a C type (``"unsigned int"``, ``"half"``); None when it has none."""
+    """The NumPy dtype of a C type (``"unsigned int"``, ``"half"``), None when it has none."""
     words = c_type.removeprefix("::").removeprefix("std::").split()
     return DTYPES.get(" ".join(sorted(words)))
 

@@ -15,7 +15,7 @@ HOW_TO_SAVE = "Save it as UTF-8 (in VS Code: click the encoding at the bottom ri
 
 
 def read_source(file: Path) -> str:
-    """The text of a source file in UTF-8, with or without a byte order mark; lines end in "\\n".
+    """The text of a source file in UTF-8, with or without a byte order mark. Lines end in "\\n".
 
     Raises LessonError for a file in another encoding, with its first wrong line and byte, and for
     a file that cannot be opened.
@@ -47,7 +47,8 @@ def without_marks(text: str) -> str:
 
 
 def source_name(file: Path) -> str:
-    """What messages call a source file: its path in the course, or its name alone elsewhere."""
+    """The name of a source file in messages: its path in the course, or its name alone
+    elsewhere."""
     return file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name
 
 

@@ -1,4 +1,4 @@
-"""Errors deep in a template library, told at the line of the reader's own that led there."""
+"""Errors deep in a template library, moved to the reader's own line that led there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIBRARIES = ("cute/", "cutlass/", "cuda/std/")
 
 
 def outermost(excerpt: tuple[str, ...], file: str) -> tuple[str, int, str] | None:
-    """Where the reader's own code called what failed in ``file``: (file, line, the call).
+    """The call in the reader's own code that failed in ``file``, with its file and line.
 
     ``excerpt`` holds the rows of one error as NVRTC prints them. None where the error is not in
     a template library, or the rows do not say who called it.
@@ -45,13 +45,13 @@ def in_library(file: str) -> bool:
 
 
 def cause(message: str) -> str:
-    """The sentence of a static assertion; any other message as it is."""
+    """The sentence of a static assertion. Any other message stays as it is."""
     found = _ASSERTION.match(message)
     return (found["says"] or "a static assertion failed") if found else readable_types(message)
 
 
 def readable_call(what: str) -> str:
-    """``complement(Shape = (2,2), CoTarget = 8)`` of a function as the compiler spells it; a call
+    """``complement(Shape = (2,2), CoTarget = 8)`` of a function as the compiler spells it. A call
     of a layout or tensor itself is named after its class."""
     found = _GIVEN.search(what)
     given = [
@@ -66,7 +66,7 @@ def readable_call(what: str) -> str:
 
 
 def readable_types(text: str) -> str:
-    """CuTe's types of numbers and tuples as the numbers and tuples they stand for."""
+    """CuTe's types of numbers and tuples as numbers and tuples."""
     text = _NUMBER.sub(lambda found: next(part for part in found.groups() if part), text)
     for opening in ("cute::tuple<", "cute::Layout<"):
         while opening in text:

@@ -43,7 +43,7 @@ ODD_NANS = {
 }
 
 
-MOST_PRINTED = 20_000  # characters; a verdict shows far fewer
+MOST_PRINTED = 20_000  # characters. A verdict shows far fewer
 
 
 MOST_COUNTERS = 4  # integers of an array that holds counters or flags
@@ -61,7 +61,7 @@ class Begun:
 
 @dataclass
 class Run:
-    """One launch sequence: its arrays, what they held before, findings, and the fault if any."""
+    """One launch sequence: its arrays, their contents before, findings, and the fault if any."""
 
     arrays: dict[str, np.ndarray]
     before: dict[str, np.ndarray]
@@ -102,7 +102,7 @@ def load_answer(
 
 def poison(spec: Empty, seed: int) -> np.ndarray:
     """An output array full of a pattern no kernel computes: a NaN that no arithmetic makes, or
-    bytes; either depends on ``seed``."""
+    bytes. Either depends on ``seed``."""
     array: np.ndarray = plain(emulated_cupy.empty(spec.shape, spec.dtype))
     pattern = 0xA5 if seed % 2 else 0x5A
     if spec.dtype.kind not in "fc":
@@ -128,11 +128,11 @@ def run(
     """Launch every kernel of the exercise once on fresh copies of ``given``.
 
     ``launches`` are others than the exercise's own, ``options`` others than all checks. Outputs
-    start as :func:`poison`; a kernel that uses what it has not written there is found out. Raises
-    :class:`~course_utils.devices.limits.LaunchError` for what a driver refuses. A fault in the
-    kernel does not raise: it is in the answer.
+    start as :func:`poison`, so a use of elements that were never written is found. Raises
+    :class:`~course_utils.devices.limits.LaunchError` for a launch that a driver refuses. A fault in
+    the kernel does not raise: it is in the answer.
     """
-    GLOBAL.forget_freed()  # what the checker launched before is none of the student's business
+    GLOBAL.forget_freed()  # arrays of the checker's launches before are not the student's
     values = {
         name: poison(value, seed) if isinstance(value, Empty) else _fresh(value)
         for name, value in given.items()
@@ -152,7 +152,7 @@ def run(
         name = launch.kernel or exercise.kernel
         outcome.begun.append(Begun(name, len(outcome.findings), _counters(arrays)))
         try:
-            with redirect_stdout(StringIO()):  # what it prints is part of the verdict
+            with redirect_stdout(StringIO()):  # its output is part of the verdict
                 result = kernel.launch(
                     launch.grid,
                     launch.block,

@@ -4,7 +4,7 @@ Four cells each: task, starter, hints and solution, each marked by a tag such as
 ``exercise.04.saxpy.hints``, which the notebooks' canonical form keeps. An author places an exercise
 by writing ``{{exercise 04.saxpy}}`` alone into a Markdown cell and running ``python -m course_utils
 exercises --write``, which names the exercises that have no such cell. A test holds the notebooks
-equal to what this module generates.
+equal to this module's text.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def notebook_path(exercise: BaseExercise) -> Path:
 
 
 def stale_notebooks() -> list[Path]:
-    """Notebooks whose exercise cells differ from what is generated, or that have no place for one.
+    """Notebooks whose exercise cells differ from the generated ones, or that have no place for one.
     Missing notebooks are left out."""
     versions = _versions()
     without_a_place = {notebook_path(exercise) for exercise in _unplaced(versions)}
@@ -94,7 +94,7 @@ def _unplaced(versions: list[Version]) -> list[BaseExercise]:
 
 
 def write_notebooks() -> list[Path]:
-    """Bring every notebook up to date; returns those that changed."""
+    """Bring every notebook up to date, and return those that changed."""
     import nbformat  # slow to import, and no student needs it
 
     from ...notebooks import canonical
@@ -109,7 +109,7 @@ def write_notebooks() -> list[Path]:
 
 
 def _versions() -> list[Version]:
-    """Each notebook with exercises: its path, what it holds, what it should hold."""
+    """Each notebook with exercises: its path, its cells, and the cells that it should have."""
     by_path: dict[Path, list[BaseExercise]] = {}
     for exercise in all_exercises():
         by_path.setdefault(notebook_path(exercise), []).append(exercise)
@@ -147,7 +147,8 @@ def _place(old: list[dict[str, Any]], exercise: BaseExercise) -> list[dict[str, 
 
 
 def _updated(cell: dict[str, Any], fresh: dict[str, Any]) -> dict[str, Any]:
-    """``cell`` with the fresh text; itself where nothing changed, so that writing twice is safe."""
+    """``cell`` with the fresh text, or itself where nothing changed, so that writing twice is
+    safe."""
     if "".join(cell["source"]) == "".join(fresh["source"]):
         return cell
     return {**cell, "source": fresh["source"]}
@@ -158,7 +159,7 @@ def _is_before(cell: dict[str, Any], name: str, number: int) -> bool:
 
 
 def _part(cell: dict[str, Any]) -> tuple[str, str]:
-    """The exercise and the part a cell belongs to; two empty strings for any other cell."""
+    """The exercise and the part a cell belongs to, two empty strings for any other cell."""
     for tag in cell.get("metadata", {}).get("tags", ()):
         if tag.startswith(TAG):
             name, _, part = tag.removeprefix(TAG).rpartition(".")

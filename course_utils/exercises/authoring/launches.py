@@ -17,7 +17,7 @@ class Empty:
 
     @property
     def fill(self) -> np.generic:
-        """What it holds before a launch on a GPU: NaN, or a number hardly anybody computes."""
+        """Its contents before a launch on a GPU: NaN, or a number that is rarely a result."""
         number: np.generic = self.dtype.type(np.nan if self.dtype.kind in "fc" else 0x5A)
         return number
 
@@ -39,7 +39,7 @@ def int32s(**values: Any) -> dict[str, np.int32]:
 
 @dataclass(frozen=True)
 class Launch:
-    """Grid and block as (x, y, z) counts; ``shared`` is dynamic shared memory in bytes.
+    """Grid and block as (x, y, z) counts. ``shared`` is dynamic shared memory in bytes.
 
     ``kernel`` and ``arguments`` (names of inputs) are for exercises that launch several kernels.
     ``budget`` is for a launch that takes more instructions than the exercise's others.

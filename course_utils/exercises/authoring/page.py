@@ -44,7 +44,7 @@ Lines = list[tuple[int, str]]  # with their numbers in the file
 
 
 class PageError(LessonError):
-    """A page breaks a rule; the message names the file and the line."""
+    """A page breaks a rule. The message names the file and the line."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def parse_page(text: str, file: str) -> Page:
 
 
 def _parts(lines: Lines, file: str) -> dict[str, Lines]:
-    """Each heading with the lines below it; the task's is the title."""
+    """Each heading with the lines below it. The task's is the title."""
     if not lines or not re.match(r"# +\S", lines[0][1]):
         raise PageError(f"{file}:1: a page begins with its title, `# title`.")
     parts: dict[str, Lines] = {"": lines[:1]}
@@ -175,6 +175,6 @@ def _wrong_answer(item: Lines, file: str) -> Mutant:
 
 
 def _listed(item: Lines, file: str) -> list[str]:
-    """The changes of a wrong answer that has several, as a list of their own."""
+    """The changes of a wrong answer that has several, as their own list."""
     changes = _items(item[1:], "  - ", file)
     return [_joined(each).removeprefix("  - ").rstrip("\n") for each in changes]

@@ -1,8 +1,8 @@
 """Finds the exercises: a notebook's are in a file of its name in ``chapters/NN_name/exercises/``.
 
-Each exercise that the file defines counts, in its order; no list is kept. What several notebooks of
-a chapter need is in ``common.py`` beside them, and is imported as from a package:
-``from .common import …``.
+Each exercise that the file defines counts, in its order, without a list. Code for several notebooks
+of a chapter is in ``common.py`` beside them, and is imported as from a package: ``from .common
+import …``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .spec import BaseExercise, NumberExercise
 
 SPECS = "[0-9][0-9]_*.py"
 WHICH = "exercises, or whole notebooks or chapters: 04.saxpy 06_matmul_and_fft"
-LONGEST = 60  # characters of a name that is asked for; no id has as many
+LONGEST = 60  # characters of a name that is asked for. No id has as many
 AN_ID = re.compile(r"\d\d\.[a-z0-9_]+")
 
 
@@ -121,8 +121,8 @@ def _exercises_of(folder: Path) -> list[BaseExercise]:
 
 
 def complete(spec: BaseExercise, name: str, notebook: str) -> BaseExercise:
-    """``spec``, the exercise called ``name`` of a ``notebook``, with what follows from its name and
-    what its page says.
+    """``spec``, the exercise called ``name`` of a ``notebook``, with the fields that follow from
+    its name and its page.
 
     Raises LessonError where it has no page, a page that breaks a rule, or no solution.
     """

@@ -1,4 +1,4 @@
-"""What exercises on vectors share: lengths to try, and a launch of one thread for each element."""
+"""Shared by exercises on vectors: lengths to try, and a launch of one thread for each element."""
 
 from __future__ import annotations
 
