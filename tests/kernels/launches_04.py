@@ -640,9 +640,9 @@ def digit_counts(name, grid, n, copies):
     )
 
 
-@CHAPTER.launch("sort_pass", sizes=[(1, 0), (1025, 3), (5003, 1), (5003, 2)])
-def sort_pass(name, n, place):
-    """Keys and values of one pass, in small tiles; half of the keys are equal."""
+@CHAPTER.launch("sort_pass", sizes=[(1, 0, 4), (1025, 3, 4), (5003, 1, 4), (9001, 2, 32)])
+def sort_pass(name, n, place, items):
+    """Keys and values of one pass, half of the keys equal: in small tiles, and in a large one."""
     rng = np.random.default_rng(n)
     keys = rng.integers(0, 2**32, n, dtype=np.uint32)
     keys[rng.random(n) < 0.5] = keys[0]
@@ -650,7 +650,7 @@ def sort_pass(name, n, place):
     counts = np.zeros((4, 256), np.uint32)
     counts[place] = np.bincount(digits, minlength=256)
     order = np.argsort(digits, kind="stable")
-    threads, items = 256, 4
+    threads = 256
     tiles = ceil_div(n, threads * items)
     words, tickets = cp.empty(4 * tiles * 256, cp.uint32), cp.empty(4, cp.uint32)
     result = cp.empty((2, n), cp.uint32)

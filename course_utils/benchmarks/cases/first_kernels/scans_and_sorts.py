@@ -24,10 +24,12 @@ SCAN_THREADS, SCAN_TILE, LOOK_BACK_TILE, SELECT_TILE = (
     16384,
     8192,
 )  # of a block: threads, and elements
-SORT = {  # threads of a block, keys of a thread, blocks that an SM has room for
-    False: {"THREADS": 256, "ITEMS": 24, "BLOCKS": 5},
-    True: {"THREADS": 512, "ITEMS": 23, "BLOCKS": 2},  # with a value for each key
+FEW = 1 << 18  # keys: fewer are sorted in small tiles, so that more blocks have one
+SORT = {  # threads of a block, keys of a thread, blocks that an SM has room for: from a search
+    False: {"THREADS": 384, "ITEMS": 32, "BLOCKS": 3},
+    True: {"THREADS": 512, "ITEMS": 24, "BLOCKS": 2},  # with a value for each key
 }
+SORT_FEW = {"THREADS": 256, "ITEMS": 12, "BLOCKS": 4}
 COPIES = 32  # of each counter of a digit, in shared memory
 STAGES = 5  # tiles in shared memory, of scan_specialized
 DIGITS, PASSES = 256, 4
@@ -119,14 +121,15 @@ def _keys(n: int) -> Any:
 
 def _sort(pairs: bool) -> Callable[[int], Workload]:
     def make(n: int) -> Workload:
-        threads, items, _ = SORT[pairs].values()
+        shape = SORT_FEW if n < FEW else SORT[pairs]
+        threads, items, _ = shape.values()
         tiles = ceil_div(n, threads * items)
         keys, values = _keys(n), cp.arange(n, dtype=cp.uint32)
         state = cp.zeros(PASSES * (DIGITS + tiles * DIGITS + 1), cp.uint32)  # cleared as one
         of_digits = PASSES * DIGITS
         counts, tickets, words = state[:of_digits], state[-PASSES:], state[of_digits:-PASSES]
         one, other = ([cp.empty(n, cp.uint32) for _ in range(1 + pairs)] for _ in range(2))
-        kernel = CHAPTER.kernel("sort_pass", PAIRS=int(pairs), **SORT[pairs])
+        kernel = CHAPTER.kernel("sort_pass", PAIRS=int(pairs), **shape)
         count = CHAPTER.kernel("digit_counts", COPIES=COPIES)
         grid = min(sm_count(), ceil_div(n, 1024 * 16))
         calls = [KernelCall(count, grid, 1024, (keys, counts, n), 4096 * COPIES)]
