@@ -51,7 +51,7 @@ ON_THIS_GPU = Columns(
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what the arguments ask for; the command's exit status."""
+    """Run as the arguments ask. Returns the exit status."""
     if args.list or args.merge or args.draw:
         return _run_without_measuring(args)
     if unknown := [word for word in args.only or () if not _is_known(word)]:
@@ -118,7 +118,7 @@ def _is_known(word: str) -> bool:
 
 
 def _chosen(words: list[str] | None, only_stale: bool) -> tuple[list[Case], list[Producer]]:
-    """What to measure: all that words ask for or, without words, all but what is on request."""
+    """The cases and producers that words ask for or, without words, all but those on request."""
 
     cases = list(CASES)
     if words and kernel_records.NAME not in words:
@@ -184,7 +184,7 @@ def oldest_first(sizes: list[tuple[Case, Size]]) -> list[tuple[Case, Size]]:
 
 
 def _run_gpu(sizes: list[tuple[Case, Size]]) -> bool:
-    """Measure them into this GPU's file, each when it is done; whether all were right."""
+    """Measure them into this GPU's file, each when it is done. Returns whether all were right."""
     bandwidth = ceilings()
     rates = ", ".join(f"a large {key} {rate / 1e12:.2f} TB/s" for key, rate in bandwidth.items())
     print(f"{device_name()}: {rates}; cuBLAS {cublas_library.version() or 'not found'}")

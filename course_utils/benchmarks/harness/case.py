@@ -62,7 +62,7 @@ class Case:
 
     def roofline_ms(self, n: Size, bandwidth: Mapping[str, float], device: str) -> float | None:
         """The least time in ms: the larger of bytes over ``bandwidth`` and FLOPs over the peak of
-        the GPU called ``device``; None where there are FLOPs and its :data:`PEAKS` are not known.
+        the GPU called ``device``, None where there are FLOPs and its :data:`PEAKS` are not known.
         """
         moved, flops = self.bytes(n) / bandwidth[self.ceiling], self.flops(n)
         if flops and device not in PEAKS:

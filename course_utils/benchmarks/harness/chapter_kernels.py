@@ -33,7 +33,7 @@ class ChapterKernels:
 
 
 def program(file: str, name: str) -> Any:
-    """What the Python ``file`` below ``kernels/`` calls ``name``.
+    """The object ``name`` of the Python ``file`` below ``kernels/``.
 
     Triton wants it from a module, and torch.compile from one that is imported.
     """

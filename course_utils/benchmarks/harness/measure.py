@@ -21,7 +21,7 @@ from .torch_runs import torch_on_gpu
 from .workload import Workload
 
 TURNS = 10  # ours and each library, in another order each time
-SLOW_MS = 20.0  # what takes longer runs once a turn
+SLOW_MS = 20.0  # slower work runs once per turn
 
 
 def emulate(case: Case, size: Size) -> tuple[int, float, float]:
@@ -71,13 +71,12 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
     Each turn has another order (:func:`order`): who comes first may find a GPU that is faster.
 
     The output is poisoned before each of our turns and checked after the last run. A
-    ``median_ms`` is that of all ``runs`` of all turns; ``spread`` is the distance from the first
-    to the third quartile of ours, over their median; ``ratio`` is how many times faster than the
+    ``median_ms`` is over all ``runs`` of all turns, and ``spread`` is the distance from the first
+    to the third quartile of ours, over their median. ``ratio`` is how many times faster than the
     fastest library ours is, ``roofline_fraction`` the least possible time (see
     :meth:`Case.roofline_ms`) over ours, None where that is not known. At the ``sustained_sizes`` of
-    a case there are 100 runs, a burst, and ``sustained`` is what :func:`.sustained` finds for ours
-    and the fastest library; elsewhere it is None.
-    Raises LessonError where a result is wrong.
+    a case there are 100 runs, a burst, and ``sustained`` is the result of :func:`.sustained` for
+    ours and the fastest library. Elsewhere it is None. Raises LessonError where a result is wrong.
     """
     work, burst = case.make(n), n in case.sustained_sizes
     sides = {"": _fast(work), **work.libraries}
@@ -129,7 +128,7 @@ def _resources(work: Workload) -> dict[str, int]:
 def order(names: Sequence[str], turn: int) -> list[str]:
     """``names`` in the order of a turn. Two turns go forwards and backwards from one name to the
     next, with the others in any order between them, so that each comes first and last about equally
-    often, and none is always behind the same other one."""
+    often, and none always comes after the same other one."""
     at = turn // 2
     ends = [names[at % len(names)], names[(at + 1) % len(names)]][: len(names)]
     between = [name for name in names if name not in ends]
@@ -139,8 +138,8 @@ def order(names: Sequence[str], turn: int) -> list[str]:
 
 
 def _runs(run: Callable[[], Any], burst: bool) -> tuple[int, int]:
-    """How many warm-ups and how many runs make a turn: 100 runs for a burst, else 40, and 10 of
-    what is slow."""
+    """How many warm-ups and how many runs make a turn: 100 runs for a burst, else 40, and 10 if
+    it's slow."""
     if bench(run, warmup=1, repeats=1).median_ms > SLOW_MS:
         return 0, 1
     return 2, (100 if burst else 40) // TURNS
@@ -169,7 +168,8 @@ def _check(work: Workload, name: str) -> None:
 
 
 def graph_of(run: Callable[[], Any]) -> Callable[[], Any]:
-    """What ``run`` launches, by CuPy or PyTorch, as one CUDA graph: a function that launches it."""
+    """The launches of ``run``, by CuPy or PyTorch, as one CUDA graph, and a function that launches
+    it."""
     stream, torch = cp.cuda.Stream(non_blocking=True), torch_on_gpu()
     cp.cuda.Device().synchronize()
     if torch is None:
@@ -190,5 +190,5 @@ def graph_of(run: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def _replayed(graph: Any, stream: Any) -> None:
-    """Replay a graph of PyTorch's; ``stream`` has to live as long as it."""
+    """Replay a graph of PyTorch's. ``stream`` has to live as long as it."""
     graph.replay()

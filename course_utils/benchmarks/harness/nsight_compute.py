@@ -1,4 +1,4 @@
-"""Runs Nsight Compute (``ncu``) on a piece of Python, and reads what it counted.
+"""Runs Nsight Compute (``ncu``) on a piece of Python, and reads its counts.
 
 Clocks are left as they are: counts do not depend on them.
 """
@@ -21,7 +21,7 @@ from ...paths import ROOT
 
 
 class LaunchCounts(NamedTuple):
-    """What ncu counted in one launch of the kernel ``name``: each metric's value, in base units
+    """ncu's counts of one launch of the kernel ``name``: each metric's value, in base units
     (bytes, nanoseconds)."""
 
     name: str

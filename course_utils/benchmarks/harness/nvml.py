@@ -18,7 +18,7 @@ INTERVAL_S = 0.05
 
 @dataclass
 class Samples:
-    """(MHz of the SMs, watts), one pair each 50 ms; empty where the driver does not say."""
+    """MHz of the SMs and watts, one pair each 50 ms, empty where the driver does not say."""
 
     pairs: list[tuple[int, float]] = field(default_factory=list)
 
@@ -33,7 +33,7 @@ class Samples:
 
 @contextmanager
 def sampled(read: Callable[[], tuple[int, float]] | None = None) -> Iterator[Samples]:
-    """Inside, a thread reads clock and power; they are there when the block ends.
+    """Inside, a thread reads clock and power. They are complete when the block ends.
 
     ``read()`` gives one pair: NVML's unless another is given.
     """
@@ -54,7 +54,7 @@ def sampled(read: Callable[[], tuple[int, float]] | None = None) -> Iterator[Sam
 
 @cache
 def _reader() -> Callable[[], tuple[int, float]] | None:
-    """A function that reads (MHz, watts) of this GPU; None where NVML cannot be asked."""
+    """A function that reads (MHz, watts) of this GPU, None where NVML cannot be asked."""
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:

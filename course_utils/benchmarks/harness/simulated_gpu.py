@@ -1,4 +1,4 @@
-"""A simulated GPU, whose true times are known: what a benchmark is tried on."""
+"""A simulated GPU with known true times, to try a benchmark on."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 
 LAUNCH_MS = 0.004  # of the host's time, for a launch
 CALL_MS = 0.0005  # for any other call
-QUEUE = 1024  # launches that may wait; the next one waits for the first of them
+QUEUE = 1024  # launches that may wait. The next one waits for the first of them
 FLUSH_MS = 0.06  # to write or read 256 MB
 SETTLING_MS = 200.0  # in which clock and power come nearer to where they settle, by a factor e
 WANDERING_MS = 700.0  # one swing of the clock
 NOISE = 0.003  # of a run's time, one standard deviation
 SPIKE = 0.4  # a run that takes longer than others does so by up to this part
 
-CLEAN, WARM, DIRTY = "clean", "warm", "dirty"  # what a run finds in L2
+CLEAN, WARM, DIRTY = "clean", "warm", "dirty"  # the state of L2 that a run finds
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class SimulatedEvent:
 
 @dataclass(frozen=True)
 class SimulatedRun:
-    """One run of a kernel: what it found in L2, and when the GPU ran it."""
+    """One run of a kernel: the state of L2 that it found, and when the GPU ran it."""
 
     kernel: str
     cache: str
@@ -42,7 +42,7 @@ class SimulatedRun:
 @dataclass(frozen=True)
 class ClockReading:
     """A look at the host's clock, or an event: when the host made it, until when the GPU was busy
-    with what it had been given, and how many kernels had been compiled."""
+    with its queue, and how many kernels had been compiled."""
 
     is_event: bool
     host_ms: float
@@ -51,12 +51,12 @@ class ClockReading:
 
 
 class SimulatedGPU:
-    """A GPU that computes nothing itself and has a clock of its own.
+    """A GPU that computes nothing itself and has its own clock.
 
     Launches only join a queue, kernels are compiled at their first call, an L2 cache keeps what
     ran last, of single runs the part ``spikes`` takes longer, the clock wanders by the part
     ``wander``, and with work for long the GPU comes to its limit of power. ``seed`` makes the same
-    noise again. What happened is in ``runs`` and ``readings``.
+    noise again. ``runs`` and ``readings`` record it all.
     """
 
     def __init__(self, seed: int = 0, *, spikes: float = 0.0, wander: float = 0.0) -> None:
@@ -86,7 +86,7 @@ class SimulatedGPU:
 
         That time is multiplied by ``from_cache`` where L2 holds the input, by ``beside_writes``
         where it is full of lines to be written back, and by ``at_limit`` at the limit of power.
-        ``computes(*arguments)`` is called with those of a launch; a number that it returns is one
+        ``computes(*arguments)`` is called with a launch's. A number that it returns is one
         more factor. The first call compiles for ``compile_ms``.
         """
 
@@ -110,7 +110,7 @@ class SimulatedGPU:
         return self._host_ms * 1e-3
 
     def event(self) -> SimulatedEvent:
-        """A mark behind all that has been launched so far."""
+        """A mark after all launches so far."""
         self._call(is_event=True)
         return SimulatedEvent(max(self._host_ms, self._free_ms))
 
@@ -134,7 +134,7 @@ class SimulatedGPU:
         self._cache = DIRTY
 
     def read_256_mb(self) -> None:
-        """Read more than L2 holds: it is left with clean lines of no use to anybody."""
+        """Read more than L2 holds: it is left with clean lines that no kernel uses."""
         self._enqueue(FLUSH_MS)
         self._cache = CLEAN
 
@@ -144,7 +144,7 @@ class SimulatedGPU:
         self.readings.append(ClockReading(is_event, self._host_ms, self._free_ms, compiled))
 
     def _enqueue(self, usual_ms: float, at_limit: float = 1.0) -> tuple[float, float]:
-        """Put work into the queue; returns when the GPU begins and ends it."""
+        """Put work into the queue. Returns when the GPU begins and ends it."""
         self._host_ms += LAUNCH_MS
         while self._queued and self._queued[0] <= self._host_ms:
             self._queued.popleft()

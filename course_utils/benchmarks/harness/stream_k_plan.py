@@ -11,8 +11,8 @@ FULL_ENOUGH = 0.9  # of the rounds of a grid that has a block for each tile
 
 
 def bytes_of_tiles(BM: int, BN: int, BK: int, STAGES: int) -> int:
-    """Bytes of shared memory of STAGES tiles of A, transposed and padded by 4, and of B: what a
-    block of ``sgemm_autotuned.cu`` and of the rungs after it has."""
+    """Bytes of shared memory of STAGES tiles of A, transposed and padded by 4, and of B, for a
+    block of ``sgemm_autotuned.cu`` and of the rungs after it."""
     return STAGES * BK * (BM + 4 + BN) * 4
 
 
@@ -20,7 +20,7 @@ def bytes_of_tiles(BM: int, BN: int, BK: int, STAGES: int) -> int:
 class BlockTile:
     """The block's tile of C, how its warps and threads divide it, and a block's stages of BK.
 
-    The fields are the kernel's macros, sizes in elements; ``BLOCKS`` share a multiprocessor.
+    The fields are the kernel's macros, sizes in elements. ``BLOCKS`` share a multiprocessor.
     """
 
     BM: int
@@ -77,7 +77,7 @@ class Plan:
 def plan(m: int, n: int, k: int, multiprocessors: int) -> Plan:
     """How ``sgemm_stream_k`` multiplies an (m, k) by a (k, n) matrix on so many multiprocessors.
 
-    The grid has a block for each tile where they fit at once and fill their rounds; otherwise as
+    The grid has a block for each tile where they fit at once and fill their rounds, otherwise as
     many blocks as fit, which then share tiles, and no more than there are steps along k.
     Raises LessonError where no tile divides the shape.
     """

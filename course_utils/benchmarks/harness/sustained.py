@@ -1,4 +1,5 @@
-"""Work back to back for seconds: what is left of a burst's speed at the GPU's limit of power."""
+"""Work back to back for seconds: the part of a burst's speed that the GPU's limit of power
+leaves."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from ...devices.selection import cp
 from . import nvml
 
 SECONDS = 3.0  # of one turn
-TURNS = 2  # of each; whoever was first is last in the next
+TURNS = 2  # of each. The first of one turn is the last of the next
 BATCH_MS = 50.0  # of work between two looks at the clock
 
 A = TypeVar("A")

@@ -1,4 +1,4 @@
-"""Algorithms of CUB, called from C++ as its users call them; ``cub.cu`` is compiled with nvcc once.
+"""Algorithms of CUB, called from C++ as its users call them. ``cub.cu`` is compiled with nvcc once.
 
 A further algorithm is a function of ``cub.cu`` and one line here.
 """
@@ -48,7 +48,7 @@ def scan_fp32(x: Any) -> dict[str, Callable[[], Any]]:
 
 
 def select_above(x: Any, limit: float, kept: int) -> dict[str, Callable[[], Any]]:
-    """The elements of fp32 ``x`` that are greater than ``limit``; there are ``kept`` of them."""
+    """The elements of fp32 ``x`` that are greater than ``limit``, ``kept`` of them."""
 
     def arrays() -> tuple[Any, ...]:
         out, count = cp.empty_like(x), cp.empty(1, cp.uint32)
@@ -84,12 +84,13 @@ def _to(out: Any, x: Any) -> tuple[Any, ...]:
 def _library(
     name: str, function: str, n: int, arrays: Callable[[], tuple[Any, ...]]
 ) -> dict[str, Callable[[], Any]]:
-    """``arrays()`` is what the function takes between temporary storage and n; last the result."""
+    """``arrays()`` are the function's arguments between temporary storage and n, the result
+    last."""
     return {f"CUB {name}": _CubCall(function, n, *arrays())} if available() else {}
 
 
 class _CubCall:
-    """One algorithm on its arrays; the first call compiles it and allocates what it needs."""
+    """One algorithm on its arrays. The first call compiles it and allocates its storage."""
 
     def __init__(self, function: str, n: int, *arguments: Any) -> None:
         self._function, self._n = function, n
@@ -123,7 +124,7 @@ def _compiled() -> ctypes.CDLL:
 
 
 def compile_for(arch: str, folder: Path) -> Path:
-    """The shared library of ``cub.cu`` for ``arch``; raises LessonError where nvcc fails."""
+    """The shared library of ``cub.cu`` for ``arch``. Raises LessonError where nvcc fails."""
     library = folder / "cub.so"
     flags = "-O3", "-std=c++17", f"-arch={arch}", "-shared", "-Xcompiler", "-fPIC"
     done = subprocess.run(

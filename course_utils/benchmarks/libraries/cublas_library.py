@@ -1,6 +1,6 @@
-"""cuBLAS and cuBLASLt through ctypes: the files found and opened, what a call answered in words.
+"""cuBLAS and cuBLASLt through ctypes: the files found and opened, the status of a call in words.
 
-The numbers of enumerations are those of ``library_types.h``, ``cublas_api.h`` and ``cublasLt.h`` of
+The numbers of enumerations come from ``library_types.h``, ``cublas_api.h`` and ``cublasLt.h`` of
 CUDA 12 and 13.
 """
 
@@ -49,8 +49,8 @@ TYPES = {
 def cublas_libraries() -> tuple[ctypes.CDLL, ctypes.CDLL]:
     """(libcublas, libcublasLt), those that PyTorch or CuPy have loaded where they have.
 
-    Their functions take integers for what C calls int. Those that take an address or a count of 64
-    bits have ``argtypes`` where the course calls them; elsewhere wrap such a value: ``c_void_p``.
+    Their functions take integers for C's int. Those that take an address or a count of 64
+    bits have ``argtypes`` where the course calls them. Elsewhere wrap such a value: ``c_void_p``.
     Raises LessonError where there is no GPU, or no such file.
     """
     if not ON_GPU:
@@ -93,7 +93,7 @@ def cublas_libraries() -> tuple[ctypes.CDLL, ctypes.CDLL]:
 
 
 def version() -> int | None:
-    """cuBLAS's version, such as 130100; None where there is no GPU or no cuBLAS."""
+    """cuBLAS's version, such as 130100, None where there is no GPU or no cuBLAS."""
     try:
         return cublas_libraries()[1].cublasLtGetVersion() if ON_GPU else None
     except LessonError:
@@ -101,7 +101,7 @@ def version() -> int | None:
 
 
 def checked(status: int, what: str) -> None:
-    """Raise a LessonError that says in words what ``what`` answered, unless it is success."""
+    """Raise a LessonError with the ``status`` of ``what`` in words, unless it is success."""
     if status:
         blas, _ = cublas_libraries()
         name, words = blas.cublasGetStatusName(status), blas.cublasGetStatusString(status)

@@ -2,7 +2,7 @@
 layouts, and by PyTorch's Fourier transforms.
 
 ``torch.backends.cudnn.benchmark`` lets PyTorch time every engine that cuDNN's heuristics offer for
-a shape and keep the fastest; a limit of 0 means all of them. ``torch.compile`` at its most thorough
+a shape and keep the fastest. A limit of 0 means all of them. ``torch.compile`` at its most thorough
 took the same engine for every shape that was tried on an H200, or was slower. cuDNN has engines
 that no heuristic offers, and for some shapes the fastest in fp32 is one of them.
 """
@@ -49,7 +49,8 @@ def fourier(x: Any, w: Any, pad: int) -> dict[str, Callable[[], Any]]:
 
 
 def tensor(array: Any) -> Any:
-    """fp32 images as they are, bits of bf16 in NHWC as a tensor (N, C, H, W); no copy of either."""
+    """fp32 images as they are, bits of bf16 in NHWC as a tensor (N, C, H, W), without a copy of
+    either."""
     torch = torch_on_gpu()
     if array.dtype == np.float32:
         return torch.as_tensor(array, device="cuda")
@@ -144,4 +145,4 @@ def whole_transform(least: int) -> int:
                 rest //= prime
         if rest == 1 and n % 2 == 0:
             return n
-    raise AssertionError("a power of two lies between a number and its double")
+    raise AssertionError("a power of two is between a number and its double")

@@ -1,6 +1,6 @@
-"""cuDNN through ctypes: the file found and opened, what a call answered in words, descriptors.
+"""cuDNN through ctypes: the file found and opened, the status of a call in words, descriptors.
 
-The numbers are those of ``cudnn_graph.h`` of cuDNN 9, which calls the enumerations
+The numbers come from ``cudnn_graph.h`` of cuDNN 9, which calls the enumerations
 cudnnBackendDescriptorType_t, cudnnBackendAttributeName_t and cudnnBackendAttributeType_t.
 """
 
@@ -112,8 +112,8 @@ DETAIL_BYTES = 4096
 def cudnn_library() -> ctypes.CDLL:
     """libcudnn.so.9, the one that PyTorch has loaded where it has.
 
-    Its functions take integers for what C calls int. Those that take an address or a count of 64
-    bits have ``argtypes`` where the course calls them; elsewhere wrap such a value: ``c_void_p``.
+    Its functions take integers for C's int. Those that take an address or a count of 64
+    bits have ``argtypes`` where the course calls them. Elsewhere wrap such a value: ``c_void_p``.
     Raises LessonError where there is no GPU, or no such file.
     """
     if not ON_GPU:
@@ -136,13 +136,13 @@ def cudnn_library() -> ctypes.CDLL:
 
 
 def checked(status: int, what: str) -> None:
-    """Raise a LessonError that says in words what ``what`` answered, unless it is success."""
+    """Raise a LessonError with the ``status`` of ``what`` in words, unless it is success."""
     if status:
         raise LessonError(f"{what}: {in_words(status)}")
 
 
 def in_words(status: int) -> str:
-    """The name of a status, its number, and what the library has to say of the last error."""
+    """The name of a status, its number, and the library's text on the last error."""
     dnn, detail = cudnn_library(), ctypes.create_string_buffer(DETAIL_BYTES)
     name: str = dnn.cudnnGetErrorString(status).decode()
     if not status:
@@ -170,7 +170,7 @@ class Descriptor:
 
     def __init__(self, kind: str, **attributes: Any) -> None:
         self.kind, self.pointer = kind, c_void_p()
-        self._kept = attributes  # descriptors live as long as what refers to them
+        self._kept = attributes  # descriptors live as long as those that refer to them
         dnn = cudnn_library()
         made = dnn.cudnnBackendCreateDescriptor(DESCRIPTORS[kind], byref(self.pointer))
         checked(made, f"a descriptor of kind {kind}")
@@ -205,7 +205,7 @@ class Descriptor:
         return list(array[: min(count.value, most)])
 
     def fill(self, name: str, empty: list[Descriptor]) -> int:
-        """Let the library write an attribute's descriptors into ``empty``; returns how many."""
+        """Let the library write an attribute's descriptors into ``empty``. Returns how many."""
         number, kind = ATTRIBUTES[name]
         array, count = (c_void_p * len(empty))(*(d.pointer.value for d in empty)), c_int64()
         status = cudnn_library().cudnnBackendGetAttribute(
@@ -216,7 +216,7 @@ class Descriptor:
 
 
 def version() -> int | None:
-    """cuDNN's version, such as 91002; None where there is no GPU or no cuDNN."""
+    """cuDNN's version, such as 91002, None where there is no GPU or no cuDNN."""
     try:
         return cudnn_library().cudnnGetVersion() if ON_GPU else None
     except LessonError:

@@ -52,7 +52,7 @@ MOST = 64  # configurations asked for: the lists are shorter
 
 @dataclass(frozen=True, eq=False)
 class Tensor:
-    """What flows between operations: its extents and strides in elements, its type.
+    """Data between operations: its extents and strides in elements, its type.
 
     A virtual one never reaches memory. ``value`` holds a number that is passed by itself.
     """
@@ -67,9 +67,9 @@ class Tensor:
 
 
 def strides_of(shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> tuple[int, ...]:
-    """Strides in elements of a tensor without gaps; ``order`` names the axes, slowest first.
+    """Strides in elements of a tensor without gaps. ``order`` names the axes, slowest first.
 
-    The order (0, 2, 3, 1) makes N C H W lie channels last.
+    With the order (0, 2, 3, 1) N C H W has its channels last.
     """
     order = order or tuple(range(len(shape)))
     strides = [0] * len(shape)
@@ -100,7 +100,7 @@ class CudnnGraph:
         virtual: bool = False,
         value: float | None = None,
     ) -> Tensor:
-        """A tensor of ``shape``; ``kind`` is a key of DATA_TYPES, ``order`` as for strides_of."""
+        """A tensor of ``shape``. ``kind`` is a key of DATA_TYPES, ``order`` as for strides_of."""
         number, strides = len(self._tensors) + 1, strides or strides_of(shape, order)
         descriptor = Descriptor(
             "tensor",
@@ -122,7 +122,7 @@ class CudnnGraph:
         return self.tensor((1,) * axes, value=value)
 
     def virtual_like(self, shape: tuple[int, ...], like: Tensor, kind: str = "fp32") -> Tensor:
-        """A virtual tensor whose axes lie in memory in the order of those of ``like``."""
+        """A virtual tensor whose axes have the order in memory of those in ``like``."""
         order = tuple(sorted(range(len(shape)), key=lambda axis: (-like.strides[axis], axis)))
         return self.tensor(shape, kind, order=order, virtual=True)
 
@@ -164,7 +164,8 @@ class CudnnGraph:
     def pointwise(
         self, mode: str, x: Tensor, b: Tensor | None = None, *, out: Tensor | None = None
     ) -> Tensor:
-        """Each element by itself; ``mode``: a key of POINTWISE. Axes of 1 in ``b`` are repeated."""
+        """Each element by itself. ``mode`` is a key of POINTWISE. Axes of 1 in ``b`` are
+        repeated."""
         out = out or self.virtual_like(x.shape, x)
         how = Descriptor(
             "pointwise",
@@ -194,7 +195,7 @@ class CudnnGraph:
         )
 
     def reduction(self, mode: str, x: Tensor) -> Tensor:
-        """The rows of the last axis made one number each; ``mode`` is a key of REDUCTIONS."""
+        """The rows of the last axis made one number each. ``mode`` is a key of REDUCTIONS."""
         out = self.tensor((*x.shape[:-1], 1), virtual=True)
         how = Descriptor(
             "reduction",
@@ -210,7 +211,7 @@ class CudnnGraph:
         )
 
     def engines(self, mode: str = "A") -> list[Engine]:
-        """What a heuristic offers, its best guess first; ``mode`` is a key of MODES."""
+        """The engines that a heuristic offers, its best guess first. ``mode`` is a key of MODES."""
         asked = Descriptor(
             "heuristic",
             ENGINEHEUR_OPERATION_GRAPH=self.descriptor,
@@ -309,7 +310,7 @@ class ExecutionPlan:
 
 
 def _held(array: Any) -> tuple[int, int]:
-    """Where an array lies on the device, and how many elements it has."""
+    """The address of an array on the device, and its number of elements."""
     if hasattr(array, "data_ptr"):  # PyTorch's
         return array.data_ptr(), array.numel()
     return array.data.ptr, array.size

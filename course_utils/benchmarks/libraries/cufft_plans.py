@@ -57,7 +57,8 @@ class CufftPlan:
         self._execute = getattr(_library(), f"cufftExec{kind}")
 
     def _set(self, callback: Callback) -> tuple[Any, ...]:
-        """Set it; returns what has to live until the plan is made, and as long as it is used."""
+        """Set it. Returns the objects that have to live until the plan is made, and as long as it
+        is used."""
         name, code = callback.name.encode(), _ltoir(callback.code, tuple(callback.defines.items()))
         info = ctypes.c_void_p(callback.info.data.ptr)
         size = ctypes.c_size_t(len(code))
@@ -89,7 +90,7 @@ def _ltoir(code: str, defines: tuple[tuple[str, int], ...]) -> bytes:
 
 @cache
 def _library() -> ctypes.CDLL:
-    """libcufft, wherever it lies. Raises LessonError where there is none."""
+    """libcufft, wherever it is. Raises LessonError where there is none."""
     try:
         found = import_module("cuda.pathfinder").load_nvidia_dynamic_lib("cufft")
     except (ImportError, RuntimeError) as error:

@@ -17,7 +17,7 @@ KINDS = {
 
 
 def uniform_floats(out: Any, seed: int) -> dict[str, Callable[[], None]]:
-    """Generators that fill ``out``, each call with later numbers; none without a GPU."""
+    """Generators that fill ``out``, each call with later numbers. None without a GPU."""
     if not ON_GPU:
         return {}
     curand = import_module("cupy.cuda").curand

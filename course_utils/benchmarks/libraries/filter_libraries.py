@@ -1,7 +1,7 @@
 """A filter over a signal or an image, by cuDNN as PyTorch calls it and by Fourier transforms.
 
-All give the valid part of the convolution, in fp32. What depends on the filter alone, its spectrum
-or the filter backwards, is made before the first run, as plans are.
+All give the valid part of the convolution, in fp32. Arrays that depend on the filter alone, its
+spectrum or the filter backwards, are made before the first run, as plans are.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ SEGMENTS = (
     2048,
     4096,
     8192,
-)  # points; cuFFT is timed with the first two that suit: longer is slower
-LONG = 1 << 26  # from here on with callbacks, too: it takes seconds to link them
+)  # points. cuFFT is timed with the first two that suit: longer is slower
+LONG = 1 << 26  # from here on also with callbacks: it takes seconds to link them
 Runs = dict[str, Callable[[], Any]]
 
 
 def of_signal(x: Any, h: Any) -> Runs:
-    """``x`` (n + taps - 1) by ``h`` (taps): n results each; none without a GPU."""
+    """``x`` (n + taps - 1) by ``h`` (taps): n results each. None without a GPU."""
     if not ON_GPU:
         return {}
     scipy_signal = import_module("cupyx.scipy.signal")
@@ -47,7 +47,7 @@ def of_signal(x: Any, h: Any) -> Runs:
 
 
 def of_image(x: Any, h: Any) -> Runs:
-    """``x`` (rows, columns) by ``h`` (R, S): rows - R + 1 by columns - S + 1 results each; none
+    """``x`` (rows, columns) by ``h`` (R, S): rows - R + 1 by columns - S + 1 results each. None
     without a GPU and PyTorch."""
     if torch_on_gpu() is None:
         return {}
@@ -55,7 +55,7 @@ def of_image(x: Any, h: Any) -> Runs:
 
 
 def _with_callbacks(x: Any, h: Any, lengths: list[int]) -> Runs:
-    """Overlap-save in two launches; none where cuFFT cannot link callbacks."""
+    """Overlap-save in two launches. None where cuFFT cannot link callbacks."""
     try:
         return {f"cuFFT, callbacks, {points}": _TwoLaunches(x, h, points) for points in lengths}
     except LessonError:
@@ -63,8 +63,8 @@ def _with_callbacks(x: Any, h: Any, lengths: list[int]) -> Runs:
 
 
 def spectrum(h: Any, points: int) -> np.ndarray:
-    """The transform of ``h``, complex128, turned to the left by taps - 1 places and divided by
-    ``points``: so that the results of a segment that are not spoiled stand at its front."""
+    """The transform of ``h``, complex128, rotated to the left by taps - 1 places and divided by
+    ``points``, so that the valid results of a segment are at its front."""
     turned = np.roll(np.pad(h.astype(np.float64), (0, points - h.size)), 1 - h.size)
     return np.fft.fft(turned) / points
 
@@ -144,7 +144,7 @@ class _InPlace(_PlannedOnce):
 
 class _ThreeLaunches:
     """Overlap-save: R2C of segments that overlap in the plan's layout alone, a product in place,
-    C2R. The results stay where C2R leaves them; what is returned collects them."""
+    C2R. The results stay where C2R leaves them, and the returned function collects them."""
 
     def __init__(self, x: Any, h: Any, points: int) -> None:
         n, stored = x.size - h.size + 1, points // 2 + 1

@@ -46,7 +46,7 @@ class Algorithm(ctypes.Structure):
 
 
 class HeuristicResult(ctypes.Structure):
-    """``cublasLtMatmulHeuristicResult_t``: an algorithm, and what it needs."""
+    """``cublasLtMatmulHeuristicResult_t``: an algorithm, and its needs."""
 
     _fields_ = [
         ("algorithm", Algorithm),
@@ -79,8 +79,8 @@ def column_major(transposed: bool, m: int, n: int, k: int) -> tuple[tuple[int, i
 class LtProduct:
     """C = A B for row-major A (m, k) and B: (k, n), or (n, k) with ``transposed``.
 
-    ``kind`` is one of fp32, TF32, fp16, bf16, fp8, int8. ``epilogue``, one of EPILOGUES, is what is
-    done to C before it is stored: with a ``bias`` (n numbers of C's type), and with a ``mask``
+    ``kind`` is one of fp32, TF32, fp16, bf16, fp8, int8. ``epilogue``, one of EPILOGUES, is an
+    operation on C before it is stored: with a ``bias`` (n numbers of C's type), and with a ``mask``
     (uint8, m rows of n bits, padded to a multiple of 128 bits) that gets a 1 where C was positive.
     """
 
@@ -137,7 +137,7 @@ class LtProduct:
         return [found for found in results[: count.value] if found.state == 0]
 
     def runnable(self, a: Any, b: Any, c: Any, **limit: int) -> Iterator[HeuristicResult]:
-        """Those of the list that do run; each was run once."""
+        """The algorithms of the list that run. Each was run once."""
         for found in self.algorithms(**limit):
             try:
                 self.run(found, a, b, c)

@@ -1,6 +1,6 @@
 """Triton beside CUDA: the times of both on this GPU, and the PTX that Triton wrote for it.
 
-``measure()`` needs both, and PyTorch; it also stores Triton's own text in
+``measure()`` needs both, and PyTorch. It also stores Triton's own text in
 ``assets/transcripts/triton_*.txt``, for machines that have no GPU.
 """
 
@@ -152,7 +152,7 @@ def times(runs: dict[str, Run], expected: Callable[[], Any]) -> dict[str, dict[s
     }
 
 
-# --- what can be chosen, and what it costs to begin ---
+# --- the choices, and the cost of beginning ---
 
 
 def vec_add_sweep(n: int = VECTOR) -> list[dict[str, float]]:
@@ -212,7 +212,7 @@ def first_call_ms() -> dict[str, float]:
 
 
 def launch_us(n: int = 1024, count: int = 2000) -> dict[str, float]:
-    """Microseconds of the host for one launch that does hardly any work; nobody waits for it."""
+    """Microseconds of the host for one launch that does hardly any work, without waiting for it."""
     runs, _ = vec_add_runs(n)
     found = {}
     for name, run in runs.items():
@@ -250,7 +250,7 @@ def transcripts() -> dict[str, str]:
 
 
 def with_heading(compiled: Any, stage: str, comment: str) -> str:
-    """One stage of a compiled kernel without its tables for debuggers, and what it comes from."""
+    """One stage of a compiled kernel without its tables for debuggers, and its origin."""
     import triton
 
     meta = compiled.metadata
@@ -265,7 +265,7 @@ def with_heading(compiled: Any, stage: str, comment: str) -> str:
 
 
 def shortened_ptx(text: str) -> str:
-    """PTX without its debug sections; files are named from the repository's root, or Triton's."""
+    """PTX without its debug sections. Files are named from the repository's root, or Triton's."""
     text = re.sub(r"\t\.section\t\S+\s*\{.*?\}\n?", "", text, flags=re.S)
     return _without_folders(text).rstrip()
 
@@ -283,7 +283,7 @@ def _without_folders(text: str) -> str:
 
 
 def measure(texts: Path = TRANSCRIPTS) -> dict[str, Any]:
-    """Every time on this GPU; Triton's texts go to the folder ``texts``.
+    """Every time on this GPU. Triton's texts go to the folder ``texts``.
 
     Raises LessonError where PyTorch or Triton is missing.
     """

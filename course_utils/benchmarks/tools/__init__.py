@@ -1,1 +1,1 @@
-"""What makes and checks the files of assets/benchmarks."""
+"""Tools that make and check the files of assets/benchmarks."""

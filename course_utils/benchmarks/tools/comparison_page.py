@@ -1,9 +1,10 @@
-"""The emulator's counters beside Nsight Compute's, kernel by kernel; each difference is explained.
+"""The emulator's counters beside Nsight Compute's, kernel by kernel, with each difference
+explained.
 
     python -m course_utils.benchmarks.tools.comparison_page
 
 writes ``assets/benchmarks/ncu/nvidia_h200.md`` from the measurements called ncu beside it and from
-what the emulator counts now.
+the emulator's present counts.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def _asked(p: Profile, opcode: str, space: str) -> int:
 
 
 def _integers(p: Profile) -> int:
-    """Multiplications and additions of 8-bit integers by ``mma``, which are no FLOPs."""
+    """Multiplications and additions of 8-bit integers by ``mma``, which don't count as FLOPs."""
     return sum(
         found.active // 32 * 2 * 16 * 8 * 32
         for found in p.instructions
@@ -53,8 +54,8 @@ def _integers(p: Profile) -> int:
     )
 
 
-# Counter -> (the metrics that add up to it, ours). Of shared memory, those that ncu counts by
-# instruction: those of the memory unit (l1tex) differ by a few from run to run.
+# Counter -> (the metrics that add up to it, ours). Of shared memory, metrics by
+# instruction: the memory unit's (l1tex) differ by a few from run to run.
 COUNTERS: dict[str, tuple[tuple[str, ...], Callable[[Profile], float]]] = {
     name: ((metric,), lambda p, get=get: get(p.counts)) for name, (metric, get) in NCU.items()
 } | {
@@ -191,14 +192,14 @@ def _measurements() -> dict[str, Any]:
 
 @cache
 def counted(case: Counted) -> dict[str, float]:
-    """Counter -> what the emulator finds for a launch."""
+    """Counter -> the emulator's count of a launch."""
     kernel, grid, block, args, shared_bytes = case.launch()
     found = profile(kernel, grid, block, args, shared_mem=shared_bytes)
     return {name: get(found) for name, (_, get) in COUNTERS.items()}
 
 
 def measured(case: Counted) -> dict[str, float]:
-    """Counter -> what ncu found on the GPU."""
+    """Counter -> ncu's count on the GPU."""
     row = _measurements()["kernels"][case.name]  # metrics that are 0 are not in it
     return {
         name: sum(row.get(metric, 0) for metric in metrics)
@@ -207,7 +208,7 @@ def measured(case: Counted) -> dict[str, float]:
 
 
 def differences(case: Counted) -> dict[str, tuple[float, float]]:
-    """Counter -> (emulator's, ncu's) where they differ, but for those of the program's shape."""
+    """Counter -> (emulator's, ncu's) where they differ, except by the program's shape."""
     ours, theirs = counted(case), measured(case)
     return {
         name: (ours[name], theirs[name])
@@ -306,7 +307,7 @@ def _cell(
     theirs: Mapping[str, float],
     notes: list[str],
 ) -> str:
-    """The counters of a column; new reasons for differences are added to ``notes``."""
+    """The counters of a column. New reasons for differences are added to ``notes``."""
     parts = []
     for name in names:
         if not (ours[name] or theirs[name]):

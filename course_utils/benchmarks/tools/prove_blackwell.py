@@ -22,7 +22,7 @@ from ..harness.workload import Workload
 
 SHAPES = ((1, 8, 8), (128, 256, 64), (127, 248, 72), (256, 512, 4096), (1000, 1032, 1048))
 SCALED_SHAPES = ((1, 4, 32), (128, 128, 256), (127, 252, 96), (256, 512, 4096), (1000, 1028, 1056))
-REPEATS = 20  # of each shape: what is missing between threads shows now and then only
+REPEATS = 20  # of each shape: a missing fence shows now and then only
 SIZES = (2048, 4096, 8192)  # that are timed
 WIDEST = 40  # of a kernel with its shape, and a space
 TILES: dict[str, Callable[[int], Workload]] = {
@@ -37,7 +37,7 @@ SCALED = {
 
 
 def faults(work: Workload, repeats: int) -> str:
-    """How the result differs, in the first of ``repeats`` runs that is wrong; "" if none is."""
+    """How the result differs, in the first of ``repeats`` runs that is wrong, "" if none is."""
     for turn in range(1, repeats + 1):
         work.poison()
         work()
@@ -105,7 +105,7 @@ def print_times() -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prove what can be proved; the command's exit status."""
+    """Prove all kernels that run here. Returns the exit status."""
     if missing := lacking(ARCH):
         print(
             f"prove-blackwell needs {missing} (a B200), and this machine has none: the kernels are "
