@@ -6,15 +6,21 @@ from fast_step import FAST, IMAGES, LABELS, FastStep
 
 from course_utils import cp
 from course_utils.errors import LessonError
+from tests.turns import in_turn
+
+TILES = FAST.tiles_for(1024), FAST.Tiles(parts=2, rows3=1), FAST.Tiles(back_parts=2)
+
+
+def each_in_turn(values):
+    """A step takes the emulator seconds: of several ways to do it each turn has one."""
+    return [pytest.param(x, marks=in_turn(n, len(values))) for n, x in enumerate(values)]
 
 
 def bits(network):
     return {name: cp.asnumpy(array).tobytes() for name, array in network._arrays().items()}
 
 
-@pytest.mark.parametrize(
-    "tiles", [FAST.tiles_for(1024), FAST.Tiles(parts=2, rows3=1), FAST.Tiles(back_parts=2)]
-)
+@pytest.mark.parametrize("tiles", each_in_turn(TILES))
 def test_the_tiles_change_nothing_but_rounding(tiles, monkeypatch):
     monkeypatch.setitem(FAST.Step.__init__.__globals__, "sm_count", lambda: 1)
     one = FastStep(5, False, tiles)
@@ -42,7 +48,7 @@ def test_it_trains_as_the_plain_network_does():
     assert fast.train(*given, seed=7) == []  # it has ended
 
 
-@pytest.mark.parametrize("bf16", [False, True])
+@pytest.mark.parametrize("bf16", each_in_turn([False, True]))
 def test_training_that_was_stopped_and_resumed_gives_the_same_bits(bf16, tmp_path):
     def train(network, until=None):
         given = IMAGES[:4], LABELS[:4]
