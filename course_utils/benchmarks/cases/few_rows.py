@@ -23,6 +23,7 @@ from .matmul import OPERAND_TYPES, SUM_ERROR, Bf16Work, ProductSize, sms_for_til
 CHAPTER = ChapterKernels("06_matmul_and_fft")
 
 SPLIT_SIZES = (128, 128, 16384), (256, 256, 16384), (512, 512, 8192)
+UNROLL = 2  # of sgemm_split_k_wide
 ROWS_FP32 = 1, 4, 8, 16, 32
 ROWS_BF16 = 1, 8, 16, 32, 64
 COLUMNS = 8192
@@ -79,6 +80,41 @@ def _split_k(size: ProductSize) -> Workload:
     kernels = CHAPTER.kernel("sgemm_split_k"), CHAPTER.kernel("split_k_finish")
     return Workload(
         split_calls((a, b, c), slices, sums, kernels),
+        output=c,
+        expected=lambda: double(a) @ double(b),
+        libraries=cublas.products("fp32", a, b, lambda: cp.empty_like(c)),
+        **_tolerances(k),
+    )
+
+
+def split_wide_calls(
+    arrays: tuple[Any, Any, Any], slices: int, sums: Any
+) -> tuple[KernelCall, KernelCall]:
+    """The same with the loop of ``sgemm_stream_k``, for rows of B that are whole 16 bytes."""
+    a, b, c = arrays
+    (m, k), n = a.shape, b.shape[1]
+    product = CHAPTER.kernel("sgemm_split_k_wide", UNROLL=UNROLL)
+    grid = ceil_div(n, 128), ceil_div(m, 128), slices
+    return (
+        KernelCall(product, grid, 128, (a, b, sums, m, n, k), 4 * 8 * (128 + 4 + 128) * 4),
+        KernelCall(
+            CHAPTER.kernel("split_k_sum"),
+            ceil_div(m * n, 128),
+            256,
+            (sums, c, slices, m, n),
+            early=True,
+        ),
+    )
+
+
+def _split_k_wide(size: ProductSize) -> Workload:
+    m, n, k = size
+    a, b, c = normal((m, k)), normal((k, n), 1), cp.empty((m, n), cp.float32)
+    tiles, slots = ceil_div(m, 128) * ceil_div(n, 128), 2 * sms_for_tiles()
+    slices = slices_for(tiles, ceil_div(k, 8), slots, least=15)
+    sums = cp.empty((slices, m, n), cp.float32)
+    return Workload(
+        split_wide_calls((a, b, c), slices, sums),
         output=c,
         expected=lambda: double(a) @ double(b),
         libraries=cublas.products("fp32", a, b, lambda: cp.empty_like(c)),
@@ -219,6 +255,14 @@ CASES = (
         what="GEMM with a long K, fp32",
         gpu_sizes=SPLIT_SIZES,
         test_sizes=((65, 3, 37), (5, 68, 520)),
+    ),
+    _case(
+        "sgemm_split_k_wide",
+        ("sgemm_split_k_wide", "split_k_sum"),
+        _split_k_wide,
+        what="GEMM with a long K, fp32",
+        gpu_sizes=SPLIT_SIZES,
+        test_sizes=((65, 4, 37), (5, 132, 520)),
     ),
     _case(
         "sgemm_few_rows",

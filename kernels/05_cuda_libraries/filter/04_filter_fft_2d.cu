@@ -17,7 +17,7 @@ constexpr int kTeam = kSide / kHeld;
 constexpr int kThreads = kSide * kTeam;
 
 // The transforms of 128 lines in `shared`, elements `pitch` apart: thread u of a line holds the
-// points u + 8 m, before and after. `roots` are the 128th ones, and all threads of a warp read the same.
+// points u + 8 m, before and after. `roots` are the 128th ones. All threads of a warp read the same.
 __device__ __forceinline__ void transform(float2 *v, int u, float2 *line, int pitch,
                                           const float2 *roots)
 {
