@@ -21,6 +21,7 @@ from course_utils.emulator.recording.counters import (
     wavefronts,
 )
 from course_utils.figures.memory_accesses import bank_phases
+from tests.turns import in_turn
 
 HERE = Path(__file__).parent
 MEASURED = json.loads((HERE / "access_patterns_h200.json").read_text(encoding="utf-8"))
@@ -127,7 +128,9 @@ def test_a_word_of_local_memory_lies_beside_that_of_the_next_lane(offsets, size,
     assert local_sectors(0 * LANES, LANES, offsets, size) == expected
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [pytest.param(x, id=x.name, marks=in_turn(n)) for n, x in enumerate(CASES)]
+)
 def test_a_kernel_s_counters_are_ncu_s_but_for_the_differences_that_are_explained(case):
     found = comparison_page.differences(case)
     explained = {counter: why for (kernel, counter), why in REASONS.items() if kernel == case.name}
@@ -137,7 +140,9 @@ def test_a_kernel_s_counters_are_ncu_s_but_for_the_differences_that_are_explaine
     assert found.keys() - may_differ == explained.keys() - may_differ, found
 
 
+@in_turn(0)
 def test_the_page_of_both_columns_is_up_to_date():
+    """The counters of all kernels, for which the compiler takes half a minute."""
     text = comparison_page.PAGE.read_text(encoding="utf-8")
     if f"NVRTC {'.'.join(map(str, nvrtc_version()))}. Written" not in text:
         pytest.skip("written with another version of NVRTC, whose PTX may differ")
