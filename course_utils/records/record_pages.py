@@ -32,8 +32,13 @@ HEADLINES = (
 )
 HEADS = "task|speedup:|times"
 LEVEL = 0.02  # a speedup this near to 1 is neither won nor lost
-# Square products that were measured at many sizes, the last rung of each ladder.
+# The last rungs of ladders that were measured at many sizes, of elements or of a square's side.
 BY_SIZE = (
+    "sum_single_pass",
+    "histogram_lanes",
+    "scan_specialized",
+    "radix_sort",
+    "radix_sort_pairs",
     "sgemm_stream_k",
     "hgemm_swizzle",
     "gemm_bf16_specialized",
@@ -139,7 +144,7 @@ def tasks_page(content: dict[str, Any], chapters: Mapping[str, str]) -> str:
         lines += ["", f"## {chapter_title(CHAPTERS / chapter)}", "", table]
     if rows := list(filter(None, (_range(content, kernel) for kernel in BY_SIZE))):
         table = markdown_table("kernel|sizes|speedup|for seconds", rows)
-        lines += ["", "## Square products at all sizes", "", table]
+        lines += ["", "## From the smallest size to the largest", "", table]
     return "\n".join(lines) + "\n"
 
 
