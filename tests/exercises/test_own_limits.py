@@ -4,6 +4,7 @@ import pytest
 
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.authoring.sizes import Sizes, lengths
+from course_utils.exercises.judging import own_limits
 from course_utils.exercises.judging.own_limits import (
     constants,
     own_constants,
@@ -53,6 +54,13 @@ def test_a_number_that_limits_nothing_is_no_mistake():
     wide = changed(PAIRS, "float largest =", "if (threadIdx.x > 1000) return;\n    float largest =")
     assert list(trials_past_limits(PAIRS, wide))
     assert run_source(PAIRS, wide).passed
+
+
+def test_a_size_at_which_the_solution_itself_takes_long_is_not_tried(monkeypatch):
+    attention = find("07.packed_sequences")
+    narrow = changed(attention, "int length =", "short length =")
+    monkeypatch.setattr(own_limits, "SOON", 1000)
+    assert all(trial.size[1] < 1 << 16 for trial in trials_past_limits(attention, narrow))
 
 
 def test_the_solution_is_tried_no_further():
