@@ -241,8 +241,8 @@ MULTIPLYING_THREAD = KernelExercise(
             "products in flight at once",
             lambda stats: max(each.most_products for each in stats.threads),
             at_least=6,
-            advice="The products of a step may still run when those of the next one start: wait "
-            "for boxes, and for no product.",
+            advice="The next step's products may start while a step's own still run: wait for "
+            "boxes, and for no product.",
             size=5,
         ),
     ),

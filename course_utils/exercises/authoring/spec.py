@@ -274,8 +274,8 @@ class PythonExercise(BaseExercise):
     ``needs`` are packages that it takes, as for ``%%needs``. With ``exact`` an array must be equal
     to the reference's, zeros down to their sign; other numbers have to be within ``rtol`` of it.
     ``call(function, *arguments)`` runs the answer and returns what is compared; by default it is
-    called with the arguments. If that is something else than the answer returned, ``compared`` says
-    what, such as "names the registers". ``word`` is how many bits the answer has, where it is a
+    called with the arguments. If that is something else than the answer returned, ``compared`` is
+    its verb, such as "names the registers". ``word`` is how many bits the answer has, where it is a
     word of fields: it is shown in hexadecimal then, with the bits that are wrong.
 
     ``prepare()`` compiles the kernels of ``call``, once and before any of the answer's code: an
