@@ -7,11 +7,8 @@ then what :mod:`.behaviour_checks` asks of a right result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict
@@ -26,44 +23,34 @@ from ...errors import LessonError
 from ...launching.modules import Module
 from ..authoring import emulated_runs, kinds
 from ..authoring.spec import PROBE, KernelExercise, Target
-from .as_written import hidden_cause, overrun_verdict, unset_fragment, unset_variable
+from .as_written import hidden_cause, overrun_verdict, unset_fragment
 from .behaviour_checks import (
     CountingFailed,
     StatsCache,
-    Tried,
     counted,
     drawn_verdict,
     method_verdict,
     order_verdict,
 )
-from .comparison import compared, contradicts, with_sign
+from .comparison import contradicts, with_sign
 from .entry_points import entry_problem
-from .exchanged_axes import with_exchange_named
-from .failing_case import with_case
 from .first_cause import first_cause
-from .later_launch import in_later_launch
-from .moved_access import where_used
-from .nan_maker import with_first_nan
-from .only_first_block import with_first_block_named
-from .other_inputs import with_change_named
 from .outcome import (
     Outcome,
     clip_printed,
     from_compile_error,
     from_finding,
-    is_hunted,
     right,
     simple,
     with_context,
 )
-from .outside_index import guard_and_index, in_dimensions, narrow_index
-from .own_limits import narrow_types, note, right_there, trials_past_limits
-from .patience import exceeded_budget, slow_or_endless
+from .own_limits import right_there, trials_past_limits
+from .patience import exceeded_budget
 from .trials import Trial
+from .tried_answer import TriedAnswer
 from .worked_case import case_rows, worked_trial
 
 SEEDS = (1, 2)
-KEPT = 3  # runs whose result was wrong, to look at once more
 
 
 def outcome_of(exercise: KernelExercise, source: str) -> Outcome:
@@ -87,7 +74,7 @@ def outcome_of(exercise: KernelExercise, source: str) -> Outcome:
     if problem:
         return Outcome.of(exercise, problem)
     try:
-        outcome = _try_everything(exercise, module, source, filename)
+        outcome = _try_everything(TriedAnswer(exercise, module, source, filename))
         return with_warnings(outcome, module)
     except LaunchError as error:
         verdict = simple(kinds.LAUNCH_ERROR, str(error))
@@ -96,113 +83,54 @@ def outcome_of(exercise: KernelExercise, source: str) -> Outcome:
     return Outcome.of(exercise, verdict)
 
 
-def _try_everything(
-    exercise: KernelExercise, module: Module, source: str, filename: str
-) -> Outcome:
+def _try_everything(answer: TriedAnswer) -> Outcome:
     """The fixed sizes, the target and the method, then drawn trials, then another order of the
     threads, and at last the code as it is written."""
-
-    failed: list[tuple[Trial, emulated_runs.Run]] = []
-
-    def arrays_of(trial: Trial) -> Mapping[str, np.ndarray]:
-        run = next((run for tried, run in failed if tried is trial), None) or attempt(trial)[1]
-        return run.arrays
-
-    def attempt(trial: Trial, zeros: bool = True) -> Tried:
-        given = trial.given(exercise)
-        launches = trial.launches(exercise)
-        run = emulated_runs.run(exercise, module, given, trial.size, trial.seed, launches=launches)
-        finding = first_cause(run)
-        if finding and trial.past and exceeded_budget(finding):
-            return None, run  # longer than the task says, and so is the launch
-        if finding:
-            later = in_later_launch(run, finding)
-            finding = where_used(finding, source, filename)
-            hunted = is_hunted(exercise, source, finding.kind)
-            verdict = from_finding(
-                finding, source, filename, atomics=exercise.allows_atomics, hunted=hunted
-            )
-            place = in_dimensions(finding, source, given) or guard_and_index(finding, source, given)
-            facts = [fact for fact in (place, narrow_index(finding, source), later) if fact]
-            verdict = replace(verdict, message="\n  ".join([verdict.message, *facts]))
-        else:
-
-            def stored() -> Mapping[str, np.ndarray]:
-                size, seed = trial.size, trial.seed
-                return emulated_runs.stored(exercise, module, given, size, seed, launches=launches)
-
-            arrays = run.arrays, run.before
-            verdict = compared(exercise, *arrays, given, trial.size, zeros, stored=stored)
-        if not verdict.passed and len(failed) < KEPT:
-            failed.append((trial, run))
-        return (None if verdict.passed else verdict), run
-
-    def looked_into(verdict: Verdict, run: emulated_runs.Run, trial: Trial) -> Verdict:
-        if run.fault is None or first_cause(run) != run.fault:
-            return verdict
-        if not is_hunted(exercise, source, verdict.kind):
-            verdict = with_exchange_named(exercise, module, verdict, trial)
-        if not exceeded_budget(run.fault):
-            unset = None
-            if not is_hunted(exercise, source, verdict.kind):
-                unset = unset_variable(exercise, source, filename, trial, run.fault)
-            return unset or verdict
-        return slow_or_endless(exercise, module, trial, run, source, filename)
-
-    def told(found: tuple[Verdict, Trial, emulated_runs.Run]) -> Verdict:
-        wrong, trial, run = found
-        if reason := note(exercise, trial):
-            return with_context(replace(wrong, hint=reason), trial.label(exercise), run.printed)
-        if first_cause(run) is None:
-            wrong = shown(wrong, trial)
-        return with_context(looked_into(wrong, run, trial), trial.label(exercise), run.printed)
-
-    def shown(wrong: Verdict, trial: Trial) -> Verdict:
-        wrong = with_first_nan(exercise, module, source, trial, wrong)
-        wrong = with_case(exercise, wrong, trial, attempt, fixed.right_by_hand)
-        wrong = with_exchange_named(exercise, module, wrong, trial)
-        wrong = with_first_block_named(exercise, wrong, trial, arrays_of)
-        if fact := narrow_types(exercise, source, trial.given(exercise)):
-            wrong = replace(wrong, message=f"{wrong.message}\n  {fact}")
-        untouched = exercise.is_untouched(source)  # the mistake of a hunt stays to be found
-        return wrong if untouched else with_change_named(exercise, wrong, trial, arrays_of)
-
-    fixed = _try_small_sizes(exercise, attempt, looked_into)
-    verdict = fixed.verdict
-    if fixed.trial:
-        verdict = hidden_cause(exercise, source, filename, fixed.trial, verdict) or verdict
-        if fixed.by_hand_alone and verdict is fixed.verdict:
-            larger = drawn_verdict(exercise, attempt)  # it says more about the kind of mistake
-            if larger and not contradicts(larger[0], verdict):
-                verdict = told((replace(larger[0], case=verdict.case), *larger[1:]))
-        elif verdict is fixed.verdict:
-            verdict = shown(verdict, fixed.first or fixed.trial)
-    outcome = Outcome.of(exercise, verdict)
+    exercise, module, source = answer.exercise, answer.module, answer.source
+    fixed = _try_small_sizes(answer)
+    answer.right_by_hand = fixed.right_by_hand
+    outcome = Outcome.of(exercise, _verdict_on(answer, fixed))
     cache = StatsCache(exercise, module)
     if outcome.passed and exercise.target:
-        outcome = _try_target(exercise, exercise.target, cache, verdict)
+        outcome = _try_target(exercise, exercise.target, cache, outcome.verdict)
     if not outcome.passed:
         return outcome
     if missing := method_verdict(exercise, cache):
         problem, size = missing
         trial = Trial(size, SEEDS[0])
-        wrong, run = attempt(trial)  # the result that was counted is not judged yet
-        stopped = run.fault is not None and exceeded_budget(
-            run.fault
-        )  # counted, it may run for longer
+        wrong, run = answer.attempt(trial)  # the result that was counted is not judged yet
+        # A launch that is counted may run for longer.
+        stopped = run.fault is not None and exceeded_budget(run.fault)
         found = None if wrong is None or stopped else (wrong, trial, run)
     else:
         further = trials_past_limits(exercise, source)
-        problem, found = None, drawn_verdict(exercise, attempt, further)
+        problem, found = None, drawn_verdict(exercise, answer.attempt, further)
     if found and found[1].past and not right_there(exercise, found[1]):
         found = None
     if found:
-        return Outcome.of(exercise, told(found))
+        return Outcome.of(exercise, answer.in_words(found))
     problem = problem or order_verdict(exercise, module)
-    problem = problem or overrun_verdict(exercise, source, filename) or unset_fragment(source)
+    problem = problem or overrun_verdict(exercise, source, answer.filename)
+    problem = problem or unset_fragment(source)
     if problem:
-        return replace(outcome, verdict=replace(problem, printed=verdict.printed))
+        return replace(outcome, verdict=replace(problem, printed=fixed.verdict.printed))
     return outcome
+
+
+def _verdict_on(answer: TriedAnswer, fixed: FixedSizes) -> Verdict:
+    """The verdict on the fixed sizes, with a cause or an explanation of wrong numbers."""
+    if fixed.trial is None:
+        return fixed.verdict
+    exercise = answer.exercise
+    hidden = hidden_cause(exercise, answer.source, answer.filename, fixed.trial, fixed.verdict)
+    if hidden:
+        return hidden
+    if not fixed.by_hand_alone:
+        return answer.explained(fixed.verdict, fixed.first or fixed.trial)
+    larger = drawn_verdict(exercise, answer.attempt)  # it says more about the kind of mistake
+    if larger and not contradicts(larger[0], fixed.verdict):
+        return answer.in_words((replace(larger[0], case=fixed.verdict.case), *larger[1:]))
+    return fixed.verdict
 
 
 def with_warnings(outcome: Outcome, module: Module) -> Outcome:
@@ -231,14 +159,11 @@ class FixedSizes:
     right_by_hand: Any = None
 
 
-def _try_small_sizes(
-    exercise: KernelExercise,
-    attempt: Callable[..., Tried],
-    looked_into: Callable[[Verdict, emulated_runs.Run, Trial], Verdict],
-) -> FixedSizes:
+def _try_small_sizes(answer: TriedAnswer) -> FixedSizes:
     """The most telling verdict: a fault at once, then a race, then the first wrong result. The case
     that can be worked by hand comes last: the larger sizes say more about the kind of mistake, and
     its numbers show it."""
+    exercise = answer.exercise
     wrong: Verdict | None = None
     first: Trial | None = None
     failing: Trial | None = None
@@ -248,13 +173,13 @@ def _try_small_sizes(
     by_hand = worked_trial(exercise)
     trials = [Trial(size, seed) for size in exercise.small for seed in SEEDS]
     for trial in [*trials, *([by_hand] if by_hand else [])]:
-        verdict, run = attempt(trial, zeros=trial is by_hand)
+        verdict, run = answer.attempt(trial, zeros=trial is by_hand)
         printed = printed or clip_printed(run.printed)
         if verdict is None:
             right_by_hand = trial.size if trial is by_hand else None
             continue
         if first_cause(run):
-            verdict = looked_into(verdict, run, trial)
+            verdict = answer.looked_into(verdict, run, trial)
             return FixedSizes(with_context(verdict, trial.label(exercise), run.printed))
         alone, failing, first = wrong is None and trial is by_hand, trial, first or trial
         here = with_context(verdict, trial.label(exercise), run.printed)
