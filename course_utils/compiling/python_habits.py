@@ -96,7 +96,8 @@ HABITS = (
         "index of two dimensions",
         ALWAYS,
         "[",
-        r"(?<=\w)(?<!\breturn)(?<!\bauto)(?<!\bconst)\s*\[[^\[\](){}]*[\w\])]\s*,[^\[\]]*\]",
+        r"(?<=\w)(?<!\breturn)(?<!\bauto)(?<!\bconst)\s*\[[^\[\](){}]*"
+        r"(?:[\w)]\s*,[^\[\]]*|\]\s*,(?:[^\[\]()]|\([^()]*\))*)\]",
         "`a[i, j]` is `a[j]` in C++: write `a[i * columns + j]`, or `a[i][j]`",
     ),
     Habit(

@@ -10,6 +10,7 @@ REFUSED, WRONG = True, False
 HABITS = {
     "float y = x ** 2;": ("power", WRONG),
     "y[i, j] = 1.0f;": ("index of two dimensions", WRONG),
+    "y[next[i], f(j)] = 1.0f;": ("index of two dimensions", WRONG),
     "if (0 <= i < n) {": ("chained comparison", WRONG),
     "    __syncthreads;": ("no call", WRONG),
     "int half = n // 2;": ("floor division", WRONG),
@@ -66,6 +67,7 @@ LEGITIMATE = (
     "auto const [row, column] = where(v);",
     "return [f, g](auto x) { return g(f(x)); };",
     "const bool inside = 0 <= i && i < n;",
+    "atomicAdd(&own[digit_of(key[k], byte)], 1);",
     "int partner = lane ^ 16;",
     "int other = threadIdx.x ^ 2;",
     "int partner = lane ^ 2;",
