@@ -141,8 +141,8 @@ CLAMP = KernelExercise(
             "stores for each result, by 300 blocks",
             lambda stats: stats.counts.global_store_bytes / stats.result_bytes,
             at_most=1.0,
-            advice="Each thread steps by as many elements as the grid has threads, be they few or "
-            "many: `gridDim.x` tells the number of blocks.",
+            advice="Each thread steps by as many elements as the grid has threads, few or many: "
+            "`gridDim.x` is the number of blocks.",
             size=MANY,
         ),
     ),

@@ -116,7 +116,7 @@ RELAY = KernelExercise(
             "counts that acquire",
             *(f"{kind}.add.{order}" for kind in ("atom", "red") for order in ("acquire",)),
             at_most=0,
-            advice="Whoever counts takes nothing over: memory_order_relaxed is enough for it.",
+            advice="A count takes nothing over, so memory_order_relaxed is enough for it.",
             size=200,
         ),
         method.instructions(

@@ -247,7 +247,7 @@ def syrk(given: Given) -> dict[str, np.ndarray]:
 def strange_triangle(
     value: float, beta: float
 ) -> Callable[[Given, np.random.Generator], dict[str, Any]]:
-    """The lower triangle of C holds what nobody may read where beta is 0, and nobody hide else."""
+    """Strange values in the lower triangle of C: not read if beta is 0, and not hidden otherwise."""
 
     def change(given: Given, rng: np.random.Generator) -> Given:
         C, n = given["C"].copy(), int(given["n"])

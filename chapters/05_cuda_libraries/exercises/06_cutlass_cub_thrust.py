@@ -68,7 +68,7 @@ def found_by_dealing(place: int, threads: int, items: int, arrangement: str) -> 
         }[arrangement]
         if held == place:
             return thread, item
-    raise AssertionError("somebody holds it")
+    raise AssertionError("one of the threads holds it")
 
 
 def any_place(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -137,7 +137,7 @@ LARGEST_EIGHT = KernelExercise(
             "requests of warps to read shared memory",
             lambda stats: stats.counts.shared_load_requests,
             at_most=1000,
-            advice="Let `Sort(room)` find the order: who compares each key with all others reads "
+            advice="Let `Sort(room)` find the order: comparing each key with all others reads "
             "the tile 256 times.",
             size=512,
         ),

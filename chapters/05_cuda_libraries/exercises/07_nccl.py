@@ -70,7 +70,7 @@ def by_wire(wire: Wire, buffers: list[np.ndarray]) -> str:
             "A rank knows its own buffer alone."
         )
     if wire.left():
-        return f"{wire.left()} messages were sent, and nobody has received them."
+        return f"{wire.left()} messages were sent and not received."
     for done, counts in {"sent": wire.sent, "received": wire.received}.items():
         if max(counts) > fair:
             rank = int(np.argmax(counts))

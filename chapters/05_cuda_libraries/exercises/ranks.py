@@ -41,7 +41,7 @@ class Wire:
         return waiting.popleft()
 
     def left(self) -> int:
-        """How many messages nobody has received."""
+        """How many messages were not received."""
         return sum(map(len, self._under_way.values()))
 
     def _check(self, *ranks: int) -> None:
@@ -51,8 +51,8 @@ class Wire:
 
 
 class FarMatrix:
-    """A matrix that lies elsewhere. ``fetched``: how many numbers of it were fetched; ``shares``:
-    how many by each rank, where somebody has noted that."""
+    """A matrix in another memory. ``fetched``: how many numbers of it were fetched. ``shares``: how
+    many by each rank, if that is known."""
 
     def __init__(self, values: np.ndarray):
         self._values, self.shape, self.fetched = values, values.shape, 0

@@ -35,7 +35,7 @@ def from_table(row: int, column: int, warps_m: int, warps_n: int) -> tuple[int, 
                 x = left + lane % 4 * 2 + value % 2 + value // 4 * 8 * warps_n
                 if (y, x) == (row, column):
                     return 32 * warp + lane, value
-    raise AssertionError("nobody holds it")
+    raise AssertionError("no lane holds it")
 
 
 SUM_PLACE = PythonExercise(

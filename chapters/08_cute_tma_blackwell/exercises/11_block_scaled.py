@@ -65,7 +65,7 @@ def one_large(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def middles(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Largest magnitudes at 6 times the middle between two scales, the others at middles between
-    two codes, or up to two steps of fp32 beside them: who rounds otherwise gets other bits.
+    two codes, or up to two steps of fp32 beside them: another rounding gives other bits.
 
     The largest are exact: for sm_100a NVRTC 12.9 makes of `/ 6.0f` a product with 1 / 6.
     """

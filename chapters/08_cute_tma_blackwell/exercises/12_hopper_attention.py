@@ -173,7 +173,7 @@ STUCK_TURNS = KernelExercise(
             "barrier.arrive",
             "bar.arrive",
             at_least=2 * 128 * 5,  # the last turn may be waited for by another barrier
-            advice="Whoever passes the turn goes on: barrier.arrive, not a barrier for all.",
+            advice="A group that passes the turn goes on: barrier.arrive, not a barrier for all.",
             size=(130, 3),
         ),
         Requirement(

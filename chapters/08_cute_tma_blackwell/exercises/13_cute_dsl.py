@@ -23,7 +23,7 @@ NAMES = ("a", "b", "n", "steps")
 
 
 def traced(program: list[Any], known: dict[str, Any]) -> int:
-    """By a tracer that writes its instructions into a list; None is a value nobody knows."""
+    """By a tracer that writes its instructions into a list. None is an unknown value."""
     code: list[Any] = []
 
     def sets(body: list[Any]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def in_little_room(idx_array: Callable[..., Any], data: bytes) -> Any:
 
 
 def any_file(rng: np.random.Generator) -> tuple[bytes]:
-    """A right file of one to eight axes, or one that somebody has damaged."""
+    """A right file of one to eight axes, or a damaged one."""
     kind = int(rng.choice([8, 13]))
     shape = rng.integers(1, 4, int(rng.integers(1, 9))).tolist()
     if kind == 8:
