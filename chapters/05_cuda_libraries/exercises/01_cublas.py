@@ -247,7 +247,7 @@ def syrk(given: Given) -> dict[str, np.ndarray]:
 def strange_triangle(
     value: float, beta: float
 ) -> Callable[[Given, np.random.Generator], dict[str, Any]]:
-    """Strange values in the lower triangle of C: not read if beta is 0, and not hidden otherwise."""
+    """Strange values in the lower triangle of C: not read if beta is 0, else not hidden."""
 
     def change(given: Given, rng: np.random.Generator) -> Given:
         C, n = given["C"].copy(), int(given["n"])
