@@ -364,7 +364,7 @@ PACKED_SEQUENCES = KernelExercise(
     contract=Domain(
         sizes=domain.shapes(
             sequences=(1, 2, 3, 7, 20), longest=(1, 2, 31, 63, 64, 65, 129, 200)
-        ).with_outlier(sequences=601, longest=601),
+        ).with_outlier(sequences=1203, longest=601),
         values=(
             domain.data("q", domain.NEGATIVE, domain.POSITIVE, domain.SMALL),
             (
