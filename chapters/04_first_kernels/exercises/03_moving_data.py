@@ -22,7 +22,7 @@ def lazy_gpu_and_numbers(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def copies_beside_the_kernel(gpu: LazyGPU, numbers: list[float]) -> str:
-    """What is missing where one stream does everything, or the host helps out."""
+    """The sentence on one stream that does everything, or on a host that helps out."""
     used = sum(stream.added > 0 for stream in gpu.streams)
     if used == 0:
         return "Nothing was put into any stream: the device copies and squares, not the host."

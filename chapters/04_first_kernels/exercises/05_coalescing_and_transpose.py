@@ -63,7 +63,7 @@ def sectors_of(near: int, far: int) -> dict[str, Ask]:
             {
                 16: f"Neighbours are {far} * 4 = {4 * far} bytes apart: do two of them still share "
                 "a sector?",
-                256: "No thread reads more than one float, and a float lies in one sector.",
+                256: "No thread reads more than one float, and a float is in one sector.",
             },
         ),
     }
@@ -283,7 +283,7 @@ class RowGPU:
 
 
 class RowKernel:
-    """What CuPy's kernel is, as far as the task needs it. ``launches``: the block's threads and the
+    """CuPy's kernel, as far as the task needs it. ``launches``: the block's threads and the
     shared bytes of each."""
 
     def __init__(self, optin: int):
@@ -329,7 +329,7 @@ class RowKernel:
 def launch_and_look(
     function: Callable[..., Any], gpu: RowGPU, rows: int, columns: int
 ) -> dict[str, int]:
-    """What the function returns, and some of the numbers that the rows hold then."""
+    """The function's result, and some of the numbers in the rows after it."""
     return _looked_at(function(gpu, rows, columns), gpu.x, rows, columns)
 
 

@@ -427,7 +427,7 @@ DOT = KernelExercise(
 
 
 def whole_numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Whole numbers from -9 to 9 as float32: many are equal."""
+    """Integers from -9 to 9 as float32: many are equal."""
     return rng.integers(-9, 10, shape).astype(np.float32)
 
 

@@ -28,7 +28,7 @@ def after_rounds(given: Given) -> dict[str, np.ndarray]:
 
 
 def warp_instructions_per_warp(warps: int) -> Callable[[Counts], float]:
-    """What a launch of ``warps`` warps spends on each of them."""
+    """The cost per warp of a launch of ``warps`` warps."""
     return lambda counts: counts.warp_instructions / warps
 
 

@@ -166,7 +166,7 @@ def first_maxima() -> Any:
 
 
 def finds(name: str, x: np.ndarray) -> tuple[float, int]:
-    """What a kernel says of ``x``: the largest element, and its index."""
+    """A kernel's answer on ``x``: the largest element, and its index."""
     largest, index = cp.full(1, cp.nan, cp.float32), cp.full(1, -1, cp.int32)
     kernel = getattr(first_maxima(), name.replace(" ", "_"))
     kernel((1,), (256,), (cp.asarray(x, cp.float32), largest, index, np.int32(len(x))))

@@ -133,7 +133,7 @@ def any_program(rng: np.random.Generator) -> tuple[Memory, int, int, int]:
 
 
 def read_by_the_mask(x: Memory, row: int, columns: int, block: int) -> str:
-    """What is missing from a program's way to read its row."""
+    """The sentence on a program's way to read its row."""
     wanted = set(range(row * columns, (row + 1) * columns))
     if x.slices:
         return (

@@ -72,7 +72,7 @@ EXCLUSIVE_MAX = KernelExercise(
             1024,
             advice="The warps of a block hand on one number each, through shared memory.",
         ),
-        method.barriers(1, advice="What other warps have stored is there after a barrier."),
+        method.barriers(1, advice="The stores of other warps are visible after a barrier."),
         method.no_redundant_work(),
     ),
 )
@@ -130,7 +130,7 @@ SEGMENTED_SUM = KernelExercise(
         method.shuffles(
             5 * 1000, advice="The warp is scanned by shuffles, in five steps for all lanes."
         ),
-        method.barriers(1, advice="What other warps have stored is there after a barrier."),
+        method.barriers(1, advice="The stores of other warps are visible after a barrier."),
         method.no_redundant_work(),
     ),
 )
@@ -189,7 +189,7 @@ KEEP_IN_ORDER = KernelExercise(
         method.one_store_per_result(),
         method.reads_each_once(8 * 1000, at_most=1.2),
         method.balanced_loads(),
-        method.barriers(1, advice="What other warps have stored is there after a barrier."),
+        method.barriers(1, advice="The stores of other warps are visible after a barrier."),
         method.no_redundant_work(),
     ),
 )

@@ -197,7 +197,7 @@ SPLIT_BY_BIT = KernelExercise(
         method.balanced_work(),
         method.atomics("shared", at_most=0, advice="Without atomics: they would lose the order."),
         method.atomics("global", at_most=0, advice="Without atomics: they would lose the order."),
-        method.barriers(1, advice="What other warps have stored is there after a barrier."),
+        method.barriers(1, advice="The stores of other warps are visible after a barrier."),
         method.no_redundant_work(),
     ),
 )

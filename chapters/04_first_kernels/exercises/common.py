@@ -1,4 +1,4 @@
-"""What exercises of several notebooks of this chapter share."""
+"""Shared by exercises of several notebooks of this chapter."""
 
 from __future__ import annotations
 

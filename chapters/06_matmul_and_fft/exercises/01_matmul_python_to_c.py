@@ -73,7 +73,7 @@ def runs(limit: str, *shapes: str) -> tuple[str, ...]:
 
 
 def is_right(limit: str) -> Any:
-    """What the main function of a C exercise prints for a right product."""
+    """The output of a C exercise's main function for a right product."""
     return lambda case: f"C is right\n{limit}: within the limit in run {case.split()[-1]}\n"
 
 

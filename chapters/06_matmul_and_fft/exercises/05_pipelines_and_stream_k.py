@@ -74,7 +74,7 @@ ASYNC_STAGES = KernelExercise(
 def why_not(
     BM: int, BN: int, BK: int, stages: int, threads: int, registers: int, spilled: int
 ) -> str:
-    """What rules a candidate out."""
+    """The reason that rules a candidate out."""
     return (
         "threads"
         if threads > 1024

@@ -21,7 +21,7 @@ from course_utils.exercises.authoring.worked import Worked
 from .tested_versions import SOFTMAXES, matrix_of_rows
 
 IN_REGISTERS = (
-    "An array whose index is known only at run time lies in local memory, which is global memory: "
+    "An array whose index is known only at run time is in local memory, which is global memory: "
     "let the loops have a constant number of turns, and unroll them."
 )
 COLUMNS = (1, 2, 31, 32, 33, 65, 255, 256, 257, 513, 1025, 2047, 2048)
@@ -90,7 +90,7 @@ GEMV_BY_WARPS = KernelExercise(
             "bytes of the sectors that loads touch, over the bytes that they load",
             lambda stats: 32 * stats.counts.global_load_sectors / stats.counts.global_load_bytes,
             at_most=1.5,
-            advice="What lanes side by side load at once shall lie side by side: a lane's next "
+            advice="Neighbouring lanes should load neighbouring elements at once: a lane's next "
             "element is 32 further on.",
             size=(16, 256),
         ),
@@ -361,7 +361,7 @@ def gradient(given: Given) -> dict[str, np.ndarray]:
 
 
 def zeros_in_y(given: Given, rng: np.random.Generator) -> Given:
-    """What softmax gives numbers far below the largest: 0, here in each second and third column."""
+    """The softmax of numbers far below the largest: 0, here in each second and third column."""
     y = given["y"].copy()
     y[:, 1::3] = y[:, 2::3] = 0
     return {"y": y}

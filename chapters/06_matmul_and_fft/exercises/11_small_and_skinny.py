@@ -16,7 +16,7 @@ from .common import ORDINARY, chosen, product_of_rows, strange
 
 
 def time_of(slices: int, tiles: int, steps: int, slots: int) -> int:
-    """What the task says that a number of slices takes, in steps along K."""
+    """The cost of a number of slices by the task, in steps along K."""
     waves = ceil_div(tiles * slices, slots)
     return waves * (ceil_div(steps, slices) + 4) + (slices if slices > 1 else 0)
 

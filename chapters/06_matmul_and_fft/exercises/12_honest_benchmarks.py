@@ -79,7 +79,7 @@ def any_scan(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def about_scan(case: Suspect) -> str:
-    """What is wrong with how a scan was timed."""
+    """The sentence on how a scan was timed."""
     readings = [reading for reading in case.gpu.readings if not reading.is_event]
     events = [reading for reading in case.gpu.readings if reading.is_event]
     if not readings and not events:
@@ -144,7 +144,7 @@ def any_sum(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def about_sum(case: Suspect) -> str:
-    """What the runs of a sum found in L2, and how many they were."""
+    """The state of L2 that the runs of a sum found, and how many they were."""
     runs = case.gpu.runs[1:]
     found = [run.cache for run in runs]
     if found.count(WARM) > len(found) / 3:
@@ -186,7 +186,7 @@ FAILS_AT = {
 
 
 class Sorter:
-    """What a kernel that sorts does at each call. ``trick``: how it cheats, empty where it is
+    """A call of a kernel that sorts. ``trick``: how it cheats, empty where it is
     honest."""
 
     def __init__(self, trick: str) -> None:
@@ -368,7 +368,7 @@ def any_rivals(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def about_rivals(case: Suspect) -> str:
-    """What is wrong with the library call that was named."""
+    """The sentence on the library call that was named."""
     named = case.value[0] if isinstance(case.value, (tuple, list)) and case.value else ""
     if named in case.notes:
         return f"{named} {case.notes[named]}."

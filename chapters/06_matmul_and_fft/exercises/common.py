@@ -1,4 +1,4 @@
-"""What exercises of several notebooks of this chapter share."""
+"""Shared by exercises of several notebooks of this chapter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
 
 
 def _arguments(a: np.ndarray, b: np.ndarray, size: tuple[int, int, int]) -> dict[str, Any]:
-    """What a product of ``a`` and ``b`` takes, with room for C (M x N) in fp32."""
+    """The arguments of a product of ``a`` and ``b``, with an empty C (M x N) in fp32."""
     m, n, k = size
     sizes = {"M": np.int32(m), "N": np.int32(n), "K": np.int32(k)}
     return {"A": a, "B": b, "C": empty((m, n))} | sizes

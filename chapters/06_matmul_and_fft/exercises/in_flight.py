@@ -1,4 +1,4 @@
-"""What is on its way from global memory while a kernel computes: for exercises on pipelines."""
+"""Copies in flight from global memory while a kernel computes: for exercises on pipelines."""
 
 from __future__ import annotations
 

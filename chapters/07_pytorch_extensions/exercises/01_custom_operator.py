@@ -76,12 +76,12 @@ class Described:
 
 
 def outside(tensor: Any) -> list[Any]:
-    """What can be said of a tensor without its numbers; of anything else its type's name."""
+    """A tensor without its numbers. Of anything else it's the name of the type."""
     if type(tensor).__name__ != "Tensor":
         return [type(tensor).__name__]
     shape, strides = tuple(tensor.shape), tuple(tensor.stride())
     contiguous = contiguous_strides(shape, strides)
-    # What a dimension of one element says of its stride does not matter.
+    # The stride of a dimension of one element does not matter.
     pairs = zip(shape, strides, contiguous, strict=True)
     effective = [right if size == 1 else found for size, found, right in pairs]
     effective = effective if tensor.numel() else []
@@ -111,7 +111,7 @@ NAMED = "names what x has"
 
 
 def at_the_door(ready: Callable[..., Any], given: Described) -> dict[str, str]:
-    """What ``ready`` says to the tensor, and whether it left that alone."""
+    """The answer of ``ready`` to the tensor, and whether it left that alone."""
     x = given.tensor()
     before = x if given.device == "meta" else x.clone()
     was = outside(x)
@@ -294,7 +294,7 @@ STRIDED_POLYNOMIAL = KernelExercise(
 
 
 def faked(fake: Callable[..., Any], given: Described, length: int, step: int) -> list[Any]:
-    """What the fake function says of both results, and whether they are made of x's memory."""
+    """The fake function's two results, and whether they share x's memory."""
     x = given.tensor()
     found = fake(x, length, step)
     if type(found) is not tuple or len(found) != 2:

@@ -97,7 +97,7 @@ RIGHT = "every value once, after its parents"
 
 
 def judged_order(function: Any, parents: list[tuple[int, ...]], end: int) -> str:
-    """What is wrong with the order that ``function`` finds."""
+    """The sentence on the order that ``function`` finds."""
     limit = sys.getrecursionlimit()
     found = function(list(parents), end)
     if sys.getrecursionlimit() != limit:

@@ -31,7 +31,7 @@ from .common import log_of_sums, masked_logits, nan_where_ignored
 EPS = np.float32(1e-5)
 MOST = 2048  # columns of a row that a block keeps
 IN_REGISTERS = (
-    "An array whose index is known only at run time lies in local memory, which is global memory: "
+    "An array whose index is known only at run time is in local memory, which is global memory: "
     "let the loops have a constant number of turns, and unroll them."
 )
 COLUMNS = (1, 2, 31, 32, 33, 65, 255, 256, 257, 513, 1025, 2047, 2048)
@@ -471,7 +471,7 @@ def gradient_of_loss(given: Given) -> dict[str, np.ndarray]:
 
 
 def a_class_ignored(given: Given, rng: np.random.Generator) -> Given:
-    """What is ignored is the last class, and no target is negative."""
+    """The ignored target is the last class, and no target is negative."""
     last = given["x"].shape[1] - 1
     return {"ignored": last, "target": np.where(given["target"] < 0, last, given["target"])}
 
@@ -487,7 +487,7 @@ def moved(given: Given, by: float) -> Given:
 
 
 def far_from_all_classes(given: Given, rng: np.random.Generator) -> Given:
-    """What is ignored has the lower half of a target that counts, and more above it."""
+    """The ignored target has the lower half of one that counts, and more above it."""
     ignored = int(np.abs(given["target"]).max()) + (1 << 32)
     return {"ignored": ignored, "target": np.where(given["target"] < 0, ignored, given["target"])}
 

@@ -536,7 +536,7 @@ NUCLEUS_SIZE = KernelExercise(
             "bytes of weights that are read, over those that decide",
             read_beyond_need,
             at_most=1.5,
-            advice="Once the goal is reached, what lies behind it need not be read.",
+            advice="Once the goal is reached, the elements after it need not be read.",
             size=(8, 1025),
         ),
         method.shuffles(

@@ -104,7 +104,7 @@ LOSS_SCALER = PythonExercise(
 
 
 def numbers_of(exponent_bits: int, fraction_bits: int) -> np.ndarray:
-    """What the codes without a sign stand for, in order."""
+    """The values of the codes without a sign, in order."""
     code = np.arange(1 << (exponent_bits + fraction_bits))
     fraction = code & ((1 << fraction_bits) - 1)
     exponent = code >> fraction_bits

@@ -25,7 +25,7 @@ def a_warp_each(count: int) -> Launch:
 
 
 def factored(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What LAPACK's geqrf makes of each matrix, in float64: R with the reflectors, and tau."""
+    """LAPACK's geqrf of each matrix, in float64: R with the reflectors, and tau."""
     h, tau = np.linalg.qr(a.astype(np.float64), mode="raw")
     return np.swapaxes(h, -2, -1), tau
 

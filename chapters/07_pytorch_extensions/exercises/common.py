@@ -1,4 +1,4 @@
-"""What the exercises of several notebooks of chapter 07 share."""
+"""Shared by exercises of several notebooks of this chapter."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def by_odometer(
 
 
 def without_layouts(function: Callable[..., Any], *arguments: int | tuple[Any, ...]) -> Any:
-    """What ``function`` says while the course's own layouts refuse to be made."""
+    """The result of ``function`` while the course's own layouts refuse to be made."""
 
     def refused(*_: Any, **__: Any) -> None:
         raise LessonError("the course's layouts do not answer here: compute the offset yourself.")

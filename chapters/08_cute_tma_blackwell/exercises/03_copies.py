@@ -204,7 +204,7 @@ PLANES_OF_PIXELS = KernelExercise(
             "loads from global memory into registers",
             "ld.global",
             at_most=0,
-            advice="What a thread stores it reads from the tile.",
+            advice="A thread reads from the tile what it stores.",
         ),
         bytes_a_copy(),
         Requirement(

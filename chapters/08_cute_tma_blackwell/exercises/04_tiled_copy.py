@@ -98,7 +98,7 @@ def as_layout(shape: Any, stride: Any, what: str) -> Layout:
 def traffic_of(
     function: Callable[..., Any], tile: tuple[Any, ...], by_rows: bool, threads: int, element: int
 ) -> dict[str, Any] | None:
-    """What the copy that the answer's layouts make does to memory."""
+    """The memory after the copy by the answer's layouts."""
     found = function(tile, by_rows, threads, element)
     if found is None:
         return None

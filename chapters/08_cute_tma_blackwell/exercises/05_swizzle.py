@@ -42,7 +42,7 @@ def bit_by_bit(offset: int, bits: int, base: int, shift: int) -> int:
 
 
 def without_swizzles(function: Callable[..., Any], *arguments: int) -> Any:
-    """What ``function`` says while the course's own swizzle refuses to answer."""
+    """The result of ``function`` while the course's own swizzle refuses to answer."""
 
     def refused(*_: Any, **__: Any) -> None:
         raise LessonError("the course's Swizzle does not answer here: compute it yourself.")

@@ -154,7 +154,7 @@ TRANSPOSED_OPERAND = KernelExercise(
             "single words loaded from shared memory",
             "ld.shared",
             at_most=0,
-            advice="What ldmatrix brings is the whole fragment: nothing is to be read beside it.",
+            advice="ldmatrix brings the whole fragment: read nothing beside it.",
         ),
         method.one_store_per_result(),
     ),

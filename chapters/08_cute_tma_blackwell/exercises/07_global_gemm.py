@@ -184,7 +184,7 @@ RING_OF_STAGES = KernelExercise(
             "loads from global memory into registers",
             "ld.global",
             at_most=0,
-            advice="What a thread adds it reads from the ring.",
+            advice="A thread reads from the ring what it adds.",
             size=(7, 256),
         ),
         method.overlap(

@@ -73,7 +73,7 @@ MAP_FIELDS = PythonExercise(
     contract=DrawnCases(any_map),
 )
 
-# --- Where an element lies ---
+# --- The position of an element ---
 
 
 def any_element(rng: np.random.Generator) -> tuple[Any, ...]:

@@ -52,7 +52,7 @@ def any_sum(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def by_table(row: int, column: int, rows: int, columns: int, blocks: int) -> tuple[int, ...]:
-    """From all lanes and columns, each with what lies there."""
+    """From all lanes and columns, each with its element."""
     lane, place = np.mgrid[:128, :columns]
     if rows // blocks == 128:
         held, there = lane, place

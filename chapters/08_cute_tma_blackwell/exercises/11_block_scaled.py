@@ -304,7 +304,7 @@ def scaled_rows(given: Given) -> dict[str, np.ndarray]:
 
 
 def scales_of(name: str, label: str, change: Any) -> InputClass:
-    """Other bytes in place of the scales ``name``."""
+    """Other bytes instead of the scales ``name``."""
 
     def changed(given: Given, rng: np.random.Generator) -> Given:
         old = given[name].view(np.uint8)
@@ -350,7 +350,7 @@ ROWS_OF_SCALES = KernelExercise(
     method=(by_tensor_cores(4, size=1), method.balanced_work()),
 )
 
-# --- The copy that is told too early ---
+# --- The copy that is signalled too early ---
 
 HALVES = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
 E2M1 = np.concatenate([HALVES, -HALVES])

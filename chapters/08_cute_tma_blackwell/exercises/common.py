@@ -1,4 +1,4 @@
-"""What several notebooks of chapter 08 need for their exercises."""
+"""Shared by exercises of several notebooks of this chapter."""
 
 from __future__ import annotations
 
