@@ -6,7 +6,7 @@
 // The idea: a tile counts its digits and publishes the counts, ranks its keys by digit in shared
 // memory, and 256 threads look back, one for each digit: the chained scan once more, 256 times side
 // by side (onesweep, Adinets and Merrill).
-// Limit: the instructions of a key's eight ballots, and shared memory.
+// Limit: a block uses memory and shared memory one after the other, and few blocks fit an SM.
 // grid (ceil(n / (THREADS * ITEMS))), block (THREADS), dynamic shared 4 * THREADS * ITEMS
 
 #include "scan.cuh"
@@ -66,8 +66,8 @@ __device__ inline unsigned scan_of_digits(unsigned value)
     return before;
 }
 
-// The lanes of the warp whose digit agrees with this one's in bit number kBit. In PTX, since what
-// the compiler makes of `mine ? with : ~with` has about twice as many instructions.
+// The lanes of the warp whose digit agrees with this one's in bit number kBit. In PTX, since the
+// compiler makes about twice as many instructions of `mine ? with : ~with`.
 template <int kBit>
 __device__ inline unsigned agreeing(unsigned digit)
 {
@@ -136,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
 
     unsigned key[kItems];
 #pragma unroll
-    for (int k = 0; k < kItems; ++k) { // what is missing is the largest: last in the last tile
+    for (int k = 0; k < kItems; ++k) { // a missing key is the largest: last in the last tile
         key[k] = k * kWarpSize < left ? keys[k * kWarpSize] : ~0u;
     }
     unsigned *own = counters[warp];
@@ -165,13 +165,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
             counters[w][threadIdx.x] += before;
         }
     }
-    unsigned earlier = 0; // keys of smaller digits, and of this one in earlier tiles; tile 0 begins
+    unsigned earlier = 0; // keys of smaller digits, and of this one in earlier tiles
     if (tile == 0) {
         earlier = scan_of_digits(threadIdx.x < kDigits ? counts[pass * kDigits + threadIdx.x] : 0);
     }
     __syncthreads(); // where each warp's keys of a digit begin
 
-    asm volatile("" : "+r"(byte)); // what depends on it is computed again, not kept in registers
+    asm volatile("" : "+r"(byte)); // so the digits are computed again, not kept in registers
     const unsigned lanes_before = (1u << lane) - 1;
     unsigned rank[kItems]; // of the key in the tile
 #pragma unroll

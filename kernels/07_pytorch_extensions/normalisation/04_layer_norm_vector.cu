@@ -1,12 +1,13 @@
 // y = (x - mean) * rstd * gamma + beta for each row of x, rows x columns of ELEMENT, float or bf16,
 // where rstd is 1 / sqrt(variance + eps); all sums are of floats. columns is at most
 // THREADS * GROUPS * 16 bytes. The arrays begin at multiples of 16 bytes.
-// Adds to layer_norm_registers.cu: 16 bytes a load and a store, which is four floats or eight bf16.
+// Adds to layer_norm_registers.cu: 16 bytes a load and a store, which is four floats or eight bf16,
+// and a hint for L2 with each load.
 // Limit: memory bandwidth. One read and one write for each element; gamma and beta are in the
 // cache.
 // grid (rows), block (THREADS), dynamic shared 0
 
-#include "row_values.cuh"
+#include "row_kept.cuh"
 
 #ifndef ELEMENT
 #define ELEMENT float
@@ -17,17 +18,20 @@
 #ifndef GROUPS
 #define GROUPS 8 // of 16 bytes that a thread keeps
 #endif
+#ifndef BLOCKS
+#define BLOCKS 1 // that an SM is to have room for
+#endif
 
 constexpr int kEach = kWidth<ELEMENT>;
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     layer_norm_vector(const ELEMENT *x, const ELEMENT *gamma, const ELEMENT *beta, ELEMENT *y,
                       float *mean, float *rstd, int columns, float eps)
 {
     __shared__ float of_warp[2][THREADS / kWarpSize];
     long long start = (long long)blockIdx.x * columns;
     float part[GROUPS][kEach];
-    load_values<THREADS>(part, x + start, columns);
+    load_values_kept<THREADS>(part, x + start, columns);
     float sum = 0.0f;
 #pragma unroll
     for (int k = 0; k < GROUPS; ++k) {
@@ -59,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             part[k][j] = part[k][j] * scale * factors[j] + offsets[j];
         }
     }
-    store_values<THREADS>(y + start, part, columns);
+    keep_values<THREADS>(y + start, part, columns);
     if (threadIdx.x == 0) {
         mean[blockIdx.x] = center;
         rstd[blockIdx.x] = scale;

@@ -5,7 +5,7 @@
 // Limit: memory bandwidth. One read and one write for each element.
 // grid (rows), block (THREADS), dynamic shared 0
 
-#include "row_values.cuh"
+#include "row_kept.cuh"
 
 #ifndef ELEMENT
 #define ELEMENT float
@@ -16,17 +16,20 @@
 #ifndef GROUPS
 #define GROUPS 8 // of 16 bytes that a thread keeps
 #endif
+#ifndef BLOCKS
+#define BLOCKS 1 // that an SM is to have room for
+#endif
 
 constexpr int kEach = kWidth<ELEMENT>;
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     rms_norm(const ELEMENT *x, const ELEMENT *gamma, ELEMENT *y, float *rstd, int columns,
              float eps)
 {
     __shared__ float of_warp[THREADS / kWarpSize];
     long long start = (long long)blockIdx.x * columns;
     float part[GROUPS][kEach];
-    load_values<THREADS>(part, x + start, columns);
+    load_values_kept<THREADS>(part, x + start, columns);
     float squares = 0.0f;
 #pragma unroll
     for (int k = 0; k < GROUPS; ++k) {
@@ -46,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             part[k][j] *= scale * factors[j];
         }
     }
-    store_values<THREADS>(y + start, part, columns);
+    keep_values<THREADS>(y + start, part, columns);
     if (threadIdx.x == 0) {
         rstd[blockIdx.x] = scale;
     }

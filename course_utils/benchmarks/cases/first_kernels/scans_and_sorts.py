@@ -26,7 +26,7 @@ SCAN_THREADS, SCAN_TILE, LOOK_BACK_TILE, SELECT_TILE = (
 )  # of a block: threads, and elements
 FEW = 1 << 18  # keys: fewer are sorted in small tiles, so that more blocks have one
 SORT = {  # threads of a block, keys of a thread, blocks that an SM has room for: from a search
-    False: {"THREADS": 384, "ITEMS": 32, "BLOCKS": 3},
+    False: {"THREADS": 384, "ITEMS": 34, "BLOCKS": 3},
     True: {"THREADS": 512, "ITEMS": 24, "BLOCKS": 2},  # with a value for each key
 }
 SORT_FEW = {"THREADS": 256, "ITEMS": 12, "BLOCKS": 4}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,16 +59,26 @@ def moments_of(x: Any) -> tuple[Any, Any]:
 Shares = Callable[[int, Kind], tuple[int, dict[str, Any]]]  # of a row: threads, and defines
 
 
-def _in_registers(columns: int, kind: Kind) -> tuple[int, dict[str, Any]]:
-    defines = row_defines(columns, kind)
-    return defines["THREADS"], defines
+SEARCHED = SIZES[0][1]  # columns
+# Least threads of a block, and blocks for which an SM has room in rows of up to SEARCHED columns,
+# by the bytes of an element: from a search on an H200.
+SHAPES = {
+    "layer_norm_vector": {2: (128, 8), 4: (256, 1)},
+    "rms_norm": {2: (256, 8), 4: (512, 4)},
+}
+
+
+def _in_registers(name: str, columns: int, kind: Kind) -> tuple[int, dict[str, Any]]:
+    least, blocks = SHAPES[name][kind.width]
+    defines = row_defines(columns, kind, threads=least)
+    return defines["THREADS"], defines | {"BLOCKS": blocks if columns <= SEARCHED else 1}
 
 
 LAYER_NORMS: dict[str, Shares] = {
     "layer_norm_two_pass": lambda columns, kind: (256, {}),
     "layer_norm_welford": lambda columns, kind: (256, {}),
     "layer_norm_registers": lambda columns, kind: (256, {"EACH": ceil_div(columns, 256)}),
-    "layer_norm_vector": _in_registers,
+    "layer_norm_vector": partial(_in_registers, "layer_norm_vector"),
 }
 
 
@@ -98,7 +109,7 @@ def _rms_norm(kind: Kind) -> Callable[[Rows], Workload]:
     def make(n: Rows) -> Workload:
         rows, columns = n
         (x, gamma, _), y = _rows(n, kind), kind.empty(n)
-        threads, defines = _in_registers(columns, kind)
+        threads, defines = _in_registers("rms_norm", columns, kind)
         arguments = x, gamma, y, cp.empty(rows, np.float32), columns, EPS
 
         def expected() -> Any:
