@@ -8,7 +8,7 @@ import re
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from course_utils import environment, needs, paths
+from course_utils import environment, notebook_requirements, paths
 from course_utils.__main__ import main
 from course_utils.errors import LessonError
 from course_utils.notebooks import cells, execute, lessons, maps
@@ -104,7 +104,7 @@ def broken(course, monkeypatch):
     """The course's notebook cannot be read; every room looks at this course."""
     path = course / "chapters/04_x/01_first.ipynb"
     path.write_bytes(UNREADABLE["cut"])
-    for room in (cells, lessons, needs):
+    for room in (cells, lessons, notebook_requirements):
         monkeypatch.setattr(room, "notebook_files", lambda root=course: notebook_files(course))
     return path
 
