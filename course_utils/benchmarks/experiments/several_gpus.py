@@ -1,8 +1,8 @@
 """Collectives on all GPUs of the machine: their times by size, NCCL's beside our own kernels', a
-step of data parallel training with its communication beside or behind the computation, and tokens
+step of data parallel training with its communication beside or after the computation, and tokens
 that travel to their experts.
 
-Programs of the notebooks measure; this starts them, a process for each GPU.
+Programs of the notebooks measure. This starts them, a process for each GPU.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SECONDS = 300
 
 
 def measure(seconds: float = SECONDS) -> dict[str, Any]:
-    """What the ranks found: ``ddp``, and ``times_us`` and ``variants_us``, which hold lists of
+    """The ranks' results: ``ddp``, and ``times_us`` and ``variants_us``, which hold lists of
     (bytes, microseconds) by name.
 
     Raises LessonError where there is one GPU, or where a rank failed, with its last words.
@@ -46,8 +46,8 @@ def measure(seconds: float = SECONDS) -> dict[str, Any]:
 
 
 def measure_experts(seconds: float = SECONDS) -> dict[str, Any]:
-    """What the ranks found of layers of experts: ``cases``, each with microseconds of its
-    ``exchange`` by what is sent, of its products, and of the whole layer.
+    """The ranks' results for layers of experts: ``cases``, each with microseconds of its
+    ``exchange`` by the data sent, of its products, and of the whole layer.
 
     Raises LessonError as :func:`measure` does.
     """
