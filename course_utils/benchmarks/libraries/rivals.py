@@ -7,7 +7,6 @@ GPU, there are none. Arrays of uint16 carry the bits of bf16.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -73,37 +72,45 @@ def attention_backward(q: Any, k: Any, v: Any, do: Any, causal: bool) -> Runs:
 def decoding(q: Any, k: Any, v: Any, lengths: Any, table: Any) -> Runs:
     """Attention of one new token of each sequence, ``q`` (sequences, heads, d), with ``k`` and
     ``v`` in pages (pages, kv_heads, tokens of one, d) and at least one token in each sequence.
-    FlashInfer has three ways, and plans two of them beforehand."""
+    FlashInfer has three ways. The first call of each builds it, and plans two of them."""
     if not (name := versioned("FlashInfer")):
         return {}
-    torch, decode = torch_on_gpu(), import_module("flashinfer.decode")
+    torch = torch_on_gpu()
     tq, tk, tv, ends, pages = as_tensors(q, k, v, lengths, table)
-    page, scale = tk.shape[2], tq.shape[2] ** -0.5
-    used = (ends + page - 1) // page
-    indices = torch.cat([row[:count] for row, count in zip(pages, used.tolist(), strict=True)])
-    first = torch.nn.functional.pad(used.cumsum(0, dtype=torch.int32), (1, 0))
-    last = ends - (used - 1) * page
-    room = torch.zeros(ROOM, dtype=torch.uint8, device=tq.device)
-    shape = tq.shape[1], tk.shape[1], tq.shape[2], page
-    kinds = {"q_data_type": tq.dtype, "kv_data_type": tk.dtype}
+    page, out = tk.shape[2], torch.empty_like(tq)
 
-    def planned(tensor_cores: bool) -> Callable[[], Any]:
-        wrapper = decode.BatchDecodeWithPagedKVCacheWrapper(
-            room.clone(), "HND", use_tensor_cores=tensor_cores
-        )
-        wrapper.plan(first, indices, last, *shape, **kinds)
-        return lambda: wrapper.run(tq, (tk, tv), out=out)[:, :, None]
+    @cache
+    def room() -> Any:
+        return torch.zeros(ROOM, dtype=torch.uint8, device=tq.device)
+
+    @cache
+    def planned(tensor_cores: bool) -> Any:
+        wrapper = import_module("flashinfer.decode").BatchDecodeWithPagedKVCacheWrapper
+        used = (ends + page - 1) // page
+        rows = zip(pages, used.tolist(), strict=True)
+        indices = torch.cat([row[:count] for row, count in rows])
+        first = torch.nn.functional.pad(used.cumsum(0, dtype=torch.int32), (1, 0))
+        last = ends - (used - 1) * page
+        shape = tq.shape[1], tk.shape[1], tq.shape[2], page
+        plan = wrapper(room().clone(), "HND", use_tensor_cores=tensor_cores)
+        plan.plan(first, indices, last, *shape, q_data_type=tq.dtype, kv_data_type=tk.dtype)
+        return plan
+
+    def run(tensor_cores: bool) -> Any:
+        return planned(tensor_cores).run(tq, (tk, tv), out=out)[:, :, None]
+
+    @cache
+    def longest() -> int:
+        return int(ends.max())
 
     def xqa() -> Any:
-        whole = decode.xqa_batch_decode_with_kv_cache(
-            tq, (tk, tv), room, pages, unsigned, longest, scale, out=out, kv_layout="HND"
-        )
-        return whole[:, :, None]
+        decode = import_module("flashinfer.decode").xqa_batch_decode_with_kv_cache
+        place = room(), pages, ends.view(torch.uint32), longest(), tq.shape[2] ** -0.5
+        return decode(tq, (tk, tv), *place, out=out, kv_layout="HND")[:, :, None]
 
-    out, unsigned, longest = torch.empty_like(tq), ends.view(torch.uint32), int(ends.max())
     return {
-        name: planned(False),
-        f"{name}, tensor cores": planned(True),
+        name: lambda: run(False),
+        f"{name}, tensor cores": lambda: run(True),
         f"{name}, XQA": xqa,
     }
 
