@@ -1,3 +1,13 @@
+TRIAL = "a trial on one H200, 2026-11-30, all in turns; no record"
+FACTS = {
+    "as our kernel was | 0.131 ms |": TRIAL,
+    "| no hint | no hint | 0.129 ms |": TRIAL,
+    "| evict first | no hint | 0.135 ms |": TRIAL,
+    "| **evict last** | no hint | 0.124 ms |": TRIAL,
+    "instead of registers | no hint | 0.124 ms |": TRIAL,
+    "a row ahead | no hint | 0.142 ms |": TRIAL,
+    "It was 5 % faster than our kernel": "the record of 2026-11-28: 0.1305 ms, torch.compile 0.1239 ms",
+}
 GIVEN = (
     "Compare with float64, within 1 % of the largest",
     "Where the mean is ten thousand times the spread",
