@@ -47,6 +47,13 @@ def test_of_sizes_with_as_many_bytes_the_one_with_more_work_is_entered():
         assert " × ".join(f"{extent:,}" for extent in most["size"]) in row
 
 
+def test_of_one_size_the_faster_kernel_is_entered_if_it_has_fewer_operations_too():
+    content = measurements("kernels", REFERENCE)
+    filters = [r for r in content["records"] if r["what"] == "filter over an image, fp32"]
+    entered = tasks_page({**content, "records": filters}, CHAPTERS_OF)
+    assert "filter_<wbr>fft_<wbr>2d" in entered and "filter_<wbr>window" not in entered
+
+
 def test_the_page_of_all_records_is_drawn_from_them_and_linked():
     assert page(measurements("kernels", REFERENCE)) == PAGE.read_text(encoding="utf-8")
     assert f"]({PAGE.relative_to(ROOT)})" in TEXT
