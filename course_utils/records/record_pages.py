@@ -177,8 +177,9 @@ def fastest(content: dict[str, Any]) -> list[dict[str, Any]]:
     compared = [record for record in content["records"] if record["baseline"]]
     best = []
     for _, records in by_task(compared):
-        largest = max(records, key=_extent)["size"]  # by a transform it takes fewer operations
-        at_once = [record for record in records if record["size"] == largest]
+        most = max(map(_extent, records))
+        largest = [record["size"] for record in records if _extent(record) == most]
+        at_once = [record for record in records if record["size"] in largest]
         best.append(max(at_once, key=lambda record: record["ratio"]))
     return best
 
