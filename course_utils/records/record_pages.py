@@ -27,7 +27,7 @@ HEADLINES = (
     "GEMM, fp32",
     "attention on wgmma, bf16",
     "sort of 32-bit keys",
-    "gradient of attention on wgmma, bf16",
+    "RMS normalisation, bf16",
     "GEMM, fp16",
 )
 HEADS = "task|speedup:|times"

@@ -75,9 +75,6 @@ struct RoomySoftmax {
         }
     }
 
-    // True, always: but the assembler does not know that, and computes all weights before.
-    __device__ bool has_all_weights() const { return !(sum[0] + sum[1] < 0.0f); }
-
     __device__ void bring_up_to_date(float (&o)[D / 2]) const
     {
 #pragma unroll

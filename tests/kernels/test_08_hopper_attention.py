@@ -1,5 +1,6 @@
 """Attention on wgmma: what the assembler makes of it, and the counter that hands out the work."""
 
+import itertools
 import re
 
 import numpy as np
@@ -37,14 +38,27 @@ def test_the_assembler_spills_nothing_and_serialises_no_product(name, defines):
     assert [line for line in log.splitlines() if not re.search(HELD, line)] == []
 
 
-@pytest.mark.parametrize("name", ["attention_overlap", "attention_hopper"])
-def test_the_assembler_leaves_the_exponentials_under_the_second_product(name):
-    """Between the wait for the scores and that for the output stand those of 64 scores a thread."""
-    module = CHAPTER.kernel(name, "sm_90a").module
+def instructions(name, **defines):
+    module = CHAPTER.kernel(name, "sm_90a", **defines).module
     try:
-        lines = listing(module.compiled("sm_90a", "--ptxas-options=-v").cubin)
+        return listing(module.compiled("sm_90a", "--ptxas-options=-v").cubin)
     except LessonError as error:
         pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("causal", [0, 1])
+def test_descriptors_come_from_uniform_registers(causal):
+    """Nothing is moved there between one product and the next, but perhaps at the very first."""
+    lines = instructions("attention_hopper", CAUSAL=causal)
+    products = [i for i, line in enumerate(lines) if "HGMMA.64x128x16" in line]
+    between = [lines[i:j] for i, j in itertools.pairwise(products) if j - i < 30]
+    assert len(between) > 40
+    assert sum("R2UR" in line for part in between[1:] for line in part) == 0
+
+
+def test_the_assembler_leaves_the_exponentials_under_the_second_product():
+    """Between the wait for the scores and that for the output stand those of 64 scores a thread."""
+    lines = instructions("attention_overlap")
     begin = next(i for i, line in enumerate(lines) if "DEPBAR.LE gsb0, 0x1" in line)
     end = next(i for i in range(begin, len(lines)) if "DEPBAR.LE gsb0, 0x0" in lines[i])
     assert sum("MUFU.EX2" in line for line in lines[begin:end]) >= 64

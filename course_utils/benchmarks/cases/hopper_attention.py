@@ -49,6 +49,7 @@ RUNGS = {  # (consumer warpgroups, threads, keys of a tile)
 }
 STAGES = 2  # of keys, and of values
 BAND_BYTES = 8 << 20  # of keys and values of the heads that are visited together: they stay in L2
+BAND_TOKENS = 8192  # of the heads visited together where nothing is masked
 BAND_HEADS = 8  # of them at least: with few, long works begin as late as the last band
 
 
@@ -64,20 +65,18 @@ def attention_call(
     last = name == "attention_hopper"
     boxes = (q, GROUP_ROWS), (k, keys), (v, keys), *(((o, 16),) if last else ())
     maps = [tensor_map(x, (1, rows, 1, 64), swizzle=128) for x, rows in boxes]
-    cluster = 2 if last and d == 128 and not causal else 1
-    own = {"CAUSAL": int(causal), "CLUSTER": cluster} if last else {}
+    own = {"CAUSAL": int(causal)} if last else {}
     kernel = CHAPTER.kernel(name, "sm_90a", D=d, **own, **defines)
     down, scale = ceil_div(tokens, groups * GROUP_ROWS), np.float32(d**-0.5)
     shared = 2 * d * ((2 if last else 1) * groups * GROUP_ROWS + 2 * stages * keys)
     if not last:
         arguments = *maps, o, lse, heads, tokens, scale
         return KernelCall(kernel, (down, heads, sequences), threads, arguments, shared)
-    together = _heads_together(tokens, d)
+    together = _heads_together(tokens, d) if causal else max(1, BAND_TOKENS // tokens)
     taken = cp.zeros(1, cp.int32)
     arguments = *maps, lse, taken, sequences, heads, tokens, together, scale
-    clusters = _multiprocessors() // cluster
-    works = ceil_div(down, cluster) * heads * sequences
-    return KernelCall(kernel, min(clusters, works) * cluster, threads, arguments, shared)
+    works = down * heads * sequences
+    return KernelCall(kernel, min(works, _multiprocessors()), threads, arguments, shared)
 
 
 def _multiprocessors() -> int:
@@ -118,7 +117,7 @@ def backward_calls(
         CHAPTER.kernel(name, "sm_90a", D=d, **defines)
         for name, defines in zip(BACKWARD, ({}, {"CAUSAL": int(causal)}, {}), strict=True)
     )
-    together = _heads_together(tokens, d) if causal else 1
+    together = _heads_together(tokens, d) if causal else max(1, BAND_TOKENS // tokens)
     works = ceil_div(tokens, KEYS) * heads * sequences
     return (
         KernelCall(

@@ -4,20 +4,21 @@
 // of one head and 64 columns, swizzle 128 bytes. With CAUSAL a query sees the keys up to its own
 // place.
 // Adds to attention_turns blocks that stay. A block starts the first scores of its next work beside
-// the last output of the work in hand, so the queries of both are there. With CAUSAL a band of
-// `together` heads has its last queries first, the longest work, and a block takes the next work
-// from the counter `taken`, 0 before and after; tiles that no query of the block sees are left out,
-// only those at an edge are masked. Else all works are as long, and CLUSTER blocks with
-// neighbouring queries share keys and values: each loads half of a tile for both. Outputs leave by
-// TMA through the place of their queries. And weights have room to grow: see roomy_softmax.cuh.
+// the last output of the work in hand, so the queries of both are in shared memory, and one work's
+// in registers. It takes the next work from the counter `taken`, 0 before and
+// after: of a band of `together` heads the last queries first, with CAUSAL the longest work. Without
+// a mask few heads are best: blocks read the same keys and values at about the same time. Tiles that
+// no query of the block sees are left out, only those at an edge are masked. Outputs leave by TMA
+// through the place of their queries. Descriptors come from uniform registers. And weights have room
+// to grow: see roomy_softmax.cuh.
 // Limit: the tensor cores, and the power that they take.
-// grid (at most the multiprocessors and the works, ceil(tokens / 128) * heads * sequences; a multiple of CLUSTER), block (384), dynamic shared (512 + 4 * STAGES * BN) * D
+// grid (at most the multiprocessors and the works, ceil(tokens / 128) * heads * sequences), block (384), dynamic shared (512 + 4 * STAGES * BN) * D
 
 #include "hopper_attention.cuh"
 #include "bf16_box.cuh"
-#include "cluster_mbarrier.cuh"
 #include "roomy_softmax.cuh"
 #include "tma_store.cuh"
+#include "wgmma_registers_along.cuh"
 
 #ifndef BN
 #define BN 128 // keys of a tile
@@ -28,27 +29,18 @@
 #ifndef CAUSAL
 #define CAUSAL 0
 #endif
-#ifndef CLUSTER
-#define CLUSTER 1 // blocks that share keys and values: 2 without a mask, where D is 128
-#endif
 
 constexpr int BM = GROUPS * kGroupRows;
 constexpr int kConsumers = GROUPS * 128; // threads
 constexpr int kTile = BN * D * 2;        // bytes of a tile of keys or values
-static_assert(kBoxes % CLUSTER == 0 && !(CAUSAL && CLUSTER > 1));
 constexpr int kInHand = 2;               // works whose queries are in shared memory
 
-// cp.async.bulk.tensor with .multicast::cluster: as tma_load_4, to each block in `blocks`. The
-// bytes count towards the barrier in each.
-__device__ inline void tma_load_4_multicast(unsigned to, const TensorMap *from, int channel,
-                                            int column, int row, int image, unsigned barrier,
-                                            unsigned short blocks)
+// Lane 0's value, for all of a warp. wgmma reads descriptors from uniform registers, and the
+// assembler computes there with values that it knows to be the same in all lanes. Others it keeps
+// in ordinary registers, and moves the halves of descriptors over before each product.
+__device__ inline int uniform(int value)
 {
-    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-                 ".multicast::cluster [%0], [%1, {%2, %3, %4, %5}], [%6], %7;" ::"r"(to),
-                 "l"(from), "r"(channel), "r"(column), "r"(row), "r"(image), "r"(barrier),
-                 "h"(blocks)
-                 : "memory");
+    return __shfl_sync(kWholeWarp, value, 0);
 }
 
 // Which queries of which head a work is, and how many tiles of keys they see: none after the last.
@@ -58,14 +50,13 @@ struct Place {
 
 __device__ inline Place place_of(int work, int heads, int sequences, int tokens, int together)
 {
-    const int down = (tokens + CLUSTER * BM - 1) / (CLUSTER * BM), all = heads * sequences;
+    const int down = (tokens + BM - 1) / BM, all = heads * sequences;
     const int in_band = work % (together * down), begin = work / (together * down) * together;
     const int across = min(all - begin, together);
     const int number = begin + in_band % across;
-    const int first_query = (down - 1 - in_band / across) * CLUSTER * BM;
+    const int first_query = (down - 1 - in_band / across) * BM;
     const int end = CAUSAL ? min(tokens, first_query + BM) : tokens; // of the keys
-    return {number / heads, number % heads,
-            first_query + (CLUSTER > 1 ? cluster_rank() * BM : 0), (end + BN - 1) / BN};
+    return {number / heads, number % heads, first_query, (end + BN - 1) / BN};
 }
 
 // A place in the ring, and the parity of its phase.
@@ -80,7 +71,7 @@ struct Ring {
     }
 };
 
-extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumers + 128, 1)
+extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
     attention_hopper(const __grid_constant__ TensorMap Q, const __grid_constant__ TensorMap K,
                      const __grid_constant__ TensorMap V, const __grid_constant__ TensorMap O,
                      float *lse, int *taken, int sequences, int heads, int tokens, int together,
@@ -93,7 +84,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
     // The ring: keys in its places 0 to STAGES - 1, values behind them.
     const unsigned full_q = shared_address(barriers), empty_q = full_q + kInHand * GROUPS * 8;
     const unsigned full = empty_q + kInHand * GROUPS * 8, empty = full + STAGES * 16;
-    const int works = (tokens + CLUSTER * BM - 1) / (CLUSTER * BM) * heads * sequences;
+    const int works = (tokens + BM - 1) / BM * heads * sequences;
     if (threadIdx.x == 0) {
         for (int i = 0; i < kInHand * GROUPS; ++i) {
             mbarrier_init(full_q + i * 8, 1);
@@ -101,15 +92,11 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
         }
         for (int i = 0; i < 2 * STAGES; ++i) {
             mbarrier_init(full + i * 8, 1);
-            mbarrier_init(empty + i * 8, GROUPS * CLUSTER); // one thread of each
+            mbarrier_init(empty + i * 8, GROUPS); // one thread of each
         }
         mbarriers_are_ready();
     }
     __syncthreads();
-    if (CLUSTER > 1) { // nobody reaches for another block's barriers before
-        cluster_arrive();
-        cluster_wait();
-    }
 
     // Where the queries of a group are, or their barriers, for its work number `round`.
     auto place_of_queries = [](int round, int group) { return round % kInHand * GROUPS + group; };
@@ -119,7 +106,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
         fewer_registers<kProducerRegisters>();
         Ring at;
         int round = 0; // works before
-        int work = threadIdx.x == kConsumers ? blockIdx.x / CLUSTER : works;
+        int work = threadIdx.x == kConsumers ? blockIdx.x : works;
         auto give = [&](int group, const Place &place) { // to the group, with its queries
             const int slot = place_of_queries(round, group);
             mbarrier_wait(empty_q + slot * 8, phase_of_queries(round) ^ 1);
@@ -131,14 +118,8 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
             auto load = [&](int slot, const TensorMap *from, int tile) {
                 mbarrier_wait(empty + slot * 8, at.phase ^ 1); // passes at once in the first lap
                 mbarrier_expect(full + slot * 8, kTile);
-                if (CLUSTER == 1) {
-                    load_tile<BN>(ring + slot * kTile, from, place.head, tile * BN, place.sequence,
-                                  full + slot * 8);
-                } else { // each block loads a box for both
-                    const int box = cluster_rank();
-                    tma_load_4_multicast(ring + slot * kTile + box * BN * 128, from, box * 64,
-                                         place.head, tile * BN, place.sequence, full + slot * 8, 3);
-                }
+                load_tile<BN>(ring + slot * kTile, from, place.head, tile * BN, place.sequence,
+                              full + slot * 8);
             };
 #pragma unroll 1
             for (int tile = place.tiles - 1; tile >= 0; --tile, at.advance()) {
@@ -155,10 +136,6 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
                 }
                 load(STAGES + at.stage, &V, tile);
             }
-            if (CLUSTER > 1) { // all works are as long: they are given out beforehand
-                work += gridDim.x / CLUSTER;
-                continue;
-            }
             const int before = atomicAdd(taken, 1);
             work = gridDim.x + before;
             if (before == works - 1) { // the last of all blocks: each finds nothing once
@@ -172,31 +149,32 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
         }
     } else { // the consumers
         more_registers<kConsumerRegisters>();
-        const int group = threadIdx.x / 128, next_group = (group + 1) % GROUPS;
-        const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * 16; // in the block's tile
+        const int warp = uniform(threadIdx.x / 32), lane = threadIdx.x % 32;
+        const int group = warp / 4, next_group = (group + 1) % GROUPS;
+        const int warp_row = warp * 16; // in the block's tile
         auto arrived = [&](int slot, const Ring &at) { mbarrier_wait(full + slot * 8, at.phase); };
         auto next_keys = [&](Ring at) { // have arrived
             at.advance();
             arrived(at.stage, at);
         };
         auto release = [&](int slot) { // wgmma_wait speaks for the group
-            if (CLUSTER == 1 && threadIdx.x % 128 == 0) {
+            if (threadIdx.x % 128 == 0) {
                 mbarrier_arrive(empty + slot * 8);
-            } else if (CLUSTER > 1 && threadIdx.x % 128 < CLUSTER) { // in each block
-                mbarrier_arrive_there(address_in_block(empty + slot * 8, threadIdx.x % 128));
             }
         };
         auto arrived_work = [&](int round) {
             const int slot = place_of_queries(round, group);
             mbarrier_wait(full_q + slot * 8, phase_of_queries(round));
-            return places[slot];
+            const Place &place = places[slot];
+            return Place{uniform(place.sequence), uniform(place.head), uniform(place.first_query),
+                         uniform(place.tiles)};
         };
         auto queries_of = [&](int round) {
             return queries + place_of_queries(round, group) * kQueries;
         };
         Ring at;
         float s[BN / 2], o[D / 2];
-        unsigned p[BN / 4];
+        unsigned p[BN / 4], q[D / 4]; // weights and queries, as wgmma takes them
 
         unsigned stored = 0; // the barrier of queries whose place TMA reads an output from
         auto release_queries = [&] {
@@ -208,9 +186,32 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
             stored = 0;
         };
 
+        // Queries into registers, where wgmma reads them without shared memory.
+        auto load_queries = [&](unsigned from) {
+            const int row = warp_row % kGroupRows + lane % 16;
+#pragma unroll
+            for (int i = 0; i < D / 16; ++i) {
+                unsigned four[4];
+                ldmatrix_4(four, from + i / 4 * kGroupRows * 128 +
+                                     swizzled<128>(row, i % 4 * 2 + lane / 16));
+#pragma unroll
+                for (int j = 0; j < 4; ++j) {
+                    q[i * 4 + j] = four[j];
+                }
+            }
+        };
+        // Starts the scores of the queries in `q`.
+        auto start_scores_of = [&](unsigned keys) {
+            const unsigned long long k = wgmma_tile(keys);
+#pragma unroll
+            for (int i = 0; i < D / 16; ++i) {
+                wgmma_registers_along(s, q + i * 4, k + i / 4 * BN * 8 + i % 4 * 2, i > 0);
+            }
+        };
         // Starts the scores of the next keys and the output of the weights in `p`. Then the scores
-        // are there, and the output is on its way. Returns where its values are.
-        auto start_both = [&](unsigned from, bool add) {
+        // are there, and the output is on its way. Returns where its values are. Between the two
+        // the warp must not part, or descriptors are no longer uniform.
+        auto start_both = [&](bool add, bool first) {
             const Ring before = at;
             const int values = STAGES + before.stage;
             at.advance();
@@ -219,14 +220,16 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
             keep_in_order(p);
             wait_for_turn(group);
             wgmma_fence(); // threads have written o and p, and read s
-            start_scores<BN>(s, from, ring + at.stage * kTile);
+            start_scores_of(ring + at.stage * kTile);
             wgmma_commit();
             arrived(values, before);
             wgmma_fence(); // once more, behind a loop
             start_output<BN>(o, p, ring + values * kTile, add);
             wgmma_commit();
             pass_turn(next_group);
-            release_queries();
+            if (first) { // of a work: the output before it may still be read
+                release_queries();
+            }
             wgmma_wait<1>();
             keep_in_order(s);
             release(at.stage);
@@ -246,7 +249,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
             }
             softmax.first_exponents(s);
             softmax.weights(s);
-            if (place.tiles > 1 && softmax.has_all_weights()) {
+            if (place.tiles > 1) {
                 next_keys(at);
             }
             return softmax;
@@ -281,8 +284,9 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
         int round = 0;
         Place place = arrived_work(round); // each block has one
         arrived(at.stage, at);
+        load_queries(queries_of(round));
         wgmma_fence();
-        start_scores<BN>(s, queries_of(round), ring + at.stage * kTile);
+        start_scores_of(ring + at.stage * kTile);
         wgmma_commit();
         wgmma_wait<0>();
         keep_in_order(s);
@@ -293,7 +297,8 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
             const int group_row = place.first_query + group * kGroupRows;
             const int all_see = CAUSAL ? min(tokens, group_row + 1) : tokens; // so many keys
             for (int tile = place.tiles - 2; tile >= 0; --tile) {
-                const int values = start_both(queries_of(round), tile < place.tiles - 2);
+                const int values = start_both(tile < place.tiles - 2,
+                                              tile == place.tiles - 2);
                 bool scaled_down = true;
                 if (CAUSAL && (tile + 1) * BN > all_see) {
                     mask<CAUSAL>(s, tile * BN, tokens, row_of(place));
@@ -301,14 +306,14 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
                 } else {
                     scaled_down = softmax.exponents(s);
                 }
-                softmax.weights(s);
-                if (tile > 0 && softmax.has_all_weights()) { // before the wait: see 04
+                if (tile > 0) {
                     next_keys(at);
                 }
-                wait_for_output(values);
+                wait_for_output(values); // weights come after: they may be packed at once
                 if (scaled_down) {
                     softmax.bring_up_to_date(o);
                 }
+                softmax.weights(s);
                 to_factors(p, s);
             }
             release_queries(); // those of a work of one tile come for them
@@ -317,7 +322,8 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
                 break;
             }
             next_keys(at);
-            const int values = start_both(queries_of(round + 1), place.tiles > 1);
+            load_queries(queries_of(round + 1));
+            const int values = start_both(place.tiles > 1, true);
             const RoomySoftmax next_softmax = first_weights(next);
             wait_for_output(values);
             store(place, softmax, round);
@@ -338,10 +344,5 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(kConsumer
         if (group == 0) {
             wait_for_turn(0); // the last turn, which nobody takes
         }
-    }
-    if (CLUSTER > 1) { // a block may be reached for until all are here
-        __syncwarp();
-        cluster_arrive();
-        cluster_wait();
     }
 }
