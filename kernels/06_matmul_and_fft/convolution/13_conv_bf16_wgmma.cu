@@ -4,7 +4,7 @@
 // registers, so that shared memory serves the pixels alone. A tile has 14 x 8 pixels, and TMA
 // brings it three times with its halo, moved by a column each. So every tap begins at a whole row
 // of pixels, where a pattern of the swizzle begins.
-// Limit: a third above the clocks of the tensor cores for these products. sm_90a.
+// Limit: the tensor cores, two fifths above their clocks for these products. sm_90a.
 // grid (at most multiprocessors, K / 64), block (384), dynamic shared STAGES * 49152 + 2 * 14336
 
 #include "bf16_box.cuh"
