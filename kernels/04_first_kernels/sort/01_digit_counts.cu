@@ -1,5 +1,6 @@
 // How often each digit occurs in n unsigned keys: counts[256 p + d] is how many keys have the value
-// d in their byte p (0 is the lowest). `counts` is zero before the launch.
+// d in their byte p (0 is the lowest). `counts` is zero before the launch. The keys begin at a
+// multiple of 16 bytes.
 // The idea: all four passes of the sort get their counts from one reading, in shared memory, where
 // each counter has COPIES copies. With 32, a lane's counters are all in its own bank.
 // Limit: memory bandwidth with 32 copies, bank conflicts of the atomics with fewer.

@@ -37,7 +37,7 @@
 #define BLOCKS 2 // that share a multiprocessor: caps the registers
 #endif
 #ifndef UNROLL
-#define UNROLL 2 // steps along K whose instructions are in a row
+#define UNROLL 2 // steps along K whose instructions are in a row: even, a divisor of BK
 #endif
 #ifndef ROWS
 #define ROWS 4, 1, 0, 2, 5, 7, 6, 3 // of the thread's tile, in the order of their products
