@@ -13,6 +13,7 @@ from course_utils.exercises.authoring.launches import Empty
 from course_utils.exercises.authoring.registry import all_exercises, find
 from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.worked import FEWEST, shown
+from course_utils.exercises.judging import worked_case
 from course_utils.exercises.judging.runner import check_source
 from course_utils.exercises.judging.trials import Trial
 from course_utils.exercises.judging.worked_case import _size_label, worked_trial
@@ -132,3 +133,10 @@ def test_axes_and_columns_are_those_of_arrays(exercise):
     assert {*exercise.by_columns} <= shapes.keys()
     for name, axes in exercise.axes.items():
         assert len(axes) == len(shapes[name])
+
+
+def test_a_case_is_kept_for_one_contract(monkeypatch):
+    monkeypatch.setattr(worked_case, "_trials", {})
+    exercise = find("04.saxpy")
+    assert worked_trial(exercise.with_fields(contract=None)) is None
+    assert worked_trial(exercise) is not None

@@ -32,7 +32,7 @@ MOST_BESIDE = 12  # numbers of an input, where another has too many
 DUST = 5e-7  # of the largest number
 BEFORE = 2  # elements of them before it
 
-_trials: dict[tuple[str, str], Trial | None] = {}
+_trials: dict[tuple[str, str, bool], Trial | None] = {}
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class _TooMany:
 
 def worked_trial(exercise: KernelExercise) -> Trial | None:
     """The launch of the case, found once a session. None for an exercise without one."""
-    key = exercise.id, exercise.seed
+    key = exercise.id, exercise.seed, exercise.contract is None
     if key not in _trials:
         size = worked_size(exercise)
         change = worked_change(exercise)
