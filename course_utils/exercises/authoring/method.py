@@ -335,34 +335,24 @@ def threads_that_start(
 
 def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Requirement:
     """The part of the arithmetic that is done with a ``cp.async`` still in flight."""
-
-    def measure(stats: LaunchStats) -> float:
-        flops = sum(each.flops for each in stats.threads)
-        return sum(each.overlapped for each in stats.threads) / max(flops, 1)
-
-    return Requirement(
-        "part of the arithmetic done while a copy is in flight",
-        measure,
-        at_least,
-        advice=advice,
-        size=size,
-    )
+    what = "part of the arithmetic done while a copy is in flight"
+    return _part_of_flops(what, lambda each: each.overlapped, at_least, advice, size)
 
 
 def beside_tma(at_least: float = 0.5, *, advice: str, size: Any = None) -> Requirement:
     """The part of the arithmetic that is done while bytes are on their way to the block."""
+    what = "part of the arithmetic done while TMA brings more"
+    return _part_of_flops(what, lambda each: each.fed, at_least, advice, size)
 
+
+def _part_of_flops(
+    what: str, part: Callable[[ThreadStats], int], at_least: float, advice: str, size: Any
+) -> Requirement:
     def measure(stats: LaunchStats) -> float:
         flops = sum(each.flops for each in stats.threads)
-        return sum(each.fed for each in stats.threads) / max(flops, 1)
+        return sum(part(each) for each in stats.threads) / max(flops, 1)
 
-    return Requirement(
-        "part of the arithmetic done while TMA brings more",
-        measure,
-        at_least,
-        advice=advice,
-        size=size,
-    )
+    return Requirement(what, measure, at_least, advice=advice, size=size)
 
 
 def reads(

@@ -11,7 +11,7 @@ from ...harness.arrays import double, normal
 from ...harness.case import Case
 from ...harness.torch_runs import by_torch, torch_on_gpu, unchecked
 from ...harness.workload import KernelCall, Workload
-from .common import CHAPTER
+from .common import CHAPTER, UP_TO_2_26
 
 SCALE, SHIFT, SEED, KEEP = 0.7, -0.1, 2024, 0.9  # of the chain of element-wise kernels
 RTOL, ATOL = 1e-5, 1e-6
@@ -111,7 +111,7 @@ CASES = (
     _chain_case(
         "chain_fused_vector",
         "chain_fused_vector",
-        gpu_sizes=(1 << 16, 1 << 20, 1 << 24, 1 << 26),
+        gpu_sizes=UP_TO_2_26,
         test_sizes=(4, 260, 1012),
     ),
     _dropout_case("dropout_backward_stored"),

@@ -8,7 +8,9 @@ from ...harness.chapter_kernels import ChapterKernels
 
 CHAPTER = ChapterKernels("04_first_kernels")
 
-FROM_SMALL_TO_LARGE = (1 << 16, 1 << 20, 1 << 24, 1 << 28)  # elements, of each ladder's last rungs
+# Elements, of each ladder's last rungs.
+FROM_SMALL_TO_LARGE = (1 << 16, 1 << 20, 1 << 24, 1 << 28)
+UP_TO_2_26 = (*FROM_SMALL_TO_LARGE[:-1], 1 << 26)
 
 
 def resident_grid(n: int, threads: int, elements: int) -> int:

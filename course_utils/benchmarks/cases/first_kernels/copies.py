@@ -10,7 +10,7 @@ from ....integers import ceil_div
 from ...harness.arrays import double, normal
 from ...harness.case import Case
 from ...harness.workload import KernelCall, Workload
-from .common import CHAPTER
+from .common import CHAPTER, UP_TO_2_26
 
 
 def _copy(
@@ -58,7 +58,7 @@ CASES = (
         "copy_vector",
         "copy, fp32",
         _copy("copy_vector", at_once=4, library=True),
-        gpu_sizes=(1 << 16, 1 << 20, 1 << 24, 1 << 26),
+        gpu_sizes=UP_TO_2_26,
         test_sizes=(4, 260, 1012),
     ),
     *(
