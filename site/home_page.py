@@ -94,7 +94,7 @@ def context() -> dict[str, Any]:
         "film": _size(FILM),
         "ladder": _size(matmul_file()),
         "map": _size(MAP),
-        "score": README.read_text(encoding="utf-8").partition(MARKS[0])[2].partition(" ¹")[0],
+        "score": README.read_text(encoding="utf-8").partition(MARKS[0])[2].partition(" For example")[0],
         "recordings": [
             {
                 "file": each.file,

@@ -27,7 +27,7 @@ from .harness.measure import ceilings, emulate, measure
 from .libraries import cub, cublas_library, rivals
 from .tools.producers import PRODUCERS, Producer, stale
 
-NAMES = [case.name for case in CASES]
+SIZES = {case.name: case.gpu_sizes for case in CASES}
 ON_EMULATOR = Columns(
     Column("kernel", 20, left=True),
     Column("size", 11),
@@ -81,9 +81,9 @@ def _run_without_measuring(args: argparse.Namespace) -> int:
         for producer in PRODUCERS:
             only = " (only when asked for by name)" if producer.on_request else ""
             print(f"{producer.name:<12}{producer.what}{only}")
-        print("kernels:", *NAMES)
+        print("kernels:", *SIZES)
     if args.merge:
-        merged = kernel_records.write_merged(_records_in(args.merge), NAMES)
+        merged = kernel_records.write_merged(_records_in(args.merge), SIZES)
         print(f"merged into {shown(merged)}")
     if args.draw:
         record_pages.draw({case.name: case.chapter for case in CASES})
@@ -204,7 +204,7 @@ def _run_gpu(sizes: list[tuple[Case, Size]]) -> bool:
         try:
             record = measure(case, n, bandwidth)
             _print(record, _size(n))
-            file = kernel_records.write_merged(content | {"records": [record]}, NAMES)
+            file = kernel_records.write_merged(content | {"records": [record]}, SIZES)
         except LessonError as error:
             failures += 1
             print(f"not recorded: {error}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ from .measured_files import candidates, file_of, measurements, write
 
 NAME = "kernels"
 CEILINGS = "copy_bytes_per_second", "read_bytes_per_second"
+Size = int | tuple[int, ...]
+Sizes = Mapping[str, Collection[Size]]  # by kernel
 
 
 def records_of(device: str) -> list[dict[str, Any]]:
@@ -24,24 +26,28 @@ def _content(device: str) -> dict[str, Any]:
 
 
 def merged(
-    old: list[dict[str, Any]], new: list[dict[str, Any]], order: Iterable[str]
+    old: list[dict[str, Any]], new: list[dict[str, Any]], sizes: Sizes
 ) -> list[dict[str, Any]]:
-    """The newer record of each kernel and size, in the order of the kernels' names ``order``.
-
-    Kernels that ``order`` does not name are dropped.
-    """
-    places = {name: place for place, name in enumerate(order)}
+    """The newer record of each kernel and size of ``sizes``, in its order of kernels. The others
+    are dropped."""
+    places = {name: place for place, name in enumerate(sizes)}
+    wanted = {(name, _stored(size)) for name in sizes for size in sizes[name]}
     newest: dict[tuple[str, str], dict[str, Any]] = {}
     for record in (*old, *new):
         key = record["kernel"], str(record["size"])
-        if record["kernel"] not in places:
+        if key not in wanted:
             continue
         if key not in newest or record["measured"] >= newest[key]["measured"]:
             newest[key] = record
     return sorted(newest.values(), key=lambda r: (places[r["kernel"]], r["bytes"]))
 
 
-def write_merged(content: dict[str, Any], order: Iterable[str]) -> Path:
+def _stored(size: Size) -> str:
+    """``size`` as a record's ``size``, a number or a list, is written."""
+    return str(list(size) if isinstance(size, tuple) else size)
+
+
+def write_merged(content: dict[str, Any], sizes: Sizes) -> Path:
     """Merge one GPU's records into its file, and into no other; returns the file.
 
     Of its ceilings the larger stay: the most that memory was ever seen to do. What a record says of
@@ -50,13 +56,13 @@ def write_merged(content: dict[str, Any], order: Iterable[str]) -> Path:
     device = content["device"]
     old = _content(device)
     most = {name: max(content[name], old.get(name, 0)) for name in CEILINGS if name in content}
-    records = merged(old["records"], content["records"], order)
+    records = merged(old["records"], content["records"], sizes)
     return write(NAME, content | most | {"records": records})
 
 
 def stored(
     kernels: list[str],
-    size: int | tuple[int, ...],
+    size: Size,
     what: str = "flops",
     device: str | None = None,
 ) -> tuple[dict[str, float], tuple[str, float] | None, str]:
@@ -81,7 +87,7 @@ def stored(
 
 
 def stored_times(
-    kernels: list[str], size: int | tuple[int, ...], device: str | None = None
+    kernels: list[str], size: Size, device: str | None = None
 ) -> tuple[dict[str, float], str]:
     """Like :func:`stored`: the milliseconds of each kernel, and the GPU they come from."""
     found, gpu = _found(kernels, size, device)
@@ -89,7 +95,7 @@ def stored_times(
 
 
 def _found(
-    kernels: list[str], size: int | tuple[int, ...], device: str | None
+    kernels: list[str], size: Size, device: str | None
 ) -> tuple[dict[str, dict[str, Any]], str]:
     """The record of each kernel at ``size``, and the first GPU for which all were measured."""
     wanted = list(size) if isinstance(size, tuple) else size

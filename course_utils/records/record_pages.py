@@ -56,9 +56,6 @@ CUDA events and with a cold L2 cache: before a run, 256 MB are written and anoth
 the GPU is kept busy for 0.3 ms, so that the time the host needs to issue the work isn't measured if
 it's shorter than that.
 
-Rows marked ¹ are older: two turns, the second in reverse order, without the 0.3 ms. Rows marked ²
-had ten turns without the 0.3 ms.
-
 The **spread** is the distance from the first to the third quartile, over the median. The **floor**
 is the least possible time, the longer of two. Memory needs the time to move the bytes at the rate
 of a large copy, or of a pure read if little is written. Arithmetic needs the operations over the
@@ -77,10 +74,6 @@ Our kernel and the library that was fastest in the burst take turns, each for se
 between runs and no cold cache. The clock of the SMs and the power come from NVIDIA's driver. A GPU
 at its power limit lowers its clock.
 """
-
-# Records from before the minute when a method came into use, and their marks.
-OLDER = (("2026-11-28T17:00", " ¹"), ("2026-11-28T17:09", " ²"))
-
 
 def draw(chapters: Mapping[str, str]) -> None:
     """Write the three pages, from the file of :data:`REFERENCE` and of no other GPU.
@@ -117,8 +110,7 @@ def with_headlines(readme: str, content: dict[str, Any]) -> str:
     chosen = [record for record in best if record["what"] in HEADLINES]
     chosen.sort(key=lambda record: -record["ratio"])
     table = markdown_table(HEADS, map(_short_row, chosen))
-    marks = " ¹ and ² mark an older method." if any(map(_mark, chosen)) else ""
-    lines = [f"{_score(best, content)}{marks} For example:", "", table]
+    lines = [f"{_score(best, content)} For example:", "", table]
     return between_marks(readme, MARKS, "\n".join(lines) + "\n", README.name)
 
 
@@ -133,7 +125,7 @@ def tasks_page(content: dict[str, Any], chapters: Mapping[str, str]) -> str:
         "",
         "The speedup is the library's time over ours, so above 1 we are faster. A time is the "
         "median of single runs with a cold cache. If a row has a second speedup, both also ran "
-        "back to back for seconds. ¹ and ² mark an older method.",
+        "back to back for seconds.",
         "",
         f"[Every kernel at every size]({PAGE.relative_to(ROOT).as_posix()}) has a page, with the "
         f"methods. {_measured(content)}. `python -m course_utils bench --draw` draws this page.",
@@ -228,7 +220,7 @@ def _short_row(record: dict[str, Any]) -> tuple[str, str, str]:
     return (
         record["what"],
         f"{record['ratio']:.2f}×",
-        f"{ours}{_mark(record)} ours<br>{_ms(base['median_ms'])} {_narrow(base['name'])}",
+        f"{ours} ours<br>{_ms(base['median_ms'])} {_narrow(base['name'])}",
     )
 
 
@@ -262,7 +254,7 @@ def _full_row(record: dict[str, Any]) -> tuple[str, ...]:
     return (
         record["kernel"],
         _size(record),
-        _ms(ours["median_ms"]) + _mark(record),
+        _ms(ours["median_ms"]),
         f"{100 * ours['spread']:.1f} %",
         f"{record['bytes'] / ours['median_ms'] / 1e9:.3g}",
         f"{record['flops'] / ours['median_ms'] / 1e9:.3g}" if record["flops"] else "",
@@ -291,10 +283,6 @@ def _row_for_seconds(record: dict[str, Any]) -> tuple[str, ...]:
 
 def _size(record: dict[str, Any]) -> str:
     return size_in_words(record["size"], ",", " × ")
-
-
-def _mark(record: dict[str, Any]) -> str:
-    return next((mark for before, mark in OLDER if record["measured"] < before), "")
 
 
 def _ms(milliseconds: float) -> str:

@@ -70,14 +70,14 @@ def test_a_file_names_its_device_driver_cuda_date_and_sources():
 def test_merging_keeps_the_newer_record_of_a_kernel_and_size():
     old = [record("a", 1, 5.0, "2027-01-02T00:00"), record("b", 1, 5.0)]
     new = [record("a", 1, 4.0, "2027-01-01T00:00"), record("b", 1, 4.0, "2027-01-03T00:00")]
-    merged = kernel_records.merged(old, new, "ab")
+    merged = kernel_records.merged(old, new, {"a": [1], "b": [1]})
     assert [r["ours"]["median_ms"] for r in merged] == [5.0, 4.0]
 
 
 def test_merging_keeps_the_order_of_the_cases_and_drops_what_is_no_case_any_more():
-    records = [record("gone", 1, 1.0), record("b", 1, 1.0), record("a", 1, 1.0)]
-    merged = kernel_records.merged(records, [], ["a", "b"])
-    assert [r["kernel"] for r in merged] == ["a", "b"]
+    records = [record(kernel, size, 1.0) for kernel in ("gone", "b", "a") for size in (1, [2, 3])]
+    merged = kernel_records.merged(records, [], {"a": (1, (2, 3)), "b": (1,)})
+    assert [(r["kernel"], r["size"]) for r in merged] == [("a", 1), ("a", [2, 3]), ("b", 1)]
 
 
 # --- the files of two devices ---
@@ -93,7 +93,7 @@ def folder(tmp_path, monkeypatch):
 def test_of_a_gpus_ceilings_the_larger_stay(folder):
     for copy, read in ((4.3e12, 4.5e12), (4.2e12, 4.6e12)):
         rates = {"copy_bytes_per_second": copy, "read_bytes_per_second": read}
-        kernel_records.write_merged({"device": OTHER, **rates, "records": []}, [])
+        kernel_records.write_merged({"device": OTHER, **rates, "records": []}, {})
     found = measurements("kernels", OTHER)
     assert (found["copy_bytes_per_second"], found["read_bytes_per_second"]) == (4.3e12, 4.6e12)
 
@@ -283,20 +283,6 @@ def test_the_page_has_every_kernel_at_every_size_with_each_library():
     assert "back to back" not in drawn
 
 
-@pytest.mark.parametrize(
-    "measured, mark",
-    [("2026-11-28T16:59", " ¹"), ("2026-11-28T17:08", " ²"), ("2026-11-28T17:09", "")],
-)
-def test_a_record_of_an_older_method_is_marked(monkeypatch, measured, mark):
-    content = {"device": "X", "records": [record("a", 5, 1.0, measured)]}
-    assert f"| 1 ms{mark} |" in record_pages.page(content)
-    assert f"| 1 ms{mark} ours<br>" in record_pages.tasks_page(content, {"a": "04_a"})
-    monkeypatch.setattr(record_pages, "HEADLINES", ("sum",))
-    drawn = record_pages.with_headlines("".join(record_pages.MARKS), content)
-    assert f"| 1 ms{mark} ours<br>" in drawn
-    assert ("¹ and ² mark an older method. For example:" in drawn) is bool(mark)
-
-
 def test_the_page_shows_clock_and_power_where_they_are_known():
     records = [record("a", 5, 1.0) | {"sustained": SECONDS}]
     drawn = record_pages.page({"device": "X", "records": records})
@@ -340,7 +326,7 @@ def test_a_gpu_that_measures_writes_its_own_file_and_no_other_and_not_the_readme
         readme.read_text(),
         file_of("kernels", REFERENCE).read_text(),
     )
-    newer = record("vec_add", 4, 3.0, "2027-01-01T00:00")
+    newer = record("vec_add", 1 << 20, 3.0, "2027-01-01T00:00")
     (tmp_path / "copy.json").write_text(json.dumps({"device": OTHER, "records": [newer]}))
     assert bench("--merge", str(tmp_path / "copy.json")) == 0
     assert measurements("kernels")["records"] == [newer]
