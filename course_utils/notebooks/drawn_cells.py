@@ -15,7 +15,7 @@ from ..paths import ROOT, is_numbered, notebook_files
 from .lessons import LESSON_FIELD, Lesson, lesson, lessons_by_name, of_notebook
 
 # A paragraph of the first cell and the last line of the last one.
-TIME_AND_NEEDS = re.compile(r"^It takes about .*?(?=\n[ \t]*\n|\Z)", re.M | re.S)
+TIME_AND_NEEDS = re.compile(r"^It takes about\b.*?(?=\n[ \t]*\n|\Z)", re.M | re.S)
 NEXT = re.compile(r"^\*\*Next: \[[^\n]*\Z", re.M)
 
 

@@ -27,6 +27,8 @@ def test_no_two_notebooks_share_a_title_or_a_number():
 @pytest.mark.parametrize("own", LESSONS, ids=lambda each: each.number)
 def test_it_says_how_long_it_takes_and_needs_earlier_notebooks(own):
     assert own.minutes or own.number == REFERENCE
+    if own.minutes:
+        assert time_and_needs(own, KNOWN) in read_file(own.path).cells[0].source
     assert all(needed < own.name for needed in own.needs)
     assert own.needs.keys() <= KNOWN.keys()
 
