@@ -33,6 +33,7 @@ GOOD, ABSENT, BAD = "ok", "--", "!!"
 PYTHON, DEVICE = "Python", "kernels run on"
 FIRST = PYTHON, DEVICE  # lines that begin the short report
 ONE_CUDA = "CUDA versions"
+LAST_GPU_RUN = "last run on a GPU"
 WIDTH = 100  # characters of the short report, which a notebook shows without breaking words
 MORE = " Each part and notebook has a line in doctor(full=True), or `make doctor ARGS=--full`."
 LATEST = 90  # compute capability that most of the course's kernels for tensor cores ask for
@@ -145,7 +146,7 @@ def group(line: ReportLine) -> str:
     if line.what in FIRST:
         return "first"
     if line.status == GOOD and not line.remedy:
-        return "good"
+        return "kept" if line.what == LAST_GPU_RUN else "good"
     wants_gpu = ON_GPU or bool(PROBLEM)
     return "idle" if line.status == ABSENT and line.for_gpus and not wants_gpu else "kept"
 
@@ -212,8 +213,8 @@ def _gpu_run() -> ReportLine:
     record = gpu_run.last()
     if record is None:
         remedy = "make test-gpu on a GPU"
-        return ReportLine(ABSENT, "last run on a GPU", "not recorded", remedy, for_gpus=True)
-    return ReportLine(GOOD, "last run on a GPU", gpu_run.summary(record))
+        return ReportLine(ABSENT, LAST_GPU_RUN, "not recorded", remedy, for_gpus=True)
+    return ReportLine(GOOD, LAST_GPU_RUN, gpu_run.summary(record))
 
 
 def _python() -> ReportLine:

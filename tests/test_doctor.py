@@ -125,6 +125,7 @@ EXAMINED = [
     line("--", "PyTorch", "not installed", "run `make torch`"),
     line("!!", "CUDA headers", "no cuda_fp16.h", "run `make setup`"),
     line("ok", "CUDA versions", "all CUDA 12"),
+    line("ok", environment.LAST_GPU_RUN, "9,000 tests and 100 cells passed"),
 ]
 
 
@@ -136,7 +137,8 @@ def test_in_short_what_helps_no_one_here_is_one_line_and_a_remedy_stays(monkeypa
     assert short[2].endswith("compiler (NVRTC) 12.9, C and C++ compiler, CUDA 12 for the kernels")
     assert ("NVIDIA driver: they are for GPUs" in short[3]) is not on_gpu
     assert ("  --  NVIDIA driver        none  -> not needed" in short) is on_gpu
-    assert [each[2:4] for each in short[-2:]] == ["--", "!!"]
+    assert [each[2:4] for each in short[-3:]] == ["--", "!!", "ok"]
+    assert short[-1].endswith("9,000 tests and 100 cells passed")  # nothing that is installed
 
 
 @pytest.mark.parametrize("problem", ["", "no GPU was found."])
