@@ -10,7 +10,7 @@ def in_graph() -> float:
 QUOTES = {  # the last three are of the printed list of launches
     "a step took 6.4 ms": lambda: cause("mnist_host", "step"),
     "took 5.4 ms": lambda: cause("mnist_host", "launches_alone"),
-    "after each 4.6 ms": lambda: cause("mnist_host", "without_waits"),
+    "they took 4.6 ms": lambda: cause("mnist_host", "without_waits"),
     "beforehand 0.58 ms": lambda: cause("mnist_host", "without_checks"),
     "is 1.1 µs on": in_graph,
     "has 30 % of the arithmetic": lambda: 100 * 2.32 / 7.85,
