@@ -17,7 +17,7 @@ extern "C" __global__ void kth_largest(const unsigned *keys, unsigned *kth, int 
         }
         __syncthreads(); // the counters are zero
         // TODO: count the digits (4 bits from `shift` on) of the keys that begin with the bits
-        // found so far, all of them in the first turn; find the bin of the `wanted`-th from above;
+        // found so far, all of them in the first pass; find the bin of the `wanted`-th from above;
         // bring prefix and wanted up to date
         // SOLUTION
         for (int i = threadIdx.x; i < n; i += kThreads) {
