@@ -1,7 +1,7 @@
 // C = A B^T for row-major bf16 matrices, A (M x K), B (N x K), C (M x N); sums in fp32. Any M; N
 // and K multiples of 8. A and B come as tensor maps with boxes of BM x 64 and BN x 64, swizzle 128
 // bytes.
-// Adds warp specialisation to gemm_stages: a thread of one warpgroup only starts copies, as far
+// Adds warp specialization to gemm_stages: a thread of one warpgroup only starts copies, as far
 // ahead as the ring of STAGES allows, and another warpgroup only multiplies. `full` says that a
 // stage has arrived, `empty` that it has been read; no barrier stops all threads. setmaxnreg moves
 // registers from the producer to the consumer.
