@@ -58,6 +58,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_configure(config):
+    gc.disable()  # until all tests are collected: looking for garbage took a quarter of that
     config.option.loadscopereorder = False  # xdist's own order is by the number of tests
     config.addinivalue_line("markers", "gpu: needs a CUDA device")
     config.addinivalue_line("markers", "emulator: about the emulator as the machine's device")
@@ -79,6 +80,7 @@ def pytest_collection_modifyitems(items):
 def pytest_collection_finish():
     # The emulator makes many small objects, and what was collected here stays until the end.
     gc.freeze()
+    gc.enable()
     gc.set_threshold(20_000)
 
 

@@ -30,7 +30,7 @@ ANY_SHAPE = {
 
 # The compiler takes up to ten seconds of a core for one of these, and no other test compiles it.
 OF_CUTE = {
-    name: e for name, e in EXERCISES.items() if re.search(r"#include <cute/(?!layout)", e.solution)
+    name: e for name, e in KERNELS.items() if re.search(r"#include <cute/(?!layout)", e.solution)
 }
 BRIEFLY = [n for place, n in enumerate(EXERCISES) if not has_turn(place, turn())]
 
