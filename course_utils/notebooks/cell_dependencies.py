@@ -61,7 +61,7 @@ def dependencies(cells: list[NotebookNode]) -> list[Dependencies]:
     found = []
     for position, own in enumerate(known):
         bodies |= own.bodies
-        own.mentioned = _with_bodies(own.mentioned, bodies)
+        own.mentioned = with_bodies(own.mentioned, bodies)
         found.append(_dependencies(own, known[:position]))
     return found
 
@@ -101,7 +101,7 @@ def _add(found: Names, statement: ast.stmt) -> None:
     """Add the names of a statement of a cell to those ``found`` in the ones before it."""
     imports = dict(_imports(statement))
     bound = {*_bound(statement), *imports}
-    uses = set(_free(statement, frozenset())) - BUILT_IN
+    uses = set(free_names(statement, frozenset())) - BUILT_IN
     loads = {name for name, loaded in _accesses(statement) if loaded}
     found.rebound |= bound - loads - found.mentioned
     found.bound |= bound - imports.keys()
@@ -126,7 +126,7 @@ def _accesses(statement: ast.stmt) -> Iterator[tuple[str, bool]]:
             yield node.target.id, True
 
 
-def _free(node: ast.AST, local: frozenset[str]) -> Iterator[str]:
+def free_names(node: ast.AST, local: frozenset[str]) -> Iterator[str]:
     """The names in ``node``, without those bound by comprehensions and functions."""
     if isinstance(node, ast.Name):
         if node.id not in local:
@@ -138,7 +138,7 @@ def _free(node: ast.AST, local: frozenset[str]) -> Iterator[str]:
     elif isinstance(node, FUNCTIONS):
         arguments = node.args
         for default in (*arguments.defaults, *filter(None, arguments.kw_defaults)):
-            yield from _free(default, local)
+            yield from free_names(default, local)
         local |= {n.arg for n in ast.walk(arguments) if isinstance(n, ast.arg)}
         if not isinstance(node, ast.Lambda):
             inside = [n for statement in node.body for n in ast.walk(statement)]
@@ -148,7 +148,7 @@ def _free(node: ast.AST, local: frozenset[str]) -> Iterator[str]:
             stored = (n for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
             local |= {n.id for n in stored} - shared
     for child in ast.iter_child_nodes(node):
-        yield from _free(child, local)
+        yield from free_names(child, local)
 
 
 def _imports(statement: ast.stmt) -> Iterator[tuple[str, str]]:
@@ -180,20 +180,22 @@ def _changed(statement: ast.stmt) -> Iterator[str]:
     ``np.random.seed(0)``: a module's state is shared by all that use it."""
     for node in ast.walk(statement):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield _root(node)
+            yield root_name(node)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             function = node.value.func
             if isinstance(function, ast.Attribute) and SETTINGS.search(function.attr):
-                yield _root(function)
+                yield root_name(function)
 
 
-def _root(node: ast.expr) -> str:
+def root_name(node: ast.expr) -> str:
+    """``x`` of ``x.y[0].z()``; empty for an expression that doesn't begin with a name."""
     while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _with_bodies(names: set[str], bodies: dict[str, set[str]]) -> set[str]:
+def with_bodies(names: set[str], bodies: dict[str, set[str]]) -> set[str]:
+    """``names``, and those in the functions among them, by ``bodies``."""
     names = set(names)
     while more := {n for name in names & bodies.keys() for n in bodies[name]} - names:
         names |= more

@@ -24,7 +24,6 @@ from .canonical import STAMP
 from .cell_dependencies import dependencies
 from .cells import (
     CHECK_TAG,
-    ERROR_TAG,
     Violation,
     files_named,
     is_exercise,
@@ -32,6 +31,7 @@ from .cells import (
     numbered,
     tags,
 )
+from .shown_sources import showing
 
 UPDATE_COMMAND = (
     "run `python -m course_utils run --update PATH`; a cell that measures needs the GPU machine, "
@@ -40,9 +40,6 @@ UPDATE_COMMAND = (
 FIELDS = ("device", "cuda", "date", "fingerprint")
 EMULATOR = "emulator"
 ANYWHERE = "anywhere"  # in the stamp of a cell that gives the same on every device
-SHOWS_LINES = re.compile(
-    r"\.source\b|\b(?:show|read_text|sanitize|trace|profile|print_exc|LaunchFault|CompileError)\b"
-)
 MEASURES = re.compile(
     r"\b(?:bench|perf_counter|time_ns|timeit|elapsed\w*|get_elapsed_time|median_ms|device)\b"
     r"|\bsize\("
@@ -78,25 +75,23 @@ def fingerprints(nb: NotebookNode, root: Path = ROOT) -> list[str]:
     """Sixteen digits for each cell of :func:`stamped`, which change with its code, with the files
     that it names and their headers, and with the cells that it depends on.
 
-    Prose and outputs do not count, and neither do comments and blank lines, except for a cell that
-    shows sources or names their lines. Raises LessonError for a file that isn't
-    UTF-8.
+    Prose and outputs do not count, nor do comments, docstrings and blank lines, except for a cell that
+    shows sources or names their lines. Raises LessonError for a file that isn't UTF-8.
     """
     cells = [cell for _, cell in stamped(nb)]
     found: list[str] = []
+    code: list[str] = []  # digits of a cell as those that depend on it see it: by its code alone
     files: list[set[Path]] = []  # that a cell and those that it depends on name
-    for cell, needed in zip(cells, dependencies(cells), strict=True):
+    for cell, needed, shows in zip(cells, dependencies(cells), showing(cells), strict=True):
         own = _sources([*(cells[at] for at in needed.cells), cell], cell, root)
         files.append(set(own).union(*(files[at] for at in needed.cells)))
-        shows = SHOWS_LINES.search(cell.source) or ERROR_TAG in tags(cell)
-        text = cell.source.rstrip() if shows else code_of_cell(cell.source)
-        digest = hashlib.sha256(_text(text))
-        for path in sorted(files[-1]) if shows else own:
-            text = read_source(path)
-            digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-            digest.update(_text(text if shows else code_of(text, path.suffix)))
-        digest.update(" ".join([*needed.imports, *(found[at] for at in needed.cells)]).encode())
-        found.append(digest.hexdigest()[:16])
+        built_on = [*needed.imports, *(code[at] for at in needed.cells)]
+        code.append(_digits(code_of_cell(cell.source), own, built_on, root))
+        if shows:
+            every = sorted(files[-1])
+            found.append(_digits(cell.source.rstrip(), every, built_on, root, whole=True))
+        else:
+            found.append(code[-1])
     return found
 
 
@@ -182,6 +177,19 @@ def violations(nb: NotebookNode, root: Path = ROOT) -> list[Violation]:
             continue
         found.append(Violation(number, problem, UPDATE_COMMAND))
     return found
+
+
+def _digits(
+    text: str, files: list[Path], built_on: list[str], root: Path, whole: bool = False
+) -> str:
+    """The digits of a cell's ``text`` with ``files``, by their code or ``whole``."""
+    digest = hashlib.sha256(_text(text))
+    for path in files:
+        source = read_source(path)
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+        digest.update(_text(source if whole else code_of(source, path.suffix)))
+    digest.update(" ".join(built_on).encode())
+    return digest.hexdigest()[:16]
 
 
 def _text(text: str) -> bytes:

@@ -146,6 +146,18 @@ def test_a_comment_counts_for_a_later_cell_that_shows_it(repository, good, shows
     assert of_both(repository, good)[1] != later
 
 
+def test_a_comment_is_free_for_a_cell_that_builds_on_one_that_shows_it(repository, good):
+    good.cells[1].source += "\nshow(module)"
+    good.cells[2].source = "bench(module)"
+    repository.write("kernels/01_first/add.cu", "int a;\n")
+    shows, measures = of_both(repository, good)
+    repository.write("kernels/01_first/add.cu", "// one\nint a;\n")
+    assert of_both(repository, good)[0] != shows
+    assert of_both(repository, good)[1] == measures
+    repository.write("kernels/01_first/add.cu", "int b;\n")
+    assert of_both(repository, good)[1] != measures
+
+
 def test_prose_outputs_and_another_kernel_change_nothing(repository, good):
     before = of_both(repository, good)
     good.cells[0].source += " More words."
