@@ -206,5 +206,7 @@ def paragraph(text: str) -> str:
 
 
 def code_block(text: str) -> str:
-    """``text`` as a block of code in HTML, escaped."""
-    return f"<pre style='background:{tint(7)};padding:6px;margin:4px 0'>{html.escape(text)}</pre>"
+    """``text`` as a block of code in HTML, escaped. A line that's too long scrolls: JupyterLab
+    would break it inside a word."""
+    style = f"background:{tint(7)};padding:6px;margin:4px 0;white-space:pre;overflow-x:auto"
+    return f"<pre style='{style}'>{html.escape(text)}</pre>"

@@ -7,6 +7,7 @@ import pytest
 from course_utils.checking import CheckFailed, Verdict, check, judge
 from course_utils.checking import error_kinds as kinds
 from course_utils.checking.tolerance import rms, tolerance_for
+from course_utils.checking.verdict import code_block
 from course_utils.devices.selection import cp
 
 RNG = np.random.default_rng(7)
@@ -264,6 +265,10 @@ def test_the_report_names_the_first_wrong_element_and_draws_where_the_errors_lie
 def test_the_panel_escapes_what_it_shows():
     html = judge(VECTOR + 100, VECTOR, name="<c>")._repr_html_()
     assert "&lt;c&gt;" in html and "<c>" not in html
+
+
+def test_a_long_line_of_code_in_the_panel_is_not_broken():
+    assert "white-space:pre;overflow-x:auto'>&lt;" in code_block("<" * 200)
 
 
 def test_the_map_can_be_drawn_as_a_figure():
