@@ -75,8 +75,8 @@ def fingerprints(nb: NotebookNode, root: Path = ROOT) -> list[str]:
     """Sixteen digits for each cell of :func:`stamped`, which change with its code, with the files
     that it names and their headers, and with the cells that it depends on.
 
-    Prose and outputs do not count, nor do comments, docstrings and blank lines, except for a cell that
-    shows sources or names their lines. Raises LessonError for a file that isn't UTF-8.
+    Prose and outputs do not count, nor do comments, docstrings and blank lines, except for a cell
+    that shows sources or names their lines. Raises LessonError for a file that is not UTF-8.
     """
     cells = [cell for _, cell in stamped(nb)]
     found: list[str] = []
