@@ -115,7 +115,8 @@ def _work(fused: bool, kind: Kind) -> Callable[[Rows], Workload]:
 
 
 def _torch_gradients(x: Any, target: Any, kind: Kind) -> Runs:
-    """The gradient of PyTorch's mean loss by autograd, of its own kernels and of compiled ones."""
+    """The gradient of PyTorch's mean loss, by autograd from its own kernels and from compiled ones,
+    and with the loss in one compiled graph."""
     torch = torch_on_gpu()
     if torch is None:
         return {}
@@ -128,7 +129,18 @@ def _torch_gradients(x: Any, target: Any, kind: Kind) -> Runs:
         # PyTorch's own kernels round the logarithms of probabilities to bf16: far off, so unchecked
         return found if kind.width == 4 else None
 
-    return {name: partial(gradient, loss) for name, loss in losses.items()}
+    (both,) = compiled(_torch_gradient_and_loss, *as_tensors(x, target)).values()
+
+    def in_one_graph() -> Any:
+        found = both()[0]
+        return found if kind.width == 4 else None
+
+    runs = {name: partial(gradient, loss) for name, loss in losses.items()}
+    return runs | {"torch.compile, one graph": in_one_graph}
+
+
+def _torch_gradient_and_loss(x: Any, target: Any) -> Any:
+    return torch_on_gpu().func.grad_and_value(_torch_loss)(x, target)
 
 
 def _torch_loss(x: Any, target: Any) -> Any:

@@ -354,7 +354,8 @@ def _race(n: tuple[int, int]) -> Workload:
         return cp.asarray(race_winners(cp.asnumpy(logits), TEMPERATURE, SEED))
 
     call = race_call(logits, token, TEMPERATURE, SEED)
-    return Workload((call,), token, expected, libraries=unchecked(by_torch(_torch_race, logits)))
+    libraries = unchecked(by_torch(_torch_race, logits) | _compiled_gumbel(logits))
+    return Workload((call,), token, expected, libraries=libraries)
 
 
 def _nucleus(n: SelectionSize) -> Workload:
@@ -379,6 +380,19 @@ def _nucleus(n: SelectionSize) -> Workload:
 def _torch_race(logits: Any) -> Any:
     weights = (logits / TEMPERATURE).softmax(dim=-1)
     return (weights / torch_on_gpu().empty_like(weights).exponential_()).argmax(dim=-1)
+
+
+def _compiled_gumbel(logits: Any) -> Runs:
+    if torch_on_gpu() is None:
+        return {}
+    (run,) = compiled(_torch_gumbel, *as_tensors(logits)).values()
+    return {"torch.compile, Gumbel": run}
+
+
+def _torch_gumbel(logits: Any) -> Any:
+    """The race as ours runs it, without a sum: a uniform number of 0 never wins."""
+    times = -torch_on_gpu().rand_like(logits).log()
+    return (logits / TEMPERATURE - times.log()).argmax(dim=-1)
 
 
 def _torch_nucleus(logits: Any, k: int) -> Any:
