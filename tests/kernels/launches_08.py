@@ -365,6 +365,7 @@ def fragment_words(name, rows):
     "gemm_persistent",
     "gemm_multicast",
     "gemm_hopper",
+    "gemm_ping_pong",
     sizes=[(1, 8, 8), (70, 264, 72), (260, 40, 200)],
 )
 def rung_of_gemm(name, m, n, k):

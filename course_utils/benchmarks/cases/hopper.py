@@ -67,6 +67,7 @@ RUNGS = {
     "gemm_multicast": Rung(128, 256, stages=4, threads=384, cluster=2, stays=True),
     # Blocks alone, as a search on an H200 found it: those of a cluster wait for each other.
     "gemm_hopper": Rung(128, 256, stages=4, threads=384, stays=True, boxes=1 << 15),
+    "gemm_ping_pong": Rung(128, 128, stages=6, threads=384, stays=True, boxes=1 << 15),
 }
 RUNGS |= dict.fromkeys(("gemm_fp8", "gemm_int8", "gemm_bias_gelu"), RUNGS["gemm_hopper"])
 
@@ -222,6 +223,7 @@ CASES = (
     _rung("gemm_persistent", (8192,)),
     _rung("gemm_multicast", (8192,)),
     _rung("gemm_hopper", (2048, 4096, 8192), sustained=(4096, 8192)),
+    _rung("gemm_ping_pong", (2048, 4096, 8192)),
     _rung("gemm_fp8", (4096, 8192), sustained=(8192,), kind="fp8"),
     _rung("gemm_int8", (4096, 8192), sustained=(8192,), kind="int8"),
     Case(
