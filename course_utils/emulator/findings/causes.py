@@ -99,6 +99,7 @@ class Cause(Enum):
     BARRIER_NOT_REACHED = "only some threads of a warp reach __syncthreads()"
     SYNCWARP_NOT_REACHED = "only some of the lanes of its mask reach __syncwarp()"
     SHUFFLE_NOT_REACHED = "only some of the lanes of its mask reach a shuffle or a vote"
+    ITERATIONS_DIFFER = "a barrier or a shuffle in a loop that some lanes leave earlier than others"
     WARP_INCOMPLETE = "an instruction of a whole warp, executed by some of its threads"
     WARPGROUP_INCOMPLETE = "a wgmma without all threads of a warpgroup"
     WARPGROUP_MISSING_WARPS = "a wgmma in a block whose last warpgroup lacks warps"

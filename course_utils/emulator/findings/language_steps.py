@@ -175,6 +175,9 @@ NUMBA: Steps = {
     Cause.SHUFFLE_NOT_REACHED: "Move it out of the if, so that all lanes of its mask reach it, and "
     "put the if around what is done with the result. Or take the mask from cuda.ballot_sync before "
     "the branch.",
+    Cause.ITERATIONS_DIFFER: "The loop has more iterations for some threads than for others. Give "
+    "all of them the same number, such as for base in range(0, n, 32), and let an if inside it "
+    "decide which of them load and store.",
     Cause.LANE_NOT_IN_MASK: "The mask names every lane that executes the instruction, and no "
     "other: take it from cuda.ballot_sync before the branch, or let all 32 lanes execute it.",
     Cause.WARP_INCOMPLETE: "All threads of the warp must execute it converged: move it out of any "

@@ -265,6 +265,9 @@ CAUSE_STEPS: dict[Cause, str] = {
     Cause.SHUFFLE_NOT_REACHED: "Move it out of the if, so that all lanes of its mask reach it, and "
     "put the if around what is done with the result. Or take the mask from __ballot_sync before "
     "the branch.",
+    Cause.ITERATIONS_DIFFER: "The loop has more iterations for some threads than for others. Give "
+    "all of them the same number, such as for (int base = 0; base < n; base += 32), and let an if "
+    "inside it decide which of them load and store.",
     Cause.WARP_INCOMPLETE: "All threads of the warp must execute it converged: move it out of any "
     "if that leaves some of them out, and put __syncwarp() after the single-thread part.",
     Cause.WARPGROUP_MISSING_WARPS: "Launch a multiple of 128 threads.",

@@ -115,12 +115,15 @@ def _head_of_warp(batch: Batch, stalled: list[Group], parked: list[Group]) -> _H
     language = batch.launch.options.language
     lanes, call, at = lanes_in_words(bits), call_of(i, language), at_line(i.location)
     absent = _absent(batch, [*stalled, *parked], int(group.warps[0]), bits)
-    rest = ""
+    rest, unrolled = "", False  # the same call, in two iterations of a loop
     if absent is not None:
         there, lane = absent
-        what = call_of(there, language)
+        what = f"the {call_of(there, language)}{at_line(there.location)}"
+        unrolled = there is not i and there.opcode == i.opcode and there.location == i.location
+        if unrolled:
+            what = "the same line, in another iteration of its loop"
         verb = "waits" if bits.bit_count() == 1 else "wait"
-        rest = f" {lanes.capitalize()} {verb} at the {what}{at_line(there.location)}."
+        rest = f" {lanes.capitalize()} {verb} at {what}."
     place = None if absent is None else (absent[0].location, absent[1])
     barrier = traits_of(i).barrier
     if barrier and barrier != "warp":
@@ -130,7 +133,8 @@ def _head_of_warp(batch: Batch, stalled: list[Group], parked: list[Group]) -> _H
         )
         if condition := branch_before(group.code, i):
             text += DIFFERS.format(condition=condition)
-        return _Head(BARRIER, Cause.BARRIER_NOT_REACHED, text, group, place, condition)
+        cause = Cause.ITERATIONS_DIFFER if unrolled else Cause.BARRIER_NOT_REACHED
+        return _Head(BARRIER, cause, text, group, place, condition)
     if i.opcode == "tcgen05":
         text = (
             f"Tensor memory misuse: only some threads of a warp reach tcgen05.{i.modifiers[0]}{at}."
@@ -145,9 +149,11 @@ def _head_of_warp(batch: Batch, stalled: list[Group], parked: list[Group]) -> _H
         return _Head(BARRIER, Cause.WARP_INCOMPLETE, text, group, place)
     text = f"the {call}{at} waits for {lanes} of its warp, which its mask {mask:#010x} names.{rest}"
     if barrier:
-        return _Head(BARRIER, Cause.SYNCWARP_NOT_REACHED, f"Barrier misuse: {text}", group, place)
+        cause = Cause.ITERATIONS_DIFFER if unrolled else Cause.SYNCWARP_NOT_REACHED
+        return _Head(BARRIER, cause, f"Barrier misuse: {text}", group, place)
     if i.opcode in WARP_CALLS:
-        return _Head(DEADLOCK, Cause.SHUFFLE_NOT_REACHED, f"Deadlock: {text}", group, place)
+        cause = Cause.ITERATIONS_DIFFER if unrolled else Cause.SHUFFLE_NOT_REACHED
+        return _Head(DEADLOCK, cause, f"Deadlock: {text}", group, place)
     return None
 
 

@@ -97,6 +97,14 @@ if (threadIdx.x % 32 < 16)
 __syncthreads(); // ?
 y[threadIdx.x] = v;
 
+// # a vote in a loop that some lanes leave earlier — deadlock
+// cause: ITERATIONS_DIFFER
+// thread: 4
+for (int i = threadIdx.x; i < «100→96»; i += 32) {
+    const unsigned votes = __ballot_sync(~0u, i % 3 == 0); // !
+    if (threadIdx.x == 0) y[i / 32] = votes;
+}
+
 // # __syncwarp() for lanes that went another way — barrier misuse
 // cause: SYNCWARP_NOT_REACHED
 if (threadIdx.x < 16)
