@@ -50,6 +50,8 @@ FEWEST_WORDS = 5
 TITLE = re.compile(r"\A\s*#\s+\S")
 # A line that begins as an item does, after one of a paragraph.
 STRAY_ITEM = re.compile(r"^(?![ \t#<]|[-+*] |\d+[.)] ).*\S.*\n( {0,3}[-+*] .*)", re.M)
+# "18. It is so because …" as an answer becomes item 18.
+STRAY_NUMBER = re.compile(r"(?:\A|\n[ \t]*\n)( {0,3}(?!1[.)])\d+[.)] .*)")
 # CommonMark takes such a line for the start of an HTML block, which an empty line ends.
 HTML_BLOCK = re.compile(
     r"^ {0,3}</?(?:details|summary|div|p|center|table|thead|tbody|tr|t[hd]|[uod]l|li|fig\w+)"
@@ -188,11 +190,15 @@ def shows_kernels_with_their_lines(nb: NotebookNode, path: Path, root: Path) -> 
 
 def has_no_list_in_a_paragraph(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
     """No line of a paragraph begins like an item of a list."""
-    remedy = "break the line elsewhere; where a list is meant, leave a line empty before it"
+    remedy = (
+        "break the line elsewhere, or begin with a word; where a list is meant, leave a line empty "
+        "before it, and none between its items"
+    )
     return [
         Violation(number, f"Markdown takes a line of its text for a list: {line[:40]}", remedy)
         for number, cell in numbered(nb, "markdown")
-        for line in STRAY_ITEM.findall(FENCE.sub("", cell.source))
+        for stray in (STRAY_ITEM, STRAY_NUMBER)
+        for line in stray.findall(FENCE.sub("", cell.source))
     ]
 
 

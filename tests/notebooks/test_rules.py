@@ -95,6 +95,7 @@ BAD = {
     "its own need": (needs("01_first/01_add"), "it needs 01_first/01_add, which comes later"),
     "other minutes": (taking(40), "doesn't say its time and needs as the list of lessons has it"),
     "a sum over two lines": (markdown("It is `a\n+ b`."), "text for a list: + b`."),
+    "an answer with its number first": (markdown("Why?\n\n18. Each of 9"), "for a list: 18. Each"),
     "code in a fold's title": (
         markdown("<details><summary>In the `if` line</summary>\n\nWhy.\n\n</details>"),
         "is shown as it stands: `if`",
