@@ -70,6 +70,15 @@ def test_the_numbers_of_a_case_are_rows_and_the_message_has_names():
     assert any(line.lstrip().startswith("arrays[3]") for line in verdict.case.lines)
 
 
+def test_the_arrays_of_a_tuple_are_rows_each_by_its_number():
+    exercise = find("07.mean_of_chunks")
+    found = np.float64(1.5), np.array([[1.0, -1], [0, 2], [3, 4]])
+    case = case_rows(exercise, exercise.cases[0], found, found)
+    assert case is not None
+    text = "\n".join(case.lines)
+    assert "got[0] = 1.5" in text and "got[1]" in text and "np.float64" not in text
+
+
 def test_a_library_s_complaint_names_the_matrix_and_asks_for_no_last_line():
     verdict = check_source(GEMM, GEMM.starter).verdict
     assert verdict.kind == kinds.EXCEPTION and verdict.hint == CHECKED

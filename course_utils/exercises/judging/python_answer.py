@@ -170,7 +170,8 @@ def _compare(
     within = f", within {100 * limit:g} %" if limit > RTOL else ""
     texts = show_both(got, want)
     message = f"{shown} {compared} {texts[0]}, expected {texts[1]}{within}."
-    if any(text.endswith("...") for text in texts):  # the cut may hide it
+    hidden = any(text.endswith("...") for text in texts)  # the cut may hide it
+    if hidden or (isinstance(want, tuple) and any(isinstance(x, np.ndarray) for x in want)):
         message += f"\n  first wrong: {_first_wrong(got, want, limit)}"
     return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{_next_step(shown)}")
 

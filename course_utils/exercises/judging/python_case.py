@@ -59,13 +59,13 @@ def case_rows(
 ) -> Rows | None:
     """The rows of a case with arrays. None for one without, whose numbers are in the message, and
     where more is left out than shown."""
-    values = {**named_inputs(exercise, arguments), "expected": want}
+    values = {**named_inputs(exercise, arguments), **_parts("expected", want)}
     shown = {name: _shown(name, value) for name, value in values.items()}
     arrays = [shown[name] for name, value in values.items() if isinstance(value, np.ndarray)]
     left_out = [isinstance(value, _ShapeAlone) for value in arrays]
     if all(left_out):
         return None
-    shown["got"] = _shown("got", got)
+    shown |= {name: _shown(name, value) for name, value in _parts("got", got).items()}
     return labelled_rows(SHORTENED if any(left_out) else WORKABLE, shown)
 
 
@@ -77,11 +77,19 @@ def named_inputs(exercise: PythonExercise, arguments: tuple[Any, ...]) -> Mappin
         return {}
     named: dict[str, Any] = {}
     for name, value in zip(_parameters(exercise), arguments, strict=False):
-        if isinstance(value, (list, tuple)) and any(isinstance(x, np.ndarray) for x in value):
-            named |= {f"{name}[{k}]": item for k, item in enumerate(value)}
-        else:
-            named[name] = value
+        named |= _parts(name, value)
     return named
+
+
+def _parts(name: str, value: Any) -> dict[str, Any]:
+    """A tuple or a list with arrays as its items, and any other value as it is."""
+    if not isinstance(value, (list, tuple)) or not any(isinstance(x, np.ndarray) for x in value):
+        return {name: value}
+    return {f"{name}[{k}]": _plain(item) for k, item in enumerate(value)}
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _parameters(exercise: PythonExercise) -> list[str]:
