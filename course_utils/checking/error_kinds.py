@@ -160,7 +160,8 @@ NEXT_STEP: dict[str, str] = {
     REVERSED: "Check which end the index starts from.",
     SCALED: "One factor is missing or applied twice.",
     PRECISION: "Nearly right. Look for a narrower type, an integer division, a divisor that is one "
-    "off, a rounding step too many, a constant with too few digits, or a small term left out.",
+    "off, a rounding step too many, a constant with too few digits, a small term left out, or a "
+    "small difference of two large numbers.",
     WRONG: "Work out the first wrong element by hand and follow its thread through the kernel.",
 }
 

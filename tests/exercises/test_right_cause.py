@@ -100,7 +100,7 @@ MUTANTS = {  # what the verdict says of a mutant, and what it does not say
     "a term that is missing is no lost precision": (
         "04.dot",
         "last element lost",
-        "more than rounding explains",
+        "more than its rounding explains",
         "narrower type",
     ),
     "a limit is no edge": (

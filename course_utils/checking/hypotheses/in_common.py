@@ -270,7 +270,7 @@ def describe_wrong(e: Evidence) -> Diagnosis:
         message = f"{e.all_of} is {factor} times the expected one."
         return Diagnosis(kinds.WRONG, message, Slip.COUNTED_AGAIN)
     if off := _share(e):
-        return Diagnosis(kinds.WRONG, f"{e.all_of} is {off}: more than rounding explains.")
+        return Diagnosis(kinds.WRONG, f"{e.all_of} is {off}: more than its rounding explains.")
     return Diagnosis(kinds.WRONG, f"{e.all_of} is wrong.")
 
 
