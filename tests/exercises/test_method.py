@@ -1,12 +1,14 @@
 """A right result by another method than the exercise's is told which requirement it misses."""
 
+import math
 import re
 
 import pytest
 
 from course_utils.exercises.authoring import kinds, method
 from course_utils.exercises.authoring.emulated_runs import load_answer
-from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.authoring.registry import all_exercises, find
+from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.judging.behaviour_checks import counted
 from course_utils.exercises.judging.runner import run_source
 
@@ -191,3 +193,20 @@ def test_loads_of_a_tile_filled_twice_are_told_from_reads_beside_it(changes, sto
     hint = outcome.verdict.hint
     assert ("filled more than once" in hint) == bool(stored) and stored in hint
     assert ("instead of x" in hint) != bool(stored)
+
+
+def test_stores_are_counted_where_several_blocks_share_the_work():
+    def blocks(exercise, size):
+        return max(math.prod(launch.grid) for launch in exercise.launches(size))
+
+    requirement = method.one_store_per_result().label
+    alone = [
+        exercise.id
+        for exercise in all_exercises()
+        if isinstance(exercise, KernelExercise)
+        for each in exercise.method
+        if each.label == requirement
+        and blocks(exercise, each.size or exercise.small[0]) == 1
+        and any(blocks(exercise, size) > 1 for size in exercise.small)
+    ]
+    assert alone == [], "an answer whose blocks each do the work of all later ones would pass"

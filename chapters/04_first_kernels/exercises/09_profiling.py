@@ -262,7 +262,7 @@ WALK_TOGETHER = KernelExercise(
         ),
     ),
     method=(
-        method.one_store_per_result(),
+        method.one_store_per_result(size=(257, 33)),
         method.balanced_loads(1.5, size=(256, 320)),
         method.reads_each_once(4 * 256 * 320, at_most=1.1, size=(256, 320)),
     ),

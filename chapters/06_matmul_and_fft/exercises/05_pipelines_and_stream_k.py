@@ -250,7 +250,7 @@ BEAT_CUBLAS = KernelExercise(
         values=FEW_OPERANDS,
     ),
     method=(
-        method.one_store_per_result(),
+        method.one_store_per_result(size=(128, 512, 16)),
         method.balanced_work(size=(128, 256, 32)),
         tiles_read_once((128, 256, 32)),
         no_more_arithmetic((128, 256, 32)),

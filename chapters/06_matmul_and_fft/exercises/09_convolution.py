@@ -103,6 +103,8 @@ PREDICT_HALO = NumberExercise(
             {
                 81 / 64: "The halo is on all four sides: two more rows, and two more columns.",
                 1: "The tile alone. Its border needs pixels from outside of it.",
+                9: "Nine taps read a pixel from shared memory. Global memory is read once.",
+                100: "These are the loads of the whole tile. How many is that for one pixel of it?",
             },
         ),
         "sixteen": Ask(
@@ -172,7 +174,7 @@ HALO_TILE = KernelExercise(
 
 TEST_CONVOLUTION = told_apart(
     CONVOLUTIONS,
-    "Which pixel would show it, of which image, and under which filter?",
+    "Which pixel would show it, under which filter? Or which input is changed?",
     image_and_taps,
 )
 

@@ -364,7 +364,7 @@ BF16_ROW_NORMS = KernelExercise(
         method.balanced_loads(2.0, size=(8, 64)),
         method.shuffles(32, advice="Lanes hand each other their sums by shuffles.", size=(8, 64)),
         method.reads_each_once(2 * 2 * 4096, size=(2, 4096)),
-        method.one_store_per_result(),
+        method.one_store_per_result(size=(9, 100)),
     ),
     bug=kinds.WRONG,
 )

@@ -108,7 +108,7 @@ ONLINE_SOFTMAX = KernelExercise(
     method=(
         bytes_from("S", 4 * 2 * 320, (2, 320), 1.0, "One pass: read each score once."),
         bytes_from("V", 4 * 2 * 320 * WIDTH, (2, 320), 1.0, "A row needs each value once."),
-        method.one_store_per_result(),
+        method.one_store_per_result(size=(5, 64)),
         method.balanced_work(size=(4, 97)),
         method.no_local_memory("Three running values are enough: keep no scores.", size=(5, 97)),
         method.no_shared_memory("Three running values are enough: keep no scores.", size=(5, 97)),

@@ -483,7 +483,7 @@ TWO_OF_FOUR = KernelExercise(
             ),
         ),
     ),
-    method=(method.one_store_per_result(), method.balanced_work(2.0, size=(24, 512))),
+    method=(method.one_store_per_result(size=(24, 512)), method.balanced_work(2.0, size=(24, 512))),
     within=2.0,
 )
 

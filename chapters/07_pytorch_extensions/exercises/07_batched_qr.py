@@ -435,7 +435,7 @@ MERGE_TRIANGLES = KernelExercise(
         ),
     ),
     method=(
-        method.one_store_per_result(),
+        method.one_store_per_result(size=(9, 3)),
         method.balanced_loads(5.0, size=(8, 16)),
         Requirement(
             "multiplications of a lane",

@@ -124,14 +124,15 @@ def any_head(rng: np.random.Generator) -> tuple[Any, ...]:
     return head_case(seed, tokens, width, words, rows, scale=float(rng.choice([1, 300])))
 
 
-FITS = "fits in memory"
+MOST_CHUNKS = 2.5  # whose logits may be in memory at once
+measured = [0.0]  # how many were, in the last call
 
 
 def head(
     x: np.ndarray, w: np.ndarray, target: np.ndarray, ignored: int, rows: int
 ) -> tuple[Any, ...]:
     loss, gradient = mean_and_gradient(x @ w.T, target, ignored, rows)
-    return loss, gradient @ w, gradient.T @ x, FITS
+    return loss, gradient @ w, gradient.T @ x
 
 
 def measured_head(
@@ -142,7 +143,7 @@ def measured_head(
     ignored: int,
     rows: int,
 ) -> Any:
-    """The answer's tuple, and whether its logits took at most the memory of 2.5 chunks."""
+    """The answer's tuple. The memory of its logits is measured, for ``in_few_chunks``."""
     tracemalloc.start()
     try:
         found = run_in_clean_frame(function, x, w, target, ignored, rows)
@@ -154,8 +155,17 @@ def measured_head(
     if not isinstance(found, tuple) or len(found) != 3:
         raise LessonError("return a tuple of three: (loss, dX, dW)")
     others = 8 * (x.size + 2 * w.size + 2 * rows * x.shape[1]) + 20_000  # dW's addend is an array
-    chunks = (most - others) / (8 * rows * len(w))
-    return *found, FITS if chunks <= 2.5 else f"takes the logits of {chunks:.1f} chunks"
+    measured[0] = (most - others) / (8 * rows * len(w))
+    return found
+
+
+def in_few_chunks(*arguments: Any) -> str:
+    if measured[0] <= MOST_CHUNKS:
+        return ""
+    return (
+        f"The logits of {measured[0]:.1f} chunks are in memory at once, and {MOST_CHUNKS} may be. "
+        "Give each chunk the memory of the last one, and work in place, as np.exp(G, out=G) does."
+    )
 
 
 CHUNKED_HEAD = PythonExercise(
@@ -169,6 +179,7 @@ CHUNKED_HEAD = PythonExercise(
     ),
     reference=head,
     call=measured_head,
+    method=in_few_chunks,
     rtol=1e-5,
     contract=DrawnCases(any_head, tried="up to 19 tokens, 11 words and 7 tokens of a chunk"),
 )
@@ -541,7 +552,7 @@ MERGE_PAIRS = KernelExercise(
         ),
     ),
     method=(
-        method.one_store_per_result(),
+        method.one_store_per_result(size=(130, 3)),
         bytes_of("pairs", 8 * 64 * 9, (64, 9), "A thread reads each of its pairs once."),
     ),
 )

@@ -179,7 +179,7 @@ WARPS_APART = KernelExercise(
     ),
     method=(
         *all_by_mma((64, 96, 48)),
-        method.one_store_per_result(),
+        method.one_store_per_result(size=(64, 96, 48)),
         method.balanced_work(2.0, size=(64, 96, 48)),
     ),
 )

@@ -149,7 +149,11 @@ POOL_FORWARD = KernelExercise(
         ).with_outlier(M=2053, H=1031, W=1031),
         values=(domain.data("x", *domain.ANY_FLOAT),),
     ),
-    method=(method.one_store_per_result(), method.balanced_work(), method.no_redundant_work(2.0)),
+    method=(
+        method.one_store_per_result(size=(5, 28, 28)),
+        method.balanced_work(),
+        method.no_redundant_work(2.0),
+    ),
 )
 
 
@@ -285,7 +289,7 @@ STRIDED_CONV = KernelExercise(
         ),
     ),
     method=(
-        method.one_store_per_result(),
+        method.one_store_per_result(size=(3, 2, 14, 14, 2)),
         method.balanced_work(size=(4, 2, 32, 32, 2)),
         method.no_redundant_work(3.0),
     ),

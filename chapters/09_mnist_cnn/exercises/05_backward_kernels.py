@@ -95,7 +95,7 @@ LINEAR_BACKWARD_WEIGHT = KernelExercise(
         ),
     ),
     method=(
-        method.one_store_per_result(),
+        method.one_store_per_result(size=(257, 1, 257)),
         method.balanced_work(size=(4, 32, 8)),
         method.no_redundant_work(3.0),
     ),
@@ -138,7 +138,11 @@ POOL_BACKWARD = KernelExercise(
             domain.data("dy", *domain.ORDINARY, domain.SOME_INFINITE),
         ),
     ),
-    method=(method.one_store_per_result(), method.balanced_work(), method.no_redundant_work(2.0)),
+    method=(
+        method.one_store_per_result(size=(5, 28, 28)),
+        method.balanced_work(),
+        method.no_redundant_work(2.0),
+    ),
 )
 
 

@@ -98,7 +98,7 @@ FOUR_FILTERS = KernelExercise(
         ),
     ),
     method=(
-        method.one_store_per_result(),
+        method.one_store_per_result(size=(3, 2, 14, 14, 5)),
         method.balanced_work(size=(4, 2, 8, 8, 4)),
     ),
 )
@@ -150,7 +150,11 @@ POOL_IN_PAIRS = KernelExercise(
             domain.data("dy", *domain.ORDINARY),
         ),
     ),
-    method=(method.one_store_per_result(), method.balanced_work(), method.no_redundant_work(2.0)),
+    method=(
+        method.one_store_per_result(size=(5, 28, 28)),
+        method.balanced_work(),
+        method.no_redundant_work(2.0),
+    ),
 )
 
 
