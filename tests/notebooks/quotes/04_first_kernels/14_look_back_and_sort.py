@@ -1,5 +1,7 @@
 """Figures in 04/14."""
 
+from tests.notebooks.drawn import case
+
 TRIAL = "a trial on one H200, 2026-11-30, all in turns; no record"
 FACTS = {
     "| nothing | | 5.13 ms |": TRIAL,
@@ -13,5 +15,13 @@ FACTS = {
     "| 4.60 → 4.52 ms |": TRIAL,
     "| 4.32 → 3.92 ms |": TRIAL,
     "| 0.49 → 0.25 ms |": TRIAL,
+}
+QUOTES = {
+    "it is 1.18 to 1.26 times as fast": lambda: [
+        case(f"select_look_back_{percent}", 1 << 16)["ratio"] for percent in (99, 1)
+    ],
+    "at 2²⁸ 1.02 to 1.23 times": lambda: [
+        case(f"select_look_back_{percent}", 1 << 28)["ratio"] for percent in (99, 1)
+    ],
 }
 GIVEN = ("| 7 % faster |",)
