@@ -20,7 +20,7 @@ QUOTES = {
     "up to 1.95 ms": lambda: (max(record("lies")["settling"]["ms"]),),
     "CUB takes 0.124 ms": cub_ms,
     "has 1.04 times the library's speed in bursts": lambda: case("sgemm_stream_k", 8192)["ratio"],
-    "*burst* | 1.04 times, sustained 1.01 times": lambda: [
+    "*burst* | 1.04 times, sustained 0.99 times": lambda: [
         case("sgemm_stream_k", 8192)["ratio"],
         case("sgemm_stream_k", 8192)["sustained"]["ratio"],
     ],
@@ -34,7 +34,6 @@ FACTS = {
 }
 GIVEN = (
     "busy for 0.3 ms",
-    "no 0.3 ms for the host",
     '"1.04 times as fast as the library." Events',
     "100 runs of 1.5 ms",
     "1 GB in 0.1 ms",
