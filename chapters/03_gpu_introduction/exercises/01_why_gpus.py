@@ -96,7 +96,7 @@ HYPOTENUSE = KernelExercise(
         label="elements stored for each result",
         measure=lambda counts: counts.global_store_bytes / 4 / 512,
         at_most=4.0,  # c[i] = a[i] * a[i]; c[i] += b[i] * b[i]; ... is slow, but no loop
-        advice="The result is right, but every thread goes through the whole loop. Let each thread "
+        advice="Every thread goes through the whole loop. Let each thread "
         "do one iteration only, its own.",
         size=512,
     ),

@@ -287,7 +287,7 @@ BRANCH_BY_WARP = KernelExercise(
         label="warp instructions over those of warps that never diverge",
         measure=lambda counts: 32 * counts.warp_instructions / counts.thread_instructions,
         at_most=1.05,
-        advice="The result is right, but lanes are inactive: print `i % 2` for the 32 lanes of "
+        advice="Lanes are inactive: print `i % 2` for the 32 lanes of "
         "warp 0. "
         "Which element could lane 1 take, so that it takes the path of lane 0?",
         size=20 * BLOCK,

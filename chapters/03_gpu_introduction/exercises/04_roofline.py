@@ -175,7 +175,7 @@ FUSED_LAYER = KernelExercise(
             "bytes of local memory written for each element",
             lambda stats: stats.counts.local_store_bytes / ELEMENTS,
             at_most=1,  # printf in one thread writes some
-            advice="A step in an array of the thread's own goes through memory, too.",
+            advice="A step in a thread's own array goes through memory, too.",
             size=LAYER,
         ),
         # What is in between may not go this way; a bias that the block shares may.

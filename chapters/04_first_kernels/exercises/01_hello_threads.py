@@ -150,7 +150,7 @@ CLAMP = KernelExercise(
         label="stores per element",
         measure=lambda counts: counts.global_store_bytes / 4 / 2048,
         at_most=1.0,
-        advice="The result is right, but some elements are handled more than once: how many "
+        advice="Some elements are handled more than once: how many "
         "elements does the whole grid cover in one iteration?",
         size=2048,
     ),

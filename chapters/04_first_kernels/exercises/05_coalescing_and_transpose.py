@@ -140,7 +140,7 @@ WHY_IS_THIS_SLOW = KernelExercise(
         label="bytes asked for per byte wanted",
         measure=moved_per_byte_wanted,
         at_most=1.0,
-        advice="The result is right. Which elements do the 32 threads of a warp touch at the same "
+        advice="Which elements do the 32 threads of a warp touch at the same "
         "time, in the iteration k = 0?",
         size=2048,
     ),

@@ -118,8 +118,7 @@ WARP_MAX = KernelExercise(
         label="requests to shared memory",
         measure=lambda counts: counts.shared_load_requests + counts.shared_store_requests,
         at_most=0,
-        advice="The result is right. A shuffle needs no shared memory: it reads the other lane's "
-        "register.",
+        advice="A shuffle needs no shared memory: it reads the other lane's register.",
         size=1000,
     ),
 )
@@ -419,7 +418,7 @@ DOT = KernelExercise(
         label="atomics per element",
         measure=lambda counts: counts.global_atomic_bytes / 4 / 5003,
         at_most=0.01,
-        advice="The result is right. Add up in a register over the whole loop, then over the warp, "
+        advice="Add up in a register over the whole loop, then over the warp, "
         "and let one lane of it, or one thread of the block, do the atomic.",
         size=5003,
     ),

@@ -173,7 +173,7 @@ FIND_THE_DOUBLES = KernelExercise(
         label="operations in float64, by all threads",
         measure=double_operations,
         at_most=0,
-        advice="The result is right. What type has a number such as `0.5` in C++?",
+        advice="What type has a number such as `0.5` in C++?",
         size=1000,
     ),
 )
@@ -270,7 +270,7 @@ WALK_TOGETHER = KernelExercise(
         label="sectors of a request that loads, for 100 rows of 128 floats",
         measure=lambda counts: counts.global_load_sectors / max(counts.global_load_requests, 1),
         at_most=5.0,
-        advice="The result is right. Which elements do the 32 lanes of a warp load at once? Lanes "
+        advice="Which elements do the 32 lanes of a warp load at once? Lanes "
         "that are neighbours should load neighbours.",
         size=(100, 128),
     ),

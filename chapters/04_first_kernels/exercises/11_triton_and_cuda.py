@@ -329,7 +329,7 @@ SOFTMAX_ONLINE = KernelExercise(
         label="loads of each element",
         measure=lambda counts: counts.global_load_bytes / (4 * 2 * 2048),
         at_most=2.0,
-        advice="The result is right. Two loads of each element are enough: one in a loop that "
+        advice="Two loads of each element are enough: one in a loop that "
         "keeps the maximum so far and its sum together, and one for the result.",
         size=(2, 2048),
     ),

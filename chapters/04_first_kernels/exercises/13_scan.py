@@ -42,8 +42,7 @@ RUNNING_MAX = KernelExercise(
         label="requests to shared memory",
         measure=lambda counts: counts.shared_load_requests + counts.shared_store_requests,
         at_most=0,
-        advice="The result is right. A shuffle needs no shared memory: it reads the other lane's "
-        "register.",
+        advice="A shuffle needs no shared memory: it reads the other lane's register.",
         size=1000,
     ),
 )

@@ -514,7 +514,7 @@ ONE_DRAW = KernelExercise(
         label="draws from the counter",
         measure=draws,
         at_most=8,
-        advice="The result is right. Count the block's new vertices first; then one thread draws.",
+        advice="Count the block's new vertices first; then one thread draws.",
         size=2048,
     ),
 )
@@ -570,7 +570,7 @@ HEAT_PLATE = KernelExercise(
         label="cells loaded from global memory for each result",
         measure=lambda counts: counts.global_load_bytes / 4 / (64 * 64),
         at_most=1.5,
-        advice="The result is right. Read all five cells from the tile, and each cell of u once.",
+        advice="Read all five cells from the tile, and each cell of u once.",
         size=(64, 64),
     ),
 )

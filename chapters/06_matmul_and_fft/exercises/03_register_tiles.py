@@ -116,7 +116,7 @@ FOUR_VECTORS = KernelExercise(
         label="bytes loaded by the threads for each multiply-add",
         measure=lambda counts: counts.global_load_bytes / (counts.flops / 2),
         at_most=5.1,  # four elements of X and one of A, for four multiply-adds
-        advice="The result is right, but A is loaded once per vector, or sums are kept in "
+        advice="A is loaded once per vector, or sums are kept in "
         "memory. Put the loop over the vectors inside the loop over k, and give each vector "
         "its own sum.",
         size=BATCH,

@@ -260,7 +260,7 @@ ROWS_AT_ONCE = KernelExercise(
             "B",
             0,
             16 * 96 * 4,
-            advice="The result is right, but B is read anew for each row of A. Keep the number of "
+            advice="B is read anew for each row of A. Keep the number of "
             "B in a register, and a sum for each row.",
             size=ONE_READ,
         ),

@@ -46,7 +46,7 @@ GRAM = KernelExercise(
         label="wavefronts of shared loads for 1,000 multiplications",
         measure=lambda counts: 1000 * counts.shared_load_wavefronts / (FEATURES**2 * COUNTED),
         at_most=16,
-        advice="The result is right. How many multiplications does one loaded feature serve? Let a "
+        advice="How many multiplications does one loaded feature serve? Let a "
         "thread own 4 x 4 sums, and load four features at a time.",
         size=COUNTED,
     ),

@@ -316,7 +316,7 @@ ADD_RMS_NORM = KernelExercise(
         label="bytes read, over those of x, residual and gamma for each row",
         measure=lambda counts: counts.global_load_bytes / (3 * 4 * 2 * MOST),
         at_most=1.0,
-        advice="The result is right. z is in registers after the first loop: use it from there.",
+        advice="Registers hold z after the first loop: use it from there.",
         size=(2, MOST),
     ),
     within=2.0,
@@ -438,7 +438,7 @@ LAYER_NORM_GRADIENT = KernelExercise(
         label="bytes read, over those of dy, x and gamma for each row",
         measure=lambda counts: counts.global_load_bytes / (3 * 4 * 2 * MOST),
         at_most=1.2,  # and two numbers a thread
-        advice="The result is right. n and g are in registers after the first loop.",
+        advice="Registers hold n and g after the first loop.",
         size=(2, MOST),
     ),
     within=2.0,

@@ -118,7 +118,7 @@ RESIDUAL_NORM = KernelExercise(
         label="barriers of the block that a warp comes to",
         measure=lambda counts: counts.barriers / (BLOCKS * BLOCK // 32),
         at_most=2,
-        advice="The result is right. But a barrier of the block in the loop makes the copies wait "
+        advice="A barrier of the block in the loop makes the copies wait "
         "for the arithmetic. Let each warp signal an mbarrier when its row is done, and let the "
         "copying thread alone wait for it.",
         size=COUNTED,

@@ -84,7 +84,7 @@ FOUR_FILTERS = KernelExercise(
         label="sectors loaded per multiply-add of a warp",
         measure=lambda counts: counts.global_load_sectors / (counts.flops / 64),
         at_most=2.8,
-        advice="The result is right, but pixels are loaded more than once. Keep a sum per filter, "
+        advice="Pixels are loaded more than once. Keep a sum per filter, "
         "and use each pixel for all four while you have it.",
         size=(2, 4, 32, 32, 8),
     ),
@@ -137,7 +137,7 @@ POOL_IN_PAIRS = KernelExercise(
             / (PLANES[0] * PLANES[1] * PLANES[2] / 4)
         ),
         at_most=1.3,
-        advice="The result is right, but a sector is asked for twice. Load and store the two "
+        advice="A sector is asked for twice. Load and store the two "
         "neighbours of a row together, as a float2.",
         size=PLANES,
     ),

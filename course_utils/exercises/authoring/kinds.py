@@ -210,10 +210,9 @@ NEXT_STEP: dict[str, str] = {
     LAUNCH_ERROR: "Compare what the kernel needs with the launch in the comment at its top.",
     INPUT_CHANGED: "Write only to the output: const in the parameter list lets the compiler "
     "catch this.",
-    TARGET_MISSED: "The result is right, with more work than the target: compare the two counts "
-    "above, then read the hints.",
-    METHOD_MISSING: "The result is right, but the task asks for a particular method: compare the "
-    "count above with the one that the task names.",
+    TARGET_MISSED: "It does more work than the target allows: compare the two counts below, then "
+    "read the hints.",
+    METHOD_MISSING: "The line above says where your way differs from the task's.",
     COPIED: "Write your own. When it passes, compare it with the course's.",
     ORDER: "A GPU runs blocks and warps in any order. If one thread writes an element and another "
     "reads it, put a barrier between the two: __syncwarp() in a warp, __syncthreads() in a block. "
