@@ -581,7 +581,7 @@ int try_read_header(FILE *file, struct Plain *found)
     ),
     reference=header,
     contract=DrawnCases(
-        drawn_header, tried="any type, sizes from 0 on, files with data behind the header"
+        drawn_header, tried="any type, sizes from 0 on, files with data after the header"
     ),
 )
 
