@@ -51,6 +51,10 @@ extern "C" __global__ void spin_lock(const float* x, float* y)
     __syncthreads();
     y[threadIdx.x] = total;
 }
+extern "C" __global__ void last_of_all(int* done, int* last)
+{
+    if (threadIdx.x == 0 && atomicAdd(done, 1) == gridDim.x - 1) *last = blockIdx.x;
+}
 extern "C" __global__ void leaves_early(const float* x, float* y)
 {
     if (threadIdx.x % 3 == 0) return;
@@ -81,6 +85,17 @@ def test_what_only_lockstep_makes_right_comes_out_otherwise(name, schedule):
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_kernel_that_waits_where_it_must_gives_the_same_in_any_order(name, schedule, seed):
     assert np.array_equal(result(name, schedule, seed), result(name, "lockstep"))
+
+
+@pytest.mark.parametrize("blocks", [2, 5])
+def test_blocks_of_one_warp_end_in_another_order(blocks):
+    last = {}
+    for schedule in ("lockstep", "warps"):
+        done, found = np.zeros((2, 1), np.int32)
+        options = Options(schedule=schedule)
+        MODULE.entry("last_of_all").launch(blocks, 32, (done, found), options=options)
+        last[schedule] = int(found[0])
+    assert last == {"lockstep": blocks - 1, "warps": blocks // 2 - 1}
 
 
 def test_the_seed_draws_who_is_ahead():

@@ -19,10 +19,11 @@ from .common import orders, padded_rows
 
 
 def often_found_last(x: np.ndarray, rng: np.random.Generator, further: float) -> np.ndarray:
-    """``x``, whose last number is in half of all cases ``further`` than any other: where a few of
-    many are left out, chance seldom finds that one among them."""
-    if rng.random() < 0.5:
-        x[-1] = (x.max() if further > 0 else x.min()) + np.float32(further)
+    """``x``, of which one number is ``further`` than any other: in half of all cases the last, in
+    the others one close to it. Where a few of many are left out, chance seldom finds that
+    one among them."""
+    at = -1 if rng.random() < 0.5 else -1 - rng.integers(ceil_div(len(x), 32))
+    x[at] = (x.max() if further > 0 else x.min()) + np.float32(further)
     return x
 
 

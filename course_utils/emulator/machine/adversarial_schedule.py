@@ -3,7 +3,8 @@
 The machine keeps all lanes in lockstep where it can, which is quick, and kind to a kernel that
 lacks a barrier: what one warp needs from another is there in time. Out of step, every lane belongs
 to one of two sides. Lanes of one side run until they can go on no longer, then those of the other
-have their turn. Who came late to a barrier leaves it first, so each side is ahead at times.
+have their turn. Who came late to a barrier leaves it first, so each side is ahead at times. Blocks
+of a single warp have no sides of their own: their later half gets ahead of the earlier half.
 """
 
 from __future__ import annotations
@@ -66,9 +67,11 @@ def adversarial_schedule(batch: Batch) -> AdversarialSchedule | None:
 
 def _sides(batch: Batch, random: np.random.Generator) -> np.ndarray:
     """Which lanes of a batch are on the first side: bool, half of each block's warps, or of each
-    warp's lanes."""
+    warp's lanes. Of blocks with one warp it's the later half of the blocks."""
     within_warps = batch.launch.options.schedule == LANES
     warps = batch.block_count * batch.lanes_per_block // WARP
+    if not within_warps and warps == batch.block_count:
+        return np.repeat(np.arange(warps) >= warps // 2, WARP)
     shape = (warps, WARP) if within_warps else (batch.block_count, warps // batch.block_count)
     sides = random.permuted(np.tile(np.arange(shape[1]) % 2 == 1, (shape[0], 1)), axis=1)
     return np.repeat(sides.reshape(-1), 1 if within_warps else WARP)
