@@ -63,6 +63,19 @@ def test_a_size_at_which_the_solution_itself_takes_long_is_not_tried(monkeypatch
     assert all(trial.size[1] < 1 << 16 for trial in trials_past_limits(attention, narrow))
 
 
+@pytest.mark.parametrize(
+    "name, old, new, size",
+    [
+        ("07.rotate_pairs", "int pair =", "short pair =", 2049),  # a row has 32 threads
+        ("07.layer_norm_gradient", "long long start =", "short start =", (33, 2048)),
+    ],
+)
+def test_an_integer_of_16_bits_meets_65536_threads_or_elements(name, old, new, size):
+    exercise = find(name)
+    trials = list(trials_past_limits(exercise, changed(exercise, old, new)))
+    assert size in [trial.size for trial in trials]
+
+
 def test_the_solution_is_tried_no_further():
     for exercise in (PAIRS, ROWS):
         assert not list(trials_past_limits(exercise, exercise.solution))

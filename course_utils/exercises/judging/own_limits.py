@@ -43,6 +43,7 @@ NUMBER = re.compile(r"(?<![\w.])(?:0[xX][0-9a-fA-F]+|\d+)(?=[uUlL]*(?![\w.]))")
 ARRAY = re.compile(r"\b\w+\s*((?:\[[^\]\[]+\]\s*)+)[;=,]")
 PRODUCT = re.compile(r"(?<![\w.])\w+(?:\s*(?:\*|<<)\s*\w+)+(?![\w.])")
 SHORT = re.compile(r"\b(?:short|u?int16_t|ushort)\b")
+NARROW = "It has integers of 16 bits."
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
 
@@ -175,6 +176,10 @@ def _past(exercise: KernelExercise, sizes: Sizes, at: int, source: str) -> Trial
     return Trial(size, SEED, past=past, longer=ceil_div(extent, most))
 
 
+def _threads(exercise: KernelExercise, size: Any) -> int:
+    return sum(prod(launch.grid) * prod(launch.block) for launch in exercise.launches(size))
+
+
 def _fits(launch: Launch) -> bool:
     return max((0, *launch.grid[1:])) < PAST_SHORT and prod(launch.block) <= 1024
 
@@ -183,13 +188,26 @@ def _past_shorts(exercise: KernelExercise, sizes: Sizes, endless: list[int]) -> 
     """Trials of one extent, and of two by their product, that are past what 16 bits count."""
     for at in endless:
         step = gcd(*sizes.extents[at])
-        short = sizes.short()
-        size = sizes.of((*short[:at], ceil_div(PAST_SHORT + 7, step) * step, *short[at + 1 :]))
-        launches = exercise.launches(size)
-        threads = sum(prod(launch.grid) * prod(launch.block) for launch in launches)
-        if sizes.most()[at] < PAST_SHORT and threads <= MOST_THREADS and all(map(_fits, launches)):
-            times = ceil_div(PAST_SHORT, sizes.most()[at])
-            yield Trial(size, SEED, past="It has integers of 16 bits.", longer=min(times, 8))
+        short, longest = sizes.short(), sizes.most()
+        extent = ceil_div(PAST_SHORT + 7, step) * step
+        size = sizes.of((*short[:at], extent, *short[at + 1 :]))
+        if (threads := _threads(exercise, size)) > MOST_THREADS:
+            # several threads for each: as many as it takes for 65,536 threads
+            extent = ceil_div(extent * (PAST_SHORT + 7), threads * step) * step
+            size = sizes.of((*short[:at], extent, *short[at + 1 :]))
+        if longest[at] < extent and all(map(_fits, exercise.launches(size))):
+            times = ceil_div(extent, longest[at])
+            yield Trial(size, SEED, past=NARROW, longer=min(times, 8))
+        for other in sorted({*range(len(short))} - {*endless}):  # which has a limit: a row's length
+            both = list(short)
+            both[at], both[other] = (
+                ceil_div(PAST_SHORT + 7, longest[other] * step) * step,
+                longest[other],
+            )
+            size = sizes.of(tuple(both))
+            fits = all(map(_fits, exercise.launches(size)))
+            if longest[other] >= 256 and fits and _threads(exercise, size) <= MOST_THREADS:
+                yield Trial(size, SEED, past=NARROW)
     for pair in combinations(endless, 2):
         square = list(sizes.short())
         for at in pair:
@@ -198,4 +216,4 @@ def _past_shorts(exercise: KernelExercise, sizes: Sizes, endless: list[int]) -> 
         size = sizes.of(tuple(square))
         most = min(sizes.most()[at] for at in pair)
         if most >= 16:
-            yield Trial(size, SEED, past="It has integers of 16 bits.", longer=ceil_div(257, most))
+            yield Trial(size, SEED, past=NARROW, longer=ceil_div(257, most))
