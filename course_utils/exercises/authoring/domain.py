@@ -93,16 +93,25 @@ def _these(label: str, values: Mapping[str, Any]) -> InputClass:
     return InputClass(label, lambda given, rng: values)
 
 
+def _number(value: Any) -> str:
+    """A scalar in a label: 0.5, 536870912, and hexadecimal past 32 bits."""
+    if isinstance(value, float | np.floating):
+        return f"{value:g}"
+    return hex(value) if value >> 32 > 0 else str(value)
+
+
 def scalars(name: str, *values: Any) -> tuple[InputClass, ...]:
     """The scalar ``name`` takes each of these values, beside those that the inputs give it."""
     whole = (name,) if min(values) < 0 else ()  # of a factor that may be negative any will do
-    return AS_GIVEN, *(replace(_these(f"{name} = {v:g}", {name: v}), whole=whole) for v in values)
+    return AS_GIVEN, *(
+        replace(_these(f"{name} = {_number(v)}", {name: v}), whole=whole) for v in values
+    )
 
 
 def together(*alternatives: Mapping[str, Any]) -> tuple[InputClass, ...]:
     """Several inputs take values that belong together: ``together({"low": -1, "high": 0}, …)``."""
     return AS_GIVEN, *(
-        _these(", ".join(f"{name} = {v:g}" for name, v in values.items()), values)
+        _these(", ".join(f"{name} = {_number(v)}" for name, v in values.items()), values)
         for values in alternatives
     )
 

@@ -47,6 +47,7 @@ def review(
         cases=((),),
         reference=lambda: {"faults found": len(faults), "false alarms": 0},
         call=reviewed,
+        compared="scores",
         method=lambda: next_step[0],
         start=start,
         contract="There is one program to review.",
