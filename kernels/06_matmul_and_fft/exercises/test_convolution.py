@@ -5,8 +5,8 @@ import numpy as np
 # two axes and returns a new float32 array of the image's shape: pixel (i, j) of it is the sum of
 # taps[r, s] * image[i + r - R // 2, j + s - S // 2] over the R x S taps, and a pixel outside the
 # image is 0. R and S are odd, 1 to 9, and an image has 1 to 100 rows and columns. Return True if
-# that convolve is right to 1e-4 (for numbers of about 1), False if it isn't. It must not change
-# image and taps.
+# that convolve is right to 1e-4 (for numbers of about 1) and changes neither image nor taps. Return
+# False if it isn't, or if it does.
 # SOLUTION
 def is_right(convolve):
     """Whether this convolution is right, for shapes with each kind of edge."""

@@ -2,7 +2,8 @@
 // products of X[t] with the rows of W, and loss[t] = log of the sum of their exponentials - the
 // logit of target[t]. X is tokens x 32 floats, W words x 32. A target equal to `ignored` gives a
 // loss of 0, and X[t] may hold anything then. Every other target is a word. Logits may be hundreds
-// from 0, and hundreds apart. Any number of tokens and of words from 2 on.
+// from 0, and hundreds apart. A small loss between large logits keeps its digits. Any number of
+// tokens and of words from 2 on.
 // grid (tokens), block (128), dynamic shared 0
 
 #include <math_constants.h>
