@@ -1,5 +1,5 @@
-// What attention on tensor cores needs beside ptx.cuh: a few more wrappers, one PTX instruction
-// each, and where a tile's elements lie in shared memory.
+// For attention on tensor cores, beside ptx.cuh: a few more wrappers, one PTX instruction each, and
+// the positions of a tile's elements in shared memory.
 
 #pragma once
 
@@ -24,7 +24,7 @@ __device__ inline void cp_async_arrive(unsigned barrier)
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
-// ex2.approx: 2^x, with a relative error below 2^-22; 0 of minus infinity.
+// ex2.approx: 2^x, with a relative error below 2^-22, and 0 for minus infinity.
 __device__ inline float exp2_approx(float x)
 {
     float power;

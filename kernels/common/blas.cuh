@@ -1,4 +1,4 @@
-// What BLAS calls a matrix: fp32 numbers stored by columns, ld elements from one column to the next.
+// A matrix as BLAS has it: fp32 numbers stored by columns, ld elements from one column to the next.
 #pragma once
 
 // Element (i, j) of op(X): X itself, or its transpose. Nothing is moved, two strides change places.

@@ -3,7 +3,7 @@
 
 #pragma once
 
-// %cluster_ctarank: the place of the block among those of its cluster.
+// %cluster_ctarank: the rank of the block in its cluster.
 __device__ inline int cluster_rank()
 {
     unsigned rank;
@@ -11,14 +11,14 @@ __device__ inline int cluster_rank()
     return rank;
 }
 
-// barrier.cluster.arrive: the thread's writes so far are there for whoever waits. It waits for them
-// itself, those to global memory among them.
+// barrier.cluster.arrive: the thread's writes so far are visible to threads that wait. The arrival
+// itself waits for them, also for those to global memory.
 __device__ inline void cluster_arrive()
 {
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
 
-// barrier.cluster.arrive.relaxed: says that the thread is here, and nothing about what it wrote.
+// barrier.cluster.arrive.relaxed: an arrival that does not release the thread's writes.
 __device__ inline void cluster_arrive_relaxed()
 {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
@@ -30,7 +30,7 @@ __device__ inline void cluster_wait()
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// mapa: where block `rank` of the cluster has what this block has at a shared address.
+// mapa: the address in block `rank` of the cluster that matches a shared address of this block.
 __device__ inline unsigned address_in_block(unsigned address, int rank)
 {
     unsigned there;
@@ -45,7 +45,7 @@ __device__ inline void store_cluster_2(unsigned to, float first, float second)
                  : "memory");
 }
 
-// st.async: a float to an address of address_in_block; its 4 bytes count towards an mbarrier of the
+// st.async: a float to an address of address_in_block. Its 4 bytes count towards an mbarrier of the
 // block that they go to.
 __device__ inline void store_async(unsigned to, float value, unsigned barrier)
 {

@@ -1,5 +1,5 @@
 // Attention of a new token's query against cached keys and values, rows of 128 bf16 numbers. A team
-// of eight lanes takes a key, 16 numbers a lane, and keeps the online softmax of its own keys. At
+// of eight lanes takes a key, 16 numbers per lane, and keeps the online softmax of its own keys. At
 // the end teams and warps merge. For blocks of kDecodeThreads threads.
 
 #pragma once

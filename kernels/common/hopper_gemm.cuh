@@ -1,6 +1,6 @@
-// C = A B^T on wgmma for any format of operands: what gemm_hopper and the kernels like it share. A
+// C = A B^T on wgmma for any format of operands: shared by gemm_hopper and the kernels like it. A
 // thread of the producer warpgroup loads tiles into a ring of STAGES, on and on through all tiles
-// of C that the block has; two consumer warpgroups multiply, 64 x BN results each. The blocks of a
+// of C that the block has. Two consumer warpgroups multiply, 64 x BN results each. The blocks of a
 // cluster lie one below the other and share the tile of B. Sums leave through shared memory, by
 // TMA, while the tensor cores have the next tile's products.
 
@@ -35,7 +35,7 @@ constexpr int kConsumers = 256, kThreads = kConsumers + 128;
 constexpr int kRowBytes = 128; // of a tile: as far as the swizzle reaches
 constexpr int kTileA = BM * kRowBytes, kTileB = BN * kRowBytes, kStage = kTileA + kTileB;
 constexpr int kPartB = BN / CLUSTER; // rows of B that a block loads for all
-constexpr int kBox = 16 * kRowBytes; // of C: what a warp stores at once, 16 rows
+constexpr int kBox = 16 * kRowBytes; // of C: 16 rows, which a warp stores at once
 constexpr int kBoxes = 2;            // of a warp, in turn
 constexpr int kPause = 2;            // steps from a box to the next: many at once delay loads
 constexpr int kPacked = 16;          // registers of a thread that hold what goes into a box
@@ -113,7 +113,7 @@ __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const
             for (int step = 0; step < steps; ++step, ring.advance()) {
                 const unsigned to = stages + ring.stage * kStage, arrived = full + ring.stage * 8;
                 mbarrier_wait(empty + ring.stage * 8, ring.phase ^ 1); // passes in the first lap
-                mbarrier_expect(arrived, kStage);                      // all of B, whoever loads it
+                mbarrier_expect(arrived, kStage);                      // all of B, from all blocks
                 tma_load(to, A, step * kStep, row, arrived);
                 if (CLUSTER == 1) {
                     tma_load(to + kTileA, B, step * kStep, column, arrived);

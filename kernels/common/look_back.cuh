@@ -1,4 +1,4 @@
-// Decoupled look-back: what the tiles before this one sum up to, while they still work.
+// Decoupled look-back: the sum of the tiles before this one, while they still work.
 // A tile has one 64-bit word, 0 before the launch: a flag in its upper half, in its lower half the
 // bits of a float or of an unsigned. Both change in one store, so no fence is needed between them.
 
@@ -56,18 +56,18 @@ __device__ inline TileWord read_word(const TileWord *word)
 template <typename T>
 struct LookedBack {
     T before;            // the sum of all elements of the tiles before
-    long long prefix_of; // the tile whose prefix was found; of those behind it, the aggregates
-    int looks;           // how often words were read; what is not used costs nothing
+    long long prefix_of; // the tile whose prefix was found; of those after it, the aggregates
+    int looks;           // how often words were read, free if unused
 };
 
-// Looks back from `tile`; every lane gets the result. One whole warp calls it, after it has
+// Looks back from `tile`. Every lane gets the result. One whole warp calls it, after it has
 // published its own tile's aggregate. Waits for tiles that have said nothing: they must have
 // started, so tiles are numbered in the order in which their blocks start.
 template <typename T>
 __device__ inline LookedBack<T> look_back(const TileWord *words, long long tile)
 {
     const int lane = threadIdx.x % kWarpSize;
-    T sum = T(0); // of what this lane has found
+    T sum = T(0); // of the words that this lane has read
     int looks = 0;
     long long nearest = tile - 1;
     unsigned prefixes = 0;

@@ -4,7 +4,7 @@
 
 #pragma once
 
-// Four 32-bit numbers: those of `subsequence` from 4 * block on.
+// Four 32-bit numbers of `subsequence`, from 4 * block on.
 __device__ inline uint4 philox(unsigned long long seed, unsigned long long subsequence,
                                unsigned long long block)
 {

@@ -8,7 +8,7 @@ __device__ inline unsigned shared_address(const void *pointer)
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// cp.async: copy 4 bytes from global to shared memory without waiting; zeros if not `valid`.
+// cp.async: copy 4 bytes from global to shared memory without waiting, zeros if not `valid`.
 __device__ inline void cp_async_4(unsigned to, const void *from, bool valid = true)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from),
@@ -16,7 +16,7 @@ __device__ inline void cp_async_4(unsigned to, const void *from, bool valid = tr
                  : "memory");
 }
 
-// cp.async: 16 bytes, both addresses multiples of 16; past the L1 cache (.cg).
+// cp.async: 16 bytes, both addresses multiples of 16, past the L1 cache (.cg).
 __device__ inline void cp_async_16(unsigned to, const void *from, bool valid = true)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
@@ -49,7 +49,7 @@ __device__ inline float4 load_shared_4(unsigned from)
 }
 
 // ldmatrix.x4: four 8 x 8 tiles of 16-bit elements. Lane l gives the address of row l % 8 of tile
-// l / 8, 16 bytes; of each tile it receives the elements (l / 4, 2 (l % 4)) and the one after.
+// l / 8, 16 bytes. Of each tile it receives the elements (l / 4, 2 (l % 4)) and the one after.
 __device__ inline void ldmatrix_4(unsigned (&tiles)[4], unsigned row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"

@@ -1,5 +1,5 @@
-// The QR factorisation of a panel of 32 columns by a block, in its registers: a lane has a column. A
-// tile has eight rows; a warp has every WARPS-th tile.
+// The QR factorisation of a panel of 32 columns by a block, in its registers: a lane has a column.
+// A tile has eight rows. A warp has every WARPS-th tile.
 
 #pragma once
 
@@ -64,7 +64,7 @@ __device__ inline void store_column(const Column &a, float *to, int n, int rows,
     }
 }
 
-// Brings the lane's column near 1 by a power of two; the power that undoes it. All threads call it.
+// Brings the lane's column near 1 by a power of two, and returns its inverse. All threads call it.
 __device__ inline float scale_column(Column &a, unsigned (&room)[WARPS][kPanel])
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;

@@ -42,7 +42,7 @@ __device__ inline unsigned size_bits(float value)
 }
 
 // The power of two that brings a column whose largest number has these bits near 1, between 2^-126
-// and 2^126; 1 for zeros, infinity and NaN.
+// and 2^126, and 1 for zeros, infinity and NaN.
 __device__ inline float power_for(unsigned largest)
 {
     int exponent = largest >> 23; // with the bias of 127

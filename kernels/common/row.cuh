@@ -2,8 +2,8 @@
 
 #pragma once
 
-// The 16 bytes of a row of `columns` elements that begin at `column`, a multiple of 16 bytes; what
-// lies outside is 0, and all is 0 unless `row_exists`. The matrix begins at a multiple of 16 bytes.
+// The 16 bytes of a row of `columns` elements that begin at `column`, a multiple of 16 bytes.
+// Those outside are 0, as all are unless `row_exists`. The matrix begins at a multiple of 16 bytes.
 template <typename T>
 __device__ inline uint4 load_row_16_bytes(const T *row, int column, int columns, bool row_exists)
 {
@@ -27,7 +27,7 @@ __device__ inline uint4 load_row_16_bytes(const T *row, int column, int columns,
     return chunk.all;
 }
 
-// Store two neighbours of a row of `columns` floats, as far as they exist; `column` is even.
+// Store two neighbours of a row of `columns` floats, as far as they exist. `column` is even.
 __device__ inline void store_row_pair(float *row, int column, int columns, float first,
                                       float second)
 {

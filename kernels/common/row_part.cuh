@@ -26,7 +26,7 @@ __device__ inline int first_of_group(int k)
 }
 
 // Fill the part from `from`, a multiple of 16 bytes, of which the elements begin <= i < end are to
-// be read. `beyond` stands for the others.
+// be read. `beyond` replaces the others.
 template <int kThreads, int kGroups>
 __device__ inline void load_part(float (&part)[kGroups][4], const float *from, int begin, int end,
                                  float beyond)
@@ -49,7 +49,7 @@ __device__ inline void load_part(float (&part)[kGroups][4], const float *from, i
     }
 }
 
-// Store the elements begin <= i < end of the part; the counterpart of load_part.
+// Store the elements begin <= i < end of the part, the counterpart of load_part.
 template <int kThreads, int kGroups>
 __device__ inline void store_part(float *to, const float (&part)[kGroups][4], int begin, int end)
 {

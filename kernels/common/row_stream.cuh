@@ -1,8 +1,8 @@
-// The product of a matrix in few bits with a vector: what does not depend on the format.
+// The product of a matrix in few bits with a vector: the part that does not depend on the format.
 //
 // A thread owns one piece of 16 bytes of every row, the same columns always, so that its part of x
 // stays in registers. The rows of a block stream through shared memory, ROWS at a time and STAGES
-// deep; each thread copies its own pieces and reads only those: nobody waits for anybody else.
+// deep. Each thread copies its own pieces and reads only those, so no thread waits for another.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "reduce.cuh"
 
 #ifndef THREADS
-#define THREADS 256 // at least as many as a row has pieces; whole warps
+#define THREADS 256 // at least as many as a row has pieces, in whole warps
 #endif
 #ifndef ROWS
 #define ROWS 8 // 2, 4 or 8: that a thread works on together
@@ -35,7 +35,7 @@ __device__ inline __half2 as_halves(unsigned bits)
     return *reinterpret_cast<__half2 *>(&bits);
 }
 
-// The kCount halves from `from` on, a multiple of 16 bytes; zeros where that is null.
+// The kCount halves from `from` on, a multiple of 16 bytes, zeros if it is null.
 template <int kCount>
 __device__ inline void load_halves(__half (&x)[kCount], const __half *from)
 {

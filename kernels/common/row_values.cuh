@@ -1,5 +1,5 @@
 // A thread's part of a row of floats or of bf16, in registers as floats: kGroups groups of 16 bytes
-// in memory, which the block's threads take side by side. Rows that are no multiple of 16 bytes
+// in memory, which the block's threads take side by side. Rows that are not a multiple of 16 bytes
 // are read and written one element at a time. One-dimensional blocks of whole warps.
 
 #pragma once
@@ -33,7 +33,7 @@ __device__ inline void unpack(float (&values)[8], uint4 chunk)
     }
 }
 
-// The counterpart of unpack; bf16 is rounded to the nearest.
+// The counterpart of unpack. bf16 is rounded to the nearest.
 __device__ inline uint4 packed(const float (&values)[4])
 {
     return make_uint4(__float_as_uint(values[0]), __float_as_uint(values[1]),
@@ -51,8 +51,8 @@ __device__ inline uint4 packed(const float (&values)[8])
     return make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
 }
 
-// Store the 16 bytes of a row of `columns` elements that begin at `column`, as far as they exist;
-// the counterpart of load_row_16_bytes. The caches are told that nobody reads them soon.
+// Store the 16 bytes of a row of `columns` elements that begin at `column`, as far as they exist,
+// the counterpart of load_row_16_bytes. A hint for the caches: they are not read soon.
 template <typename T>
 __device__ inline void store_row_16_bytes(T *row, int column, int columns, uint4 chunk)
 {
@@ -79,7 +79,7 @@ __device__ inline int column_of_group(int k)
     return kWidth<T> * (k * kThreads + threadIdx.x);
 }
 
-// Fill the part from a row; what lies past its end is 0.
+// Fill the part from a row, with 0 past its end.
 template <int kThreads, typename T, int kGroups>
 __device__ inline void load_values(float (&part)[kGroups][kWidth<T>], const T *row, int columns)
 {
@@ -99,8 +99,8 @@ __device__ inline void store_values(T *row, const float (&part)[kGroups][kWidth<
     }
 }
 
-// The sum over the block's kThreads threads, in each of them, by way of `of_warp`, which nobody
-// else uses until the block has met at another barrier. All threads call it.
+// The sum over the block's kThreads threads, in each of them, by way of `of_warp`, which is free
+// again once the block has met at another barrier. All threads call it.
 template <int kThreads>
 __device__ inline float block_total(float value, float (&of_warp)[kThreads / kWarpSize])
 {

@@ -1,4 +1,4 @@
-// Where the scales of blocks lie in memory, for the tensor cores of Blackwell: in tiles of 128 rows
+// The scales of blocks in memory, for the tensor cores of Blackwell: in tiles of 128 rows
 // by 4 blocks, 512 bytes each, one tile after the other along a row of tiles. In a tile the scales
 // of rows r, r + 32, r + 64 and r + 96 are neighbours, four bytes of each. A layout of its own lets
 // one copy bring a tile into tensor memory. Source: cuBLAS, "1D Block Scaling Factors Layout".

@@ -19,7 +19,7 @@ __device__ inline unsigned e2m1_pair(float low, float high)
 }
 
 // cvt.rn.satfinite.e4m3x2.f32: the code of E4M3 next to x >= 0, and in `value` the number that it
-// stands for. Without its sign bit, which is 0, such a code is one of UE4M3.
+// encodes. Without its sign bit, which is 0, such a code is one of UE4M3.
 __device__ inline unsigned char e4m3_scale(float x, float &value)
 {
     unsigned short code;

@@ -19,7 +19,7 @@ __device__ inline T warp_scan(T value)
     return value;
 }
 
-// What the lane before has, and 0 in lane 0: makes an exclusive scan of an inclusive one.
+// The value of the lane before, and 0 in lane 0: makes an exclusive scan of an inclusive one.
 template <typename T>
 __device__ inline T lane_before(T value)
 {

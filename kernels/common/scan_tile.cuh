@@ -1,5 +1,5 @@
 // A block's tile of fp32 elements in registers: 512 threads, four groups of four elements each. The
-// groups of a warp lie side by side in memory: lane 0 has the first, lane 1 the next.
+// groups of a warp are side by side in memory: lane 0 has the first, lane 1 the next.
 
 #pragma once
 
@@ -28,7 +28,7 @@ __device__ inline size_t first_of_thread(size_t tile)
     return tile * kTile + (size_t)warp * kWarpSize * 4 * kGroups + 4 * lane;
 }
 
-// The thread's groups from x + first on; elements behind the end of x are taken as `none`.
+// The thread's groups from x + first on; elements past the end of x are taken as `none`.
 __device__ inline void load_groups(float4 (&group)[kGroups], const float *x, size_t first, size_t n,
                                    float none = 0.0f)
 {

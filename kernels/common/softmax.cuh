@@ -1,11 +1,11 @@
-// What softmax adds up, for a thread, a warp and a block: the largest number met, and the sum of
+// The state of a softmax, for a thread, a warp and a block: the largest number met, and the sum of
 // exponentials relative to it. One-dimensional blocks of whole warps.
 
 #pragma once
 
 #include "reduce.cuh"
 
-// The least finite float stands for "nothing met yet": minus infinity less minus infinity is NaN.
+// The least finite float means "nothing met yet": minus infinity less minus infinity is NaN.
 // A row that is minus infinity throughout ends with a sum of 0, and 0 / 0 makes it NaN, as it is in
 // PyTorch.
 constexpr float kLowest = -3.4028235e38f;

@@ -2,13 +2,13 @@
 
 #pragma once
 
-// Whether this block is the last of `blocks` to arrive at its tile; `*arrived` counts them, and is 0
-// again at the end. All threads call it, once they have stored the block's partial sums: the last
+// Whether this block is the last of `blocks` to arrive at its tile. `*arrived` counts them, and is
+// 0 again at the end. All threads call it, once they have stored the block's partial sums: the last
 // block then sees those of all others.
 __device__ inline bool last_to_arrive(int *arrived, int blocks)
 {
     __shared__ bool last;
-    __threadfence(); // release: whoever sees the count sees this block's sums
+    __threadfence(); // release: a block that sees the count sees this block's sums
     __syncthreads();
     if (threadIdx.x == 0) {
         last = atomicAdd(arrived, 1) == blocks - 1;

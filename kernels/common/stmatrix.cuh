@@ -3,7 +3,7 @@
 #pragma once
 
 // stmatrix.x4: four 8 x 8 tiles of 16-bit elements, the way back of ldmatrix_4. Lane l gives the
-// address of row l % 8 of tile l / 8, 16 bytes; it holds of each tile the elements (l / 4, 2 (l %
+// address of row l % 8 of tile l / 8, 16 bytes. It holds of each tile the elements (l / 4, 2 (l %
 // 4)) and the one after.
 __device__ inline void stmatrix_4(unsigned row, const unsigned (&tiles)[4])
 {

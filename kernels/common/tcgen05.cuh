@@ -45,13 +45,13 @@ __device__ inline void tmem_dealloc(unsigned address, int columns)
                  "r"(columns), "n"(kBlocks));
 }
 
-// tcgen05.fence: stands before a barrier or an arrival that tells others of work on tensor memory...
+// tcgen05.fence: before a barrier or an arrival that signals work on tensor memory to others...
 __device__ inline void tmem_before_sync()
 {
     asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
 }
 
-// ...and after the barrier or the wait that tells this thread of it.
+// ...and after the barrier or the wait at which this thread learns of it.
 __device__ inline void tmem_after_sync()
 {
     asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
@@ -75,8 +75,8 @@ __host__ __device__ constexpr unsigned umma_bf16(int rows, int columns)
     return 1u << 4 | 1u << 7 | 1u << 10 | (unsigned)columns / 8 << 17 | (unsigned)rows / 16 << 24;
 }
 
-// tcgen05.mma: D = A B^T, or D += A B^T with `add`, for 16 steps of K. One thread starts it for all;
-// those of one thread into the same D, of one shape, are done in order, later.
+// tcgen05.mma: D = A B^T, or D += A B^T with `add`, for 16 steps of K. One thread starts it for
+// all. Products of one thread into the same D, of one shape, are computed in order, later.
 template <int kBlocks>
 __device__ inline void umma(unsigned d, unsigned long long a, unsigned long long b,
                             unsigned instruction, bool add)
@@ -140,7 +140,7 @@ __device__ inline void tmem_store(unsigned address, unsigned value)
                  : "memory");
 }
 
-// tcgen05.wait::st: what this thread stored to tensor memory is there.
+// tcgen05.wait::st: the stores of this thread to tensor memory have completed.
 __device__ inline void tmem_wait_store()
 {
     asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");

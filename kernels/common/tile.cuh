@@ -2,7 +2,7 @@
 
 #pragma once
 
-// Elements column .. column + 3 of a row of `columns` floats; those outside are 0, and all are 0
+// Elements column .. column + 3 of a row of `columns` floats. Those outside are 0, and all are 0
 // unless `row_exists`. `column` is a multiple of 4, and the matrix begins at a multiple of 16 bytes.
 __device__ inline float4 load_row4(const float *row, int column, int columns, bool row_exists)
 {
@@ -20,7 +20,7 @@ __device__ inline float4 load_row4(const float *row, int column, int columns, bo
     return four;
 }
 
-// Store four neighbours of a row, as far as they exist; the counterpart of load_row4.
+// Store four neighbours of a row, as far as they exist, the counterpart of load_row4.
 __device__ inline void store_row4(float *row, int column, int columns, float4 four)
 {
     if (columns % 4 == 0 && column < columns) {

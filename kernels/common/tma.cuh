@@ -3,7 +3,7 @@
 
 #pragma once
 
-// What cuTensorMapEncodeTiled writes: a matrix in global memory and the box that one copy moves.
+// The result of cuTensorMapEncodeTiled: a matrix in global memory and the box that one copy moves.
 struct __align__(64) TensorMap {
     char bits[128];
 };
@@ -48,8 +48,8 @@ __device__ inline void mbarrier_wait(unsigned barrier, unsigned parity)
                  : "memory");
 }
 
-// cp.async.bulk.tensor: copy the box at (column, row) of a matrix to shared memory; its bytes count
-// towards the barrier. Zeros for what lies outside the matrix.
+// cp.async.bulk.tensor: copy the box at (column, row) of a matrix to shared memory. Its bytes count
+// towards the barrier. Elements outside the matrix become 0.
 __device__ inline void tma_load(unsigned to, const TensorMap *from, int column, int row,
                                 unsigned barrier)
 {

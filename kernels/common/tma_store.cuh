@@ -1,19 +1,19 @@
-// Copies by the Tensor Memory Accelerator (TMA) out of shared memory. Their ends are counted by
-// groups, as those of cp.async, and told to the thread that started them alone. sm_90 and later.
+// Copies by the Tensor Memory Accelerator (TMA) out of shared memory. They complete in groups,
+// as those of cp.async, and only the thread that issued them can wait. sm_90 and later.
 
 #pragma once
 
 #include "tma.cuh"
 
-// fence.proxy.async: what this thread wrote to shared memory is there for TMA, too. Every thread
+// fence.proxy.async: the writes of this thread to shared memory are visible to TMA. Every thread
 // that wrote executes it, before the barrier that lets one thread start the copy.
 __device__ inline void writes_are_ready()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// cp.async.bulk.tensor: copy the box in shared memory to (column, row) of a matrix; what lies
-// outside the matrix is left out.
+// cp.async.bulk.tensor: copy the box in shared memory to (column, row) of a matrix, without
+// the elements outside it.
 __device__ inline void tma_store(const TensorMap *to, int column, int row, unsigned from)
 {
     asm volatile(
@@ -23,7 +23,7 @@ __device__ inline void tma_store(const TensorMap *to, int column, int row, unsig
         : "memory");
 }
 
-// cp.reduce.async.bulk.tensor: add the box to what is there, as an atomic for each element.
+// cp.reduce.async.bulk.tensor: add the box to the values there, as an atomic for each element.
 __device__ inline void tma_add(const TensorMap *to, int column, int row, unsigned from)
 {
     asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group "
@@ -39,7 +39,7 @@ __device__ inline void tma_commit()
 }
 
 // cp.async.bulk.wait_group.read: until all groups but the last kPending have been read from shared
-// memory, which may be written again then. What they wrote need not be visible yet.
+// memory, which may be written again then. Their writes need not be visible yet.
 template <int kPending>
 __device__ inline void tma_wait_read()
 {

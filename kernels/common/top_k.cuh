@@ -5,8 +5,8 @@
 
 #include "scan.cuh"
 
-// What is selected: the order of an element in the upper half, and in the lower half its index with
-// all bits turned, so that of equal elements the first is the largest pair. 0 stands for none.
+// A selected pair: the order of an element in the upper half, and in the lower half its index with
+// all bits flipped, so that of equal elements the first is the largest pair. 0 means none.
 using Pair = unsigned long long;
 
 // An integer that is the larger, the larger x is: -inf, ..., -0, +0, ..., +inf, then all NaNs
@@ -27,7 +27,7 @@ __device__ inline unsigned order_at_least(float x)
     return bits ^ (unsigned(int(bits) >> 31) | 0x80000000);
 }
 
-// The float of an order; a NaN for what is the order of none.
+// The float of an order, NaN if no float has it.
 __device__ inline float float_of(unsigned order)
 {
     return __uint_as_float(order >> 31 ? order & 0x7fffffff : ~order);
@@ -50,7 +50,7 @@ __device__ inline int index_in(Pair pair)
 
 constexpr int kBins = 256; // of a histogram: one digit of 8 bits
 
-// What the threads of a block share while they select.
+// Shared memory of a block while it selects.
 struct Room {
     int counts[kBins];
     unsigned least, most;   // orders
@@ -152,7 +152,7 @@ __device__ inline Pair reached_by(const Pair (&own)[kOwn], int wanted, int slack
     return low;
 }
 
-// Add the pairs of the lanes that want it to the candidates, as far as there is room; false where
+// Add the pairs of the lanes that want it to the candidates, as far as there is room. False where
 // there is none for the lane's. Whole warps call it. *count may end above the capacity.
 __device__ inline bool add(bool wants, Pair pair, Pair *kept, int capacity, int *count)
 {
@@ -201,7 +201,7 @@ __device__ inline Pair keep_largest(Pair *kept, int wanted, int slack, Room &roo
     return low;
 }
 
-// A bound for what comes, once there is no room for more.
+// A bound for later elements, once there is no room for more.
 template <int kThreads, int kOwn>
 __device__ inline Pair make_room(Pair *kept, int k, Room &room)
 {

@@ -1,4 +1,4 @@
-// One reading of a row for its k largest elements: what is below a bound is dropped as it comes.
+// One reading of a row for its k largest elements: elements below a bound are dropped as they come.
 
 #pragma once
 
@@ -59,8 +59,8 @@ __device__ inline Pair first_bound(const float4 *slots, Part part, int k, Room &
     return reached_by<kThreads, 32>(pairs, k, k / 16 + 3, room);
 }
 
-// Begin to copy the turn that begins with stage `first`, to slots from the shared address `to` on;
-// zeros for what is not in the part.
+// Begin to copy the turn that begins with stage `first`, to slots from the shared address `to` on,
+// zeros for elements outside the part.
 template <int kThreads>
 __device__ inline void fetch_turn(Part part, int first, bool inside, unsigned to)
 {
@@ -99,7 +99,7 @@ __device__ inline Pair stream(const float *row_part, int length, int first_index
     int begin = past_aligned(row_part);
     Part part = {row_part - begin, begin, begin + length};
     int stages = (part.end + kTurnElements - 1) / kTurnElements * kTurn;
-    float4 *slots = ring + threadIdx.x; // a thread reads what it copied
+    float4 *slots = ring + threadIdx.x; // a thread reads its own copies
     unsigned slots_address = shared_address(slots);
     auto inside = [&](int first) {
         return 4 * kThreads * first >= begin && 4 * kThreads * (first + kTurn) <= part.end;

@@ -1,5 +1,5 @@
 // Products of a warpgroup beyond those of wgmma.cuh: the first factor in registers, and factors
-// that lie in shared memory the other way round, along M or N. One PTX instruction each. sm_90a
+// that are in shared memory the other way round, along M or N. One PTX instruction each. sm_90a
 // only.
 
 #pragma once

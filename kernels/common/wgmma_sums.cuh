@@ -4,8 +4,8 @@
 
 #include <cuda_bf16.h>
 
-// Rounds the sums of a warpgroup, 64 rows of kCount * 2 columns, to bf16 and stores what lies
-// inside of the M x N matrix C. N is even.
+// Rounds the sums of a warpgroup, 64 rows of kCount * 2 columns, to bf16 and stores those
+// inside the M x N matrix C. N is even.
 template <int kCount>
 __device__ inline void store_sums(const float (&sum)[kCount], __nv_bfloat16 *C, int first_row,
                                   int first_column, int M, int N)

@@ -21,7 +21,7 @@ __device__ float block_max(float value)
     for (int distance = 16; distance > 0; distance /= 2) {
         value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, distance));
     }
-    __syncthreads(); // nobody reads the last ones any more
+    __syncthreads(); // every warp has read the last ones
     if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
     __syncthreads(); // every warp's is there
     for (int warp = 0; warp < kThreads / 32; ++warp) {

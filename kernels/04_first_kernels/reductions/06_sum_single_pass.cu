@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     sum = block_sum<kThreads>(sum);
     if (threadIdx.x == 0) {
         partial[blockIdx.x] = sum;
-        __threadfence(); // release: whoever sees the count below sees the sum too
+        __threadfence(); // release: a block that sees the count below also sees the sum
         // Counts 0 ... gridDim.x - 1 and then is 0 again, for the next launch.
         last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;
         __threadfence(); // acquire, in the thread that read the count: no sum is read before it

@@ -56,7 +56,7 @@ __device__ inline float sum_of_tiles(const TileWord *words, unsigned first, unsi
 struct Pipeline {
     unsigned long long full[kStages];  // the tile has come
     unsigned long long known[kStages]; // what stands before it is in `before`
-    unsigned long long empty[kStages]; // nobody needs it any more
+    unsigned long long empty[kStages]; // every warp is done with it
     unsigned tile[kStages];
     float before[kStages];
     float of_scanner[2][kScanners];

@@ -30,7 +30,7 @@ extern "C" __global__ void sgemm_shared(const float *A, const float *B, float *C
         for (int k = 0; k < kTile; ++k) {
             sum += tile_a[y][k] * tile_b[k][x];
         }
-        __syncthreads(); // nobody needs these tiles any more
+        __syncthreads(); // every warp is done with these tiles
     }
     if (row < M && column < N) {
         C[row * N + column] = sum;

@@ -42,7 +42,7 @@ extern "C" __global__ void sgemm_column_tile(const float *A, const float *B, flo
                 sum[i] += tile_a[row + i][k] * b;
             }
         }
-        __syncthreads(); // nobody needs these tiles any more
+        __syncthreads(); // every warp is done with these tiles
     }
 #pragma unroll
     for (int i = 0; i < TM; ++i) {

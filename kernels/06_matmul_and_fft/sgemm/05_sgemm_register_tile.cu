@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 }
             }
         }
-        __syncthreads(); // nobody needs these tiles any more
+        __syncthreads(); // every warp is done with these tiles
     }
 #pragma unroll
     for (int i = 0; i < TM; ++i) {

@@ -85,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
             }
         }
         if (more) {
-            store(buffer ^ 1); // nobody reads it: the barrier of the step before
+            store(buffer ^ 1); // no warp reads it: the barrier of the step before
         }
         __syncthreads(); // the next tiles are complete, these are no longer needed
         buffer ^= 1;

@@ -72,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     int stage = 0;
     for (int start = 0; start < K; start += BK) {
         cp_async_wait<kStages - 2>(); // this thread's copies of this step are there
-        __syncthreads();              // everybody's are, and nobody reads the step before
+        __syncthreads();              // every thread's are, and no warp reads the step before
         int ahead = stage == 0 ? kStages - 1 : stage - 1;
         copy_tiles(ahead, start + (kStages - 1) * BK);
         cp_async_commit();

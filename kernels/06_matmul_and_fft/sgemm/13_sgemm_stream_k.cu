@@ -190,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
             long long tile_end = tile_begin + steps_of_tile;
             int first = (int)(((tile_begin + 1) * gridDim.x - 1) / all_steps); // the blocks that
             int last = (int)((tile_end * gridDim.x - 1) / all_steps);          // share this tile
-            __threadfence(); // release: whoever sees the count sees this partial sum
+            __threadfence(); // release: a block that sees the count sees this partial sum
             __syncthreads();
             if (tid == 0) {
                 arrived_before = atomicAdd(&arrived[tile], 1);
@@ -227,6 +227,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
             }
         }
         next += steps;
-        __syncthreads(); // nobody reads the tiles or the count any more
+        __syncthreads(); // every warp is done with the tiles and the count
     }
 }

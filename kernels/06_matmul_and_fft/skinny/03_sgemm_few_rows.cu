@@ -87,7 +87,7 @@ __device__ inline void add_slice(float (&sum)[ROWS][4], const float *ring, const
     }
     for (int stage = 0; k < end; k += kWarps * DEPTH) {
         cp_async_wait<STAGES - 2>(); // this lane's copies of the stage are complete
-        __syncwarp();                // those of all lanes, and nobody reads the stage before
+        __syncwarp();                // those of all lanes, and no lane reads the stage before
         copy_next(stage == 0 ? STAGES - 1 : stage - 1);
         const float *a = ring + stage * kStage;
         const float *b = a + kStageA + lane * 4;
@@ -142,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     int y = threadIdx.x / 32, x = column + lane * 4; // of the four results the thread adds up
 #pragma unroll
     for (int first = 0; first < ROWS; first += kAtOnce) {
-        __syncthreads(); // nobody reads the rings, or the rows before, any more
+        __syncthreads(); // every warp is done with the rings and the rows before
 #pragma unroll
         for (int i = 0; i < kAtOnce && first + i < ROWS; ++i) {
             shared[(warp * kAtOnce + i) * 32 + lane] = make_float4(

@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
             int x = first_column + load_row + i * kRows;
             from_b[i] = load_row_16_bytes(B + (size_t)x * K, load_k, K, x < N);
         }
-        __syncthreads(); // nobody needs the tiles before these any more
+        __syncthreads(); // every warp is done with the tiles before these
 #pragma unroll
         for (int i = 0; i < BM / kRows; ++i) {
             tile_a[place_of(load_row + i * kRows, load_chunk)] = from_a[i];

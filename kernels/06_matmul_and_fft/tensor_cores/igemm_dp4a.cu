@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             int x = first_column + load_row + i * kRows;
             from_b[i] = word_at(B + (size_t)x * K, load_k, K, x < N);
         }
-        __syncthreads(); // nobody needs the tiles before these any more
+        __syncthreads(); // every warp is done with the tiles before these
 #pragma unroll
         for (int i = 0; i < BM / kRows; ++i) {
             tile_a[load_word][load_row + i * kRows] = from_a[i];

@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float o[kColumns] = {};        // of exp(score - largest) times value, columns member + kTeam c
     int end = CAUSAL ? min(n, first_query + kTile) : n;
     for (int first_key = 0; first_key < end; first_key += kTile) {
-        __syncthreads(); // nobody reads the tile before any more
+        __syncthreads(); // every warp is done with the tile before
         copy(keys, K, first_key);
         copy(values, V, first_key);
         __syncthreads(); // the tile is complete

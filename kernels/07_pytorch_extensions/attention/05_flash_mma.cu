@@ -3,7 +3,7 @@
 // total x heads x D, K and V total x kv_heads x D, lse is heads x total in fp32; heads is a
 // multiple of kv_heads, and heads / kv_heads neighbours share keys and values. D is 64 or 128,
 // scale above 0.
-// With CAUSAL a query sees the keys up to its own place.
+// With CAUSAL a query sees the keys up to its own position. Arrays begin at multiples of 16 bytes.
 // Adds to flash_tiles: tensor cores. A warp has 16 queries; a tile's weights stay in the registers
 // that its scores came in, since what mma returns as C it takes as A.
 // Limit: each tile is loaded, then used, one after the other.
@@ -71,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float o[D / 8][4] = {};
     int end = CAUSAL ? min(length, first_query + BM) : length;
     for (int first_key = 0; first_key < end; first_key += BN) {
-        __syncthreads(); // nobody reads the tiles before any more
+        __syncthreads(); // every warp is done with the tiles before
         copy(tile, K, BN, kv_heads, kv_head, first_key);
         copy(tile + BN * kRowBytes, V, BN, kv_heads, kv_head, first_key);
         __syncthreads();

@@ -281,7 +281,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     int head = 0, tile = first_tile, stage = 0;
     auto next_step = [&]() {
         cp_async_wait<0>();
-        __syncthreads(); // tiles and weights are complete, and nobody reads those before any more
+        __syncthreads(); // tiles and weights are complete, and every warp is done with those before
         copy_tiles();
     };
     next_step();

@@ -94,7 +94,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
         mbarrier_expect(shared_address(&all_here), sizeof(of_warp));
     }
     cluster_arrive_relaxed(); // this block's mbarrier is made
-    // The thread that has the target's logit reads it once more, and nobody else will write there.
+    // The thread that has the target's logit reads it once more, and only it will write there.
     int place = static_cast<int>(wanted) - rank * kSpan;
     bool is_mine = exists && 0 <= place && place < kSpan && place / kEach % THREADS == threadIdx.x;
     float found = is_mine ? float(from[wanted]) : 0.0f;

@@ -1,7 +1,7 @@
 // out[p] is how many elements of pair p of layouts one access could move: those that lie together, in
 // the same order, in both. PAIRS are common(from, to), separated by commas.
 // Idea: ask CuTe what `copy` asks. Only numbers that the compiler knows can prove anything: a stride
-// that is a variable (`unknown`) is contiguous to nobody.
+// that is a variable (`unknown`) is contiguous with nothing.
 // grid 1, block (1), dynamic shared 0
 #include <cute/layout.hpp>
 

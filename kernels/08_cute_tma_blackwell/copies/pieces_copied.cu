@@ -1,7 +1,7 @@
 // y[i] = x[i] for n floats, n a multiple of 4. A thread has four neighbours, and COPY moves them.
 // Idea: two tensors say what is to be moved, and CuTe chooses the instructions. Of a layout that it
 // knows whole (PIECE as it stands) `copy` makes a load and a store of 16 bytes; x and y then begin at
-// multiples of 16 bytes, which nobody checks. `columns` is for layouts of which it knows a part.
+// multiples of 16 bytes, unchecked. `columns` is for layouts of which it knows a part.
 // Limit: memory bandwidth.
 // grid (ceil(n / 1024)), block (256), dynamic shared 0
 #include <cute/tensor.hpp>
