@@ -1,4 +1,4 @@
 GIVEN = (
     "reaches 25 % occupancy",
-    "32 times those of a thread",
+    "32 times a thread's",
 )
