@@ -33,7 +33,7 @@ unit nbval: export OPENBLAS_NUM_THREADS := $(if $(PARALLEL),1,$(OPENBLAS_NUM_THR
 FIRST := chapters/00_start_here/01_this_machine.ipynb
 # In a container one is root, whom JupyterLab else sends away.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
-NBVAL := -p tests.no_iri_grammar --nbval-lax --nbval-current-env -p tests.machine_speed -p tests.kernel_start --nbval-sanitize-with tests/nbval_sanitize.cfg
+NBVAL := -p tests.no_iri_grammar --nbval-lax --nbval-current-env -p tests.machine_speed -p tests.kernel_start -p tests.forked_kernels --nbval-sanitize-with tests/nbval_sanitize.cfg
 
 LISTED := printf "  make %-15s %s\n", $$1, $$2
 help:  ## show this list
