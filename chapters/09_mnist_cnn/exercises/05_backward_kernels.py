@@ -95,7 +95,7 @@ LINEAR_BACKWARD_WEIGHT = KernelExercise(
         ),
     ),
     method=(
-        method.one_store_per_result(size=(257, 1, 257)),
+        method.one_store_per_result(size=(3, 33, 16)),
         method.balanced_work(size=(4, 32, 8)),
         method.no_redundant_work(3.0),
     ),
