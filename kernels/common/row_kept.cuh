@@ -21,28 +21,20 @@ __device__ inline void keep_values(T *row, const float (&part)[kGroups][kWidth<T
 }
 
 // The 16 bytes of a row that begin at `column`, as by load_row_16_bytes, with a hint for L1 and L2:
-// evict these lines after all others, or before them if this is the last time that they are read.
-template <bool kLast, typename T>
-__device__ inline uint4 load_row_hinted(const T *row, int column, int columns)
+// evict these lines after all others.
+template <typename T>
+__device__ inline uint4 load_row_kept(const T *row, int column, int columns)
 {
     if (columns % kWidth<T> != 0 || column >= columns) {
         return load_row_16_bytes(row, column, columns, true);
     }
     uint4 chunk;
     unsigned long long policy;
-    if constexpr (kLast) {
-        asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-        asm volatile("ld.global.L1::evict_first.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-                     : "=r"(chunk.x), "=r"(chunk.y), "=r"(chunk.z), "=r"(chunk.w)
-                     : "l"(row + column), "l"(policy)
-                     : "memory");
-    } else {
-        asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-        asm volatile("ld.global.L1::evict_last.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-                     : "=r"(chunk.x), "=r"(chunk.y), "=r"(chunk.z), "=r"(chunk.w)
-                     : "l"(row + column), "l"(policy)
-                     : "memory");
-    }
+    asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("ld.global.L1::evict_last.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(chunk.x), "=r"(chunk.y), "=r"(chunk.z), "=r"(chunk.w)
+                 : "l"(row + column), "l"(policy)
+                 : "memory");
     return chunk;
 }
 
@@ -53,6 +45,6 @@ __device__ inline void load_values_kept(float (&part)[kGroups][kWidth<T>], const
 {
 #pragma unroll
     for (int k = 0; k < kGroups; ++k) {
-        unpack(part[k], load_row_hinted<false>(row, column_of_group<T, kThreads>(k), columns));
+        unpack(part[k], load_row_kept(row, column_of_group<T, kThreads>(k), columns));
     }
 }

@@ -6,11 +6,6 @@
 
 #include "wgmma.cuh"
 
-#define WGMMA_80(c, i) WGMMA_64(c, i), WGMMA_16(c, i + 64)
-#define WGMMA_NUMBERS_80 WGMMA_SIXTY WGMMA_TEN(6) "%70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
-
-WGMMA(wgmma_bf16, float, "+f", 80, "m64n160k16.f32.bf16.bf16", 80, 81, 82, ", 1, 1, 0, 0")
-
 // Matrix Descriptor Format, for a factor whose rows in shared memory run along M or N and follow
 // each other along K: 64 columns of M or N are rows of 128 bytes, as TMA leaves them with its
 // swizzle of 128 bytes, and the next 64 columns are another box, `next_box` bytes on. For the next

@@ -56,6 +56,7 @@ constexpr int kRowsA = kThreads / BK; // rows of A that the block copies at once
 constexpr int kRowsB = kThreads / (BN / 4);
 static_assert(kLanesM * kLanesN == 32, "the lanes cover the warp's tile");
 static_assert(BK % 2 == 0, "the two sets of factors alternate");
+static_assert(UNROLL % 2 == 0 && BK % UNROLL == 0, "the steps come out even, for both sets");
 static_assert(kThreads % BK == 0 && BM % kRowsA == 0, "copies of A come out even");
 static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0, "copies of B come out even");
 
