@@ -58,4 +58,5 @@ FACTS = {
 GIVEN = (
     "the first takes 0.2 s",
     "the second 0.32 s",
-)  # the example of a task
+    "For 0 to 10, 2 to 4 and 12 to 14 µs",
+)  # the examples of tasks
