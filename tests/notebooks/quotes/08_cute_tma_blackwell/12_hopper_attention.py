@@ -59,9 +59,7 @@ QUOTES = {
     "and 1.00 and 1.02 times for seconds": lambda: [
         case(name, LONG)["sustained"]["ratio"] for name in BACKWARD
     ],
-    "it is 1.03 and 1.00 times as fast": lambda: [
-        case(name, SHORT)["ratio"] for name in BACKWARD
-    ],
+    "it is 1.03 and 1.00 times as fast": lambda: [case(name, SHORT)["ratio"] for name in BACKWARD],
 }
 VARIANTS = "one run of all variants of the backward pass on an H200, 30 November 2026"
 FORWARD_VARIANTS = "one run of all variants of the forward pass on an H200, 30 November 2026"
