@@ -101,6 +101,12 @@ def test_zeros_never_pass_even_under_a_huge_tolerance():
         check(VECTOR, np.zeros(1000))
 
 
+@pytest.mark.parametrize("lost", [np.nan, -np.inf])
+def test_zeros_in_place_of_nan_and_infinities_are_wrong_values(lost):
+    verdict = judge(np.zeros(4, np.float32), np.array([lost, 0, lost, lost], np.float32))
+    assert verdict.kind == kinds.WRONG and "is a number like others" in verdict.message
+
+
 def test_one_zero_in_place_of_a_nan_is_a_wrong_value():
     one = np.zeros(1, np.float32)  # of which a NaN was left out, or an infinity: it was read
     assert kind_of(one, one + np.nan) == kind_of(one, one + np.inf) == kinds.WRONG

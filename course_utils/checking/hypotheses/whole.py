@@ -44,9 +44,9 @@ def from_unwritten(e: Evidence) -> Diagnosis | None:
 
 def zero(e: Evidence) -> Diagnosis | None:
     """Every element is 0."""
-    if e.expected.size == 1 and not np.isfinite(wide(e.expected)).all():
-        return None  # one 0 where the input has a NaN or an infinity: these were left out
-    if not np.any(e.actual) and np.any(e.expected):
+    if not np.any(np.isfinite(wide(e.expected)) & (e.expected != 0)):
+        return None  # zeros for NaN and infinities of the input: these were left out
+    if not np.any(e.actual):
         return Diagnosis(kinds.ALL_ZEROS, f"{e.all_of} is 0.")
     return None
 
