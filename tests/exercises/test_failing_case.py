@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -176,6 +178,13 @@ def test_a_scalar_of_the_case_is_named_as_it_is():
 def test_a_size_at_which_the_index_leaves_its_array_does_not_end_the_search():
     verdict = verdict_on("09.conv_forward", "(filter * C + c) * 9", "(c * C + filter) * 9")
     assert "C = 2" in verdict.case.title and "F = 2" in verdict.case.title
+
+
+def test_a_size_whose_inputs_the_reference_refuses_does_not_end_the_search():
+    exercise = find("09.momentum")
+    case = replace(exercise.worked, derived=None)  # whose last end is 5, whatever n is
+    wrong = exercise.solution.replace("array_of(i,", "array_of(arrays > 64 ? i : i % stride,")
+    assert check_source(replace(exercise, worked=case), wrong).kind == kinds.WRONG
 
 
 def test_a_case_of_c_has_its_inputs_by_name():

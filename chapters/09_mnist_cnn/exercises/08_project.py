@@ -40,6 +40,12 @@ def updated(given: dict[str, Any]) -> dict[str, np.ndarray]:
     return {"v": v, "w": given["w"] - np.repeat(given["rates"], lengths) * v}
 
 
+def up_to_the_end(given: dict[str, Any]) -> dict[str, np.ndarray]:
+    ends = np.minimum(given["ends"], given["n"])
+    ends[-1] = given["n"]
+    return {"ends": ends}
+
+
 def looked_up(stats: LaunchStats) -> float:
     read = (each.loaded_from.get(name, 0) for each in stats.threads for name in ("ends", "rates"))
     return sum(read) / 4 / COUNTED[0]
@@ -88,5 +94,6 @@ MOMENTUM = KernelExercise(
             "rates": (1, 5, 2),
             "momentum": 0.5,
         },
+        derived=up_to_the_end,
     ),
 )

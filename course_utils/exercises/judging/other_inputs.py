@@ -230,7 +230,8 @@ def _of_signs(one: _Input) -> Iterator[Change]:
         yield one.changed(other.reshape(array.shape), words, Slip.INPUT_SIGN)
     if array.dtype.kind != "f" or not array.size or (array.ndim == 0 and array in (0, 1)):
         return
-    others = [(array * array, f"{label} squared")]
+    with np.errstate(over="ignore"):
+        others = [(array * array, f"{label} squared")]
     if array.ndim == 0:
         others += [
             (1 / array, f"1 / {label}"),
