@@ -238,7 +238,7 @@ def matrix(*rows: tuple[float, ...]) -> tuple[np.ndarray]:
 
 def any_matrix(rng: np.random.Generator) -> tuple[np.ndarray]:
     rows, columns = (int(n) for n in rng.choice((1, 2, 3, 5, 40), 2))
-    x = rng.standard_normal((rows, columns)) * 10.0 ** rng.integers(-6, 7, (rows, 1))
+    x = rng.standard_normal((rows, columns)) * 10.0 ** rng.integers(-30, 31, (rows, 1))
     x = x * rng.choice((-1, 1, np.sign(x).mean() or 1))
     return ((x * rng.integers(0, 2, (rows, 1))).astype(np.float32),)
 
@@ -252,7 +252,7 @@ ROW_SCALES = PythonExercise(
         matrix(
             (0.5, 0.25),
         ),
-        matrix((1e-6,), (1e6,), (0,)),
+        matrix((1e-6,), (1e6,), (0,), (-1e-30,)),
     ),
     reference=scales_by_rows,
     bug=kinds.WRONG,

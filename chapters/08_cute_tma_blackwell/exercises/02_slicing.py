@@ -45,7 +45,7 @@ TAKEN_BY = KernelExercise(
     inputs=unmarked,
     reference=looked_up,
     launch=lambda size: Launch((ceil_div(size[1], 16), ceil_div(size[0], 8)), (32,)),
-    small=((10, 24), (8, 16), (1, 1)),
+    small=((20, 40), (8, 16), (1, 1)),
     worked=Worked(why_not="an arrangement has 32 threads"),
     full=(4096, 4096),
     contract=Domain(
