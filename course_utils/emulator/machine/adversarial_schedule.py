@@ -3,8 +3,8 @@
 The machine keeps all lanes in lockstep where it can, which is quick, and kind to a kernel that
 lacks a barrier: what one warp needs from another is there in time. Out of step, every lane belongs
 to one of two sides. Lanes of one side run until they can go on no longer, then those of the other
-have their turn. Who came late to a barrier leaves it first, so each side is ahead at times. Blocks
-of a single warp have no sides of their own: their later half gets ahead of the earlier half.
+have their turn. The last side to reach a barrier leaves it first, so each is ahead at times. If
+blocks have a single warp, the later half of the blocks gets ahead of the earlier half.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-// C = A B^T for row-major bf16 matrices, A (M x K), B (N x K), C (M x N); sums in fp32. Any M; N
-// and K multiples of 8. A, B and C come as tensor maps with boxes of 128 x 64, 128 x 64 and 16 x 64,
-// swizzle 128 bytes.
+// C = A B^T for row-major bf16 matrices: A (M x K), B (N x K), C (M x N), with sums in fp32. Any M. N
+// and K are multiples of 8. A, B and C come as tensor maps with boxes of 128 x 64, 128 x 64 and
+// 16 x 64, swizzle 128 bytes.
 // Ping-pong: each of the two consumer warpgroups computes whole tiles, 128 x 128, in turn. While one
 // rounds and stores its tile, the other has the tensor cores. gemm_hopper needs a next tile for that,
-// with 256 columns; here half of that tile is enough.
+// of 256 columns. Here the half of such a tile is enough.
 // Limit: for as many products a smaller tile loads a third more from L2, and a fifth more from
 // shared memory.
 // grid (at most the multiprocessors), block (384), dynamic shared STAGES * 32768 + 32768
@@ -23,7 +23,7 @@
 #include "tile_order.cuh"
 
 constexpr int BM = 128, BN = 128, BK = 64;
-constexpr int kConsumers = 256; // threads in two warpgroups; the third is the producer's
+constexpr int kConsumers = 256; // threads in two warpgroups. The third is the producer's
 constexpr int kTileA = BM * 128, kStage = kTileA + BN * 128; // bytes
 constexpr int kBox = 16 * 128, kBoxes = 2;                   // of a warp for C, in turn
 

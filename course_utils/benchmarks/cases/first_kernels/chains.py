@@ -78,7 +78,7 @@ def _torch_chain_by_hash(x: Any) -> Any:
 
 
 def torch_kept(torch: Any, x: Any) -> Any:
-    """What :func:`kept` says, in int32, as Triton multiplies it."""
+    """The booleans of :func:`kept`, by int32, as Triton multiplies it."""
 
     def shifted(bits: Any, shift: int) -> Any:
         return bits >> shift & (1 << 32 - shift) - 1  # >> keeps the sign
