@@ -1,15 +1,26 @@
 """Progress of the tests goes to a folder of their own."""
 
+import itertools
+
 import pytest
 
 from course_utils.exercises.student import sandbox
 
 
+@pytest.fixture(scope="session")
+def own_folders(tmp_path_factory):
+    """A new folder each time. `tmp_path` takes pytest longer, and these are 8,000 tests."""
+    place = tmp_path_factory.mktemp("own")
+    return (place / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def own_progress(tmp_path, monkeypatch):
-    monkeypatch.setenv("COURSE_PROGRESS", str(tmp_path / "progress"))
+def own_progress(own_folders, monkeypatch):
+    folder = next(own_folders)
+    folder.mkdir()
+    monkeypatch.setenv("COURSE_PROGRESS", str(folder / "progress"))
     monkeypatch.delenv("COURSE_STRICT", raising=False)
-    return tmp_path / "progress"
+    return folder / "progress"
 
 
 @pytest.fixture(autouse=True)
