@@ -13,6 +13,7 @@ import tests.no_iri_grammar  # noqa: F401  (before anything imports nbformat)
 import tests.plain_asserts  # noqa: F401  (before anything imports most of the course)
 from course_utils.devices.selection import ON_GPU
 from course_utils.paths import KERNELS
+from tests import turns
 from tests.students_notebooks import IN_USE, in_use
 
 # The files whose tests take longest begin first, so that no worker is left alone with one.
@@ -62,9 +63,15 @@ def pytest_configure(config):
     config.option.loadscopereorder = False  # xdist's own order is by the number of tests
     config.addinivalue_line("markers", "gpu: needs a CUDA device")
     config.addinivalue_line("markers", "emulator: about the emulator as the machine's device")
+    config.addinivalue_line("markers", "this_turn: of a third that runs, as turns.py says")
+    config.addinivalue_line("markers", "another_turn: of a third that doesn't run this time")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    out = [item for item in items if item.get_closest_marker("another_turn")]
+    if out:  # a thousand skips take seconds
+        items[:] = [item for item in items if not item.get_closest_marker("another_turn")]
+        config.hook.pytest_deselected(items=out)
     theirs = in_use()
     for item in items:
         given = item.callspec.params.values() if hasattr(item, "callspec") else ()
@@ -82,6 +89,11 @@ def pytest_collection_finish():
     gc.freeze()
     gc.enable()
     gc.set_threshold(20_000)
+
+
+def pytest_terminal_summary(terminalreporter):
+    if told := turns.left_out():
+        terminalreporter.write_line(told)
 
 
 def _turn(item):

@@ -1,10 +1,12 @@
 """Every test that is shared out runs in one turn of three, and under one of three Pythons."""
 
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tests import turns
+from tests import conftest, turns
 
 COMMIT = "d90b9142" + "0" * 32
 
@@ -61,3 +63,31 @@ def test_each_of_several_things_comes_up(monkeypatch):
         assert len(range(4)[chosen]) == 1 and not range(0)[turns.one_of(0)]
         met.update(range(4)[chosen])
     assert met == set(range(4))
+
+
+class Item:
+    """A collected test with one mark."""
+
+    path, keywords = Path("tests/test_turns.py"), ()
+
+    def __init__(self, place: int):
+        self.mark = turns.in_turn(place)
+
+    def get_closest_marker(self, name):
+        return self.mark if self.mark.name == name else None
+
+
+@pytest.mark.parametrize("number, left", [(0, [0, 3]), (1, [2]), (2, [1]), (None, [0, 1, 2, 3])])
+def test_tests_of_other_turns_are_left_out(monkeypatch, number, left):
+    monkeypatch.setattr(turns, "turn", lambda: number)
+    items, out = [Item(place) for place in range(4)], []
+    kept = [items[place] for place in left]
+    hook = SimpleNamespace(pytest_deselected=lambda items: out.extend(items))
+    conftest.pytest_collection_modifyitems(SimpleNamespace(hook=hook), items)
+    assert items == kept and len(out) == 4 - len(kept)
+
+
+@pytest.mark.parametrize("number, told", [(4, "turn 4 of"), (0, "turn 0 of"), (None, "")])
+def test_a_report_names_its_turn(monkeypatch, number, told):
+    monkeypatch.setattr(turns, "turn", lambda: number)
+    assert turns.left_out().startswith(told) and bool(turns.left_out()) == bool(told)

@@ -45,8 +45,14 @@ def has_turn(place: int, number: int | None, among: int = THIRDS) -> bool:
 def in_turn(place: int, among: int = THIRDS) -> pytest.MarkDecorator:
     """The mark of a test that runs when its third has its turn. Where fewer are alike, such as the
     sizes of one kernel, ``among`` is their number: then each turn runs one of them."""
-    reason = f"of another third than turn {turn()} runs: COURSE_TURN={ALL} runs every third"
-    return pytest.mark.skipif(not has_turn(place, turn(), among), reason=reason)
+    return pytest.mark.this_turn if has_turn(place, turn(), among) else pytest.mark.another_turn
+
+
+def left_out() -> str:
+    """What a report says of the tests of other turns, none of which it lists."""
+    if turn() is None:
+        return ""
+    return f"turn {turn()} of the thirds: COURSE_TURN={ALL} runs every third"
 
 
 def one_of(count: int) -> slice:
