@@ -180,6 +180,8 @@ def test_an_exercise_is_written_run_and_judged(lab):
     first = lab.cell("from course_utils import chapter_map")
     lab.run(first)
     lab.wait_for_output(first, "ready")
+    printed = first.locator(".jp-OutputArea-output pre").first
+    assert printed.evaluate("line => getComputedStyle(line).wordBreak") == "normal"
     lab.run(exercise)
     lab.wait_for_output(exercise, kinds.NOT_STARTED)
     lab.rewrite(exercise, "// TODO", "y[i] = x[i];")

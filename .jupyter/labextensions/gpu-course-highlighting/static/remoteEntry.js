@@ -1,5 +1,6 @@
 // Cells that begin with %%c or %%cpp, and answers to exercises that are C or C++, have the colours
-// of C++ in JupyterLab 4: a prebuilt extension in one file, so nothing is built and nothing fetched.
+// of C++ in JupyterLab 4, and printed lines break between words: a prebuilt extension in one file, so
+// nothing is built and nothing fetched.
 (() => {
   'use strict';
 
@@ -33,7 +34,16 @@
     choose();
   }
 
+  /** JupyterLab breaks a printed line that is too long inside a word. A message is easier to read
+   * broken at its spaces, and a word that is too long still breaks. */
+  function breakBetweenWords() {
+    const style = document.createElement('style');
+    style.textContent = '.jp-Notebook .jp-OutputArea-output pre { word-break: normal; }';
+    document.head.append(style);
+  }
+
   function activate(app, notebooks) {
+    breakBetweenWords();
     const known = new WeakSet();
     const followAll = (cells) => {
       for (const model of cells) {
@@ -68,7 +78,7 @@
       const { INotebookTracker } = await sharedPackage('@jupyterlab/notebook');
       const plugin = {
         id: `${NAME}:plugin`,
-        description: 'Colours of C++ for cells of C and C++.',
+        description: 'Colours of C++ for cells of C and C++; printed lines break between words.',
         autoStart: true,
         requires: [INotebookTracker],
         activate,
