@@ -21,7 +21,9 @@ NAMES = frozenset(
     ("CompileError", "LaunchFault", "getsource", "open", "print_exc", "run_cuda", "sanitize")
     + ("show", "step", "trace")
 )
-ATTRIBUTES = frozenset(("access", "getsource", "lines", "print_exc", "read_text", "source"))
+ATTRIBUTES = frozenset(
+    ("access", "by_line", "getsource", "lines", "print_exc", "read_text", "source")
+)
 LOADS = re.compile(r"load|cp\.RawModule")
 NEEDS = "%%needs"
 BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
@@ -65,10 +67,12 @@ class _Shown:
         for statement in statements:
             if isinstance(statement, ast.Import | ast.ImportFrom):
                 names = {
-                    (alias.asname or alias.name).partition(".")[0] for alias in statement.names
+                    (alias.asname or alias.name).partition(".")[0]: alias.name
+                    for alias in statement.names
                 }
-                self.imported |= names
-                self.names -= names
+                self.imported |= names.keys()
+                self.names -= names.keys()
+                self.names |= {name for name, first in names.items() if first in NAMES}
             elif isinstance(statement, (*FUNCTIONS[:2], ast.ClassDef)):
                 self._keep({statement.name}, set(), self._show([statement]))
                 self.found |= self._show(statement.decorator_list)
@@ -78,12 +82,11 @@ class _Shown:
     def _run_with_blocks(self, statement: ast.AST) -> None:
         """A statement's own expressions, then its blocks: twice, since a loop comes back."""
         blocks = [part for name in BLOCKS for part in getattr(statement, name, ())]
-        shows = self._show(
-            child for child in ast.iter_child_nodes(statement) if child not in blocks
-        )
-        self.found |= shows
-        holds = shows and not _loads(statement)
-        self._keep(set(_bound(statement)), set(_changed(statement)), holds)
+        own = [child for child in ast.iter_child_nodes(statement) if child not in blocks]
+        shows, loads = self._show(own), _loads(statement)
+        # A text from an earlier cell is compiled here: its comments are gone.
+        self.found |= shows and not (loads and _shows_nothing_itself(own))
+        self._keep(set(_bound(statement)), set(_changed(statement)), shows and not loads)
         for _ in range(2):
             self._run(blocks)
 
@@ -99,6 +102,10 @@ class _Shown:
             self.names |= (bound | changed) - self.imported
         else:
             self.names -= bound
+
+
+def _shows_nothing_itself(nodes: Iterable[ast.AST]) -> bool:
+    return not any(_attributes(node) & ATTRIBUTES or _used(node) & NAMES for node in nodes)
 
 
 def _attributes(node: ast.AST) -> set[str]:
@@ -153,6 +160,8 @@ def _loads(statement: ast.AST) -> bool:
     """Whether a statement assigns a kernel, made from a source or not: its results show nothing."""
     value = getattr(statement, "value", None)
     while isinstance(value, ast.Call | ast.Attribute):
+        if getattr(value, "attr", None) in ATTRIBUTES:  # load(file).source is no kernel
+            return False
         inner = value.func if isinstance(value, ast.Call) else value.value
         if isinstance(inner, ast.Name | ast.Attribute) and LOADS.fullmatch(ast.unparse(inner)):
             return True
