@@ -79,8 +79,8 @@ class Nursery:
 
 
 class ForkedKernel:
-    """A kernel as ``subprocess.Popen`` has it. It's a child of another process, so nobody here
-    learns its status."""
+    """A kernel as ``subprocess.Popen`` has it. It's a child of another process, and its
+    status isn't known here."""
 
     stdin = stdout = stderr = None
 
@@ -110,7 +110,7 @@ class ForkedKernel:
 
 
 class Reimport(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Hides what was imported, and imports it again."""
+    """Hides imported packages, and imports them again."""
 
     def __init__(self) -> None:
         self._hidden: dict[str, dict[str, ModuleType]] = {name: {} for name in HIDDEN}
@@ -134,13 +134,13 @@ class Reimport(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         name, module.__spec__ = module.__name__, self._first
         sys.modules.update(self._hidden.pop(name))
-        if name == "course_utils":  # what its own import does where a shell runs
+        if name == "course_utils":  # as its own import does where a shell runs
             module.figures._register()
             module._teach_ipython()
 
 
 def serve() -> None:
-    """Fork a kernel for each line on stdin, and tell its number."""
+    """Fork a kernel for each line of stdin."""
     os.environ.setdefault(
         "MPLBACKEND", "module://matplotlib_inline.backend_inline"
     )  # as kernels do

@@ -46,27 +46,27 @@ def started() -> nbval_kernel.RunningKernel:
     )
 
 
-@pytest.fixture
-def nursery(monkeypatch):
-    """Forks every kernel that starts. PyTorch isn't imported ahead, which takes long."""
+@pytest.fixture(scope="module")
+def nursery():
+    """PyTorch isn't imported ahead, which takes long."""
     nursery = Nursery(local_provisioner.launch_kernel, packages=())
-    monkeypatch.setattr(local_provisioner, "launch_kernel", nursery.launch)
     yield nursery
     nursery.close()
 
 
-def test_a_fork_is_like_a_kernel_that_starts_from_nothing(request):
+def test_a_fork_is_like_a_kernel_that_starts_from_nothing(nursery, monkeypatch):
     first = started()
     wanted = printed(first, SEEN)
     first.stop()
-    request.getfixturevalue("nursery")
+    monkeypatch.setattr(local_provisioner, "launch_kernel", nursery.launch)
     kernel = started()
     assert printed(kernel, SEEN) == wanted
     kernel.stop()
     assert wanted.startswith("set()")
 
 
-def test_forks_know_nothing_of_each_other_and_end_with_the_process(nursery):
+def test_forks_know_nothing_of_each_other_and_end_with_the_process(nursery, monkeypatch):
+    monkeypatch.setattr(local_provisioner, "launch_kernel", nursery.launch)
     first, second = started(), started()
     assert printed(first, "import course_utils; x = 1") == ""
     seen = printed(second, "import sys; 'course_utils' in sys.modules or x")

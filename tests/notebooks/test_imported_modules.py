@@ -71,11 +71,12 @@ def uses(program: str) -> tuple[set[str], dict[str, set[str]]]:
             imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     names: dict[str, set[str]] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            text = ast.unparse(node)
-            root, _, rest = text.partition(".")
-            if root in bound and rest.replace(".", "").isidentifier():
-                names.setdefault(bound[root], set()).add(rest)
+        parts = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if parts and isinstance(node, ast.Name) and node.id in bound:
+            names.setdefault(bound[node.id], set()).add(".".join(reversed(parts)))
     return imported, names
 
 
