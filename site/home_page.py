@@ -94,7 +94,7 @@ def context() -> dict[str, Any]:
         "film": _size(FILM),
         "ladder": _size(matmul_file()),
         "map": _size(MAP),
-        "score": README.read_text(encoding="utf-8").partition(MARKS[0])[2].partition(" For example")[0],
+        "score": _score(),
         "recordings": [
             {
                 "file": each.file,
@@ -121,6 +121,12 @@ def context() -> dict[str, Any]:
 
 def _page(lesson: str) -> str:
     return f"chapters/{lesson}.html"
+
+
+def _score() -> str:
+    """README.md's sentence on how many tasks are won."""
+    records = README.read_text(encoding="utf-8").partition(MARKS[0])[2]
+    return records.partition(" For example")[0]
 
 
 def _size(file: Path) -> dict[str, Any]:
