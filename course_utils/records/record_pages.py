@@ -75,6 +75,7 @@ between runs and no cold cache. The clock of the SMs and the power come from NVI
 at its power limit lowers its clock.
 """
 
+
 def draw(chapters: Mapping[str, str]) -> None:
     """Write the three pages, from the file of :data:`REFERENCE` and of no other GPU.
 
