@@ -110,9 +110,8 @@ def with_headlines(readme: str, content: dict[str, Any]) -> str:
     best = fastest(content)
     chosen = [record for record in best if record["what"] in HEADLINES]
     chosen.sort(key=lambda record: -record["ratio"])
-    table = markdown_table(HEADS, map(_headline, chosen))
-    seconds = "A second speedup is that of runs back to back for seconds."
-    lines = [f"{_score(best, content)} {seconds} For example:", "", table]
+    table = markdown_table(HEADS.replace(":", ",<br>for seconds:"), map(_short_row, chosen))
+    lines = [f"{_score(best, content)} For example:", "", table]
     return between_marks(readme, MARKS, "\n".join(lines) + "\n", README.name)
 
 
@@ -127,7 +126,7 @@ def tasks_page(content: dict[str, Any], chapters: Mapping[str, str]) -> str:
         "",
         "The speedup is the library's time over ours, so above 1 we are faster. A time is the "
         "median of single runs with a cold cache. If a row has a second speedup, both also ran "
-        "back to back for seconds.",
+        "back to back for seconds, and the smaller one counts.",
         "",
         f"[Every kernel at every size]({PAGE.relative_to(ROOT).as_posix()}) has a page, with the "
         f"methods. {_measured(content)}. `python -m course_utils bench --draw` draws this page.",
@@ -196,9 +195,10 @@ def _measured(content: dict[str, Any]) -> str:
 
 
 def _score(best: list[dict[str, Any]], content: dict[str, Any]) -> str:
-    """How many tasks are won and lost, in a sentence."""
-    ahead = sum(record["ratio"] > 1 + LEVEL for record in best)
-    after = sum(record["ratio"] < 1 - LEVEL for record in best)
+    """How many tasks are won and lost, in a sentence: by the smaller speedup if there are two."""
+    speedups = [min(r["ratio"], (r.get("sustained") or r)["ratio"]) for r in best]
+    ahead = sum(speedup > 1 + LEVEL for speedup in speedups)
+    after = sum(speedup < 1 - LEVEL for speedup in speedups)
     return (
         f"On one {content['device']}, our fastest kernel beats the fastest library in {ahead} of "
         f"{len(best)} tasks, is within {100 * LEVEL:.0f} % of it in {len(best) - ahead - after} "
@@ -206,24 +206,18 @@ def _score(best: list[dict[str, Any]], content: dict[str, Any]) -> str:
     )
 
 
-def _headline(record: dict[str, Any]) -> tuple[str, str, str]:
-    """A task in three columns, with its speedup for seconds if that was measured."""
-    seconds = record.get("sustained")
-    what, speedup, times = _short_row(record)
-    return what, speedup + (f"<br>{seconds['ratio']:.2f}×" if seconds else ""), times
-
-
 def _row(record: dict[str, Any]) -> tuple[str, str, str]:
     """A task in three columns of two lines, which fit a phone."""
-    what, speedup, times = _headline(record)
+    what, speedup, times = _short_row(record)
     return f"{what}: {_size(record)}<br>{_narrow(record['kernel'])}", speedup, times
 
 
 def _short_row(record: dict[str, Any]) -> tuple[str, str, str]:
     ours, base = _ms(record["ours"]["median_ms"]), record["baseline"]
+    seconds = record.get("sustained")
     return (
         record["what"],
-        f"{record['ratio']:.2f}×",
+        f"{record['ratio']:.2f}×" + (f"<br>{seconds['ratio']:.2f}×" if seconds else ""),
         f"{ours} ours<br>{_ms(base['median_ms'])} {_narrow(base['name'])}",
     )
 

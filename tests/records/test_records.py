@@ -266,6 +266,11 @@ def test_tasks_are_won_lost_or_level():
     assert "in 1 of 5 tasks, is within 2 % of it in 2 and slower in 2." in drawn
 
 
+def test_a_lead_that_is_gone_for_seconds_counts_as_level():
+    for_seconds = record("a", 5, 1.0) | {"ratio": 1.04, "sustained": SECONDS | {"ratio": 0.99}}
+    assert "in 0 of 1 tasks, is within 2 % of it in 1" in tasks(for_seconds)
+
+
 def test_the_last_rungs_show_their_range_over_all_sizes():
     drawn = tasks(
         record("sgemm_stream_k", 512, 1.0) | {"ratio": 0.9},
