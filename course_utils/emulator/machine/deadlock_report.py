@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .async_proxy import AsyncEngine
     from .async_state import MBarrier
     from .batch import Batch
+    from .code import Code
     from .lanes import Group
 
 MOST_WARPS = 4  # that wait at one place, with a line for each
@@ -119,9 +120,10 @@ def _head_of_warp(batch: Batch, stalled: list[Group], parked: list[Group]) -> _H
     if absent is not None:
         there, lane = absent
         what = f"the {call_of(there, language)}{at_line(there.location)}"
-        unrolled = there is not i and there.opcode == i.opcode and there.location == i.location
-        if unrolled:
-            what = "the same line, in another iteration of its loop"
+        if there is not i and there.opcode == i.opcode and there.location == i.location:
+            unrolled = _in_one_loop(group.code, i, there)
+            other = "in another iteration of its loop" if unrolled else "by another call or branch"
+            what = f"the same line, {other}"
         verb = "waits" if bits.bit_count() == 1 else "wait"
         rest = f" {lanes.capitalize()} {verb} at {what}."
     place = None if absent is None else (absent[0].location, absent[1])
@@ -167,6 +169,21 @@ def _absent(
         if len(here):
             return _waits_at(batch, group), int(here[0])
     return None
+
+
+def _in_one_loop(code: Code, a: Instruction, b: Instruction) -> bool:
+    """Whether two instructions of one line are of an unrolled loop: then one comes after the
+    other. A line of a helper may as well come from two calls, so it is never said of one."""
+    if a.location is None or a.location.function:
+        return False
+    holders = [
+        block.number for block in code.blocks if any(x is a or x is b for x in block.instructions)
+    ]
+    reached = set(holders[:1])
+    for number in range(holders[0], holders[-1]):
+        if number in reached:
+            reached.update(code.blocks[number].successors)
+    return holders[-1] in reached
 
 
 def _why(engine: AsyncEngine, group: Group) -> str:

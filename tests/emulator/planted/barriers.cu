@@ -105,6 +105,13 @@ for (int i = threadIdx.x; i < «100→96»; i += 32) {
     if (threadIdx.x == 0) y[i / 32] = votes;
 }
 
+// # a shuffle of one function, called in both branches — deadlock
+// cause: SHUFFLE_NOT_REACHED
+// thread: 16
+const auto added = [](float v) { return v + __shfl_xor_sync(~0u, v, 1); }; // !
+if (threadIdx.x % 64 < «16→64») y[threadIdx.x] = added(x[threadIdx.x]);
+else y[threadIdx.x] = 2 * added(x[threadIdx.x] + 1);
+
 // # __syncwarp() for lanes that went another way — barrier misuse
 // cause: SYNCWARP_NOT_REACHED
 if (threadIdx.x < 16)
