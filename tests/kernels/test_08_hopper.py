@@ -1,6 +1,7 @@
 """The rungs of the Hopper product: what they count, and how long the emulator takes."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,10 +54,11 @@ def test_a_block_stores_a_tile_while_it_has_the_next(cluster, k):
     run(product("gemm_hopper", 500, 520, k, cluster))
 
 
-@pytest.mark.parametrize("k", [8, 392])
-def test_groups_have_their_tiles_in_turn(k):
-    """Blocks with one tile and with two; fewer steps than stages, and more."""
-    run(product("gemm_ping_pong", 100, 600, k))
+@pytest.mark.parametrize("k, blocks", [(8, 1), (392, 3)])
+def test_groups_have_their_tiles_in_turn(k, blocks):
+    """A block with five tiles, blocks with one and with two; fewer steps than stages, and more."""
+    work = product("gemm_ping_pong", 100, 600, k)
+    run(replace(work, launches=(replace(work.launches[0], grid=blocks),)))
 
 
 def test_the_assembler_leaves_the_stores_of_a_tile_under_the_products_of_the_next():
