@@ -210,7 +210,7 @@ PREDICT_ROUNDS = NumberExercise(
             "`-(-512 // {slots})`",
             "512 tiles are {exact} waves of {slots}, so {waves} are needed, and {offered} slots "
             "are offered for 512 tiles: {more}\nmore",
-            "at 1024 × 1024 {idle} of the GPU stand idle",
+            "at 1024 × 1024 {idle} of the GPU are idle",
         ),
         words=words_for,
     ),
