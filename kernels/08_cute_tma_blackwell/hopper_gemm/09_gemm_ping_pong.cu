@@ -51,8 +51,11 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
     const unsigned full = shared_address(barriers), empty = full + STAGES * 8;
     const unsigned turn = empty + STAGES * 8; // of each group
     if (threadIdx.x == 0) {
-        for (int i = 0; i < 2 * STAGES + 2; ++i) {
+        for (int i = 0; i < 2 * STAGES; ++i) {
             mbarrier_init(full + i * 8, 1); // a stage is read by one group
+        }
+        for (int i = 0; i < 2; ++i) {
+            mbarrier_init(turn + i * 8, 4); // each warp of the other group has issued its products
         }
         mbarriers_are_ready();
     }
@@ -106,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
             }
             before = ring.stage;
         }
-        if (in_group == 0) {
+        if (lane == 0) {
             mbarrier_arrive(turn + (1 - group) * 8);
         }
         wgmma_wait<0>();
