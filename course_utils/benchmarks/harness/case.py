@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...records.kernel_records import Size as Size
 from ...records.sources import source_hash
 from .workload import Workload
-
-Size = int | tuple[int, ...]
 
 # Operations per second by a GPU's name (dense, no sparsity), from NVIDIA's data sheets.
 PEAKS = {
