@@ -47,17 +47,19 @@ def as_tensors(*arrays: Any) -> tuple[Any, ...]:
     return tuple(map(tensor, arrays))
 
 
-def compiled(function: Callable[..., Any], *inputs: Any, graph: bool = False) -> Runs:
-    """``function(*inputs)`` by torch's compiler at its best, called directly and, on request, as a
-    CUDA ``graph``, which copies its inputs first."""
-    modes = {"torch.compile": "max-autotune-no-cudagraphs"}
+def compiled(
+    function: Callable[..., Any], *inputs: Any, graph: bool = False, name: str = "torch.compile"
+) -> Runs:
+    """``function(*inputs)`` by torch's compiler at its best, called ``name``: called directly and,
+    on request, as a CUDA ``graph``, which copies its inputs first."""
+    modes = {name: "max-autotune-no-cudagraphs"}
     if graph:
-        modes["torch.compile, CUDA graph"] = "max-autotune"
+        modes[f"{name}, CUDA graph"] = "max-autotune"
 
     def run(mode: str) -> Any:
         return _compiled(function, mode)(*inputs)
 
-    return {name: partial(run, mode) for name, mode in modes.items()}
+    return {each: partial(run, mode) for each, mode in modes.items()}
 
 
 def by_torch(function: Callable[..., Any], *arrays: Any, graph: bool = False) -> Runs:

@@ -62,8 +62,8 @@ def _by_torch(x: Any) -> Runs:
     """The chain with torch's own random mask, timed and not checked, and compiled with ours."""
     if torch_on_gpu() is None:
         return {}
-    (same,) = compiled(_torch_chain_by_hash, *as_tensors(x)).values()
-    return unchecked(by_torch(_torch_chain, x, graph=True)) | {"torch.compile, our hash": same}
+    same = compiled(_torch_chain_by_hash, *as_tensors(x), name="torch.compile, our hash")
+    return unchecked(by_torch(_torch_chain, x, graph=True)) | same
 
 
 def _torch_chain(x: Any) -> Any:

@@ -13,7 +13,7 @@ from ....errors import LessonError
 from ....integers import ceil_div
 from ...harness.arrays import normal
 from ...harness.case import Case
-from ...harness.torch_runs import Runs, as_tensors, compiled, torch_on_gpu
+from ...harness.torch_runs import Runs, as_tensors, compiled, torch_on_gpu, unchecked
 from ...harness.workload import KernelCall, Workload
 from ...libraries import rivals
 from .operators import CHAPTER, KINDS, TEST_SIZES, Kind, KindWork, Rows
@@ -125,18 +125,17 @@ def _torch_gradients(x: Any, target: Any, kind: Kind) -> Runs:
     losses = {"torch eager": lambda: _torch_loss(*inputs)} | compiled(_torch_loss, *inputs)
 
     def gradient(loss: Callable[[], Any]) -> Any:
-        found = torch.autograd.grad(loss(), inputs[0])[0]
-        # PyTorch's own kernels round the logarithms of probabilities to bf16: far off, so unchecked
-        return found if kind.width == 4 else None
+        return torch.autograd.grad(loss(), inputs[0])[0]
 
-    (both,) = compiled(_torch_gradient_and_loss, *as_tensors(x, target)).values()
+    def first(both: Callable[[], Any]) -> Any:
+        return both()[0]
 
-    def in_one_graph() -> Any:
-        found = both()[0]
-        return found if kind.width == 4 else None
-
-    runs = {name: partial(gradient, loss) for name, loss in losses.items()}
-    return runs | {"torch.compile, one graph": in_one_graph}
+    tensors, name = as_tensors(x, target), "torch.compile, one graph"
+    both = compiled(_torch_gradient_and_loss, *tensors, name=name)
+    runs: Runs = {name: partial(gradient, loss) for name, loss in losses.items()}
+    runs |= {name: partial(first, run) for name, run in both.items()}
+    # PyTorch's own kernels round the logarithms of probabilities to bf16: far off, so unchecked
+    return runs if kind.width == 4 else unchecked(runs)
 
 
 def _torch_gradient_and_loss(x: Any, target: Any) -> Any:

@@ -385,8 +385,7 @@ def _torch_race(logits: Any) -> Any:
 def _compiled_gumbel(logits: Any) -> Runs:
     if torch_on_gpu() is None:
         return {}
-    (run,) = compiled(_torch_gumbel, *as_tensors(logits)).values()
-    return {"torch.compile, Gumbel": run}
+    return compiled(_torch_gumbel, *as_tensors(logits), name="torch.compile, Gumbel")
 
 
 def _torch_gumbel(logits: Any) -> Any:
