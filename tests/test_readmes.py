@@ -22,6 +22,7 @@ PAGES = [
     *(ROOT / name for name in ("kernels/README.md", "site/README.md")),
     *(ROOT / name for name in ("tests/README.md", "course_utils/exercises/AUTHORING.md")),
     ROOT / "course_utils/benchmarks/cases/README.md",
+    ROOT / "assets/benchmarks/TRIALS.md",
     PACKAGE / "emulator/HOW_IT_WORKS.md",
     PACKAGE / "emulator/machine/README.md",
     PACKAGE / "emulator/checks/races/README.md",

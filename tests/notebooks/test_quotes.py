@@ -17,7 +17,8 @@ from tests.notebooks.quoting import Quotes, problems, prose
 QUOTES = ROOT / "tests/notebooks/quotes"
 DRAWN = re.compile(f"{MARKS[0]}.*?{MARKS[1]}", re.S)  # the table made from records
 TEXT = {"text/plain", "text/markdown"}
-TEXTS = [ROOT / "README.md", *sorted(ROOT.glob("chapters/*/README.md")), *find([])]
+TRIALS = ROOT / "assets/benchmarks/TRIALS.md"
+TEXTS = [ROOT / "README.md", TRIALS, *sorted(ROOT.glob("chapters/*/README.md")), *find([])]
 
 
 def file_of(text: Path) -> Path:
