@@ -13,14 +13,17 @@ from ...devices.selection import ON_GPU
 from ...errors import LessonError
 
 Runs = dict[str, Callable[[], Any]]  # ways to compute one thing, by name
+MOST_SHAPES = 64  # that torch's compiler takes of one function, instead of 8
 
 
 def torch_on_gpu() -> Any:
     """The torch module where it can use this machine's GPU, otherwise None."""
-    if not ON_GPU or importlib.util.find_spec("torch") is None:
+    if not ON_GPU:
         return None
-    import torch
-
+    try:  # torch's compiler follows an import in what it compiles, and stops at find_spec
+        import torch
+    except ImportError:
+        return None
     return torch if torch.cuda.is_available() else None
 
 
@@ -83,5 +86,13 @@ def unchecked(runs: Mapping[str, Callable[[], Any]]) -> Runs:
 
 @cache
 def _compiled(function: Callable[..., Any], mode: str) -> Callable[..., Any]:
-    made: Callable[..., Any] = torch_on_gpu().compile(function, dynamic=False, mode=mode)
+    return compiled_whole(function, mode)
+
+
+def compiled_whole(function: Callable[..., Any], mode: str | None = None) -> Callable[..., Any]:
+    """``function`` by torch's compiler, as one graph for each shape. Needs torch_on_gpu(). A call
+    fails where the compiler stops, or has met MOST_SHAPES: it would go on with eager kernels."""
+    torch = torch_on_gpu()
+    torch._dynamo.config.recompile_limit = MOST_SHAPES
+    made: Callable[..., Any] = torch.compile(function, dynamic=False, fullgraph=True, mode=mode)
     return made

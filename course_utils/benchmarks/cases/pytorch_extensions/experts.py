@@ -18,7 +18,7 @@ from ....launching.tensor_maps import tensor_map
 from ...harness.arrays import double, normal
 from ...harness.case import Case
 from ...harness.float_bits import from_bf16, to_bf16
-from ...harness.torch_runs import as_tensors, torch_on_gpu
+from ...harness.torch_runs import as_tensors, compiled_whole, torch_on_gpu
 from ...harness.workload import KernelCall, Workload
 from ..hopper import multiprocessors
 from ..matmul import SUM_ERROR, Bf16Work
@@ -165,7 +165,7 @@ def _torch_products(a: Any, b: Any, sizes: Any, gated: bool) -> dict[str, Callab
         return torch.nn.functional.silu(gate) * up
 
     if gated:
-        fused = torch.compile(_gate(torch), dynamic=False)
+        fused = compiled_whole(_gate(torch))
         return {
             "torch grouped_mm and silu": _bits(torch, with_gate),
             "torch grouped_mm and compiled silu": _bits(torch, lambda: fused(product())),
@@ -282,7 +282,7 @@ def _torch_layer(x: Any, logits: Any, up: Any, down: Any, top: int) -> dict[str,
         return combine(home.view(-1, top, home.shape[1]), best.softmax(-1))
 
     # No CUDA graph: a captured grouped_mm may read freed memory (PyTorch's issue 169970).
-    fused = [torch.compile(part, dynamic=False) for part in (_gate(torch), combine)]
+    fused = [compiled_whole(part) for part in (_gate(torch), combine)]
     return {
         "torch with grouped_mm": _bits(torch, lambda: layer(_gate(torch), combine)),
         "torch with grouped_mm, compiled parts": _bits(torch, lambda: layer(*fused)),

@@ -21,7 +21,7 @@ from ....launching.tensor_maps import tensor_map
 from ...harness.arrays import double, normal
 from ...harness.case import Case
 from ...harness.float_bits import from_bf16, to_bf16
-from ...harness.torch_runs import as_tensors, torch_on_gpu
+from ...harness.torch_runs import as_tensors, compiled_whole, torch_on_gpu
 from ...harness.workload import Calls, KernelCall, Workload
 from ..hopper import CHAPTER as HOPPER
 from ..hopper import EMULATED_MULTIPROCESSORS, hopper_call
@@ -312,7 +312,7 @@ def _training(x: Any, w: Any, target: Any, found: HeadResults) -> dict[str, Call
     ours = {"cuBLAS in our chunks": on_cublas(x, w, target, found)}
     x, w, target = as_tensors(x, w, target)
     x, w = (each.detach().requires_grad_() for each in (x, w))
-    by_compiler = torch.compile(torch_loss, dynamic=False)
+    by_compiler = compiled_whole(torch_loss)
     losses = {
         "torch eager": lambda: torch_loss(x, w, target),
         "torch.compile": lambda: by_compiler(x, w, target),
@@ -339,7 +339,7 @@ def _evaluation(x: Any, w: Any, target: Any) -> dict[str, Callable[[], Any]]:
     if torch is None:
         return {}
     given = as_tensors(x, w, target)
-    by_compiler = torch.compile(torch_loss, dynamic=False)
+    by_compiler = compiled_whole(torch_loss)
 
     def timed(loss: Callable[..., Any]) -> None:
         with torch.no_grad():
