@@ -182,6 +182,7 @@ def test_an_exercise_is_written_run_and_judged(lab):
     lab.wait_for_output(first, "ready")
     printed = first.locator(".jp-OutputArea-output pre").first
     assert printed.evaluate("line => getComputedStyle(line).wordBreak") == "normal"
+    assert printed.evaluate("line => getComputedStyle(line).whiteSpace") == "pre-wrap"
     lab.run(exercise)
     lab.wait_for_output(exercise, kinds.NOT_STARTED)
     lab.rewrite(exercise, "// TODO", "y[i] = x[i];")
@@ -192,6 +193,14 @@ def test_an_exercise_is_written_run_and_judged(lab):
     lab.run(exercise)
     lab.wait_for_output(exercise, kinds.PASS)
     lab.screenshot("exercise_right")
+
+
+def test_the_lines_of_a_printed_table_stay_whole(lab):
+    lab.open(FIRST)
+    lab.show_cell(next(n for n, x in enumerate(cells(FIRST)) if "doctor()" in "".join(x["source"])))
+    table = lab.view.locator("pre.course-table").filter(has_text="kernels run on").first
+    table.wait_for()
+    assert table.evaluate("table => getComputedStyle(table).whiteSpace") == "pre"
 
 
 def is_cpp(source: str) -> bool:

@@ -1,6 +1,6 @@
 // Cells that begin with %%c or %%cpp, and answers to exercises that are C or C++, have the colours
-// of C++ in JupyterLab 4, and printed lines break between words: a prebuilt extension in one file, so
-// nothing is built and nothing fetched.
+// of C++ in JupyterLab 4, printed lines break between words, and printed tables don't break: a
+// prebuilt extension in one file, so nothing is built and nothing fetched.
 (() => {
   'use strict';
 
@@ -8,6 +8,7 @@
   const CPP = 'text/x-c++src';
   const PROGRAM = /^%%c(pp)?(\s|$)/;
   const EXERCISE = /^%%exercise\b/;
+  const ROW = /\S {2,}\S+.* {2,}\S/; // three cells or more, two spaces or more between them
   const C_LINE = /[;{}]\s*(\/\/.*|\/\*.*)?$|^\s*#\s*(include|define|if|pragma)\b/m;
 
   /** Whether the text of a code cell is C or C++ for the compiler. */
@@ -35,15 +36,50 @@
   }
 
   /** JupyterLab breaks a printed line that is too long inside a word. A message is easier to read
-   * broken at its spaces, and a word that is too long still breaks. */
-  function breakBetweenWords() {
+   * broken at its spaces, and a word that is too long still breaks. A table has no use for a line's
+   * second half below its first: it scrolls. */
+  function layOut() {
     const style = document.createElement('style');
-    style.textContent = '.jp-Notebook .jp-OutputArea-output pre { word-break: normal; }';
+    style.textContent =
+      '.jp-Notebook .jp-OutputArea-output pre { word-break: normal; }' +
+      '.jp-Notebook .jp-OutputArea-output pre.course-table { white-space: pre; overflow-x: auto; }';
     document.head.append(style);
   }
 
+  /** Whether at least half of the printed lines, and two, are rows of a table. */
+  function isTable(text) {
+    const lines = text.split('\n').filter((line) => line.trim());
+    const rows = lines.filter((line) => ROW.test(line));
+    return rows.length >= 2 && 2 * rows.length >= lines.length;
+  }
+
+  /** Mark the tables among the outputs in `node`, now and whenever it changes. */
+  function markTables(node) {
+    const waiting = new Set();
+    const mark = () => {
+      for (const pre of waiting) pre.classList.toggle('course-table', isTable(pre.textContent));
+      waiting.clear();
+    };
+    const note = (changed) => {
+      if (!waiting.size) requestAnimationFrame(mark);
+      changed.forEach((pre) => waiting.add(pre));
+    };
+    const within = '.jp-OutputArea-output.jp-RenderedText pre';
+    new MutationObserver((records) => {
+      const found = records.flatMap(({ target, addedNodes }) => {
+        const around = target.parentElement?.closest(within) || target.closest?.(within);
+        if (around) return [around];
+        return [...addedNodes].flatMap((added) =>
+          added.matches?.(within) ? [added] : [...(added.querySelectorAll?.(within) || [])],
+        );
+      });
+      if (found.length) note(found);
+    }).observe(node, { childList: true, characterData: true, subtree: true });
+    note([...node.querySelectorAll(within)]);
+  }
+
   function activate(app, notebooks) {
-    breakBetweenWords();
+    layOut();
     const known = new WeakSet();
     const followAll = (cells) => {
       for (const model of cells) {
@@ -53,6 +89,7 @@
       }
     };
     notebooks.widgetAdded.connect((_, panel) => {
+      markTables(panel.content.node);
       panel.context.ready.then(() => {
         const cells = panel.content.model.cells;
         followAll(cells);
@@ -78,7 +115,7 @@
       const { INotebookTracker } = await sharedPackage('@jupyterlab/notebook');
       const plugin = {
         id: `${NAME}:plugin`,
-        description: 'Colours of C++ for cells of C and C++; printed lines break between words.',
+        description: 'Colours of C++ for cells of C and C++; printed messages break, tables scroll.',
         autoStart: true,
         requires: [INotebookTracker],
         activate,
