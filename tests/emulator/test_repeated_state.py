@@ -78,6 +78,13 @@ def test_a_block_may_wait_for_one_of_a_later_batch(monkeypatch):
     assert run("if (blockIdx.x == 3) x[0] = 1; else while (!x[0]);", grid=4)[0] == 1
 
 
+def test_a_loop_of_ordinary_loads_is_found_in_one_batch_of_many(monkeypatch):
+    monkeypatch.setattr(emulated_launch, "BATCH_LANES", 64)
+    with pytest.raises(KernelFault) as caught:
+        run(ENDLESS["a search that stays where it is"], grid=4, budget=10**9)
+    assert caught.value.finding.cause is Cause.VALUES_COME_BACK
+
+
 def test_lanes_that_reach_many_arrays_get_their_own_and_the_first_outside_is_told():
     body = "const int* own = threadIdx.x % 2 ? a : b;\natomicAdd((int*)x, own[threadIdx.x / 2]);"
     assert run(body, grid=1, block=60)[0] == 2 * sum(range(30))

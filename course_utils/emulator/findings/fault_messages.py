@@ -160,7 +160,7 @@ def endless_loop(
     elif repeats:
         why = (
             "After some rounds of that loop its variables have the values that they had before, "
-            "and no thread changes memory: it never ends."
+            "and no thread changes the memory that it reads: it never ends."
         )
     if repeats and cause is Cause.STEP_BUDGET_EXCEEDED:
         cause = Cause.VALUES_COME_BACK

@@ -12,6 +12,8 @@ from .origins import COPIES, in_loop, reads_variable, setter
 from .reported_state import ReportedBlock, ReportedCode, ReportedStep
 
 WAITING = {"ld", "ldu", "bra", "fence", "membar", "nanosleep"}  # opcodes of a loop that waits
+WAITS = {"atom", "fence", "membar", "nanosleep"}  # opcodes that show that a loop may wait
+ATOMICALLY = {"volatile", "relaxed", "acquire", "mmio"}  # how a load reads what another stores
 ENDS = {"brx", "call", "ret", "exit", "trap"}
 
 
@@ -64,10 +66,13 @@ def leaves_memory(blocks: Iterable[ReportedBlock]) -> bool:
     )
 
 
-def reads_memory(blocks: Iterable[ReportedBlock]) -> bool:
-    """Whether an instruction of basic blocks reads memory that a thread could write."""
+def may_wait(blocks: Iterable[ReportedBlock]) -> bool:
+    """Whether an instruction of basic blocks reads memory that another thread may write at any
+    time. With an ordinary load that would be a data race."""
     return any(
-        reads_variable(i) or i.opcode == "atom" for block in blocks for i in block.instructions
+        i.opcode in WAITS or (reads_variable(i) and bool(ATOMICALLY & {*i.modifiers}))
+        for block in blocks
+        for i in block.instructions
     )
 
 

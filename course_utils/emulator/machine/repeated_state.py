@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..findings.loop_conditions import leaves_memory, reads_memory
+from ..findings.loop_conditions import leaves_memory, may_wait
 from .lanes import Group
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class RepeatedState:
         self._due = batch.scheduler.issued
 
     def _only_went_round(self) -> bool:
-        """Whether the lanes have changed no memory since, and no others can change the memory
+        """Whether the lanes have changed no memory since, and no others may change the memory
         they read."""
         batch = self.batch
         if batch.engine.in_flight:
@@ -99,7 +99,7 @@ class RepeatedState:
         went = [p for p, (lanes, _) in now if lanes != self._execution_counts.get(p, 0)]
         blocks = [code.blocks[number] for code, number in went]
         alone = batch.block_count == math.prod(batch.launch.grid)
-        return leaves_memory(blocks) and (alone or not reads_memory(blocks))
+        return leaves_memory(blocks) and (alone or not may_wait(blocks))
 
 
 def _bytes(value: np.ndarray | None) -> bytes:
