@@ -59,7 +59,8 @@ def test_a_number_that_limits_nothing_is_no_mistake():
 def test_a_size_at_which_the_solution_itself_takes_long_is_not_tried(monkeypatch):
     attention = find("07.packed_sequences")
     narrow = changed(attention, "int length =", "short length =")
-    monkeypatch.setattr(own_limits, "SOON", 1000)
+    monkeypatch.setattr(own_limits, "SOON", 500)
+    monkeypatch.setattr(own_limits, "LATER", 1000)
     assert all(trial.size[1] < 1 << 16 for trial in trials_past_limits(attention, narrow))
 
 
@@ -74,6 +75,13 @@ def test_an_integer_of_16_bits_meets_65536_threads_or_elements(name, old, new, s
     exercise = find(name)
     trials = list(trials_past_limits(exercise, changed(exercise, old, new)))
     assert size in [trial.size for trial in trials]
+
+
+def test_an_integer_of_16_bits_meets_65536_threads_where_any_grid_will_do():
+    exercise = find("09.exact_sums")
+    narrow = changed(exercise, "long long i =", "unsigned short i =")
+    launches = [trial.launches(exercise) for trial in trials_past_limits(exercise, narrow)]
+    assert [launch.grid for (launch,) in launches if launch.block == (256,)] == [(257,)]
 
 
 def test_the_solution_is_tried_no_further():

@@ -3,9 +3,9 @@
 A task's sizes are drawn beforehand, so an answer with a limit a little above the longest of them is
 right at each. Its source shows the limit: a number, or the length of an array, that the course's
 solution doesn't have. For each extent that the task doesn't limit, a size past the largest of these
-is tried. If an answer has integers of 16 bits, a matrix of more than 65,536 elements is tried too.
-An answer without such a number, like the solution itself, gets no further trial and takes no
-longer.
+is tried. If an answer has integers of 16 bits, a matrix of more than 65,536 elements is tried too,
+and so many threads where any grid will do. An answer without such a number, like the solution
+itself, gets no further trial and takes no longer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from math import gcd, prod
 from typing import Any
 
@@ -30,14 +30,15 @@ from ..authoring.sizes import Sizes
 from ..authoring.spec import KernelExercise
 from .comparison import compared
 from .outside_index import CONSTANT, integer_value
-from .trials import Trial, fewest_threads
+from .trials import Trial, fewest_threads, other_launches
 
 SEED = 3  # of the inputs as they are given, at the longest sizes
 FEW = 5000  # extents up to here are made four times as long, and longer ones twice
 WARP = 32
 PAST_SHORT = 1 << 16
 MOST_THREADS = 300_000  # of a launch that is tried for one long extent
-SOON = 50_000  # instructions that a batch of the course's solution may take there, and
+SOON = 12_500  # instructions that a batch of the course's solution takes there as a rule,
+LATER = 200_000  # may take, if an answer gets more, and
 PATIENCE = 10.0  # seconds of the launch
 NUMBER = re.compile(r"(?<![\w.])(?:0[xX][0-9a-fA-F]+|\d+)(?=[uUlL]*(?![\w.]))")
 ARRAY = re.compile(r"\b\w+\s*((?:\[[^\]\[]+\]\s*)+)[;=,]")
@@ -59,8 +60,12 @@ def trials_past_limits(exercise: KernelExercise, source: str) -> Iterator[Trial]
             if launch := fewest_threads(exercise, trial.size):
                 yield replace(trial, launch=launch)
     if _narrow(exercise, source):
-        past = _past_shorts(exercise, sizes, endless)
-        yield from (trial for trial in past if _ends_soon(exercise, trial))
+        past = _past_shorts(exercise, sizes, endless), _many_threads(exercise)
+        for trial in chain(*past):
+            if _ends(exercise, trial, SOON):
+                yield replace(trial, longer=1)
+            elif _ends(exercise, trial, LATER):
+                yield replace(trial, longer=max(trial.longer, 4))
 
 
 def _narrow(exercise: KernelExercise, source: str) -> str:
@@ -139,12 +144,12 @@ def right_there(exercise: KernelExercise, trial: Trial) -> bool:
     return compared(exercise, run.arrays, run.before, given, trial.size).passed
 
 
-def _ends_soon(exercise: KernelExercise, trial: Trial) -> bool:
-    """Whether the course's solution ends in a moment there. With 65,543 keys, every query of an
-    attention goes through all of them."""
+def _ends(exercise: KernelExercise, trial: Trial, budget: int) -> bool:
+    """Whether the course's solution ends there within ``budget``. With 65,543 keys, every query of
+    an attention goes through all of them."""
     module = emulated_runs.load_answer(exercise, exercise.solution, f"{exercise.id}.cu")
     given, launches = trial.given(exercise), replace(trial, longer=1).launches(exercise)
-    options = Options(budget=SOON, patience=PATIENCE)
+    options = Options(budget=budget, patience=PATIENCE)
     try:
         run = emulated_runs.run(
             exercise, module, given, trial.size, trial.seed, launches=launches, options=options
@@ -217,3 +222,15 @@ def _past_shorts(exercise: KernelExercise, sizes: Sizes, endless: list[int]) -> 
         most = min(sizes.most()[at] for at in pair)
         if most >= 16:
             yield Trial(size, SEED, past=NARROW, longer=ceil_div(257, most))
+
+
+def _many_threads(exercise: KernelExercise) -> Iterator[Trial]:
+    """A launch of more threads than 16 bits count, where any grid will do."""
+    size = exercise.small[0]
+    blocks = {
+        prod(launch.block): number
+        for number, launch in enumerate(other_launches(exercise, size), 1)
+        if isinstance(launch, Launch) and len(launch.grid) == 1
+    }
+    if len(blocks) > 1:  # the task sets no block, and so no grid
+        yield Trial(size, SEED, blocks[max(blocks)], past=NARROW, threads=PAST_SHORT + 7)

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ...integers import ceil_div
 from ...text_tables import size_in_words
 from ..authoring.domain import DRAWN, Domain, DrawnCases, Given, InputClass
 from ..authoring.launches import Launch
@@ -49,6 +50,7 @@ class Trial:
     changes: tuple[InputClass, ...] = ()
     past: str = ""  # the words of :mod:`.own_limits` about the limit that it is past
     longer: int = 1  # a factor over the longest of the contract, and its square of the budget
+    threads: int = 0  # a launch of so many at least, by a longer grid
 
     def given(self, exercise: KernelExercise) -> Given:
         """The inputs by name, drawn and changed anew."""
@@ -70,8 +72,10 @@ class Trial:
         own = exercise.launches(self.size)
         if not self.launch:
             return own
-        others = _other_launches(exercise, self.size)
+        others = other_launches(exercise, self.size)
         found = others[(self.launch - 1) % len(others)]
+        if self.threads and isinstance(found, Launch):
+            found = replace(found, grid=(ceil_div(self.threads, prod(found.block)),))
         return (found,) if isinstance(found, Launch) else tuple(found)
 
     def repeats(self, exercise: KernelExercise) -> int:
@@ -85,7 +89,7 @@ class Trial:
         parts = [sizes.label(self.size) if sizes else f"size {size_in_words(self.size)}"]
         launches = self.launches(exercise)
         if self.launch or (
-            _other_launches(exercise, self.size) and not all(map(_is_usual, launches))
+            other_launches(exercise, self.size) and not all(map(_is_usual, launches))
         ):
             parts += dict.fromkeys(_describe_launch(launch) for launch in launches)
         if (times := self.repeats(exercise)) > 1:
@@ -118,7 +122,7 @@ def drawn_trials(exercise: KernelExercise) -> list[Trial]:
     return [*_launches_tried(exercise), *trials, *chain(*more)]
 
 
-def _other_launches(exercise: KernelExercise, size: Any) -> Sequence[Launch | tuple[Launch, ...]]:
+def other_launches(exercise: KernelExercise, size: Any) -> Sequence[Launch | tuple[Launch, ...]]:
     """The launches at ``size`` that the contract gives beside the exercise's own."""
     contract = exercise.contract
     return contract.launches(size) if isinstance(contract, Domain) and contract.launches else ()
@@ -127,7 +131,7 @@ def _other_launches(exercise: KernelExercise, size: Any) -> Sequence[Launch | tu
 def _launches_tried(exercise: KernelExercise) -> list[Trial]:
     """Each of the other launches at the most telling fixed size, which has work for all of it."""
     size = exercise.small[0]
-    return [Trial(size, 1, n + 1) for n in range(len(_other_launches(exercise, size)))]
+    return [Trial(size, 1, n + 1) for n in range(len(other_launches(exercise, size)))]
 
 
 def _other_values(exercise: KernelExercise, contract: Domain) -> list[Trial]:
@@ -160,7 +164,7 @@ def _longest(exercise: KernelExercise, contract: Domain) -> list[Trial]:
 
 def fewest_threads(exercise: KernelExercise, size: Any) -> int:
     """The number of the contract's launch with the fewest threads, 0 if it's the exercise's own."""
-    threads = [_threads(launch) for launch in _other_launches(exercise, size)]
+    threads = [_threads(launch) for launch in other_launches(exercise, size)]
     if not threads or min(threads) >= _threads(exercise.launches(size)):
         return 0
     return threads.index(min(threads)) + 1
