@@ -109,12 +109,15 @@ MEAN_OF_CHUNKS = PythonExercise(
 
 
 def head_case(
-    seed: int, tokens: int, width: int, words: int, rows: int, scale: float = 1
+    seed: int, tokens: int, width: int, words: int, rows: int, scale: float = 1, far: float = 0
 ) -> tuple[Any, ...]:
+    """``far``: how far from 0 all logits are, so that those of float32 would be too coarse."""
     rng = np.random.default_rng(seed)
     target = rng.integers(0, words, tokens)
     target[1::3] = IGNORED
     x, w = rng.standard_normal((tokens, width)), scale * rng.standard_normal((words, width))
+    if far:
+        x[:, 0], w[:, 0] = 1, far
     return x, w, target, IGNORED, rows
 
 
@@ -175,6 +178,7 @@ CHUNKED_HEAD = PythonExercise(
         head_case(2, 3, 2, 3, 2),
         head_case(3, 5, 2, 1, 2),
         head_case(4, 4, 3, 5, 3, scale=300),
+        head_case(6, 4, 3, 5, 3, far=900),
         head_case(5, 300, 4, 500, 40),
     ),
     reference=head,

@@ -366,6 +366,7 @@ TILE_IN_BAND = PythonExercise(
         (14, 3, 5, 8),
         (9, 5, 3, 1),
         (2047, 64, 32, 16),
+        (1599, 64, 100, 16),
     ),
     reference=by_listing,
     contract=DrawnCases(any_tile, 24, large=lambda: [(80_000_007, 10_000_000, 9, 16)]),

@@ -179,6 +179,8 @@ PROVED_ALIGNMENT = PythonExercise(
         (32, 1, [(4, 1), (4, 1)]),
         (1 << 50, 4, []),
         (1 << 44, 2, [(1 << 41, 1), (0, 1 << 33)]),
+        (64, 2, [((1 << 31) + 1, 1)]),
+        (64, 4, [(1 << 20, 1), ((1 << 20) + 1, (1 << 20) + 1)]),
     ),
     reference=tried_out,
     contract=DrawnCases(any_tensor, count=48),
