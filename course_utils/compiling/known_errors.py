@@ -151,6 +151,11 @@ HINTS = (
         "A declaration begins with its type: is a word missing before it, or is this no CUDA C++?",
     ),
     Hint(
+        "whole array",
+        r"must have arithmetic",
+        "There is no arithmetic on a whole array: compute with one element, such as `x[i]`.",
+    ),
+    Hint(
         "const",
         r"must be a modifiable lvalue",
         "It can't be written to: is it declared const?",

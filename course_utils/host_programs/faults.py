@@ -44,6 +44,8 @@ IN_WORDS = {
     "SEGV": "SEGV: the program uses an address that is not its own",
 }
 BESIDE = {"overflows": "after", "underflows": "before", "partially": "partly outside"}
+WORD = 16  # bytes: the most that one instruction reads or writes
+PAST_THE_END = ", past the end of"
 WRAPPED = re.compile(r"(?:unsigned offset|pointer index expression|pointer arithmetic).*overflowed")
 LIES = r"is located (\d+) bytes (inside|before|after|to the right|to the left)(?: of)?"
 SIGNALS = {
@@ -111,6 +113,9 @@ class Fault:
             return kinds.PAIRS_OF_CALLS
         if self.kind == kinds.MEMORY_LEAK and in_cpp:
             return kinds.LEAK_IN_CPP
+        if self.kind == kinds.UNDEFINED:
+            steps = (s for words, s in kinds.UNDEFINED_STEPS.items() if words in self.message)
+            return next(steps, kinds.NEXT_STEP[self.kind])
         if self.kind != kinds.USE_AFTER_FREE:
             return kinds.NEXT_STEP[self.kind]
         freed = next((place for place in self.places if place.did == "freed in"), None)
@@ -194,32 +199,38 @@ def _address(errors: str, files: tuple[str, ...]) -> Fault | None:
     outside = what.endswith(("overflow", "underflow"))
     kind = ADDRESS_KINDS.get(what, kinds.OUT_OF_BOUNDS if outside else kinds.CRASHED)
     if access := re.search(r"^(READ|WRITE) of size (\d+)", errors, re.M):
-        message = f"the program {access[1].lower()}s {_bytes(access[2])}{_where(errors)}"
+        size = int(access[2])
+        message = f"the program {access[1].lower()}s {_bytes(access[2])}{_where(errors, size)}"
     else:
         message = IN_WORDS.get(what, what.removeprefix("attempting ").replace("-", " "))
     return Fault(kind, f"{message}.", places)
 
 
-def _where(errors: str) -> str:
-    """The position of the wrong address, in words, "" if the report has none."""
+def _where(errors: str, size: int) -> str:
+    """The position of the wrong address, in words, "" if the report has none. Of ``size`` bytes
+    that a function of the library reads or writes, some may be inside the block."""
     block = re.search(rf"{LIES} (\d+)-byte region", errors)
     if block:
-        return f" {_beside(block[1], block[2])} a block of {_bytes(block[3])}"
+        return f"{_beside(block[1], block[2], size)} a block of {_bytes(block[3])}"
     shared = re.search(rf"{LIES} global variable '([^']+)'.* of size (\d+)", errors)
     if shared:
-        return f" {_beside(shared[1], shared[2])} {shared[3]}, which has {_bytes(shared[4])}"
+        return f"{_beside(shared[1], shared[2], size)} {shared[3]}, which has {_bytes(shared[4])}"
     local = re.search(r"'(\w+)'(?: \(line \d+\))? <== Memory access at offset \d+ (\w+)", errors)
     if local:
-        return f" {BESIDE.get(local[2], 'of')} the variable {local[1]}"
+        past = local[2] == "overflows" and size > WORD
+        side = PAST_THE_END if past else f" {BESIDE.get(local[2], 'of')}"
+        return f"{side} the variable {local[1]}"
     return ""
 
 
-def _beside(distance: str, side: str) -> str:
-    """The position of an address beside a block, from the words of old and new compilers."""
+def _beside(distance: str, side: str, size: int) -> str:
+    """The position of ``size`` bytes beside a block, from the words of old and new compilers."""
     if side == "inside":
-        return "at the start of" if distance == "0" else f"{_bytes(distance)} into"
+        return " at the start of" if distance == "0" else f", {_bytes(distance)} into"
     words = "after" if side in ("to the right", "after") else "before"
-    return f"right {words}" if distance == "0" else f"{_bytes(distance)} {words}"
+    if words == "after" and size > WORD:
+        return PAST_THE_END
+    return f" right {words}" if distance == "0" else f", {_bytes(distance)} {words}"
 
 
 def _bytes(number: str) -> str:

@@ -67,4 +67,20 @@ LEAK_IN_CPP = (
     "Every new needs its delete, and every malloc its free, on every way out: does a destructor "
     "do it?"
 )
+# Of undefined behaviour, by words of the sanitizer's message.
+UNDEFINED_STEPS = {
+    "integer overflow": "An operation has the type of its operands: give one of them a wider type, "
+    "such as long long or size_t, before it.",
+    "cannot be represented": "Test before the operation that the result fits.",
+    "division by zero": "Test the divisor before you divide: if (divisor != 0).",
+    "divided by zero": "Test the divisor before you divide: if (divisor != 0).",
+    "shift exponent": "Shift by 0 or more, and by less than the number of bits: test it before.",
+    "misaligned address": "An address of this type is a multiple of its alignment. Go byte by "
+    "byte, or copy the bytes with memcpy.",
+    "outside the range": "Test that the number fits into the integer before you convert it.",
+    "malloc did not return": "free takes an address that malloc, calloc or realloc returned, whole "
+    "and once. Variables aren't freed.",
+    "parts that overlap": "memmove copies between parts that overlap.",
+    "a size below zero": "Look at how the size is computed: which difference or int is below 0?",
+}
 PAIRS_OF_CALLS = "Use delete[] for what new[] allocated, delete for new, and free for malloc."

@@ -76,6 +76,7 @@ MISTAKES = {
     "no mask": (KERNEL % "x[0] = __shfl_down_sync(x[1], 1);", "overload", "0xffffffff"),
     "uint": (KERNEL % "uint i = 0; x[i] = 0;", "undefined", "Write unsigned"),
     "a power of two": (KERNEL % "x[0] = 2 ** n;", "habit of Python", "isn't a power"),
+    "arithmetic on an array": (KERNEL % "x[0] = 2 * x;", "whole array", "`x[i]`"),
     "a division that hides a semicolon": (
         KERNEL % "int h = n // 2;\n x[h] = 0;",
         "habit of Python",

@@ -73,6 +73,9 @@ def test_a_test_program_that_has_compared_by_itself_says_what_it_found():
     found = host_answer._compare("f(1) is 3, expected 2\n", "right\n", by_driver=True)
     assert found.message == "the test program finds: f(1) is 3, expected 2."
     assert "line 1 that" in host_answer._compare("3\n", "2\n", by_driver=True).message
+    further = host_answer._compare("2\na second call gives 3\n", "2\n", by_driver=True)
+    assert further.message.endswith("and then the test program finds: a second call gives 3.")
+    assert further.hint == host_answer.AFTER_RIGHT_LINES
 
 
 @pytest.fixture

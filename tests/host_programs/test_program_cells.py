@@ -96,7 +96,7 @@ FAULTS = {  # what main does, the verdict, and what it must say
         "int *p = malloc(12);\nfree(p);\nint v = p[1];\nexit(v == 7);",
         kinds.USE_AFTER_FREE,
         (
-            "reads 4 bytes 4 bytes into a block of 12 bytes",
+            "reads 4 bytes, 4 bytes into a block of 12 bytes",
             "->  10 |",
             "freed in line 9:",
             "allocated in line 8:",
@@ -122,6 +122,11 @@ FAULTS = {  # what main does, the verdict, and what it must say
         kinds.OUT_OF_BOUNDS,
         ("writes 4 bytes after the variable a", "->  10 |"),
     ),
+    "a string without room for its zero": (
+        'char *p = malloc(4);\nstrcpy(p, getenv("PATH") ? "full" : "");\nputs(p);\nfree(p);',
+        kinds.OUT_OF_BOUNDS,
+        ("writes 5 bytes", "a block of 4 bytes", "->   9 |"),
+    ),
     "an index that an array lacks": (
         "int a[3] = {0}, i = 3;\nexit(a[i]);",
         kinds.OUT_OF_BOUNDS,
@@ -135,16 +140,24 @@ FAULTS = {  # what main does, the verdict, and what it must say
     "overflow": (
         "int x = 2147483647;\nx = x + 1;\nexit(x == 1);",
         kinds.UNDEFINED,
-        ("signed integer overflow", "->   9 |"),
+        ("signed integer overflow", "->   9 |", "wider type"),
     ),
     "shift": (
         "int bits = 40;\nexit((1 << bits) == 1);",
         kinds.UNDEFINED,
-        ("shift exponent 40", "->   9 |"),
+        ("shift exponent 40", "->   9 |", "number of bits"),
     ),
-    "division": ("int zero = 0;\nexit(1 / zero);", kinds.UNDEFINED, ("division by zero",)),
+    "division": (
+        "int zero = 0;\nexit(1 / zero);",
+        kinds.UNDEFINED,
+        ("division by zero", "Test the divisor"),
+    ),
     "null": ("int *p = NULL;\n*p = 1;", kinds.NULL_POINTER, ("null pointer", "->   9 |")),
-    "not from malloc": ("int x[2] = {0};\nint *p = x;\nfree(p + 1);", kinds.UNDEFINED, ("malloc",)),
+    "not from malloc": (
+        "int x[2] = {0};\nint *p = x;\nfree(p + 1);",
+        kinds.UNDEFINED,
+        ("aren't freed",),
+    ),
     "wild": ("int *p = (int *)4096;\n*(p + 1) = 1;", kinds.CRASHED, ("SEGV", "not its own")),
     "assert": ("int n = 3;\nassert(n > 4);", kinds.ASSERTION, ("n > 4 is not true", "->   9 |")),
     "abort": ("abort();", kinds.CRASHED, ("abort()",)),

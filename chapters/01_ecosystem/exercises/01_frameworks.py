@@ -82,9 +82,10 @@ COMPILATIONS = PythonExercise(
 
 
 def by_hand() -> tuple[np.ndarray, list[np.ndarray]]:
-    """Two samples and two layers with small integers, some of them below 0."""
+    """Two samples and two layers with small integers. A number before each relu, and one of the
+    outputs, is below 0."""
     first, second = np.array([[1.0, -1], [2, 0], [0, 1]]), np.array([[1.0, 1, 1]])
-    return np.array([[1.0, 2], [3, -1]]), [first, np.array([0.0, 1, -2]), second, np.array([5.0])]
+    return np.array([[1.0, 2], [3, -1]]), [first, np.array([0.0, 1, -2]), second, np.array([-10.0])]
 
 
 def layers(

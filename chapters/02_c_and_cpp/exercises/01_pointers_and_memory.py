@@ -77,7 +77,7 @@ def mostly_negative(rng: np.random.Generator) -> str:
 def table(case: str) -> str:
     rows, columns = map(int, case.split())
     n = rows * columns
-    return f"{n} of {n} elements lie row after row\n2 blocks of memory"
+    return f"{n} of {n} elements are row after row\n2 blocks of memory"
 
 
 SWAPPED_SIZES = 0, 1, 2, 3, 7, 64, 100, 255, 300, 4099, 65537, 1_050_001

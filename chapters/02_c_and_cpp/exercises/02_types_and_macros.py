@@ -77,7 +77,7 @@ def record(case: str) -> str:
     weight, count, label = case.split()
     return (
         f"16 bytes, aligned to 8\nk {float(weight):g} f {count} {label}\n"
-        "each member lies at a multiple of its size"
+        "each member is at a multiple of its size"
     )
 
 
@@ -238,8 +238,8 @@ WIDE_SUM = HostExercise(
 long long try_sum_of(const int *x, int n) { return sum_of(x, n); }
 """,
     cases=(
-        listed([1, 2, 3]),
         listed([LARGEST, LARGEST, LARGEST]),
+        listed([1, 2, 3]),
         listed([-LARGEST - 1] * 5),
         listed([LARGEST, 1, -5]),
     ),

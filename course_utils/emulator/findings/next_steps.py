@@ -70,8 +70,8 @@ _FIRST_READ = "If one line does both, read into a variable first, then the barri
 
 # The next step for a cause, if it differs from the step for its kind.
 CAUSE_STEPS: dict[Cause, str] = {
-    Cause.OUTSIDE_ARRAY_GUARDED: "A condition limits this index already, of an if or a loop: "
-    "compare its limit with the size of this very array, and the index tested with the one used.",
+    Cause.OUTSIDE_ARRAY_GUARDED: "An `if` or a loop limits this index already: compare its "
+    "limit with the size of this very array, and the index in the condition with the one in [ ].",
     Cause.OUTSIDE_ARRAY_COMPUTED: "Does that element exist? At an edge it may not: guard the "
     "access, at both ends. If it does, work out the index by hand for the thread that the report "
     "names: which is too large, a stride, an extent of another array, a loop's variable?",

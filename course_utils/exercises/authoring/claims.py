@@ -119,7 +119,7 @@ def _said_of(entry: Any, right: tuple[str, str]) -> str:
     if entry == right:
         return "right"
     if entry[0] == right[0]:
-        return "the choice is right, and another fact decides"
+        return "choice right, fact not"
     if entry[1] == right[1]:
-        return "the fact is right, and leads to another choice"
+        return "fact right, choice not"
     return "not yet"

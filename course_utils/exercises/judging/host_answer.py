@@ -38,6 +38,7 @@ FROM_A_FUNCTION = (
 )
 HARNESS = re.compile(rf"(?:{re.escape(BEFORE)}|{re.escape(PROBE)}):\d+:\d+")
 ANONYMOUS = re.compile(r"\{anonymous\}::|\(anonymous namespace\)::")
+AFTER_RIGHT_LINES = "The lines before it are right. Start with the call that this line names."
 BY_HAND = "Work it by hand:"
 MOST_LINES = 6  # of an input that is shown
 MOST_ALIKE = 4  # lines in a row that differ in their numbers alone
@@ -247,6 +248,9 @@ def _compare(output: str, expected: str, by_driver: bool) -> Verdict | None:
             break
     else:
         further = repr(got[len(want)][:200])
+        if by_driver:  # it has compared by itself
+            message = f"the result is right, and then {program} finds: {got[len(want)][:200]}."
+            return simple(kinds.WRONG_OUTPUT, message, hint=AFTER_RIGHT_LINES)
         message = f"line {len(want) + 1} that {program} prints is {further}, expected no such line."
     hint = FROM_A_FUNCTION if by_driver else ""
     return simple(kinds.WRONG_OUTPUT, message, hint=hint)

@@ -199,7 +199,8 @@ def from_compile_error(error: CompileError) -> Verdict:
 def is_hunted(exercise: BaseExercise, source: str, kind: str) -> bool:
     """Whether ``source`` is the starter of a hunt for a fault of this kind: then the remedy is the
     answer, and the verdict shows the symptom alone."""
-    return kind == exercise.bug and kind in KINDS and exercise.is_untouched(source)
+    known = (*KINDS, kinds.UNDEFINED)
+    return kind == exercise.bug and kind in known and exercise.is_untouched(source)
 
 
 def from_finding(

@@ -234,9 +234,9 @@ def _about_the_items(got: Any, want: Any) -> str:
     if len(got) != len(want):
         return f"Its length is {len(got)}, and {len(want)} was expected. "
     for inner, wanted in ((got, want), *zip(got, want, strict=True)):
-        if any(isinstance(item, np.ndarray) for item in wanted if wanted is want):
-            continue  # their text is rounded
         if isinstance(inner, (tuple, list)) and isinstance(wanted, (tuple, list)):
+            if any(isinstance(item, np.ndarray) for item in wanted):
+                continue  # their text is rounded
             items = sorted(map(repr, inner))
             same_items = items == sorted(map(repr, wanted))
             if isinstance(wanted, tuple) and len(set(items)) < len(items):

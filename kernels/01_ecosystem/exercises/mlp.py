@@ -2,9 +2,9 @@ import numpy as np
 
 
 def mlp(x, arrays):
-    """The outputs of layers in a row for a batch x, one sample a row. arrays has a weight and a
-    bias for each layer, in PyTorch's shapes: (outputs, inputs) and (outputs,). Relu
-    follows each layer but the last."""
+    """The outputs of layers in a row for a batch x, one sample a row. arrays is a flat
+    list, weight, bias, weight, bias and so on, in PyTorch's shapes: (outputs, inputs) and
+    (outputs,). Relu follows each layer but the last."""
     # TODO: write it
     # STARTER
     #| return x

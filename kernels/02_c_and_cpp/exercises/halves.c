@@ -1,5 +1,6 @@
-// The sum of n floats by halves: that of the first n / 2, plus that of the others. One float is its
-// own sum, and none is 0. The order decides how the sum is rounded, so it is part of the task.
+// The sum of n floats by halves: the sum of the first n / 2, plus the sum of the others. The sum of
+// one float is that float, and the sum of none is 0. The order decides how the sum is rounded, so
+// it is part of the task.
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Prints the last of n numbers above 0. What lies more than a few numbers before it is then closed
-// for reading: who walks from the end does not come there, and who does is noted, and let in.
+// Prints the last of n numbers above 0. Memory more than a few numbers before it is then closed
+// for reading: a walk from the end does not come there, and one that does is noted, and let in.
 
 #include <signal.h>
 #include <stdint.h>
@@ -65,7 +65,7 @@ int main(void)
     if (memcmp(given, x, n * sizeof *x)) printf("the numbers in x are changed\n");
     free(given);
     if (last < n && x[last] > 0 && reads_before_the_last(x, n, last)) {
-        printf("the walk reads numbers that lie far before the one it looks for\n");
+        printf("the walk goes on, and reads numbers far before the answer\n");
     }
     size_t before = last < n ? last : n; // the answer for the numbers before that one
     while (before > 0 && x[before - 1] <= 0) --before;

@@ -51,7 +51,7 @@ int main(void)
         }
     }
     for (int i = 0; i < rows * columns; ++i) right += table[0][i] == i;
-    printf("%d of %d elements lie row after row\n", right, rows * columns);
+    printf("%d of %d elements are row after row\n", right, rows * columns);
     printf("%d blocks of memory\n", blocks);
     if (right < rows * columns && rows * columns <= 16) {
         printf("row by row the numbers 0 1 2 ... were stored, and from table[0][0] on memory holds");

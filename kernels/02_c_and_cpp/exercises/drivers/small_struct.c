@@ -1,5 +1,5 @@
 // Prints size and alignment of the struct, a record that went through it, and whether each member
-// has its type and lies where that wants it.
+// has its type and its alignment.
 
 #include <stdio.h>
 
@@ -25,9 +25,9 @@ int main(void)
     for (int i = 0; i < 5; ++i) {
         if (!layout.has_its_type[i]) printf("%s is no %s any more\n", names[i], types[i]);
         if (layout.offset[i] % sizes[i] == 0) continue;
-        printf("%s lies at byte %zu, no multiple of its size\n", names[i], layout.offset[i]);
+        printf("%s is at byte %zu, no multiple of its size\n", names[i], layout.offset[i]);
         ++misplaced;
     }
-    if (misplaced == 0) printf("each member lies at a multiple of its size\n");
+    if (misplaced == 0) printf("each member is at a multiple of its size\n");
     return 0;
 }
