@@ -18,6 +18,7 @@ from .measured_files import REFERENCE, file_of, measurements
 MARKS = "<!-- benchmarks -->\n", "<!-- end of benchmarks -->"
 TASKS = ROOT / "RECORDS.md"
 PAGE = BENCHMARKS / "README.md"
+TRIALS = BENCHMARKS / "TRIALS.md"  # written by hand
 
 # The tasks that README.md shows: wins, draws and losses.
 HEADLINES = (
@@ -110,7 +111,7 @@ def with_headlines(readme: str, content: dict[str, Any]) -> str:
     best = fastest(content)
     chosen = [record for record in best if record["what"] in HEADLINES]
     chosen.sort(key=lambda record: -record["ratio"])
-    table = markdown_table(HEADS.replace(":", ",<br>for seconds:"), map(_short_row, chosen))
+    table = markdown_table(HEADS.replace(":", ",<br>sustained:"), map(_short_row, chosen))
     lines = [f"{_score(best, content)} For example:", "", table]
     return between_marks(readme, MARKS, "\n".join(lines) + "\n", README.name)
 
@@ -129,14 +130,15 @@ def tasks_page(content: dict[str, Any], chapters: Mapping[str, str]) -> str:
         "back to back for seconds, and the smaller one counts.",
         "",
         f"[Every kernel at every size]({PAGE.relative_to(ROOT).as_posix()}) has a page, with the "
-        f"methods. {_measured(content)}. `python -m course_utils bench --draw` draws this page.",
+        f"methods, and [ideas that were dropped]({TRIALS.relative_to(ROOT).as_posix()}) have "
+        f"another. {_measured(content)}. `python -m course_utils bench --draw` draws this page.",
     ]
     by_chapter = sorted(best, key=lambda record: chapters[record["kernel"]])
     for chapter, records in groupby(by_chapter, lambda r: chapters[r["kernel"]]):
         table = markdown_table(HEADS, map(_row, records))
         lines += ["", f"## {chapter_title(CHAPTERS / chapter)}", "", table]
     if rows := list(filter(None, (_range(content, kernel) for kernel in BY_SIZE))):
-        table = markdown_table("kernel|sizes|speedup|for seconds", rows)
+        table = markdown_table("kernel|sizes|speedup|sustained", rows)
         lines += ["", "## From the smallest size to the largest", "", table]
     return "\n".join(lines) + "\n"
 
@@ -156,7 +158,7 @@ def page(content: dict[str, Any]) -> str:
         lines += [f"## {what[:1].upper()}{what[1:]}", "", markdown_table(heads, rows), ""]
     if rows := [_row_for_seconds(r) for r in content["records"] if r.get("sustained")]:
         heads = "kernel|size:|time:|clock:|power:|library|time:|clock:|power:|speedup:"
-        lines += ["## For seconds, back to back", "", BACK_TO_BACK, markdown_table(heads, rows), ""]
+        lines += ["## Sustained, back to back", "", BACK_TO_BACK, markdown_table(heads, rows), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

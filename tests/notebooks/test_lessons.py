@@ -55,6 +55,18 @@ def test_a_chapters_page_lists_its_notebooks_as_they_are(page):
         assert not each.minutes or minutes in map(str.strip, cells.split("|")), each.name
 
 
+@pytest.mark.parametrize(
+    "page", sorted(CHAPTERS.glob("[0-9]*/README.md")), ids=lambda p: p.parent.name
+)
+def test_a_chapters_page_links_to_what_its_notebooks_need_of_other_chapters(page):
+    text = page.read_text(encoding="utf-8")
+    links = {(page.parent / link).resolve() for link in re.findall(r"\]\(([^)#]+)\)", text)}
+    own = [each for each in LESSONS if each.path.parent == page.parent]
+    needed = {KNOWN[name].path for each in own for name in each.needs} - {e.path for e in own}
+    missing = [p for p in needed if not {p, p.parent / "README.md"} & links]
+    assert not missing, sorted(path.relative_to(CHAPTERS).as_posix() for path in missing)
+
+
 def test_its_paragraph_has_the_time_and_links_to_what_it_needs(tmp_path):
     first = Lesson(tmp_path / "a/01_first.ipynb", "First", 5, 0, {})
     second = Lesson(tmp_path / "a/02_second.ipynb", "Second", 60, 20, {"a/01_first": "its loop"})
