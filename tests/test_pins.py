@@ -68,6 +68,13 @@ def test_binder_installs_extras_that_exist_from_the_checkout_where_the_kernels_a
     assert set(line[5:-1].split(",")) <= set(PROJECT["optional-dependencies"])
 
 
+def test_the_emulators_package_and_the_newest_entry_of_changes_have_the_version():
+    emulator = tomllib.loads((ROOT / "course_utils/emulator/pyproject.toml").read_text())
+    assert emulator["project"]["version"] == PROJECT["version"]
+    entries = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert next(entry for entry in entries if entry != "Unreleased") == PROJECT["version"]
+
+
 def test_the_citation_has_the_version_and_licence_of_the_package():
     cited = dict(
         line.split(": ", 1)
@@ -75,3 +82,5 @@ def test_the_citation_has_the_version_and_licence_of_the_package():
         if ": " in line
     )
     assert cited["version"] == PROJECT["version"] and cited["license"] == PROJECT["license"]["text"]
+    newest = f"## {cited['version']} ({cited['date-released']})"
+    assert newest in (ROOT / "CHANGELOG.md").read_text().splitlines()

@@ -18,7 +18,10 @@ PACKAGE = ROOT / "course_utils"
 FOLDERS = [PACKAGE, *sorted(path.parent for path in PACKAGE.glob("*/__init__.py"))]
 PAGES = [
     *(folder / "README.md" for folder in FOLDERS),
-    *(ROOT / name for name in ("README.md", "INSTALL.md", "RECORDS.md", "CONTRIBUTING.md")),
+    *(
+        ROOT / name
+        for name in ("README.md", "INSTALL.md", "RECORDS.md", "CONTRIBUTING.md", "CHANGELOG.md")
+    ),
     *(ROOT / name for name in ("kernels/README.md", "site/README.md")),
     *(ROOT / name for name in ("tests/README.md", "course_utils/exercises/AUTHORING.md")),
     ROOT / "course_utils/benchmarks/cases/README.md",
