@@ -279,9 +279,10 @@ class PythonExercise(BaseExercise):
     word of fields: it is shown in hexadecimal then, with the bits that are wrong.
 
     ``prepare()`` compiles the kernels of ``call``, once and before any of the answer's code: an
-    answer may start no compiler. ``shows(*arguments)`` gives the inputs of a case by name, if the
-    function isn't called with the arguments themselves. ``axes`` names the axes of an array that is
-    returned. ``start`` says where to begin with a case that can't be worked by hand.
+    answer may start no compiler. ``imports`` are modules that take seconds to import: the judge
+    imports them once, before answers run. ``shows(*arguments)`` gives the inputs of a case by name,
+    if the function isn't called with the arguments themselves. ``axes`` names the axes of an array
+    that is returned. ``start`` says where to begin with a case that can't be worked by hand.
     """
 
     function: str = ""
@@ -296,6 +297,7 @@ class PythonExercise(BaseExercise):
     call: Callable[..., Any] | None = None
     compared: str = "returned"
     prepare: Callable[[], Any] | None = None
+    imports: tuple[str, ...] = ()
     shows: Callable[..., Mapping[str, Any]] | None = None
     axes: tuple[str, ...] = ()
     start: str = ""

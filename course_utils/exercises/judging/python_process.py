@@ -69,6 +69,8 @@ def run_answer(
     secret = secrets.token_hex()  # text that the student's code writes in our name lacks it
     job = {"id": exercise.id, "source": source, "secret": secret, "names": names, "first": first}
     language = exercise.kernel_language if isinstance(exercise, LanguageExercise) else ""
+    if isinstance(exercise, PythonExercise):
+        packages = (*packages, *exercise.imports)
     answer = server(packages, language).call(job, seconds, memory=MEMORY)
     if answer.result is None or answer.result.pop("secret", "") != secret:
         return Answer(None, answer.timed_out, answer.status, answer.output)
