@@ -7,7 +7,7 @@
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
-.PHONY: help learn run progress portfolio grade test prove test-gpu sanitize-gpu unit notebooks nbval bench lint site site-check doctor prove-blackwell setup torch ecosystem packages always
+.PHONY: help learn run progress portfolio grade test prove test-gpu sanitize-gpu everything unit notebooks nbval bench lint site site-check doctor prove-blackwell setup torch ecosystem packages always
 
 # Notebooks and the kernels they start import course_utils from this checkout.
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
@@ -24,12 +24,12 @@ PYTHON := .venv/bin/python
 READY := .venv/.ready
 endif
 
-# Tests share this machine's cores, where .venv is ours and no GPU has to be shared too.
-PARALLEL := $(if $(READY),$(shell nvidia-smi -L >/dev/null 2>&1 || echo '-n auto --dist loadfile'))
-# One worker more than cores: some tests wait for other processes.
-unit nbval: export PYTEST_XDIST_AUTO_NUM_WORKERS := $(shell expr $$(nproc) + 1)
+# Tests share this machine's cores, where .venv is ours and no GPU has to be shared too. One worker
+# more than cores: some tests wait for other processes.
+FORKS = -p tests.forked_workers --forks=$(shell expr $$(nproc) + 1)
+PARALLEL := $(if $(READY),$(shell nvidia-smi -L >/dev/null 2>&1 || echo '$(FORKS)'))
 # NumPy's threads would wait for each other, spinning, on cores that other tests want.
-unit nbval: export OPENBLAS_NUM_THREADS := $(if $(PARALLEL),1,$(OPENBLAS_NUM_THREADS))
+everything unit nbval: export OPENBLAS_NUM_THREADS := $(if $(PARALLEL),1,$(OPENBLAS_NUM_THREADS))
 FIRST := chapters/00_start_here/01_this_machine.ipynb
 # In a container one is root, whom JupyterLab else sends away.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
@@ -65,13 +65,12 @@ grade: $(READY)  ## judge students' notebooks (ARGS="ana/ ben/ --only 04_first_k
 doctor: $(READY)  ## what this machine has, lacks and can run (ARGS=--full names each notebook)
 	@$(PYTHON) -m course_utils doctor $(ARGS)
 
-# mypy keeps one core busy for most of a minute, and the tests' last minute another.
+# mypy keeps one core busy for most of a minute, which the tests that wait leave idle.
 test: packages  ## check everything this machine can run
 	@mkdir -p build
 	@$(MAKE) --no-print-directory lint >build/lint.txt 2>&1 & lint=$$!; trap "kill $$lint" INT TERM; \
-	failed=0; $(MAKE) --no-print-directory unit || failed=$$?; \
+	failed=0; $(MAKE) --no-print-directory everything || failed=$$?; \
 	wait $$lint || failed=$$?; cat build/lint.txt; exit $$failed
-	@$(MAKE) --no-print-directory nbval
 
 prove: $(READY)  #- try every wrong answer of the exercises that changed since, or whose judge did
 	$(PYTHON) -m course_utils exercises --verify --store
@@ -92,6 +91,10 @@ unit: $(READY)
 
 nbval: $(READY)
 	$(PYTHON) -m pytest -q $(PARALLEL) $(NBVAL) chapters
+
+# Both at once: no core waits for the last tests before the first notebook.
+everything: $(READY)
+	$(PYTHON) -m pytest -q $(PARALLEL) $(NBVAL) tests chapters
 
 site: $(READY)  #- build the course as a website in build/site, from the outputs as they are stored
 	$(if $(READY),$(PYTHON) -m pip install --quiet --no-compile -e '.[site]')

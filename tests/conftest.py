@@ -16,15 +16,16 @@ from course_utils.paths import KERNELS
 from tests import turns
 from tests.students_notebooks import IN_USE, in_use
 
-# The files whose tests take longest begin first, so that no worker is left alone with one.
+# The files whose tests take longest begin first, and notebooks follow, so that no worker is left
+# alone with one.
 FIRST = (
     "browser/test_make_learn.py",
-    "exercises/test_every_exercise.py",
-    "kernels/test_every_kernel.py",
+    "compiling/test_compiler_process.py",
+    "emulator/test_counters.py",
     "figures/test_figures.py",
-    "emulator/test_tcgen05_cute.py",  # compiles thirteen kernels of CuTe
 )
-# A worker takes the tests of a file together, of these ones those of an exercise, of a kernel.
+# A worker takes the tests of a file together, of these ones those of an exercise, of a kernel. They
+# come last, where it's best to have little at a time.
 SPREAD = (
     "exercises/test_every_exercise.py",
     "kernels/test_every_kernel.py",
@@ -49,13 +50,23 @@ def pytest_xdist_make_scheduler(config, log):
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid):
-            file, _, test = nodeid.partition("::")
-            if not file.endswith(SPREAD):
-                return file
-            name = re.split(r"[-\]]", test.partition("[")[2])[0]
-            return file if name in TOGETHER else name
+            return group_of(nodeid)
 
     return Scheduling(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_group_of_test(item):
+    return group_of(item.nodeid)
+
+
+def group_of(test: str) -> str:
+    """The name of the tests that one worker runs together with this one."""
+    file, _, name = test.partition("::")
+    if not file.endswith(SPREAD):
+        return file
+    name = re.split(r"[-\]]", name.partition("[")[2])[0]
+    return file if name in TOGETHER else name
 
 
 def pytest_configure(config):
@@ -98,4 +109,8 @@ def pytest_terminal_summary(terminalreporter):
 
 def _turn(item):
     path = item.path.as_posix()
-    return next((n for n, name in enumerate(FIRST) if path.endswith(name)), len(FIRST))
+    if path.endswith(SPREAD):
+        return len(FIRST) + (2 if group_of(item.nodeid) in TOGETHER else 3)
+    if path.endswith(".ipynb"):
+        return len(FIRST)
+    return next((n for n, name in enumerate(FIRST) if path.endswith(name)), len(FIRST) + 1)
