@@ -198,9 +198,19 @@ def test_an_exercise_is_written_run_and_judged(lab):
 def test_the_lines_of_a_printed_table_stay_whole(lab):
     lab.open(FIRST)
     lab.show_cell(next(n for n, x in enumerate(cells(FIRST)) if "doctor()" in "".join(x["source"])))
-    table = lab.view.locator("pre.course-table").filter(has_text="kernels run on").first
+    table = lab.view.locator("pre.course-whole").filter(has_text="kernels run on").first
     table.wait_for()
     assert table.evaluate("table => getComputedStyle(table).whiteSpace") == "pre"
+
+
+def test_a_printed_program_has_colours(lab):
+    book = "chapters/09_mnist_cnn/03_c.ipynb"
+    lab.open(book)
+    lab.show_cell(
+        next(n for n, x in enumerate(cells(book)) if "static real" in str(x.get("outputs")))
+    )
+    lab.view.locator("pre.course-whole span").filter(has_text="static").first.wait_for()
+    lab.close()
 
 
 def is_cpp(source: str) -> bool:

@@ -1,6 +1,6 @@
 // Cells that begin with %%c or %%cpp, and answers to exercises that are C or C++, have the colours
-// of C++ in JupyterLab 4, printed lines break between words, and printed tables don't break: a
-// prebuilt extension in one file, so nothing is built and nothing fetched.
+// of C++ in JupyterLab 4. So has printed C++. Printed lines break between words, but those of tables
+// and programs don't: a prebuilt extension in one file, so nothing is built and nothing fetched.
 (() => {
   'use strict';
 
@@ -37,12 +37,12 @@
 
   /** JupyterLab breaks a printed line that is too long inside a word. A message is easier to read
    * broken at its spaces, and a word that is too long still breaks. A table has no use for a line's
-   * second half below its first: it scrolls. */
+   * second half below its first, nor has a program: they scroll. */
   function layOut() {
     const style = document.createElement('style');
     style.textContent =
       '.jp-Notebook .jp-OutputArea-output pre { word-break: normal; }' +
-      '.jp-Notebook .jp-OutputArea-output pre.course-table { white-space: pre; overflow-x: auto; }';
+      '.jp-Notebook .jp-OutputArea-output pre.course-whole { white-space: pre; overflow-x: auto; }';
     document.head.append(style);
   }
 
@@ -53,11 +53,31 @@
     return rows.length >= 2 && 2 * rows.length >= lines.length;
   }
 
-  /** Mark the tables among the outputs in `node`, now and whenever it changes. */
-  function markTables(node) {
+  /** Whether at least half of the printed lines, and four, end as those of C do. */
+  function isProgram(text) {
+    const lines = text.split('\n').filter((line) => line.trim());
+    const ends = lines.filter((line) => C_LINE.test(line));
+    return ends.length >= 4 && 2 * ends.length >= lines.length;
+  }
+
+  /** Lay out and colour the tables and programs among the outputs in `node`, now and whenever it
+   * changes. */
+  function followOutputs(node, languages) {
     const waiting = new Set();
+    const coloured = new WeakMap(); // a printed program's element, and its text
     const mark = () => {
-      for (const pre of waiting) pre.classList.toggle('course-table', isTable(pre.textContent));
+      for (const pre of waiting) {
+        const text = pre.textContent;
+        const program = isProgram(text);
+        pre.classList.toggle('course-whole', program || isTable(text));
+        if (program && coloured.get(pre) !== text) {
+          coloured.set(pre, text);
+          const rows = document.createElement('span');
+          languages.highlight(text, languages.findByMIME(CPP), rows).then(() => {
+            if (pre.textContent === text) pre.replaceChildren(...rows.childNodes);
+          });
+        }
+      }
       waiting.clear();
     };
     const note = (changed) => {
@@ -78,7 +98,7 @@
     note([...node.querySelectorAll(within)]);
   }
 
-  function activate(app, notebooks) {
+  function activate(app, notebooks, languages) {
     layOut();
     const known = new WeakSet();
     const followAll = (cells) => {
@@ -89,7 +109,7 @@
       }
     };
     notebooks.widgetAdded.connect((_, panel) => {
-      markTables(panel.content.node);
+      followOutputs(panel.content.node, languages);
       panel.context.ready.then(() => {
         const cells = panel.content.model.cells;
         followAll(cells);
@@ -113,11 +133,12 @@
     },
     get: async () => {
       const { INotebookTracker } = await sharedPackage('@jupyterlab/notebook');
+      const { IEditorLanguageRegistry } = await sharedPackage('@jupyterlab/codemirror');
       const plugin = {
         id: `${NAME}:plugin`,
-        description: 'Colours of C++ for cells of C and C++; printed messages break, tables scroll.',
+        description: 'Colours of C++ for cells and prints of it; messages break, tables scroll.',
         autoStart: true,
-        requires: [INotebookTracker],
+        requires: [INotebookTracker, IEditorLanguageRegistry],
         activate,
       };
       return () => ({ __esModule: true, default: plugin });
