@@ -1,5 +1,6 @@
 """The strongest public kernels for single tasks, where they are installed: FlashAttention-4 and
-QuACK, both written in CUTLASS's Python DSL for Hopper and newer GPUs, and FlashInfer for decoding.
+QuACK, both written in CUTLASS's Python DSL for Hopper and newer GPUs, FlashInfer for decoding, and
+Liger, in Triton.
 
 Each function returns calls by name, and a name has the package's version. Without the package, or a
 GPU, there are none. Arrays of uint16 carry the bits of bf16.
@@ -19,6 +20,7 @@ PACKAGES = {
     "FlashAttention-4": "flash-attn-4",
     "QuACK": "quack-kernels",
     "FlashInfer": "flashinfer-python",
+    "Liger": "liger-kernel",
 }
 SINCE = 9  # of a GPU's compute capability
 ROOM = 256 << 20  # bytes that FlashInfer works in
@@ -142,48 +144,80 @@ def softmax(x: Any) -> Runs:
 
 def rms_norm(x: Any, gamma: Any, eps: float) -> Runs:
     """The RMS normalisation of each row of ``x``."""
-    if not (name := versioned("QuACK")):
-        return {}
-    forward = import_module("quack.rmsnorm").rmsnorm_fwd
-    rows, factors = as_tensors(x, gamma)
-    return {name: lambda: forward(rows, factors, eps=eps)[0]}
+    found: Runs = {}
+    if name := versioned("QuACK"):
+        by_quack = import_module("quack.rmsnorm").rmsnorm_fwd
+        rows, factors = as_tensors(x, gamma)
+        found[name] = lambda: by_quack(rows, factors, eps=eps)[0]
+    if name := versioned("Liger"):
+        by_liger, given = _liger("rms_norm", "rms_norm_forward"), as_tensors(x, gamma)
+        found[name] = lambda: by_liger(*given, eps, 0.0, "gemma", None)[0]  # all of it in fp32
+    return found
 
 
 def layer_norm(x: Any, gamma: Any, beta: Any, eps: float) -> Runs:
     """The normalisation of each row of ``x``. QuACK takes ``gamma`` and ``beta`` in fp32 alone."""
-    if not (name := versioned("QuACK")):
-        return {}
-    forward = import_module("quack.rmsnorm").layernorm_fwd
-    rows, *others = as_tensors(x, gamma, beta)
-    factors, offsets = (each.float() for each in others)
-    return {name: lambda: forward(rows, factors, offsets, eps=eps)}
+    found: Runs = {}
+    if name := versioned("QuACK"):
+        by_quack = import_module("quack.rmsnorm").layernorm_fwd
+        rows, *others = as_tensors(x, gamma, beta)
+        factors, offsets = (each.float() for each in others)
+        found[name] = lambda: by_quack(rows, factors, offsets, eps=eps)
+    if name := versioned("Liger"):
+        by_liger, given = _liger("layer_norm", "layer_norm_forward"), as_tensors(x, gamma, beta)
+        found[name] = lambda: by_liger(*given, eps)[0]
+    return found
 
 
 def rms_norm_backward(dy: Any, x: Any, gamma: Any, rstd: Any) -> Runs:
-    """The gradients of :func:`rms_norm`, not checked."""
-    if not (name := versioned("QuACK")):
-        return {}
-    backward = import_module("quack.rmsnorm").rmsnorm_bwd
-    dy, x, gamma, rstd = as_tensors(dy, x, gamma, rstd)
-    return unchecked({name: lambda: backward(x, gamma, dy, rstd)})
+    """The gradients of :func:`rms_norm`, not checked. Liger's dx takes the place of dy, here of a
+    copy."""
+    found: Runs = {}
+    if name := versioned("QuACK"):
+        by_quack = import_module("quack.rmsnorm").rmsnorm_bwd
+        d, rows, factors, scales = as_tensors(dy, x, gamma, rstd)
+        found[name] = lambda: by_quack(rows, factors, d, scales)
+    if name := versioned("Liger"):
+        by_liger, mode = _liger("rms_norm", "rms_norm_backward"), 1  # gemma's: all of it in fp32
+        gradient, *given = as_tensors(dy, x, gamma, rstd)
+        copied, shape = cache(gradient.clone), _liger("utils", "calculate_settings")(x.shape[1])
+        found[name] = lambda: by_liger(copied(), *given, 0.0, mode, *shape, True, None)
+    return unchecked(found)
 
 
 def layer_norm_backward(dy: Any, x: Any, gamma: Any, mean: Any, rstd: Any) -> Runs:
     """The gradients of :func:`layer_norm`, not checked."""
-    if not (name := versioned("QuACK")):
-        return {}
-    backward = import_module("quack.rmsnorm").layernorm_bwd
-    dy, x, gamma, mean, rstd = as_tensors(dy, x, gamma, mean, rstd)
-    factors = gamma.float()
-    return unchecked({name: lambda: backward(x, factors, dy, rstd, mean)})
+    found: Runs = {}
+    if name := versioned("QuACK"):
+        by_quack = import_module("quack.rmsnorm").layernorm_bwd
+        d, rows, factors, means, scales = as_tensors(dy, x, gamma, mean, rstd)
+        wide = factors.float()
+        found[name] = lambda: by_quack(rows, wide, d, scales, means)
+    if name := versioned("Liger"):
+        by_liger = _liger("layer_norm", "layer_norm_backward")
+        given = as_tensors(dy, x, gamma, gamma, mean, rstd)
+        found[name] = lambda: by_liger(*given)
+    return unchecked(found)
+
+
+def _liger(module: str, name: str) -> Any:
+    return getattr(import_module(f"liger_kernel.ops.{module}"), name)
 
 
 def cross_entropy(x: Any, target: Any, ignored: int) -> Runs:
-    """The losses of the rows of ``x`` and the gradient of their sum, in one kernel, not checked:
-    without the division by the rows that count, which is a small kernel more."""
-    if not (name := versioned("QuACK")):
-        return {}
-    forward = import_module("quack.cross_entropy").cross_entropy_fwd
-    rows, wanted = as_tensors(x, target)
-    both = {"ignore_index": ignored, "return_dx": True}
-    return unchecked({f"{name}, gradient of the sum": lambda: forward(rows, wanted, **both)})
+    """The losses of the rows of ``x`` and the gradient, in one kernel each, not checked. QuACK's is
+    of the sum: without the division by the rows that count, which is a small kernel more. Liger's
+    takes the place of the logits, here of a copy."""
+    found: Runs = {}
+    if name := versioned("QuACK"):
+        by_quack = import_module("quack.cross_entropy").cross_entropy_fwd
+        rows, wanted = as_tensors(x, target)
+        both = {"ignore_index": ignored, "return_dx": True}
+        found[f"{name}, gradient of the sum"] = lambda: by_quack(rows, wanted, **both)
+    if name := versioned("Liger"):
+        by_liger = _liger("cross_entropy", "cross_entropy_forward")
+        logits, classes = as_tensors(x, target)
+        copied = cache(lambda: logits.detach().clone().requires_grad_())
+        more = None, ignored, 0.0, 0.0, "mean", None, False
+        found[name] = lambda: by_liger(copied(), classes, *more)
+    return unchecked(found)
