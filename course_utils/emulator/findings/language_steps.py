@@ -85,7 +85,7 @@ TRITON: Steps = {
     "out for both. If it's a position, tl.atomic_add returns one that no other program gets.",
     Cause.SAME_ELEMENT_WRITTEN: "Work out the offset for both: does it use tl.program_id, "
     "multiplied by the number of elements that a program stores? If the value is the same for all, "
-    "let one program write it.",
+    "let one program write it. If it adds up all of theirs, use tl.atomic_add.",
     Cause.LOOP_WAITS_FOR_WRITE: "Let both sides use atomics: tl.atomic_xchg to write, and "
     "tl.atomic_add(pointer, 0) to read.",
     **dict.fromkeys(
@@ -158,7 +158,7 @@ NUMBA: Steps = {
     "if cuda.threadIdx.x == 0. Or is the index missing?",
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
     "tells them apart, such as cuda.threadIdx and cuda.blockIdx, or cuda.grid? If the value is the "
-    "same for all, let one thread write it.",
+    "same for all, let one thread write it. If it adds up all of theirs, use cuda.atomic.add.",
     Cause.LOOP_WAITS_FOR_WRITE: "Let both sides use atomics: cuda.atomic.exch to write, and "
     "cuda.atomic.add(array, index, 0) to read. Lanes of one warp need no loop: a shuffle passes a "
     "value on.",
@@ -231,7 +231,8 @@ WARP: Steps = {
     "thread alone write it?",
     Cause.WRITTEN_BY_ALL: "Let one thread write it: if wp.tid() == 0. Or is the index missing?",
     Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use all that "
-    "wp.tid() returns? If the value is the same for all, let one thread write it.",
+    "wp.tid() returns? If the value is the same for all, let one thread write it. If it adds up "
+    "all of theirs, use wp.atomic_add.",
     Cause.LOOP_WAITS_FOR_WRITE: "Let both sides use atomics: wp.atomic_exch to write, and "
     "wp.atomic_add(array, index, 0) to read.",
 }
