@@ -117,6 +117,15 @@ def labelled_rows(title: str, values: Mapping[str, Any]) -> Rows:
     return Rows(title, tuple(lines))
 
 
+def shown_alike(a: Any, b: Any) -> bool:
+    """Whether two arrays of one shape have the same text in a case, digit by digit."""
+    one, other = _array(a), _array(b)
+    if one is None or other is None or one.shape != other.shape:
+        return False
+    pairs = zip(one.reshape(-1), other.reshape(-1), strict=True)
+    return all(number(x).replace("-0j", "+0j") == number(y).replace("-0j", "+0j") for x, y in pairs)
+
+
 def number(value: Any) -> str:
     """A number as short as it can be: six digits of a float, hexadecimal for packed bits."""
     if value is np.ma.masked:

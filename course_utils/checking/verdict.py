@@ -85,7 +85,7 @@ class Verdict:
         lines = []
         if self.first is not None:
             where = self.first.named(self.name)
-            expected, got = format_value(self.first.expected), format_value(self.first.got)
+            expected, got = format_both(self.first.expected, self.first.got)
             lines.append(f"first wrong: {where}, expected {expected}, got {got}")
             if self.first.inputs:
                 values = (f"{key} = {format_value(v)}" for key, v in self.first.inputs.items())
@@ -165,14 +165,26 @@ class CheckFailed(AssertionError):
         return [*str(self.verdict).splitlines(), f"  {more(heading(self.verdict.kind))}"]
 
 
-def format_value(value: Any) -> str:
+DIGITS = (7, 10, 13, 17)  # of floats: as many as it takes to tell two apart
+
+
+def format_both(*values: Any) -> tuple[str, ...]:
+    """Two numbers that differ, with so many digits that it shows, be it more than a sign of 0."""
+    for digits in DIGITS:
+        texts = tuple(format_value(value, digits) for value in values)
+        if len({text.replace("-0j", "+0j") for text in texts}) > 1:
+            return texts
+    return tuple(map(format_value, values))
+
+
+def format_value(value: Any, digits: int = DIGITS[0]) -> str:
     """A number as a reader wants it: seven digits for floats, whole for integers, and a large
     unsigned one in hexadecimal too, for it may be several numbers packed into a word."""
     kind = np.asarray(value).dtype.kind
     if kind == "f":
-        return f"{float(value):.7g}"
+        return f"{float(value):.{digits}g}"
     if kind == "c":
-        return f"{complex(value):.7g}"
+        return f"{complex(value):.{digits}g}"
     if kind == "u" and value >= PACKED:
         return f"{value} ({value:#x})"
     return str(value)

@@ -15,6 +15,7 @@ from course_utils.checking.verdict import (
     NEUTRAL_COLOUR,
     PASS_COLOUR,
     Verdict,
+    format_both,
     format_value,
     panel,
 )
@@ -194,3 +195,17 @@ def test_a_mark_has_its_own_colour_whichever_marks_there_are():
 
 def test_there_is_no_figure_where_there_is_no_map():
     assert BARE.figure() is None
+
+
+@pytest.mark.parametrize(
+    "expected, got, shown",
+    [
+        (1.5, 2.0, ("1.5", "2")),
+        (1.2345678, 1.23456785, ("1.2345678", "1.23456785")),
+        (complex(-1, 0.0), complex(-1.000000001, -0.0), ("-1+0j", "-1.000000001-0j")),
+        (complex(1, 0.0), complex(1, -0.0), ("1+0j", "1-0j")),  # nothing else differs
+        (3, 4, ("3", "4")),
+    ],
+)
+def test_two_numbers_that_differ_have_the_digits_that_show_it(expected, got, shown):
+    assert format_both(expected, got) == shown

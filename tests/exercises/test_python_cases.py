@@ -115,3 +115,13 @@ def test_a_result_that_is_far_too_long_is_no_endless_loop():
     source = exercise.solution.replace("return sends", "return [0] * 300_000, sends")
     verdict = check_source(exercise, source).verdict
     assert verdict.kind == kinds.EXCEPTION and "300,000 items" in verdict.message
+
+
+def test_a_case_whose_digits_are_all_alike_is_left_out():
+    two_rows = find("06.two_rows")
+    coarse = two_rows.solution.replace("/ 2j", ".astype(np.complex64) / 2j")
+    verdict = check_source(two_rows, coarse).verdict
+    assert verdict.kind == kinds.PRECISION and verdict.case is None
+    first = verdict.message.partition("first wrong: ")[2].splitlines()[0]
+    expected, got = first.partition("expected ")[2].split(", got ")
+    assert expected.replace("-0j", "+0j") != got.replace("-0j", "+0j")

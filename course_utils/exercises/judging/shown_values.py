@@ -55,7 +55,11 @@ def _written_out(value: Any) -> str:
     if isinstance(value, (list, tuple)) and len(value) >= MANY and _alike(value):
         one = value[:1]
         return f"{one!r} * {len(value)}"
-    if isinstance(value, (list, tuple)) and any(isinstance(x, np.ndarray) for x in value):
-        inner = ", ".join(map(_written_out, value))
+    if isinstance(value, np.floating):
+        return repr(value.item())
+    if isinstance(value, (list, tuple)) and any(
+        isinstance(x, (np.ndarray, np.floating)) for x in value
+    ):
+        inner = ", ".join(map(_written_out, value)) + "," * (len(value) == 1)
         return f"[{inner}]" if isinstance(value, list) else f"({inner})"
     return repr(value)
