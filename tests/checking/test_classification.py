@@ -318,3 +318,7 @@ def test_a_beginning_of_three_axes_is_named_by_them():
     verdict = judge(got, want, name="y", axes=("image", "row", "column"))
     assert verdict.kind == kinds.FIRST_BLOCK
     assert "only the first 1 image, 13 rows, 17 columns of y are right" in verdict.message
+    got[:, :8] = want[:, :8]
+    got[:, 8:] = 9
+    verdict = judge(got, want, name="y", axes=("image", "row", "column"))
+    assert verdict.message.startswith("only the first 8 rows of y are right")

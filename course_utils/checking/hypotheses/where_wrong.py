@@ -95,8 +95,10 @@ def first_block(e: Evidence) -> Diagnosis | None:
         return None
     region = " x ".join(map(str, lengths))
     if right.ndim > 2:
-        parts = (f"{n} {e.axis_name(axis, n > 1)}" for axis, n in enumerate(lengths))
-        region = ", ".join(parts)
+        cut = [axis for axis, n in enumerate(lengths) if n < right.shape[axis]]
+        region = ", ".join(
+            f"{lengths[axis]} {e.axis_name(axis, lengths[axis] > 1)}" for axis in cut
+        )
     else:
         region += " elements"
     text = f"only the first {region} of {e.name} are right"

@@ -95,7 +95,8 @@ def guard_and_index(finding: Finding, source: str, given: Mapping[str, Any]) -> 
             has = finding.index - finding.past + 1
             ends = f"Line {condition.line} tests {left} {sign} {right}, and {right} is {limit}"
             index = "" if used[1].strip() == left else f", and the index is {used[1].strip()}"
-            return f"{ends}. {name} has {has} elements{index}." if finding.past else ""
+            elements = f"{has} element{'s' * (has != 1)}"
+            return f"{ends}. {name} has {elements}{index}." if finding.past else ""
     if not parts & {word for left, _, right in tests for word in (left, right)}:
         tested = " and ".join(dict.fromkeys(left for left, _, _ in tests))
         return f"Line {condition.line} tests {tested}. The index of {name} is {used[1].strip()}."
