@@ -373,6 +373,11 @@ def test_the_kept_folder_exists_and_is_the_same_each_time():
 
 
 PASTED = {  # a cell's text that the compiler refuses, and what the verdict must advise
+    "Python's min": ("int main(void) { int x[2] = {1}; return min(x); }", "write a loop"),
+    "a dot for an arrow": (
+        "struct S { int n; }; int main(void) { struct S s = {0}, *p = &s; return p.n; }",
+        "Through a pointer it's p->member",
+    ),
     "no header": ("int main(void) { puts(1); return 0; }", "Include the header|Declare it before"),
     "a number for an address": (
         "int main(void) { int x = 1, *p = &x; p = x; return *p; }",
