@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,12 +11,12 @@ from .labels import bytes_label, fraction_label, number_label
 from .style import GREY, MARKERS, PALETTE, new, styled
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Curve = Sequence[tuple[float, float]]
 DASHES = ("-", "--", "-.", ":")
 MANY_DECADES = 3.5  # from here on labels at 1, 2 and 5 would touch
-CROWDED = 1.35  # a curve that ends less than this factor above a level runs through its label
 MOST_MARKS = 40  # in a series. More are drawn as points alone
 
 
@@ -67,21 +67,8 @@ def curves(
     heights = np.array([*(y for pairs in data.values() for y in pairs[:, 1]), *levels.values()])
     axes.set_ylim(heights.min() / 1.6, heights.max() * 2.2)
     axes.set_xlim(left / 1.3, right * 1.3)
-    ends = [pairs[pairs[:, 0].argmax(), 1] for pairs in data.values()]
-    for name, level in levels.items():
-        is_crowded = any(level < end < CROWDED * level for end in ends)
+    for level in levels.values():
         axes.axhline(level, color=GREY, linestyle=":", linewidth=1)
-        axes.annotate(
-            f"{name}: {number_label(level)}",
-            (right, level),
-            xytext=(0, -4 if is_crowded else 3),
-            textcoords="offset points",
-            ha="right",
-            va="top" if is_crowded else "baseline",
-            fontsize=9,
-            color="#333333",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
-        )
     for name, place in marks.items():
         axes.axvline(place, color="#333333", linestyle="--", linewidth=1)
         axes.annotate(
@@ -109,7 +96,41 @@ def curves(
     if len(data) > 1 or guides:
         figure.legend(loc="outside lower center", ncols=min(len(data), 3))
     axes.set_title(title)
+    for name, level in levels.items():
+        _name_level(axes, f"{name}: {number_label(level)}", level, (left, right), [*data.values()])
     return figure
+
+
+def _name_level(
+    axes: Axes, text: str, level: float, ends: tuple[float, float], lines: list[Any]
+) -> None:
+    """Write ``text`` at the line of ``level``, at the first of four places where it hides none of
+    the ``lines``: above its right end, below it, above its left end, below that."""
+    left, right = ends
+    label = axes.annotate(
+        text,
+        (right, level),
+        xytext=(0, 3),
+        textcoords="offset points",
+        fontsize=9,
+        color="#333333",
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+    )
+    axes.figure.draw_without_rendering()
+    drawn = [_dense(axes.transData.transform(pairs)) for pairs in lines]
+    places = [(x, rise) for x in (right, left) for rise in (3, -4)]
+    for x, rise in [*places, places[0]]:
+        label.xy, label.xyann = (x, level), (0, rise)
+        label.set(ha="right" if x == right else "left", va="baseline" if rise > 0 else "top")
+        box = label.get_window_extent().padded(5)  # a mark has a width too
+        if not any(box.count_contains(points) for points in drawn):
+            return
+
+
+def _dense(points: Any) -> Any:
+    """So many points on the straight lines between ``points`` that a word covers some of them."""
+    steps = np.linspace(0, len(points) - 1, 40 * len(points))
+    return np.stack([np.interp(steps, range(len(points)), axis) for axis in points.T], axis=1)
 
 
 @styled

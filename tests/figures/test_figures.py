@@ -666,14 +666,22 @@ def test_a_number_has_a_mark_on_the_line_of_its_format_unless_it_is_infinite():
     assert [label.get_text() for label in axes.get_yticklabels()] == ["E2M1", "half"]
 
 
-def test_a_levels_name_keeps_out_of_a_curve_that_ends_just_above_it():
-    crowded, free = (
-        figures.curves({"a": [(1, 9), (8, end)]}, across="n", up="ms", levels={"true": 1}).axes[0]
-        for end in (1.2, 3)
-    )
-    (below,), (above,) = crowded.texts, free.texts
-    assert (below.get_va(), above.get_va()) == ("top", "baseline")
-    assert below.xyann[1] < 0 < above.xyann[1]
+def test_a_levels_name_goes_where_it_hides_no_curve():
+    def place(*rows):
+        """At which end, and on which side of the line, the name of the level 1 is."""
+        lines = {str(y): [(1, y), (64, y)] for y in rows}
+        (name,) = figures.curves(lines, across="n", up="ms", levels={"true": 1}).axes[0].texts
+        return name.get_ha(), name.get_va()
+
+    assert place(0.2, 9) == ("right", "baseline")
+    assert place(1.05, 9) == ("right", "top")
+    # A curve runs along the line's right half, on both sides, and leaves the left half free.
+    bent = {
+        "a": [(1, 9), (7, 9), (8, 1.05), (64, 1.05)],
+        "b": [(1, 0.2), (7, 0.2), (8, 0.96), (64, 0.96)],
+    }
+    (name,) = figures.curves(bent, across="n", up="ms", levels={"true": 1}).axes[0].texts
+    assert (name.get_ha(), name.get_va()) == ("left", "baseline")
 
 
 def test_guides_of_curves_are_thin_lines_without_marks():
