@@ -35,7 +35,7 @@ from .trials import Trial, fewest_threads, other_launches
 SEED = 3  # of the inputs as they are given, at the longest sizes
 FEW = 5000  # extents up to here are made four times as long, and longer ones twice
 WARP = 32
-PAST_SHORT = 1 << 16
+PAST_SHORT, PAST_SIGNED = 1 << 16, 1 << 15
 MOST_THREADS = 300_000  # of a launch that is tried for one long extent
 SOON = 12_500  # instructions that a batch of the course's solution takes there as a rule,
 LATER = 200_000  # may take, if an answer gets more, and
@@ -194,10 +194,12 @@ def _past_shorts(exercise: KernelExercise, sizes: Sizes, endless: list[int]) -> 
     for at in endless:
         step = gcd(*sizes.extents[at])
         short, longest = sizes.short(), sizes.most()
-        extent = ceil_div(PAST_SHORT + 7, step) * step
-        size = sizes.of((*short[:at], extent, *short[at + 1 :]))
-        if (threads := _threads(exercise, size)) > MOST_THREADS:
-            # several threads for each: as many as it takes for 65,536 threads
+        for past in (PAST_SHORT, PAST_SIGNED):
+            extent = ceil_div(past + 7, step) * step
+            size = sizes.of((*short[:at], extent, *short[at + 1 :]))
+            if (threads := _threads(exercise, size)) <= MOST_THREADS:
+                break
+        else:  # several threads for each: as many as it takes for 65,536 threads
             extent = ceil_div(extent * (PAST_SHORT + 7), threads * step) * step
             size = sizes.of((*short[:at], extent, *short[at + 1 :]))
         if longest[at] < extent and all(map(_fits, exercise.launches(size))):
