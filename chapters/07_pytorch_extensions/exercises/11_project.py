@@ -88,17 +88,17 @@ SQUARED_RELU = KernelExercise(
     inputs=layer,
     reference=both_ways,
     launch=three_launches,
-    small=(COUNTED, (13, 68, 3), (1, 4, 1)),
+    small=((40, 68, 3), (1, 132, 2), (1, 4, 1)),
     full=(1 << 13, 1 << 12, 33),
     reduction=lambda size: size[0],
     contract=Domain(
         sizes=domain.shapes(
-            rows=domain.extents(150), columns=domain.extents(520, of=4), strips=(1, 2, 3, 7)
+            rows=domain.extents(100), columns=domain.extents(270, of=4), strips=(1, 2, 3, 7)
         ),
         values=(
             domain.data("x", *domain.ORDINARY, domain.SOME_INFINITE, domain.SOME_NAN),
-            domain.data("bias", *domain.ORDINARY),
-            domain.data("dy", *domain.ORDINARY),
+            domain.data("bias", domain.NEGATIVE, domain.TIES),
+            domain.data("dy", domain.NEGATIVE, domain.TIES, domain.MIDDLING),
         ),
     ),
     method=(
@@ -188,13 +188,18 @@ def launched(name: str, *tensors: Any) -> None:
         )
 
 
+CALLS: list[str] = []  # of the two functions below, in a case
+
+
 def forward(x: Any, bias: Any) -> Any:
     launched("forward", x, bias)
+    CALLS.append("forward")
     return (x.detach() + bias.detach()).clamp(min=0) ** 2
 
 
 def backward(y: Any, dy: Any) -> tuple[Any, Any]:
     launched("backward", y, dy)
+    CALLS.append("backward")
     dx = 2 * y.detach().sqrt() * dy.detach()
     return dx, dx.sum(0)
 
@@ -217,6 +222,7 @@ def passed(make_operator: Callable[..., Any], batch: Batch) -> tuple[Any, ...]:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     operator = made(make_operator)
+    CALLS.clear()
     stored, bias, dy = map(torch.from_numpy, batch.numbers())
     leaf, bias = stored.requires_grad_(), bias.requires_grad_()
     x = VIEWS[batch.view](leaf.clone())
@@ -235,7 +241,8 @@ def passed(make_operator: Callable[..., Any], batch: Batch) -> tuple[Any, ...]:
     waits = "y alone waits"
     if strangers or gone() is not None:
         waits = f"a tensor that isn't y waits, {strangers or 'x'}"
-    y.backward(dy.expand_as(y) if not batch.ones else torch.ones(()).expand_as(y))
+    y.backward(torch.ones(()).expand_as(y) if batch.ones else dy)
+    calls = f"calls: {', '.join(CALLS) or 'none'}"
     results = [[*outside(t), t.flatten().tolist()] for t in (y.detach(), leaf.grad, bias.grad)]
     with FakeTensorMode(allow_non_fake_inputs=False):
         fake = torch.empty(batch.shape, requires_grad=True)
@@ -244,7 +251,7 @@ def passed(make_operator: Callable[..., Any], batch: Batch) -> tuple[Any, ...]:
         fakes = [outside(fake_y)]
         fake_y.sum().backward()
         fakes += [outside(t.grad) for t in (fake, fake_bias)]
-    return (*results, waits, fakes)
+    return (*results, calls, waits, fakes)
 
 
 def as_promised(batch: Batch) -> tuple[Any, ...]:
@@ -260,7 +267,8 @@ def as_promised(batch: Batch) -> tuple[Any, ...]:
 
     arrays = r * r, leaf_gradient, dbias
     results = [[*described(x), x.ravel().tolist()] for x in arrays]
-    return (*results, "y alone waits", [tuple(described(x)) for x in arrays])
+    calls = "calls: forward, backward" if stored.size else "calls: none"
+    return (*results, calls, "y alone waits", [tuple(described(x)) for x in arrays])
 
 
 def any_batch(rng: np.random.Generator) -> tuple[Batch]:
@@ -274,11 +282,13 @@ ACTIVATION_OPERATOR = PythonExercise(
     function="make_operator",
     rtol=1e-5,
     needs=("torch",),
+    seconds=60,
     imports=("torch._dynamo",),  # by the first operator of a process
     call=passed,
     start="result[0] is y, then come the gradients of x as it is stored and of the bias: each has "
-    "its type, shape, strides and numbers. Then comes a sentence on the memory that waits for the "
-    "backward pass. Last are type, shape and strides of the same three from fake tensors.",
+    "its type, shape, strides and numbers. Then come your calls of forward and backward, and the "
+    "memory that waits for the backward pass. Last are type, shape and strides of the same three "
+    "from fake tensors.",
     cases=(
         (Batch((2, 4)),),
         (Batch((3, 4), ones=True),),
