@@ -116,6 +116,8 @@ class Fault:
         if self.kind == kinds.UNDEFINED:
             steps = (s for words, s in kinds.UNDEFINED_STEPS.items() if words in self.message)
             return next(steps, kinds.NEXT_STEP[self.kind])
+        if self.kind == kinds.OUT_OF_BOUNDS and " before " in self.message:
+            return kinds.BEFORE_THE_BEGINNING
         if self.kind != kinds.USE_AFTER_FREE:
             return kinds.NEXT_STEP[self.kind]
         freed = next((place for place in self.places if place.did == "freed in"), None)

@@ -58,6 +58,10 @@ FREED_BY_DESTRUCTOR = (
     "The destructor freed it, and another object still has the pointer: was the object copied, or "
     "moved without leaving NULL?"
 )
+BEFORE_THE_BEGINNING = (
+    "The index is below 0, or a size_t that went below and is very large: look at where the loop "
+    "ends."
+)
 AFTER_DELETE = "After delete the memory is gone: delete it once, after its last use."
 FREED_BY_OBJECT = (
     "The object that owned the memory freed it in that line, as a vector does when it grows: "

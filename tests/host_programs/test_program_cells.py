@@ -115,7 +115,7 @@ FAULTS = {  # what main does, the verdict, and what it must say
     "before the heap": (
         "int *p = malloc(12);\np[-1] = 1;\nfree(p);",
         kinds.OUT_OF_BOUNDS,
-        ("4 bytes before a block of 12 bytes", "->   9 |"),
+        ("4 bytes before a block of 12 bytes", "->   9 |", "The index is below 0"),
     ),
     "past the stack": (
         "int a[3] = {0};\nint *p = a;\np[3] = 1;\nexit(a[0]);",
