@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from launchers import run
 
-from course_utils import cp, profile
+from course_utils import cp, load, profile
 from course_utils.benchmarks.cases.hopper import CHAPTER, RUNGS, hopper_call
 from course_utils.benchmarks.cases.matmul import Bf16Work
 from course_utils.benchmarks.harness.arrays import normal
@@ -15,6 +15,7 @@ from course_utils.benchmarks.harness.float_bits import from_bf16, to_bf16
 from course_utils.benchmarks.harness.sass import listing
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
+from course_utils.paths import KERNELS, kernel_file
 
 
 def product(rung, m, n, k, cluster=None):
@@ -59,6 +60,31 @@ def test_groups_have_their_tiles_in_turn(k, blocks):
     """A block with five tiles, blocks with one and with two; fewer steps than stages, and more."""
     work = product("gemm_ping_pong", 100, 600, k)
     run(replace(work, launches=(replace(work.launches[0], grid=blocks),)))
+
+
+IN_TURN = "if (lane == 0) {\n            mbarrier_arrive(turn + (1 - group) * 8);\n        }\n"
+OUT_OF_TURN = {
+    "one turn early": ("(number - 1) / 2 % 2);", "number / 2 % 2);"),
+    "passed on before the products": (IN_TURN, ""),
+}
+
+
+@pytest.mark.skipif(ON_GPU, reason="about what the emulator finds")
+@pytest.mark.parametrize("how", OUT_OF_TURN)
+def test_groups_out_of_turn_are_found(how):
+    """A block with three tiles, and more steps than stages, so that a phase may be taken for the
+    one after the next."""
+    path = KERNELS / kernel_file("gemm_ping_pong", CHAPTER.folder)
+    source = path.read_text(encoding="utf-8")
+    old, new = OUT_OF_TURN[how]
+    assert source.count(old) == 1
+    source = source.replace(old, new)
+    if not new:
+        source = source.replace("        float sum[2]", f"        {IN_TURN}        float sum[2]")
+    work = product("gemm_ping_pong", 100, 304, 392)
+    kernel = load(source=source, filename=path.name, arch="sm_90a").kernel
+    with pytest.raises(AssertionError, match="Data race"):
+        run(replace(work, launches=(replace(work.launches[0], kernel=kernel, grid=1),)))
 
 
 def test_the_assembler_leaves_the_stores_of_a_tile_under_the_products_of_the_next():
