@@ -307,7 +307,7 @@ SYRK_LOWER = KernelExercise(
         Requirement(
             "FLOPs, over those of a whole square",
             lambda stats: stats.counts.flops_by_type.get("f32", 0) / (2 * 48 * 48 * 16),
-            at_most=0.7,
+            at_most=0.9,  # half, and alpha within the sum
             advice="No thread owns the elements above the diagonal: return before their sum.",
             size=SYRK_SIZE,
         ),
