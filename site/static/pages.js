@@ -3,6 +3,7 @@ document.addEventListener("DOMContentLoaded", () => {
   nameFoldsOfContents();
   scrollByKeys();
   leadToMessages();
+  quoteArticles();
   if (location.pathname.includes("assets/benchmarks/")) filterRecords();
 });
 
@@ -32,6 +33,19 @@ function leadToMessages() {
     const known = new Set(nearest.map(place));
     // The last result is shown first.
     return [...plain(query, ...others).filter((result) => !known.has(place(result))), ...nearest];
+  };
+}
+
+// Below a result the search quotes the page. The theme's main part begins with buttons and the page's
+// contents, and the title is in the result already.
+function quoteArticles() {
+  if (typeof Search === "undefined" || !Search.htmlToText) return;
+  const plain = Search.htmlToText;
+  Search.htmlToText = (page, anchor) => {
+    const article = new DOMParser().parseFromString(page, "text/html").querySelector("article");
+    if (!article) return plain(page, anchor);
+    article.querySelector("h1")?.remove();
+    return plain(`<main role="main">${article.innerHTML}</main>`, anchor);
   };
 }
 

@@ -61,3 +61,16 @@ def test_each_heading_is_found_by_its_own_words(page):
         [list(pair) for pair in search_words.search_words()[WRONG]],
     )
     assert not found
+
+
+def test_below_a_result_the_article_is_quoted_without_its_title(page):
+    page.evaluate(
+        """() => {
+            const parsed = page => new DOMParser().parseFromString(page, "text/html");
+            Search.htmlToText = page => parsed(page).querySelector('[role="main"]').textContent;
+            quoteArticles();
+        }"""
+    )
+    words = "Light Dark<article><h1>Coalescing</h1><p>Threads that read.</p></article>"
+    quoted = page.evaluate("page => Search.htmlToText(page)", f'<main role="main">{words}</main>')
+    assert quoted == "Threads that read."
