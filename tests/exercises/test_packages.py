@@ -7,7 +7,8 @@ import pytest
 from course_utils.checking.verdict import NEUTRAL_COLOUR
 from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
-from course_utils.exercises.judging import python_answer
+from course_utils.exercises.isolation.isolated import Answer
+from course_utils.exercises.judging import python_answer, python_process
 from course_utils.exercises.judging.python_answer import judged
 from course_utils.exercises.judging.python_process import answers
 from course_utils.exercises.judging.runner import run_source
@@ -46,6 +47,19 @@ def test_without_the_package_no_try_is_counted(no_triton, own_progress):
 
 def test_without_the_package_the_proof_of_an_exercise_is_skipped(no_triton):
     assert all(proof.skipped and proof.holds for proof in proofs(TRITON))
+
+
+def test_modules_that_an_exercise_imports_are_there_before_an_answer_runs(monkeypatch):
+    asked = []
+
+    class Server:
+        def call(self, job, seconds, memory):
+            return Answer(None, False, 0, "")
+
+    monkeypatch.setattr(python_process, "server", lambda *of: asked.append(of) or Server())
+    exercise = replace(BLOCKS, imports=("torch._dynamo",))
+    python_process.run_answer(exercise, "", 1.0, packages=("torch",))
+    assert asked == [(("torch", "torch._dynamo"), "")]
 
 
 def test_an_answer_that_is_launched_is_compared_by_what_its_launch_returns():

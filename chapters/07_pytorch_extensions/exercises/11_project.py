@@ -107,7 +107,7 @@ SQUARED_RELU = KernelExercise(
         method.atomics("global", at_most=0, advice=SAME_BITS, size=COUNTED),
         method.atomics("shared", at_most=0, advice=SAME_BITS, size=COUNTED),
         Requirement(
-            "bytes read from global memory, over those of x, y and dy",
+            "bytes read from global memory, over the bytes of x, y and dy",
             lambda stats: stats.counts.global_load_bytes / (3 * 4 * ELEMENTS),
             at_most=1.15,
             advice="Let a thread stay in its columns: it reads their bias once, and adds up their "
@@ -170,7 +170,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {  # the same for arrays and for tensor
 
 
 def launched(name: str, *tensors: Any) -> None:
-    """What a launch of a kernel refuses, in the words of a verdict."""
+    """Raises an error, in the words of a verdict, where a launch would refuse the tensors."""
     from torch._subclasses.fake_tensor import FakeTensor
 
     for tensor in tensors:
@@ -217,7 +217,7 @@ def made(make_operator: Callable[..., Any]) -> Any:
 
 
 def passed(make_operator: Callable[..., Any], batch: Batch) -> tuple[Any, ...]:
-    """y and both gradients, what is kept for them, and what fake tensors become."""
+    """y and both gradients, the calls and the memory for them, and the same from fake tensors."""
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
