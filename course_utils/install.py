@@ -30,6 +30,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
@@ -97,8 +98,12 @@ def set_up(again: bool = False) -> None:
         prepare(extra, why, had)
         with changing():
             patience = {} if had is None else SOON
-            errors = pip("install", "--no-compile", "-e", f".[{extra},cute,dev]", **patience)
-            without = not errors and extra == "cpu" and bool(add_torch(*ONCE))
+            with ThreadPoolExecutor(1) as aside:  # one pip unpacks on one core
+                torch = aside.submit(fetch_torch, *ONCE) if extra == "cpu" else None
+                errors = pip("install", "--no-compile", "-e", f".[{extra},cute,dev]", **patience)
+            without = False
+            if torch and not errors:
+                without = bool(torch.result() or complete_torch(*ONCE))
         if errors:
             if had is None or again or absent(had, packages_there()):
                 own = "" if had is not None or HALF_MADE.exists() else OWN
@@ -142,8 +147,10 @@ def set_up_ecosystem() -> None:
         if ECOSYSTEM_READY.exists() and ECOSYSTEM_READY.read_text() == wanted:
             return
         print("JAX, Keras, ONNX and ONNX Runtime, once (a minute or two, 0.6 GB).", flush=True)
+        # By their names: the course itself isn't built and installed again.
+        names = [*project()["dependencies"], *extras().get("ecosystem", [])]
         with changing():
-            errors = pip("install", "--no-compile", "-e", ".[ecosystem]")
+            errors = pip("install", "--no-compile", *names)
         if errors:
             raise SetupError(
                 f"{errors}\nThe packages of chapter 01 could not be fetched: see above."
@@ -414,18 +421,25 @@ def make_venv() -> None:
         raise SetupError(f"{said}\nPython could not make .venv: see above.")
 
 
-def add_torch(*patience: str) -> str:
-    """Install the CPU build of PyTorch; what pip said where that failed, or "".
+def add_torch() -> str:
+    """Install the CPU build of PyTorch. Returns pip's errors if that failed, or ""."""
+    return fetch_torch() or complete_torch()
 
-    First a wheel of this machine (``find-links`` of pip's own settings), then PyTorch's index;
-    what PyTorch itself needs comes from the index that everything else comes from. ``patience``
-    are pip's options for a server that does not answer.
+
+def fetch_torch(*patience: str) -> str:
+    """PyTorch alone, beside which pip may install anything else: a wheel of this machine
+    (``find-links`` of pip's own settings), or one from PyTorch's index. Returns pip's errors if
+    that failed, or "". ``patience`` are pip's options for a server that does not answer.
     """
     alone = ("install", "--no-compile", "--no-deps", TORCH)
-    if pip(*alone, "--no-index"):
-        errors = pip(*alone, "--index-url", TORCH_INDEX, *patience)
-        if errors:
-            return errors
+    if not pip(*alone, "--no-index"):
+        return ""
+    return pip(*alone, "--index-url", TORCH_INDEX, *patience)
+
+
+def complete_torch(*patience: str) -> str:
+    """What PyTorch needs, from the index that everything else comes from. Returns pip's errors if
+    that failed, or ""; then PyTorch is taken out again."""
     errors = pip("install", "--no-compile", TORCH, *patience)
     if errors:
         pip("uninstall", "--yes", "torch")
