@@ -17,6 +17,7 @@ from course_utils.emulator import (
     PtxError,
 )
 from course_utils.emulator.instructions import atomics
+from tests.turns import has_turn, turn
 
 KERNEL = """
 .version 8.6
@@ -44,10 +45,12 @@ def launch(statement: str, end: str = "ret;") -> np.ndarray:
 
 
 def test_a_mutated_kernel_runs_or_is_reported():
-    """10,000 of them: ``python -m tests.emulator.fuzz_ptx 10000``."""
+    """A third of 300. 10,000 of them: ``python -m tests.emulator.fuzz_ptx 10000``."""
     kernels = [*BUGS, *CORRECT][::12]
     outcomes = {}
     for n, (bug, text, checks) in enumerate(mutations(kernels, 300, seed=2)):
+        if not has_turn(n, turn()):
+            continue
         outcomes.setdefault(outcome(bug, text, checks), []).append((n, bug.name))
     assert EMULATOR_ERROR not in outcomes, outcomes[EMULATOR_ERROR]
     assert set(outcomes) <= {"runs", "refused", *KINDS}
