@@ -89,8 +89,9 @@ ANSWERS = {
     ),
     "a recursion without end": (
         SAXPY,
-        "__device__ __noinline__ int f(int k) { return k ? 1 + f(k + 1) * k : 0; }\n"
-        + inside("y[0] = f(n);"),
+        "__device__ __noinline__ int f(int k) {\n"
+        "    volatile int own[100]; own[k % 100] = k;\n"  # so that the stack is full soon
+        "    return k ? 1 + f(k + 1) * own[k % 100] : 0;\n}\n" + inside("y[0] = f(n);"),
         "ENDLESS LOOP",
     ),
     "a number printed 99,999,999 wide": (SAXPY, inside('printf("%99999999d", 1);'), "PASS"),
