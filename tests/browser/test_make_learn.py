@@ -235,6 +235,8 @@ def test_cells_of_c_and_cpp_have_its_colours(lab, book):
     assert lab.languages(expected) == expected
     lab.show_cell(next(n for n, cell in enumerate(cells(book)) if is_cpp("".join(cell["source"]))))
     lab.view.locator(".cm-line").filter(has_text=re.compile(r"^%%(c|exercise)")).first.wait_for()
+    if any("```cpp" in "".join(cell["source"]) for cell in cells(book)):
+        lab.view.locator("code.language-cpp span").first.wait_for(state="attached")
     lab.screenshot(f"colours_in_{book.replace('/', '_')}")
     lab.close()
 

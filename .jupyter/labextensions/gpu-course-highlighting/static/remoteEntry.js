@@ -1,5 +1,5 @@
 // Cells that begin with %%c or %%cpp, and answers to exercises that are C or C++, have the colours
-// of C++ in JupyterLab 4. So has printed C++. Printed lines break between words, but those of tables
+// of C++ in JupyterLab 4. So have C++ in Markdown and printed C++. Printed lines break between words, but those of tables
 // and programs don't: a prebuilt extension in one file, so nothing is built and nothing fetched.
 (() => {
   'use strict';
@@ -9,6 +9,7 @@
   const PROGRAM = /^%%c(pp)?(\s|$)/;
   const EXERCISE = /^%%exercise\b/;
   const ROW = /\S {2,}\S+.* {2,}\S/; // three cells or more, two spaces or more between them
+  const FENCED = '.jp-RenderedMarkdown code.language-cpp';
   const C_LINE = /[;{}]\s*(\/\/.*|\/\*.*)?$|^\s*#\s*(include|define|if|pragma)\b/m;
 
   /** Whether the text of a code cell is C or C++ for the compiler. */
@@ -60,16 +61,16 @@
     return ends.length >= 4 && 2 * ends.length >= lines.length;
   }
 
-  /** Lay out and colour the tables and programs among the outputs in `node`, now and whenever it
-   * changes. */
+  /** Lay out and colour the tables and programs among the outputs in `node`, and colour those of its
+   * Markdown, now and whenever it changes. JupyterLab colours `python` and `c` by itself. */
   function followOutputs(node, languages) {
     const waiting = new Set();
-    const coloured = new WeakMap(); // a printed program's element, and its text
+    const coloured = new WeakMap(); // a program's element, and its text
     const mark = () => {
       for (const pre of waiting) {
         const text = pre.textContent;
-        const program = isProgram(text);
-        pre.classList.toggle('course-whole', program || isTable(text));
+        const program = pre.matches(FENCED) || isProgram(text);
+        if (!pre.matches(FENCED)) pre.classList.toggle('course-whole', program || isTable(text));
         if (program && coloured.get(pre) !== text) {
           coloured.set(pre, text);
           const rows = document.createElement('span');
@@ -84,7 +85,7 @@
       if (!waiting.size) requestAnimationFrame(mark);
       changed.forEach((pre) => waiting.add(pre));
     };
-    const within = '.jp-OutputArea-output.jp-RenderedText pre';
+    const within = `.jp-OutputArea-output.jp-RenderedText pre, ${FENCED}`;
     new MutationObserver((records) => {
       const found = records.flatMap(({ target, addedNodes }) => {
         const around = target.parentElement?.closest(within) || target.closest?.(within);
