@@ -124,6 +124,7 @@ NOT_SHOWN = {
     "06.suspect_sum": "a simulated GPU",
     "06.test_convolution": "a function on trial",
     "06.test_softmax": "a function on trial",
+    "07.activation_operator": "a tensor of PyTorch",
     "07.contiguous_or_refused": "a tensor of PyTorch",
     "07.fake_windows": "a tensor of PyTorch",
     "07.test_layer_norm": "a function on trial",
