@@ -165,7 +165,7 @@ class CheckFailed(AssertionError):
         return [*str(self.verdict).splitlines(), f"  {more(heading(self.verdict.kind))}"]
 
 
-DIGITS = (7, 10, 13, 17)  # of floats: as many as it takes to tell two apart
+DIGITS = (7, 10, 13, 17)  # of floats: as many as show that two differ
 
 
 def format_both(*values: Any) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from .reported_state import ReportedBlock, ReportedCode, ReportedStep
 
 WAITING = {"ld", "ldu", "bra", "fence", "membar", "nanosleep"}  # opcodes of a loop that waits
 WAITS = {"atom", "fence", "membar", "nanosleep"}  # opcodes that show that a loop may wait
-ATOMICALLY = {"volatile", "relaxed", "acquire", "mmio"}  # how a load reads what another stores
+ATOMICALLY = {"volatile", "relaxed", "acquire", "mmio"}  # how a load reads another thread's store
 ENDS = {"brx", "call", "ret", "exit", "trap"}
 
 

@@ -363,10 +363,9 @@ WITHOUT_ATOMICS: dict[Cause | str, str] = {
     "index missing, or should one thread alone write it?",
     Cause.SAME_INDEX_COUNTED: "The index is made of values that were loaded or counted: work it "
     "out for both threads. If it's a position, does each count the elements before its own?",
-    Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use everything that "
-    "tells them apart, such as threadIdx, blockIdx or an image's number, and is a row as long as "
-    "this array's rows? If the value is the same for all, let one thread write it. If it adds up "
-    "all of theirs, use a reduction.",
+    Cause.SAME_ELEMENT_WRITTEN: "Work out the index for both threads: does it use all of threadIdx "
+    "and blockIdx that differs, and is a row as long as this array's rows? If the value is the "
+    "same for all, let one thread write it. If it adds up all of theirs, use a reduction.",
     Cause.LOCK_NOT_ATOMIC: "Leave the lock out: give each thread its own element, and combine the "
     "elements after a barrier, by a reduction.",
     Cause.TEST_NOT_ATOMIC: "No barrier helps here. Let one thread test and store for all, or give "
