@@ -1,7 +1,22 @@
 GEMM = "a trial on the H200, 2026-11-30; no record"
 FORWARD = "one run of all variants of the forward pass on an H200, 30 November 2026"
 EARLIER = "another such run, of the same variants without the later changes"
+RIVALS = "one run beside the records' kernels, in ten turns, on an H200, 30 November 2026; no record"
 FACTS = {
+    "unsorted | 22.1 µs | 11.8 µs |": RIVALS,
+    "unsorted | 30.8 µs | 16.5 µs |": RIVALS,
+    "fp32 | Liger 0.8.5 | 0.129 ms | 0.125 ms |": RIVALS,
+    "fp32 | Liger 0.8.5 | 0.130 ms | 0.125 ms |": RIVALS,
+    "bf16 | Liger 0.8.5 | 64.1 µs | 63.3 µs |": RIVALS,
+    "bf16 | Liger 0.8.5 | 0.207 ms | 0.120 ms |": RIVALS,
+    "fp32 | Liger 0.8.5 | 0.250 ms | 0.195 ms |": RIVALS,
+    "bf16 | Liger 0.8.5 | 0.182 ms | 0.114 ms |": RIVALS,
+    "takes 1.558 ms with its": RIVALS,
+    "and 1.443 ms without": RIVALS,
+    "cuBLAS takes 1.428 ms": RIVALS,
+    "list 1.371 ms": RIVALS,
+    "within 3 % of the time": RIVALS,
+    "takes 64.9 µs instead of 79.6 µs": RIVALS,
     "1.8 % more: 1.417 ms, not 1.392 ms": GEMM,
     "27.6 µs, not 26.8 µs": GEMM,
     "48.6 µs, as long as two waves": GEMM,
