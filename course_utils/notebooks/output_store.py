@@ -36,10 +36,12 @@ def content_of(nb: NotebookNode, old: dict[str, Any] | None = None) -> dict[str,
     before = old["cells"] if old else {}
     cells, devices = {}, Counter[str]()
     for _, cell in stamp.stamped(nb):
-        device = cell.metadata.get(STAMP, {}).get("device", stamp.EMULATOR)
+        mark = cell.metadata.get(STAMP, {})
+        device = mark.get("device", stamp.EMULATOR)
         if not may_be_skipped(cell.source):
             continue
-        if device == stamp.EMULATOR and not needs_languages(cell.source):
+        anywhere = mark.get(stamp.ANYWHERE) or needs_languages(cell.source)
+        if device == stamp.EMULATOR and not anywhere:
             continue
         digits = stored_outputs.key(cell.source)
         outputs = list(filter(None, map(_mime_bundle, cell.outputs)))
@@ -48,7 +50,9 @@ def content_of(nb: NotebookNode, old: dict[str, Any] | None = None) -> dict[str,
         if outputs:
             cells[digits] = outputs
             devices[device] += 1
-    return {"device": devices.most_common(1)[0][0], "cells": cells} if cells else None
+    # What is the same on every machine is the same on the GPU of the others.
+    gpus = [name for name, _ in devices.most_common() if name != stamp.EMULATOR]
+    return {"device": (gpus or [stamp.EMULATOR])[0], "cells": cells} if cells else None
 
 
 def as_text(content: dict[str, Any]) -> str:

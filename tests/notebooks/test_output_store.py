@@ -85,6 +85,22 @@ def test_a_cell_that_only_needs_a_language_is_stored_from_the_emulator(good):
     assert stored == {"device": "emulator", "cells": {key: [{"text/plain": ["4\n"]}]}}
 
 
+def test_a_cell_that_gives_the_same_anywhere_is_stored_under_the_name_of_the_gpu_of_the_others(
+    good,
+):
+    good.cells.append(new_code_cell("%%needs torch\nshapes()", outputs=[text("4\n")]))
+    stamp.stamp(good, stamp.EMULATOR, "12.9")
+    good.cells.append(new_code_cell("%%needs gpu\nbench()", outputs=[text("2 ms\n")]))
+    mark = good.cells[-2].metadata["course"]
+    good.cells[-1].metadata["course"] = mark | {"device": "NVIDIA H200", "anywhere": False}
+    stored = output_store.content_of(good)
+    assert stored["device"] == "NVIDIA H200"
+    assert list(stored["cells"].values()) == [
+        [{"text/plain": ["4\n"]}],
+        [{"text/plain": ["2 ms\n"]}],
+    ]
+
+
 def test_a_cell_without_output_is_not_stored(good):
     assert content(good) is None
 
