@@ -85,9 +85,7 @@ def test_a_cell_that_only_needs_a_language_is_stored_from_the_emulator(good):
     assert stored == {"device": "emulator", "cells": {key: [{"text/plain": ["4\n"]}]}}
 
 
-def test_a_cell_that_gives_the_same_anywhere_is_stored_under_the_name_of_the_gpu_of_the_others(
-    good,
-):
+def test_a_cell_that_gives_the_same_anywhere_is_stored_with_those_of_the_gpu(good):
     good.cells.append(new_code_cell("%%needs torch\nshapes()", outputs=[text("4\n")]))
     stamp.stamp(good, stamp.EMULATOR, "12.9")
     good.cells.append(new_code_cell("%%needs gpu\nbench()", outputs=[text("2 ms\n")]))
