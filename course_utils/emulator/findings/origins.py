@@ -346,4 +346,22 @@ def reached(code: ReportedCode, first: int, without: int) -> set[int]:
 def in_loop(code: ReportedCode, number: int) -> set[int]:
     """The basic blocks of the loops around basic block ``number``, none for one outside a loop."""
     after = set().union(*(reached(code, s, -1) for s in code.blocks[number].successors))
-    return {n for n in after if number in reached(code, n, -1)}
+    if number not in after:
+        return set()
+    before = _leading_to(code, number)
+    return {n for n in after if n in before}
+
+
+def _leading_to(code: ReportedCode, number: int) -> set[int]:
+    """The basic blocks from which ``number`` can be reached, and itself."""
+    comes_from: list[list[int]] = [[] for _ in code.blocks]
+    for block, each in enumerate(code.blocks):
+        for successor in each.successors:
+            comes_from[successor].append(block)
+    waiting, seen = [number], set[int]()
+    while waiting:
+        block = waiting.pop()
+        if block not in seen:
+            seen.add(block)
+            waiting += comes_from[block]
+    return seen

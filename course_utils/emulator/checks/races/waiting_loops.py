@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
+from weakref import WeakKeyDictionary
 
 from ...findings.bases import base_of
 from ...findings.loop_conditions import only_waits
@@ -27,10 +28,20 @@ def waits_for(code: Code, access: Instruction) -> Location | None:
     wanted = base_of(code, access)
     if not wanted:
         return None
-    for load in (*_spinning(code), *(poll.read for poll in polls(code))):
-        if base_of(code, load) == wanted:
-            return load.location
-    return next((at for i, at in _hoisted(code) if base_of(code, i) == wanted), None)
+    return next((at for array, at in _awaited(code) if array == wanted), None)
+
+
+def _awaited(code: Code) -> list[tuple[str, Location | None]]:
+    """The array that each loop waits for, with the line that a report names."""
+    found = _known.get(code)
+    if found is None:
+        loads = *_spinning(code), *(poll.read for poll in polls(code))
+        places = [*((i, i.location) for i in loads), *_hoisted(code)]
+        found = _known[code] = [(base_of(code, i), at) for i, at in places]
+    return found
+
+
+_known = WeakKeyDictionary[Code, list[tuple[str, Location | None]]]()  # each race asks anew
 
 
 def takes_lock(code: Code, paths: Paths, *pair: Instruction) -> Instruction | None:
