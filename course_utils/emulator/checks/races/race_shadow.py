@@ -64,6 +64,13 @@ class _DeferredReads:
                 chosen.setdefault(read[1:], []).append(read[0])
         return chosen
 
+    def elements(self, firsts: list[int]) -> np.ndarray:
+        """The elements of all lanes, of one read after the other."""
+        if len(firsts) == 1 and len(self.index) == len(self.lanes):
+            return self.index + firsts[0]
+        at = np.array(firsts)[:, None]
+        return np.broadcast_to(self.index + at, (len(firsts), len(self.lanes))).ravel()
+
     def entries(self, number: int) -> np.ndarray:
         clock = self.level if self.own is None else self.own[self.lanes >> 5]
         return pack(self.clocks.threads(self.lanes), np.minimum(clock, MAX_CLOCK), number)
@@ -152,9 +159,9 @@ class RaceShadow:
                 touched = hull(*map(deferred.range_of, ends))
                 some = max(1, ENTERED_AT_ONCE // lanes)
                 for start in range(0, len(firsts), some):
-                    at = np.array(firsts[start : start + some])[:, None]
-                    elements = np.broadcast_to(deferred.index + at, (len(at), lanes)).ravel()
-                    each = np.broadcast_to(entries, (len(at), lanes)).ravel()
+                    part = firsts[start : start + some]
+                    elements = deferred.elements(part)
+                    each = entries if len(part) == 1 else np.tile(entries, len(part))
                     for piece in range(max(1, size // self.granule)):
                         self.enter_read(self.cells(elements, width, piece), each, touched)
             if not deferred.reads:
@@ -167,9 +174,9 @@ class RaceShadow:
         self.read_in = hull(self.read_in, span)
         before = self.reader[cells]
         self.reader[cells] = entries
-        theirs = np.flatnonzero((before > 0) & ((before ^ entries) & THREAD != 0))
+        theirs = ((before > 0) & ((before ^ entries) & THREAD != 0)).nonzero()[0]
         self.other[cells[theirs]] = before[theirs]
-        lost = np.flatnonzero(self.reader[cells] != entries)  # another lane read the same cell
+        lost = (self.reader[cells] != entries).nonzero()[0]  # another lane read the same cell
         self.other[cells[lost]] = entries[lost]
 
     # --- writes ---
