@@ -438,8 +438,8 @@ def fetch_torch(*patience: str) -> str:
 
 
 def complete_torch(*patience: str) -> str:
-    """What PyTorch needs, from the index that everything else comes from. Returns pip's errors if
-    that failed, or ""; then PyTorch is taken out again."""
+    """Install the packages that PyTorch needs, from the index that everything else comes from.
+    Returns pip's errors and takes PyTorch out again if that failed, else returns ""."""
     errors = pip("install", "--no-compile", TORCH, *patience)
     if errors:
         pip("uninstall", "--yes", "torch")

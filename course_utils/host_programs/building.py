@@ -40,7 +40,7 @@ REMEDIES = {
     "its spelling: capitals count.",
     r"(?:implicit declaration|undeclared).* function '(?:min|max|sum|len|range)'": "C has none for "
     "arrays: write a loop, and pass the length along.",
-    r"is a pointer; (?:did you mean|maybe you meant)": "Through a pointer it's p->member. p.member "
+    r"is a pointer.? (?:did you mean|maybe you meant)": "Through a pointer it's p->member. p.member "
     "is for the struct itself.",
     r"implicit declaration|undeclared function": "Include the header that declares it, or define "
     "it above this line.",

@@ -50,7 +50,7 @@ def content_of(nb: NotebookNode, old: dict[str, Any] | None = None) -> dict[str,
         if outputs:
             cells[digits] = outputs
             devices[device] += 1
-    # What is the same on every machine is the same on the GPU of the others.
+    # An output that is the same on every machine is that of a GPU, too.
     gpus = [name for name, _ in devices.most_common() if name != stamp.EMULATOR]
     return {"device": (gpus or [stamp.EMULATOR])[0], "cells": cells} if cells else None
 

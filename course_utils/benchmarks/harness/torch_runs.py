@@ -20,7 +20,7 @@ def torch_on_gpu() -> Any:
     """The torch module where it can use this machine's GPU, otherwise None."""
     if not ON_GPU:
         return None
-    try:  # torch's compiler follows an import in what it compiles, and stops at find_spec
+    try:  # torch's compiler follows an import, but breaks its graph at find_spec
         import torch
     except ImportError:
         return None
