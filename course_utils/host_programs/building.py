@@ -40,8 +40,8 @@ REMEDIES = {
     "its spelling: capitals count.",
     r"(?:implicit declaration|undeclared).* function '(?:min|max|sum|len|range)'": "C has none for "
     "arrays: write a loop, and pass the length along.",
-    r"is a pointer.? (?:did you mean|maybe you meant)": "Through a pointer it's p->member. p.member "
-    "is for the struct itself.",
+    r"is a pointer.? (?:did you mean|maybe you meant)": "Through a pointer it's p->member. "
+    "p.member is for the struct itself.",
     r"implicit declaration|undeclared function": "Include the header that declares it, or define "
     "it above this line.",
     r"No such file|file not found": "Check the header's spelling; a cell sees the standard library "

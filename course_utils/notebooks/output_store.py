@@ -50,7 +50,7 @@ def content_of(nb: NotebookNode, old: dict[str, Any] | None = None) -> dict[str,
         if outputs:
             cells[digits] = outputs
             devices[device] += 1
-    # An output that is the same on every machine is that of a GPU, too.
+    # A GPU gives the same output where every machine does.
     gpus = [name for name, _ in devices.most_common() if name != stamp.EMULATOR]
     return {"device": (gpus or [stamp.EMULATOR])[0], "cells": cells} if cells else None
 
