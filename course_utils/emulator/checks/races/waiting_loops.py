@@ -41,7 +41,7 @@ def _awaited(code: Code) -> list[tuple[str, Location | None]]:
     return found
 
 
-_known = WeakKeyDictionary[Code, list[tuple[str, Location | None]]]()  # each race asks anew
+_known = WeakKeyDictionary[Code, list[tuple[str, Location | None]]]()  # each race asks
 
 
 def takes_lock(code: Code, paths: Paths, *pair: Instruction) -> Instruction | None:
