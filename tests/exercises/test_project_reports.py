@@ -31,6 +31,8 @@ def test_it_names_the_sections_that_lack_words():
     )
     assert repr(report(ID, first)) == f"Kept. Still to write: {', '.join(HEADINGS[1:])}."
     assert "complete" in repr(report(ID, WHOLE))
+    short = WHOLE.replace("Eight words of mine are here, & 5 < 6.", "Too short.", 1)
+    assert repr(report(ID, short)) == f"Kept. Shorter than 8 words: {HEADINGS[0]}."
 
 
 def test_the_portfolio_shows_it_as_text():

@@ -35,9 +35,13 @@ def report(line: str, cell: str) -> Note:
             "run the cell."
         )
     write_whole(report_file(chosen), cell)
-    missing = [name for name in HEADINGS if len(found.get(name, "").split()) < FEWEST_WORDS]
-    if missing:
-        return Note(f"Kept. Still to write: {', '.join(missing)}.")
+    words = {name: len(found.get(name, "").split()) for name in HEADINGS}
+    missing = [name for name in HEADINGS if not words[name]]
+    short = [name for name in HEADINGS if 0 < words[name] < FEWEST_WORDS]
+    told = [f"Still to write: {', '.join(missing)}."] if missing else []
+    told += [f"Shorter than {FEWEST_WORDS} words: {', '.join(short)}."] if short else []
+    if told:
+        return Note(" ".join(["Kept.", *told]))
     return Note("Kept, and complete. `make portfolio` puts it on your page.")
 
 
