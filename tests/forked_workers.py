@@ -48,7 +48,8 @@ def pytest_group_of_test(item):
 
 def pytest_runtestloop(session):
     option = session.config.option
-    if option.forks < 1 or option.collectonly or session.testsfailed or not session.items:
+    alone = option.collectonly or option.usepdb or option.trace
+    if option.forks < 1 or alone or session.testsfailed or not session.items:
         return None
     pool = Pool(session)
     try:
@@ -77,6 +78,8 @@ class Pool:
         os.close(numbers)
         self._workers: dict[Connection, Worker] = {}
         self._begun = 0
+        self._reported = 0
+        session.config._tmp_path_factory.getbasetemp()  # a worker would empty the others' folder
 
     def run(self, count: int) -> None:
         """Let ``count`` workers run all groups."""
@@ -88,12 +91,16 @@ class Pool:
                 messages = received(connection)
                 if messages is None:
                     self._ended(self._workers.pop(connection))
+                else:
+                    self._reported += 1
                 for name, given in messages or ():
                     self._workers[connection].tell(name, given)
                 if session.shouldfail:
                     raise session.Failed(session.shouldfail)
                 if session.shouldstop:
                     raise session.Interrupted(session.shouldstop)
+        left = len(session.items) - self._reported
+        assert left <= 0, f"{left} tests have not run: their workers ended before"
 
     def end(self) -> None:
         """End the workers that still run."""
@@ -128,6 +135,7 @@ class Pool:
         if worker.at is None:
             return
         worker.fail(f"the worker ended with status {status}")
+        self._reported += 1
         following = worker.following
         self._begin([] if following is None else [following, *self._rest[following]])
 
@@ -204,6 +212,8 @@ class Worker:
         except BaseException:
             traceback.print_exc()
         try:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C comes from the terminal and `end`
+            self._session._setupstate.teardown_exact(None)  # what an interrupt has left
             atexit._run_exitfuncs()
             sys.stdout.flush()
             sys.stderr.flush()
@@ -244,7 +254,7 @@ def received(connection: Connection) -> list[Any] | None:
     """What a worker sends, None when it has ended."""
     try:
         messages: list[Any] = connection.recv()
-    except (EOFError, ConnectionResetError):
+    except (EOFError, OSError):  # before or within a message
         return None
     return messages
 

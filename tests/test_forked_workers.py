@@ -52,23 +52,60 @@ def test_last():
 """
 
 
-@pytest.fixture(scope="module")
-def said(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("suite")
-    (folder / "test_deadly.py").write_text(DEADLY)
-    (folder / "test_outcomes.py").write_text(OUTCOMES)
+INTERRUPTED = """
+import pathlib, pytest, time
+BEGUN = pathlib.Path("begun")
+
+@pytest.fixture
+def server():
+    yield
+    BEGUN.with_name("ended").touch()
+
+def test_long(server):
+    BEGUN.touch()
+    time.sleep(60)
+"""
+FAILING = """
+import time
+from test_interrupted import BEGUN
+
+def test_waits():  # then the other worker has the other file
+    while not BEGUN.exists():
+        time.sleep(0.01)
+
+def test_fails():
+    assert False
+"""
+STILLBORN = """
+import os
+os.register_at_fork(after_in_child=lambda: os._exit(0))
+
+def test_never_run():
+    pass
+"""
+
+
+def run_of(folder, *options, **modules):
+    for name, text in modules.items():
+        (folder / f"test_{name}.py").write_text(text)
     command = [sys.executable, "-m", "pytest", "-q", "-ra", "-p", "tests.forked_workers"]
     others = ["no:cacheprovider", "no:nbval", "no:xdist", "no:hypothesispytest", "no:anyio"]
     for plugin in (*others, "no:cuda_kernel"):
         command += ["-p", plugin]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [*command, "--forks=2", "--rootdir=.", "."],
+    return subprocess.run(
+        [*command, "--forks=2", "--rootdir=.", *options, "."],
         cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
     )
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("suite")
+    done = run_of(folder, deadly=DEADLY, outcomes=OUTCOMES)
     assert done.returncode == 1, done.stdout + done.stderr
     ends = (folder / "ends").read_text().splitlines()
     return done.stdout, ends
@@ -91,3 +128,15 @@ def test_the_test_of_a_worker_that_dies_has_failed_and_the_others_run(said):
 
 def test_what_a_module_s_tests_share_is_made_and_ended_once(said):
     assert len(said[1]) == 1
+
+
+def test_the_first_failure_ends_the_others_and_what_they_have_set_up(tmp_path):
+    done = run_of(tmp_path, "-x", interrupted=INTERRUPTED, failing=FAILING)
+    assert done.returncode == 1 and "stopping after 1 failures" in done.stdout, done.stdout
+    assert (tmp_path / "ended").exists()
+
+
+def test_tests_that_no_worker_has_run_are_no_success(tmp_path):
+    done = run_of(tmp_path, stillborn=STILLBORN)
+    assert done.returncode == pytest.ExitCode.INTERNAL_ERROR
+    assert "1 tests have not run" in done.stdout
