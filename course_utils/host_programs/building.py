@@ -36,14 +36,14 @@ REMEDIES = {
     "many, or are braces missing?",
     r"expected [^,]*';'[^,]*$|expected ',' or ';'": "The semicolon is often missing at the "
     "end of the line before.",
-    r"undeclared|not (?:been )?declared": "Declare it before this line, or check "
-    "its spelling: capitals count.",
     r"(?:implicit declaration|undeclared).* function '(?:min|max|sum|len|range)'": "C has none for "
     "arrays: write a loop, and pass the length along.",
     r"is a pointer.? (?:did you mean|maybe you meant)": "Through a pointer it's p->member. "
     "p.member is for the struct itself.",
-    r"implicit declaration|undeclared function": "Include the header that declares it, or define "
-    "it above this line.",
+    r"implicit declaration|undeclared (?:library )?function": "Include the header that declares "
+    "it, or define it above this line.",
+    r"undeclared|not (?:been )?declared": "Declare it before this line, or check "
+    "its spelling: capitals count.",
     r"No such file|file not found": "Check the header's spelling; a cell sees the standard library "
     "and the files that cells before it kept with file=….",
     r"unknown type name": "Include the header that defines the type, or check its spelling.",

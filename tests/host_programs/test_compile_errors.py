@@ -1,4 +1,4 @@
-"""An error in a template names the line that instantiates it, as gcc and clang say it."""
+"""Errors as gcc and clang say them: an error in a template names the line that instantiates it."""
 
 from __future__ import annotations
 
@@ -59,3 +59,16 @@ def test_of_a_library_s_template_the_line_that_used_it_is_all():
 
 def test_an_error_outside_of_templates_is_told_alone():
     assert "instantiated" not in verdict_on(PLAIN).message
+
+
+@pytest.mark.parametrize(
+    ("function", "advice"),
+    [
+        ("function 'total'", "Include the header"),
+        ("library function 'puts' with type 'int (const char *)'", "Include the header"),
+        ("function 'min'", "write a loop"),
+    ],
+)
+def test_clang_s_words_for_a_function_that_is_not_declared_have_its_advice(function, advice):
+    said = f"call to undeclared {function}; ISO C99 and later do not support implicit declarations"
+    assert advice in verdict_on(f"c.cpp:3:5: error: {said}\n").hint
