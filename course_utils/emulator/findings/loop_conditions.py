@@ -12,7 +12,7 @@ from .origins import COPIES, in_loop, reads_variable, setter
 from .reported_state import ReportedBlock, ReportedCode, ReportedStep
 
 WAITING = {"ld", "ldu", "bra", "fence", "membar", "nanosleep"}  # opcodes of a loop that waits
-WAITS = {"atom", "fence", "membar", "nanosleep"}  # opcodes that show that a loop may wait
+MAY_WAIT = {"atom", "fence", "membar", "nanosleep"}  # opcodes that show that a loop may wait
 ATOMICALLY = {"volatile", "relaxed", "acquire", "mmio"}  # how a load reads another thread's store
 ENDS = {"brx", "call", "ret", "exit", "trap"}
 
@@ -70,7 +70,7 @@ def may_wait(blocks: Iterable[ReportedBlock]) -> bool:
     """Whether an instruction of basic blocks reads memory that another thread may write at any
     time. With an ordinary load that would be a data race."""
     return any(
-        i.opcode in WAITS or (reads_variable(i) and bool(ATOMICALLY & {*i.modifiers}))
+        i.opcode in MAY_WAIT or (reads_variable(i) and bool(ATOMICALLY & {*i.modifiers}))
         for block in blocks
         for i in block.instructions
     )
