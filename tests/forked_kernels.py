@@ -37,7 +37,7 @@ def pytest_configure(config):
 
 
 class OfNotebooks:
-    """Plugin of pytest: notebooks get forked kernels, and other tests those that they start."""
+    """Plugin of pytest: a notebook's kernel is a fork, and one that a test starts is not."""
 
     def __init__(self, config: pytest.Config) -> None:
         from jupyter_client.provisioning import local_provisioner

@@ -11,13 +11,12 @@ import pytest
 from course_utils.notebooks.canonical import read
 from course_utils.notebooks.cells import find, numbered
 from course_utils.paths import ROOT, shown
-from course_utils.records.record_pages import MARKS
+from course_utils.records.record_pages import MARKS, TRIALS
 from tests.notebooks.quoting import Quotes, problems, prose
 
 QUOTES = ROOT / "tests/notebooks/quotes"
 DRAWN = re.compile(f"{MARKS[0]}.*?{MARKS[1]}", re.S)  # the table made from records
 TEXT = {"text/plain", "text/markdown"}
-TRIALS = ROOT / "assets/benchmarks/TRIALS.md"
 TEXTS = [ROOT / "README.md", TRIALS, *sorted(ROOT.glob("chapters/*/README.md")), *find([])]
 
 

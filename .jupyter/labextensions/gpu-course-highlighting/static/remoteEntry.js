@@ -1,6 +1,7 @@
 // Cells that begin with %%c or %%cpp, and answers to exercises that are C or C++, have the colours
-// of C++ in JupyterLab 4. So have C++ in Markdown and printed C++. Printed lines break between words, but those of tables
-// and programs don't: a prebuilt extension in one file, so nothing is built and nothing fetched.
+// of C++ in JupyterLab 4. So have C++ in Markdown and printed C++. Printed lines break between words,
+// but those of tables and programs don't: a prebuilt extension in one file, so nothing is built and
+// nothing fetched.
 (() => {
   'use strict';
 
