@@ -170,7 +170,7 @@ class Worker:
     # --- in the process that prints ---
 
     def tell(self, name: str, given: dict[str, Any]) -> None:
-        """Call a hook with what the worker's own was given."""
+        """Call a hook with the arguments of the worker's own."""
         hook = getattr(self._session.config.hook, name)
         if name == "pytest_warning_recorded":
             hook.call_historic(kwargs=given)
@@ -191,7 +191,7 @@ class Worker:
         os.kill(self.pid, signal.SIGINT)
 
     def status(self) -> int:
-        """How it ended. What takes longer to end than it may is killed."""
+        """Its exit status. After PATIENCE it is killed."""
         ends = os.pidfd_open(self.pid)
         if not select.select([ends], [], [], PATIENCE)[0]:
             os.kill(self.pid, signal.SIGKILL)
@@ -213,7 +213,7 @@ class Worker:
             traceback.print_exc()
         try:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C comes from the terminal and `end`
-            self._session._setupstate.teardown_exact(None)  # what an interrupt has left
+            self._session._setupstate.teardown_exact(None)  # after an interrupt
             atexit._run_exitfuncs()
             sys.stdout.flush()
             sys.stderr.flush()
@@ -221,7 +221,7 @@ class Worker:
             os._exit(status)
 
     def _become(self, out: Connection) -> None:
-        """Have what a process of pytest has for itself, and send what it would print."""
+        """Get output files and a temporary folder of its own, and send reports, not print them."""
         config = self._session.config
         config.option.maxfail = 0
         plugins = config.pluginmanager
@@ -251,7 +251,7 @@ class Worker:
 
 
 def received(connection: Connection) -> list[Any] | None:
-    """What a worker sends, None when it has ended."""
+    """A worker's messages, None when it has ended."""
     try:
         messages: list[Any] = connection.recv()
     except (EOFError, OSError):  # before or within a message
@@ -260,7 +260,7 @@ def received(connection: Connection) -> list[Any] | None:
 
 
 class Outbox:
-    """Plugin of a worker: sends what its hooks are told of a test, all at once."""
+    """Plugin of a worker: sends the reports and warnings of a test, all at once."""
 
     def __init__(self, config: pytest.Config, out: Connection) -> None:
         self._config = config
@@ -268,7 +268,7 @@ class Outbox:
         self._messages: list[tuple[str, dict[str, Any]]] = []
 
     def pytest_runtest_logreport(self, report):
-        if not report.passed:  # of what raised it may hold more than can be sent
+        if not report.passed:  # it may hold objects that can't be sent
             config = self._config
             report = config.hook.pytest_report_to_serializable(config=config, report=report)
         self._messages.append(("pytest_runtest_logreport", {"report": report}))
