@@ -118,7 +118,7 @@ def with_headlines(readme: str, content: dict[str, Any]) -> str:
 
 def tasks_page(content: dict[str, Any], chapters: Mapping[str, str]) -> str:
     """Every task that a library does too, by chapter, at the largest size that was measured."""
-    best = fastest(content)
+    best, trials = fastest(content), PAGE.with_name(TRIALS.name)
     lines = [
         "# Our kernels beside the libraries",
         "",
@@ -130,7 +130,7 @@ def tasks_page(content: dict[str, Any], chapters: Mapping[str, str]) -> str:
         "back to back for seconds, and the smaller one counts.",
         "",
         f"[Every kernel at every size]({PAGE.relative_to(ROOT).as_posix()}) has a page, with the "
-        f"methods, and [ideas that were dropped]({TRIALS.relative_to(ROOT).as_posix()}) have "
+        f"methods, and [ideas that were dropped]({trials.relative_to(ROOT).as_posix()}) have "
         f"another. {_measured(content)}. `python -m course_utils bench --draw` draws this page.",
     ]
     by_chapter = sorted(best, key=lambda record: chapters[record["kernel"]])

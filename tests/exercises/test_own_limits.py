@@ -119,7 +119,8 @@ def test_an_index_of_16_bits_is_tried_past_what_it_counts():
     )
     outcome = run_source(plate, short)
     assert not outcome.passed
-    assert "rows = 257, columns = 257" in str(outcome), outcome
+    assert "the task sets no limit" in str(outcome), outcome
+    assert "It has integers of 16 bits." in str(outcome), outcome
 
 
 def test_a_type_of_16_bits_is_named_where_an_input_is_longer():

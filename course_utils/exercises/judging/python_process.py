@@ -47,7 +47,8 @@ PACKAGES, LANGUAGE = "COURSE_PACKAGES", "COURSE_KERNEL_LANGUAGE"
 def server(packages: tuple[str, ...] = (), language: str = "") -> ForkServer:
     """The process that forks for each answer which needs ``packages``. ``language``: of kernels
     that it launches on the emulator."""
-    environment = {"COURSE_DEVICE": "emulator"}
+    # Without a GPU to see, since PyTorch looks for one, and ends a fork of few bytes by that.
+    environment = {"COURSE_DEVICE": "emulator", "CUDA_VISIBLE_DEVICES": ""}
     environment |= {PACKAGES: " ".join(packages), LANGUAGE: language}
     return ForkServer(__name__, environment | language_spec.environment(language))
 
