@@ -20,6 +20,7 @@ from typing import Any
 
 from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict
+from ...devices.selection import ON_GPU
 from ...emulator import Cause
 from ...errors import LessonError
 from ..authoring import kinds, language_spec
@@ -47,7 +48,7 @@ PACKAGES, LANGUAGE = "COURSE_PACKAGES", "COURSE_KERNEL_LANGUAGE"
 def server(packages: tuple[str, ...] = (), language: str = "") -> ForkServer:
     """The process that forks for each answer which needs ``packages``. ``language``: of kernels
     that it launches on the emulator."""
-    # Without a GPU to see, since PyTorch looks for one, and ends a fork of few bytes by that.
+    # Answers run on the CPU, so PyTorch has no GPU to start there.
     environment = {"COURSE_DEVICE": "emulator", "CUDA_VISIBLE_DEVICES": ""}
     environment |= {PACKAGES: " ".join(packages), LANGUAGE: language}
     return ForkServer(__name__, environment | language_spec.environment(language))
@@ -72,7 +73,9 @@ def run_answer(
     language = exercise.kernel_language if isinstance(exercise, LanguageExercise) else ""
     if isinstance(exercise, PythonExercise):
         packages = (*packages, *exercise.imports)
-    answer = server(packages, language).call(job, seconds, memory=MEMORY)
+    # CUDA's driver reserves more addresses than that when PyTorch asks it for GPUs.
+    memory = 0 if ON_GPU and "torch" in packages else MEMORY
+    answer = server(packages, language).call(job, seconds, memory=memory)
     if answer.result is None or answer.result.pop("secret", "") != secret:
         return Answer(None, answer.timed_out, answer.status, answer.output)
     return answer
