@@ -26,8 +26,8 @@ endif
 
 # Tests share this machine's cores, where .venv is ours and no GPU has to be shared too. One worker
 # more than cores: some tests wait for other processes.
-FORKS = -p tests.forked_workers --forks=$(shell expr $$(nproc) + 1)
-PARALLEL := $(if $(READY),$(shell nvidia-smi -L >/dev/null 2>&1 || echo '$(FORKS)'))
+SHARED = -n $(shell expr $$(nproc) + 1) --dist loadfile
+PARALLEL := $(if $(READY),$(shell nvidia-smi -L >/dev/null 2>&1 || echo '$(SHARED)'))
 # NumPy's threads would wait for each other, spinning, on cores that other tests want.
 everything unit nbval: export OPENBLAS_NUM_THREADS := $(if $(PARALLEL),1,$(OPENBLAS_NUM_THREADS))
 FIRST := chapters/00_start_here/01_this_machine.ipynb

@@ -57,11 +57,6 @@ def pytest_xdist_make_scheduler(config, log):
     return Scheduling(config, log)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_group_of_test(item):
-    return group_of(item.nodeid)
-
-
 def group_of(test: str) -> str:
     """The name of the tests that one worker runs together with this one."""
     file, _, name = test.partition("::")

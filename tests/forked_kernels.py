@@ -1,7 +1,7 @@
 """Plugin of pytest: the kernels that nbval starts are forks of one process.
 
 A kernel takes 1.7 seconds of a core to start and to import the course, and 2.5 more for PyTorch.
-One process, :mod:`tests.nursery`, has imported both and forks for each notebook.
+One process of each worker, :mod:`tests.nursery`, has imported both and forks for each notebook.
 
 A fork can hide that a notebook uses a module which nothing in it imports, such as ``torch.fft``:
 ``notebooks/test_imported_modules.py`` looks for that. On a GPU, in ``make run`` and for a reader
@@ -11,7 +11,6 @@ every kernel starts from nothing.
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import select
 import signal
@@ -48,12 +47,6 @@ class OfNotebooks:
         self._nursery = Nursery(local_provisioner.launch_kernel)
         config.add_cleanup(self._nursery.close)
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session):
-        """Workers that are forked from this process share the nursery."""
-        if not session.config.option.collectonly and any(map(self._of_notebook, session.items)):
-            self._nursery.start()
-
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item):
         if not self._of_notebook(item):
@@ -77,8 +70,6 @@ class Nursery:
         self._other = other
         self._packages = packages
         self._process: subprocess.Popen[str] | None = None
-        forks = multiprocessing.get_context("fork")
-        self._lock = forks.Lock()  # forks of this process have the same pipes
 
     def start(self) -> None:
         """Start the process, which imports while others work."""
@@ -103,9 +94,8 @@ class Nursery:
         environment = {**os.environ, **(options.get("env") or {})}
         wish = {"arguments": arguments, "folder": options.get("cwd"), "environment": environment}
         asked, told = self._process.stdin, self._process.stdout
-        with self._lock:
-            print(json.dumps(wish), file=asked, flush=True)
-            return ForkedKernel(*map(int, told.readline().split()))
+        print(json.dumps(wish), file=asked, flush=True)
+        return ForkedKernel(*map(int, told.readline().split()))
 
     def close(self) -> None:
         """End the process, and with it all kernels."""
