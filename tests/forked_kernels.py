@@ -71,12 +71,10 @@ class Nursery:
         self._packages = packages
         self._process: subprocess.Popen[str] | None = None
 
-    def start(self) -> None:
-        """Start the process, which imports while others work."""
+    def launch(self, command: list[str], **options: Any) -> Any:
+        if LAUNCHER not in command:
+            return self._other(command, **options)
         if self._process is None:
-            from ipykernel.kernelspec import get_kernel_dict
-
-            command = get_kernel_dict()["argv"]
             flags = command[1 : command.index("-m")]
             self._process = subprocess.Popen(
                 [sys.executable, "-P", *flags, PROGRAM, *self._packages],
@@ -85,11 +83,6 @@ class Nursery:
                 text=True,
                 start_new_session=True,
             )
-
-    def launch(self, command: list[str], **options: Any) -> Any:
-        if LAUNCHER not in command:
-            return self._other(command, **options)
-        self.start()
         arguments = command[command.index(LAUNCHER) + 1 :]
         environment = {**os.environ, **(options.get("env") or {})}
         wish = {"arguments": arguments, "folder": options.get("cwd"), "environment": environment}
