@@ -9,6 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 from playwright.sync_api import Locator, Page, Response, Route, TimeoutError
 
+from tests.browser.server import GIVEN_UP
+
 CURRENT = ".lm-DockPanel-widget:not(.lm-mod-hidden)"
 POLLING = 50  # milliseconds between two looks; without it the page is searched for each frame
 
@@ -175,8 +177,9 @@ class Lab:
         self.page.screenshot(path=self._screenshots / f"{name}.png")
 
     def _note(self, response: Response) -> None:
-        if response.status >= 400:
-            self.failed.append(f"{response.status} {response.url}")
+        line = f"{response.status} {response.url}"
+        if response.status >= 400 and not GIVEN_UP.search(line):
+            self.failed.append(line)
 
     def _only_where_a_kernel_is_wanted(self, route: Route) -> None:
         """Forty kernels would start: a request for another one is left without an answer."""

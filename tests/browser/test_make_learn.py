@@ -13,6 +13,7 @@ import pytest
 
 from course_utils.exercises.authoring import kinds
 from course_utils.paths import CHAPTERS, ROOT
+from tests.browser.server import faults_in
 from tests.turns import in_turn
 
 FIRST = "chapters/00_start_here/01_this_machine.ipynb"
@@ -258,6 +259,13 @@ def test_a_digit_that_is_drawn_with_the_mouse_is_read(lab):
     assert len(pad.locator(".code").input_value()) > 2000
     lab.screenshot("drawn_digit")
     lab.close()
+
+
+def test_a_failed_request_is_found_in_the_log_and_a_given_up_one_is_not():
+    given_up = "[W ServerApp] 404 GET /assets/figures/a.svg (1@127.0.0.1) 9.96ms"
+    lost = given_up.replace("/assets", "/files/assets")
+    error = "[E ServerApp] 500 GET /api/contents"
+    assert faults_in("\n".join([given_up, lost, error, "[I] 200 GET /lab"])) == [lost, error]
 
 
 def test_nothing_was_asked_and_no_request_failed(lab, server):
