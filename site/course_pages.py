@@ -35,7 +35,7 @@ USED = (
 DRAWN = ROOT / "build" / "drawn"  # below the sources, as Sphinx wants its pictures
 PLANTED_BUGS = DRAWN / "planted_bugs.md"
 MOST_WORDS = 40  # of the text that stands for a picture
-C_LIKE = re.compile(r"%%c(pp)?\b|%%exercise \S+\n\s*(//|/\*|#include|#define|template|extern)")
+C_LIKE = re.compile(r"%%c(pp|uda)?\b|%%exercise \S+\n\s*(//|/\*|#include|#define|template|extern)")
 PANEL_LINK = re.compile(r'(<a [^>]*?href="(?![a-z]+:)[^"#]*)\.(?:ipynb|md)(?=[#"])')
 STRAIGHT = str.maketrans({"’": "'", "“": '"', "”": '"'})  # a page's quotes as a notebook has them
 QUIET = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.raw)

@@ -215,24 +215,31 @@ def test_a_printed_program_has_colours(lab):
 
 
 def is_cpp(source: str) -> bool:
-    """Whether a committed cell is C or C++: a program, or a starter with C's line ends."""
+    """Whether a committed cell is C or C++: a program, or a starter with C's comments or ends."""
     magic, _, rest = source.partition("\n")
-    starter = magic.startswith("%%exercise") and re.search(r"[;{]\s*$", rest, re.M)
-    return bool(re.match(r"%%c(pp)?\b", magic) or starter)
+    starter = magic.startswith("%%exercise") and re.search(r"^//|[;{]\s*$", rest, re.M)
+    return bool(re.match(r"%%c(pp|uda)?\b", magic) or starter)
+
+
+def language(source: str) -> str:
+    """The type of a committed code cell."""
+    if source.startswith("%%report"):
+        return "text/x-ipythongfm"
+    return "text/x-c++src" if is_cpp(source) else "text/x-python"
 
 
 @pytest.mark.parametrize(
     "book",
     (
         "chapters/02_c_and_cpp/01_pointers_and_memory.ipynb",
-        "chapters/08_cute_tma_blackwell/01_layouts.ipynb",
+        "chapters/08_cute_tma_blackwell/15_project.ipynb",
     ),
 )
 def test_cells_of_c_and_cpp_have_its_colours(lab, book):
     lab.open(book)
     sources = ["".join(cell["source"]) for cell in cells(book) if cell["cell_type"] == "code"]
-    expected = ["text/x-c++src" if is_cpp(source) else "text/x-python" for source in sources]
-    assert len(set(expected)) == 2
+    expected = [language(source) for source in sources]
+    assert len(set(expected)) == (3 if book.endswith("project.ipynb") else 2)
     assert lab.languages(expected) == expected
     lab.show_cell(next(n for n, cell in enumerate(cells(book)) if is_cpp("".join(cell["source"]))))
     lab.view.locator(".cm-line").filter(has_text=re.compile(r"^%%(c|exercise)")).first.wait_for()

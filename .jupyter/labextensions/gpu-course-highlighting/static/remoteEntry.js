@@ -1,17 +1,19 @@
-// Cells that begin with %%c or %%cpp, and answers to exercises that are C or C++, have the colours
-// of C++ in JupyterLab 4. So have C++ in Markdown and printed C++. Printed lines break between words,
-// but those of tables and programs don't: a prebuilt extension in one file, so nothing is built and
-// nothing fetched.
+// Cells that begin with %%c, %%cpp or %%cuda, and answers to exercises that are C or C++, have the
+// colours of C++ in JupyterLab 4. So have C++ in Markdown and printed C++. A %%report has those of
+// Markdown. Printed lines break between words, but those of tables and programs don't: a prebuilt
+// extension in one file, so nothing is built and nothing fetched.
 (() => {
   'use strict';
 
   const NAME = 'gpu-course-highlighting';
   const CPP = 'text/x-c++src';
-  const PROGRAM = /^%%c(pp)?(\s|$)/;
+  const MARKDOWN = 'text/x-ipythongfm';
+  const PROGRAM = /^%%c(pp|uda)?(\s|$)/;
   const EXERCISE = /^%%exercise\b/;
+  const REPORT = /^%%report\b/;
   const ROW = /\S {2,}\S+.* {2,}\S/; // three cells or more, two spaces or more between them
   const FENCED = '.jp-RenderedMarkdown code.language-cpp';
-  const C_LINE = /[;{}]\s*(\/\/.*|\/\*.*)?$|^\s*#\s*(include|define|if|pragma)\b/m;
+  const C_LINE = /[;{}]\s*(\/\/.*|\/\*.*)?$|^\s*\/\/|^\s*#\s*(include|define|if|pragma)\b/m;
 
   /** Whether the text of a code cell is C or C++ for the compiler. */
   function isCpp(text) {
@@ -26,11 +28,12 @@
     if (model.type !== 'code') return;
     let own = model.mimeType; // what the kernel's language is
     const choose = () => {
-      const wanted = isCpp(model.sharedModel.getSource()) ? CPP : own;
+      const text = model.sharedModel.getSource();
+      const wanted = isCpp(text) ? CPP : REPORT.test(text) ? MARKDOWN : own;
       if (model.mimeType !== wanted) model.mimeType = wanted;
     };
     model.mimeTypeChanged.connect(() => {
-      if (model.mimeType !== CPP) own = model.mimeType;
+      if (![CPP, MARKDOWN].includes(model.mimeType)) own = model.mimeType;
       choose();
     });
     model.contentChanged.connect(choose);
