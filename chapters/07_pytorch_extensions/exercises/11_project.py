@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -175,7 +176,10 @@ def launched(name: str, *tensors: Any) -> None:
 
     for tensor in tensors:
         if isinstance(tensor, FakeTensor) or tensor.is_meta:
-            raise LessonError(f"{name} was called with a tensor without numbers.")
+            raise LessonError(
+                f"{name} was called with a fake tensor, which has no numbers to compute with. Only "
+                "the fake function of an operator may get one, and both passes need theirs."
+            )
         if not tensor.is_contiguous():
             raise LessonError(
                 f"{name} was called with the strides {tensor.stride()} of a tensor of the shape "
@@ -204,10 +208,32 @@ def backward(y: Any, dy: Any) -> tuple[Any, Any]:
     return dx, dx.sum(0)
 
 
+@contextmanager
+def filled_with_nan() -> Iterator[None]:
+    """New tensors hold NaN, so that a result that nobody wrote is never right by chance."""
+    import torch
+
+    before = torch.are_deterministic_algorithms_enabled()
+    warns = torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before, warn_only=warns)
+
+
 def outside(tensor: Any) -> tuple[Any, ...]:
     """A tensor without its numbers: type, shape and strides."""
     strides = [*tensor.stride()] if tensor.numel() else []
     return str(tensor.dtype), [*tensor.shape], strides
+
+
+FAKES = "y", "the gradient of x", "the gradient of the bias"
+
+
+def in_words(seen: Sequence[Any], name: str) -> str:
+    dtype, shape, strides = seen
+    return f"fake tensors: {name} is {dtype}, shape {shape}, strides {strides}"
 
 
 @cache
@@ -232,7 +258,8 @@ def passed(make_operator: Callable[..., Any], batch: Batch) -> tuple[Any, ...]:
         kept.append(tensor)
         return tensor
 
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+    hooks = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
+    with filled_with_nan(), hooks:
         y = operator(x, bias)
     strangers = [tuple(t.shape) for t in kept if t.data_ptr() != y.data_ptr()]
     gone = weakref.ref(x)
@@ -241,17 +268,17 @@ def passed(make_operator: Callable[..., Any], batch: Batch) -> tuple[Any, ...]:
     waits = "y alone waits"
     if strangers or gone() is not None:
         waits = f"a tensor that isn't y waits, {strangers or 'x'}"
-    y.backward(torch.ones(()).expand_as(y) if batch.ones else dy)
+    with filled_with_nan():
+        y.backward(torch.ones(()).expand_as(y) if batch.ones else dy)
     calls = f"calls: {', '.join(CALLS) or 'none'}"
     results = [[*outside(t), t.flatten().tolist()] for t in (y.detach(), leaf.grad, bias.grad)]
     with FakeTensorMode(allow_non_fake_inputs=False):
         fake = torch.empty(batch.shape, requires_grad=True)
         fake_bias = torch.empty(len(bias), requires_grad=True)
         fake_y = operator(VIEWS[batch.view](fake), fake_bias)
-        fakes = [outside(fake_y)]
         fake_y.sum().backward()
-        fakes += [outside(t.grad) for t in (fake, fake_bias)]
-    return (*results, calls, waits, fakes)
+        fakes = [outside(t) for t in (fake_y, fake.grad, fake_bias.grad)]
+    return (*results, calls, waits, *map(in_words, fakes, FAKES))
 
 
 def as_promised(batch: Batch) -> tuple[Any, ...]:
@@ -268,7 +295,8 @@ def as_promised(batch: Batch) -> tuple[Any, ...]:
     arrays = r * r, leaf_gradient, dbias
     results = [[*described(x), x.ravel().tolist()] for x in arrays]
     calls = "calls: forward, backward" if stored.size else "calls: none"
-    return (*results, calls, "y alone waits", [tuple(described(x)) for x in arrays])
+    fakes = map(in_words, map(described, arrays), FAKES)
+    return (*results, calls, "y alone waits", *fakes)
 
 
 def any_batch(rng: np.random.Generator) -> tuple[Batch]:
@@ -287,8 +315,8 @@ ACTIVATION_OPERATOR = PythonExercise(
     call=passed,
     start="result[0] is y, then come the gradients of x as it is stored and of the bias: each has "
     "its type, shape, strides and numbers. Then come your calls of forward and backward, and the "
-    "memory that waits for the backward pass. Last are type, shape and strides of the same three "
-    "from fake tensors.",
+    "memory that waits for the backward pass. Last is what fake tensors make of the same three: "
+    "a result with the strides of x promises what your operator doesn't keep.",
     cases=(
         (Batch((2, 4)),),
         (Batch((3, 4), ones=True),),
