@@ -177,8 +177,8 @@ def launched(name: str, *tensors: Any) -> None:
     for tensor in tensors:
         if isinstance(tensor, FakeTensor) or tensor.is_meta:
             raise LessonError(
-                f"{name} was called with a fake tensor, which has no numbers to compute with. Only "
-                "the fake function of an operator may get one, and both passes need theirs."
+                f"{name} was called with a fake tensor, which has no numbers. Call it inside an "
+                "operator, and give that operator a fake function."
             )
         if not tensor.is_contiguous():
             raise LessonError(
@@ -210,7 +210,7 @@ def backward(y: Any, dy: Any) -> tuple[Any, Any]:
 
 @contextmanager
 def filled_with_nan() -> Iterator[None]:
-    """New tensors hold NaN, so that a result that nobody wrote is never right by chance."""
+    """New tensors hold NaN, so that an unwritten result is never right by chance."""
     import torch
 
     before = torch.are_deterministic_algorithms_enabled()
