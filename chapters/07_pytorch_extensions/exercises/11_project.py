@@ -315,8 +315,8 @@ ACTIVATION_OPERATOR = PythonExercise(
     call=passed,
     start="result[0] is y, then come the gradients of x as it is stored and of the bias: each has "
     "its type, shape, strides and numbers. Then come your calls of forward and backward, and the "
-    "memory that waits for the backward pass. Last is what fake tensors make of the same three: "
-    "a result with the strides of x promises what your operator doesn't keep.",
+    "memory that waits for the backward pass. Last come the same three from fake tensors: a "
+    "result with the strides of x is a promise that your operator doesn't keep.",
     cases=(
         (Batch((2, 4)),),
         (Batch((3, 4), ones=True),),
