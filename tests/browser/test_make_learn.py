@@ -205,12 +205,10 @@ def test_the_lines_of_a_printed_table_stay_whole(lab):
 
 
 def test_a_printed_program_has_colours(lab):
-    book = "chapters/09_mnist_cnn/03_c.ipynb"
+    book = "chapters/04_first_kernels/05_coalescing_and_transpose.ipynb"
     lab.open(book)
-    lab.show_cell(
-        next(n for n, x in enumerate(cells(book)) if "static real" in str(x.get("outputs")))
-    )
-    lab.view.locator("pre.course-whole span").filter(has_text="static").first.wait_for()
+    lab.show_cell(next(n for n, x in enumerate(cells(book)) if "+ extern" in str(x.get("outputs"))))
+    lab.view.locator("pre.course-whole span").filter(has_text="extern").first.wait_for()
     lab.close()
 
 

@@ -13,7 +13,8 @@
   const REPORT = /^%%report\b/;
   const ROW = /\S {2,}\S+.* {2,}\S/; // three cells or more, two spaces or more between them
   const FENCED = '.jp-RenderedMarkdown code.language-cpp';
-  const C_LINE = /[;{}]\s*(\/\/.*|\/\*.*)?$|^\s*\/\/|^\s*#\s*(include|define|if|pragma)\b/m;
+  const C_LINE =
+    /[;{}]\s*(\/\/.*|\/\*.*)?$|^[-+\s]*(\/\/|(#\s*(include|define|if|pragma)|extern|__global__)\b)/m;
 
   /** Whether the text of a code cell is C or C++ for the compiler. */
   function isCpp(text) {
@@ -58,7 +59,7 @@
     return rows.length >= 2 && 2 * rows.length >= lines.length;
   }
 
-  /** Whether at least half of the printed lines, and four, end as those of C do. */
+  /** Whether at least half of the printed lines, and four, are as those of C or of its diffs. */
   function isProgram(text) {
     const lines = text.split('\n').filter((line) => line.trim());
     const ends = lines.filter((line) => C_LINE.test(line));
