@@ -149,6 +149,19 @@ class Lab:
         """Until the cell's output holds ``text``, in capitals or not."""
         cell.locator(".jp-OutputArea-output").filter(has_text=text).first.wait_for()
 
+    def print_at_the_end(self, text: str) -> Locator:
+        """The element of a printed text, put below the notebook in front as an output is."""
+        self.page.evaluate(
+            """text => {
+                const output = document.createElement("div");
+                output.className = "jp-OutputArea-output jp-RenderedText course-test";
+                output.append(Object.assign(document.createElement("pre"), { textContent: text }));
+                jupyterapp.shell.currentWidget.content.node.append(output);
+            }""",
+            text,
+        )
+        return self.view.locator(".course-test pre").last
+
     def is_seen(self, heading: str, seconds: float) -> bool:
         """Whether the heading lies inside the window before that many seconds are over."""
         with suppress(TimeoutError):

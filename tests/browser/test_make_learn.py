@@ -204,6 +204,39 @@ def test_the_lines_of_a_printed_table_stay_whole(lab):
     assert table.evaluate("table => getComputedStyle(table).whiteSpace") == "pre"
 
 
+REPORTED = """\
+    Metric Name           Metric Value
+    --------------------- ------------
+    Memory Throughput            95.95
+    L1/TEX Cache Throughput      99.00
+"""
+COMPARED = """\
+- extern "C" __global__ void transpose_shared(const float *in, float *out)
++ extern "C" __global__ void transpose_padded(const float *in, float *out)
+- __shared__ float tile[32][32];
++ __shared__ float tile[32][33];
+padded: 4 sectors a load
+"""
+REFUSED = """\
+transposed   LaunchError: the array is not contiguous. Pass a copy.
+no elements  LaunchError: the grid is (0, 1, 1), which has no blocks along x.
+"""
+
+
+@pytest.mark.parametrize(
+    ("printed", "whole"), ((REPORTED, True), (COMPARED, True), (REFUSED, False))
+)
+def test_the_lines_of_tables_and_programs_stay_whole_and_messages_break(lab, printed, whole):
+    lab.open(FIRST)
+    assert (
+        lab.print_at_the_end(printed).evaluate(
+            """line => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
+            () => done(line.classList.contains("course-whole")))))"""
+        )
+        is whole
+    )
+
+
 def test_a_printed_program_has_colours(lab):
     book = "chapters/04_first_kernels/05_coalescing_and_transpose.ipynb"
     lab.open(book)

@@ -11,7 +11,8 @@
   const PROGRAM = /^%%c(pp|uda)?(\s|$)/;
   const EXERCISE = /^%%exercise\b/;
   const REPORT = /^%%report\b/;
-  const ROW = /\S {2,}\S+.* {2,}\S/; // three cells or more, two spaces or more between them
+  // Three cells or more with two spaces or more between them, a number far to the right, a rule.
+  const ROW = /\S {2,}\S+.* {2,}\S|\S {4,}[\d.,]+( \S{1,3})?$|^[ +|]*[-=]{3}[-=+| ]*$/;
   const FENCED = '.jp-RenderedMarkdown code.language-cpp';
   const C_LINE =
     /[;{}]\s*(\/\/.*|\/\*.*)?$|^[-+\s]*(\/\/|(#\s*(include|define|if|pragma)|extern|__global__)\b)/m;
