@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from course_utils.notebooks import canonical, rules, stamp
@@ -53,6 +55,22 @@ def test_notebook(path, rule):
 @pytest.mark.parametrize("name", WAITING)
 def test_a_notebook_that_waits_for_a_gpu_has_cells_to_measure(name):
     assert to_measure(canonical.read(text_of(ROOT / name)))
+
+
+def test_no_stored_table_shows_an_answer():
+    """`beside_ours` reads the answers in this folder. The course's own outputs have none."""
+    row = re.compile(r"^\d\d\.\w+, size .*", re.MULTILINE)
+    rows = [
+        f"{shown(path)}: {line}"
+        for path in BOOKS
+        if "beside_ours(" in text_of(path)
+        for cell in canonical.read(text_of(path)).cells
+        if cell.cell_type == "code" and "beside_ours(" in cell.source
+        for output in cell.outputs
+        for line in row.findall(output.get("data", {}).get("text/plain", ""))
+    ]
+    assert rows
+    assert [row for row in rows if "not passed yet" not in row] == []
 
 
 def test_every_notebook_lies_where_it_is_read_in_order():
