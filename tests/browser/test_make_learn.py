@@ -237,6 +237,19 @@ def test_the_lines_of_tables_and_programs_stay_whole_and_messages_break(lab, pri
     )
 
 
+def test_prose_keeps_a_distance_from_the_fold_above_it_and_folds_do_not(lab):
+    lab.open(FIRST)
+    margins = """() => {
+        const cell = document.createElement("div");
+        cell.className = "jp-RenderedMarkdown";
+        cell.innerHTML = "<details></details><details></details><p>After it.</p>";
+        jupyterapp.shell.currentWidget.content.node.append(cell);
+        return [...cell.querySelectorAll("details")]
+            .map(fold => parseFloat(getComputedStyle(fold).marginBottom) > 0);
+    }"""
+    assert lab.page.evaluate(margins) == [False, True]
+
+
 def test_a_printed_program_has_colours(lab):
     book = "chapters/04_first_kernels/05_coalescing_and_transpose.ipynb"
     lab.open(book)

@@ -44,12 +44,13 @@
 
   /** JupyterLab breaks a printed line that is too long inside a word. A message is easier to read
    * broken at its spaces, and a word that is too long still breaks. A table has no use for a line's
-   * second half below its first, nor has a program: they scroll. */
+   * second half below its first, nor has a program: they scroll. Prose after a fold gets its distance. */
   function layOut() {
     const style = document.createElement('style');
     style.textContent =
       '.jp-Notebook .jp-OutputArea-output pre { word-break: normal; }' +
-      '.jp-Notebook .jp-OutputArea-output pre.course-whole { white-space: pre; overflow-x: auto; }';
+      '.jp-Notebook .jp-OutputArea-output pre.course-whole { white-space: pre; overflow-x: auto; }' +
+      '.jp-RenderedMarkdown details:not(:last-child, :has(+ details)) { margin-bottom: 1em; }';
     document.head.append(style);
   }
 
