@@ -12,6 +12,7 @@ from ..errors import LessonError
 from ..paths import BENCHMARKS, CHAPTERS, README, ROOT, chapter_title, shown
 from ..text_tables import between_marks, markdown_table, size_in_words
 from ..whole_files import write_whole
+from .axes import AXES, axes, with_axes
 from .kernel_records import NAME
 from .measured_files import REFERENCE, file_of, measurements
 
@@ -123,7 +124,8 @@ def tasks_page(content: dict[str, Any], chapters: Mapping[str, str]) -> str:
         "# Our kernels beside the libraries",
         "",
         f"{_score(best, content)} Each row is a task at its largest size, with our fastest kernel. "
-        "The notebooks climb to it from the simplest that works, one idea a rung.",
+        "The notebooks climb to it from the simplest that works, one idea a rung. A size of one "
+        "number counts elements, and of a GEMM it's the side of its square matrices.",
         "",
         "The speedup is the library's time over ours, so above 1 we are faster. A time is the "
         "median of single runs with a cold cache. If a row has a second speedup, both also ran "
@@ -155,7 +157,10 @@ def page(content: dict[str, Any]) -> str:
     for what, records in by_task(content["records"]):
         rows = [_full_row(record) for record in records]
         heads = "kernel|size:|time:|spread:|TB/s:|TFLOP/s:|of the floor:|speedup over"
-        lines += [f"## {what[:1].upper()}{what[1:]}", "", markdown_table(heads, rows), ""]
+        lines += [f"## {what[:1].upper()}{what[1:]}", ""]
+        if what in AXES:
+            lines += [f"A size is {axes(what)}.", ""]
+        lines += [markdown_table(heads, rows), ""]
     if rows := [_row_for_seconds(r) for r in content["records"] if r.get("sustained")]:
         heads = "kernel|size:|time:|clock:|power:|library|time:|clock:|power:|speedup:"
         lines += ["## Sustained, back to back", "", BACK_TO_BACK, markdown_table(heads, rows), ""]
@@ -211,7 +216,8 @@ def _score(best: list[dict[str, Any]], content: dict[str, Any]) -> str:
 def _row(record: dict[str, Any]) -> tuple[str, str, str]:
     """A task in three columns of two lines, which fit a phone."""
     what, speedup, times = _short_row(record)
-    return f"{what}: {_size(record)}<br>{_narrow(record['kernel'])}", speedup, times
+    size = with_axes(what, record["size"])
+    return f"{what}: {size}<br>{_narrow(record['kernel'])}", speedup, times
 
 
 def _short_row(record: dict[str, Any]) -> tuple[str, str, str]:

@@ -4,6 +4,7 @@ import re
 
 from course_utils.benchmarks.cases import CASES
 from course_utils.paths import README, ROOT
+from course_utils.records.axes import AXES, with_axes
 from course_utils.records.measured_files import REFERENCE, measurements
 from course_utils.records.record_pages import (
     HEADLINES,
@@ -44,7 +45,7 @@ def test_of_sizes_with_as_many_bytes_the_one_with_more_work_is_entered():
     for records in (flash, flash[::-1]):
         (row,) = [x for x in tasks_page({**content, "records": records}, CHAPTERS_OF).splitlines()
                   if "<br>flash_<wbr>pipeline |" in x]  # fmt: skip
-        assert " × ".join(f"{extent:,}" for extent in most["size"]) in row
+        assert with_axes(most["what"], most["size"]) in row
 
 
 def test_of_one_size_the_faster_kernel_is_entered_if_it_has_fewer_operations_too():
@@ -52,6 +53,23 @@ def test_of_one_size_the_faster_kernel_is_entered_if_it_has_fewer_operations_too
     filters = [r for r in content["records"] if r["what"] == "filter over an image, fp32"]
     entered = tasks_page({**content, "records": filters}, CHAPTERS_OF)
     assert "filter_<wbr>fft_<wbr>2d" in entered and "filter_<wbr>window" not in entered
+
+
+def test_every_number_of_a_size_has_a_name():
+    """with_axes raises where a task has none, or another count of them."""
+    for case in CASES:
+        for size in case.gpu_sizes:
+            assert with_axes(case.what, size)
+    assert AXES.keys() <= {case.what for case in CASES}
+
+
+def test_a_size_reads_as_words():
+    one = with_axes("attention, fp32", (1, 16, 4096))
+    assert one == "1 sequence × 16 heads × 4,096 tokens"
+    few = with_axes("grouped GEMM, bf16", (512, 64, 2048, 1024, 0))
+    assert few == "512 rows × 64 experts × N 2,048 × K 1,024, even"
+    assert with_axes("QR of many matrices, fp32", (1, 8, 4)) == "1 matrix × 8 rows × 4 columns"
+    assert with_axes("GEMM, fp32", 8192) == "8,192"
 
 
 def test_the_page_of_all_records_is_drawn_from_them_and_linked():
