@@ -312,7 +312,7 @@ def test_a_record_of_no_case_and_a_kernel_of_no_record_are_refused(
 @pytest.mark.parametrize("gpu", [None, OTHER])
 def test_the_pages_are_drawn_from_the_reference_alone(two_devices, at, readme, monkeypatch, gpu):
     at(gpu)
-    monkeypatch.setattr(record_pages, "HEADLINES", ("sum",))
+    monkeypatch.setattr(record_pages, "HEADLINES", ("transpose, fp32",))
     monkeypatch.setattr(record_pages, "BY_SIZE", ())
     cases = [SimpleNamespace(name=name, chapter="04_a") for name in "ab"]
     monkeypatch.setattr(bench_command, "CASES", cases)
@@ -320,9 +320,12 @@ def test_the_pages_are_drawn_from_the_reference_alone(two_devices, at, readme, m
     assert bench("--draw") == 0
     text = readme.read_text()
     assert f"On one {REFERENCE}," in text and OTHER not in text
-    assert "| sum | 0.50× | 4 ms ours<br>2 ms library |" in text and text.endswith("after")
+    assert "| transpose, fp32 | 0.50× | 4 ms ours<br>2 ms library |" in text and text.endswith(
+        "after"
+    )
     assert "<br>a | 0.50× | 4 ms ours" in record_pages.TASKS.read_text()
-    assert "| a | 2 × 3 | 4 ms |" in record_pages.PAGE.read_text()
+    page = record_pages.PAGE.read_text()
+    assert "A size is rows × columns." in page and "| a | 2 × 3 | 4 ms |" in page
 
 
 def test_a_gpu_that_measures_writes_its_own_file_and_no_other_and_not_the_readme(
