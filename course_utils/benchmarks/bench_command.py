@@ -227,7 +227,7 @@ def _print(record: dict[str, Any], size: str) -> None:
             f"{seconds.get(f'{side}_watts', '?')} W"
             for side in ("ours", "library")
         )
-        print(f"{'':<28}for seconds: {', '.join(sides)}; ratio {seconds['ratio']:.3f}", flush=True)
+        print(f"{'':<28}sustained: {', '.join(sides)}; ratio {seconds['ratio']:.3f}", flush=True)
 
 
 def _size(n: int | tuple[int, ...]) -> str:

@@ -161,7 +161,7 @@ def page(content: dict[str, Any]) -> str:
         if what in AXES:
             lines += [f"A size is {axes(what)}.", ""]
         lines += [markdown_table(heads, rows), ""]
-    if rows := [_row_for_seconds(r) for r in content["records"] if r.get("sustained")]:
+    if rows := [_sustained_row(r) for r in content["records"] if r.get("sustained")]:
         heads = "kernel|size:|time:|clock:|power:|library|time:|clock:|power:|speedup:"
         lines += ["## Sustained, back to back", "", BACK_TO_BACK, markdown_table(heads, rows), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -269,7 +269,7 @@ def _full_row(record: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _row_for_seconds(record: dict[str, Any]) -> tuple[str, ...]:
+def _sustained_row(record: dict[str, Any]) -> tuple[str, ...]:
     seconds = record["sustained"]
 
     def side(name: str) -> tuple[str, str, str]:
