@@ -223,6 +223,23 @@ no elements  LaunchError: the grid is (0, 1, 1), which has no blocks along x.
 """
 
 
+PRINTED = """\
+def relu(x):
+    if x < 0:
+        return 0
+    return x
+"""
+
+
+@pytest.mark.parametrize(("printed", "word"), ((COMPARED, "extern"), (PRINTED, "def")))
+def test_a_printed_program_has_colours_and_what_is_counted_after_it_has_none(lab, printed, word):
+    lab.open(FIRST)
+    program = lab.print_at_the_end(printed)
+    program.locator("span").filter(has_text=word).first.wait_for()
+    uncoloured = program.evaluate("program => program.lastChild.data || ''")
+    assert uncoloured.strip() == ("padded: 4 sectors a load" if printed == COMPARED else "")
+
+
 @pytest.mark.parametrize(
     ("printed", "whole"), ((REPORTED, True), (COMPARED, True), (REFUSED, False))
 )
@@ -248,14 +265,6 @@ def test_prose_keeps_a_distance_from_the_fold_above_it_and_folds_do_not(lab):
             .map(fold => parseFloat(getComputedStyle(fold).marginBottom) > 0);
     }"""
     assert lab.page.evaluate(margins) == [False, True]
-
-
-def test_a_printed_program_has_colours(lab):
-    book = "chapters/04_first_kernels/05_coalescing_and_transpose.ipynb"
-    lab.open(book)
-    lab.show_cell(next(n for n, x in enumerate(cells(book)) if "+ extern" in str(x.get("outputs"))))
-    lab.view.locator("pre.course-whole span").filter(has_text="extern").first.wait_for()
-    lab.close()
 
 
 def is_cpp(source: str) -> bool:

@@ -1,12 +1,13 @@
 // Cells that begin with %%c, %%cpp or %%cuda, and answers to exercises that are C or C++, have the
 // colours of C++ in JupyterLab 4. So have C++ in Markdown and printed C++. A %%report has those of
-// Markdown. Printed lines break between words, but those of tables and programs don't: a prebuilt
-// extension in one file, so nothing is built and nothing fetched.
+// Markdown, and printed Python its own. Printed lines break between words, but those of tables and
+// programs don't: a prebuilt extension in one file, so nothing is built and nothing fetched.
 (() => {
   'use strict';
 
   const NAME = 'gpu-course-highlighting';
   const CPP = 'text/x-c++src';
+  const PYTHON = 'text/x-python';
   const MARKDOWN = 'text/x-ipythongfm';
   const PROGRAM = /^%%c(pp|uda)?(\s|$)/;
   const EXERCISE = /^%%exercise\b/;
@@ -16,6 +17,7 @@
   const FENCED = '.jp-RenderedMarkdown code.language-cpp';
   const C_LINE =
     /[;{}]\s*(\/\/.*|\/\*.*)?$|^[-+\s]*(\/\/|(#\s*(include|define|if|pragma)|extern|__global__)\b)/m;
+  const PYTHON_LINE = /^(def|class) .*:$/m;
 
   /** Whether the text of a code cell is C or C++ for the compiler. */
   function isCpp(text) {
@@ -44,12 +46,15 @@
 
   /** JupyterLab breaks a printed line that is too long inside a word. A message is easier to read
    * broken at its spaces, and a word that is too long still breaks. A table has no use for a line's
-   * second half below its first, nor has a program: they scroll. Prose after a fold gets its distance. */
+   * second half below its first, nor has a program: they scroll. A listing's long
+   * name breaks, a number stays with its unit, and prose keeps its distance from a fold. */
   function layOut() {
     const style = document.createElement('style');
     style.textContent =
       '.jp-Notebook .jp-OutputArea-output pre { word-break: normal; }' +
       '.jp-Notebook .jp-OutputArea-output pre.course-whole { white-space: pre; overflow-x: auto; }' +
+      '.jp-Notebook .jp-OutputArea-output .highlight > code { overflow-wrap: anywhere; }' +
+      '.jp-RenderedMarkdown td:is([align="right"], [style*="right"]) { white-space: nowrap; }' +
       '.jp-RenderedMarkdown details:not(:last-child, :has(+ details)) { margin-bottom: 1em; }';
     document.head.append(style);
   }
@@ -61,11 +66,18 @@
     return rows.length >= 2 && 2 * rows.length >= lines.length;
   }
 
-  /** Whether at least half of the printed lines, and four, are as those of C or of its diffs. */
-  function isProgram(text) {
-    const lines = text.split('\n').filter((line) => line.trim());
-    const ends = lines.filter((line) => C_LINE.test(line));
-    return ends.length >= 4 && 2 * ends.length >= lines.length;
+  /** The program that a printed text is or begins with, and its type. Four lines of C or more, at
+   * least half of all, are one, down to the last of them: counts may follow. */
+  function programIn(text) {
+    const lines = text.split('\n');
+    const written = lines.filter((line) => line.trim());
+    const inC = written.filter((line) => C_LINE.test(line));
+    if (inC.length >= 4 && 2 * inC.length >= written.length) {
+      let end = 1 + lines.findLastIndex((line) => C_LINE.test(line));
+      while (/[,(=+*|&]$/.test(lines[end])) end += 1;
+      return { type: CPP, code: lines.slice(0, end).join('\n') };
+    }
+    return written.length >= 4 && PYTHON_LINE.test(text) ? { type: PYTHON, code: text } : null;
   }
 
   /** Lay out and colour the tables and programs among the outputs in `node`, and colour those of its
@@ -76,13 +88,15 @@
     const mark = () => {
       for (const pre of waiting) {
         const text = pre.textContent;
-        const program = pre.matches(FENCED) || isProgram(text);
-        if (!pre.matches(FENCED)) pre.classList.toggle('course-whole', program || isTable(text));
+        const program = pre.matches(FENCED) ? { type: CPP, code: text } : programIn(text);
+        if (!pre.matches(FENCED)) pre.classList.toggle('course-whole', !!program || isTable(text));
         if (program && coloured.get(pre) !== text) {
           coloured.set(pre, text);
           const rows = document.createElement('span');
-          languages.highlight(text, languages.findByMIME(CPP), rows).then(() => {
-            if (pre.textContent === text) pre.replaceChildren(...rows.childNodes);
+          const { type, code } = program;
+          languages.highlight(code, languages.findByMIME(type), rows).then(() => {
+            if (pre.textContent !== text) return;
+            pre.replaceChildren(...rows.childNodes, text.slice(code.length));
           });
         }
       }
