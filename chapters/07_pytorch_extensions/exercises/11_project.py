@@ -94,17 +94,17 @@ SQUARED_RELU = KernelExercise(
     reduction=lambda size: size[0],
     contract=Domain(
         sizes=domain.shapes(
-            rows=domain.extents(100), columns=domain.extents(270, of=4), strips=(1, 2, 3, 7)
-        ),
+            rows=domain.extents(100), columns=domain.extents(270, of=4), strips=(1, 2, 3, 33)
+        ).with_outlier(rows=1031),
         values=(
             domain.data("x", *domain.ORDINARY, domain.SOME_INFINITE, domain.SOME_NAN),
-            domain.data("bias", domain.NEGATIVE, domain.TIES),
+            domain.data("bias", domain.NEGATIVE, domain.TIES, domain.SOME_NAN),
             domain.data("dy", domain.NEGATIVE, domain.TIES, domain.MIDDLING),
         ),
     ),
     method=(
         method.one_store_per_result(size=COUNTED),
-        method.balanced_work(3.0, size=COUNTED),
+        method.balanced_work(4.0, size=COUNTED),
         method.atomics("global", at_most=0, advice=SAME_BITS, size=COUNTED),
         method.atomics("shared", at_most=0, advice=SAME_BITS, size=COUNTED),
         Requirement(
@@ -140,16 +140,24 @@ SQUARED_RELU = KernelExercise(
 @dataclass(frozen=True)
 class Batch:
     """x of a shape, seen as ``view``, a bias and dy. All numbers are halves. ``ones``: dy is the
-    gradient of a sum."""
+    gradient of a sum. ``across``: dy is a transposed tensor. ``apart``: the numbers of the bias
+    aren't neighbours in memory."""
 
     shape: tuple[int, ...]
     view: str = "as it is"
     ones: bool = False
     seed: int = 1
+    across: bool = False
+    apart: bool = False
 
     def __repr__(self) -> str:
         by = " x ".join(map(str, self.shape))
-        return f"<x {by}, {self.view}{', dy of a sum' if self.ones else ''}>"
+        others = {
+            "dy of a sum": self.ones,
+            "dy transposed": self.across,
+            "every other number of a bias": self.apart,
+        }
+        return f"<x {', '.join([by, self.view, *(words for words in others if others[words])])}>"
 
     def numbers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """x as it is stored, the bias, and dy."""
@@ -250,6 +258,10 @@ def passed(make_operator: Callable[..., Any], batch: Batch) -> tuple[Any, ...]:
     operator = made(make_operator)
     CALLS.clear()
     stored, bias, dy = map(torch.from_numpy, batch.numbers())
+    if batch.apart:
+        bias = bias.repeat_interleave(2)[::2]
+    if batch.across:
+        dy = dy.swapaxes(-1, -2).contiguous().swapaxes(-1, -2)
     leaf, bias = stored.requires_grad_(), bias.requires_grad_()
     x = VIEWS[batch.view](leaf.clone())
     kept: list[Any] = []
@@ -273,11 +285,13 @@ def passed(make_operator: Callable[..., Any], batch: Batch) -> tuple[Any, ...]:
     calls = f"calls: {', '.join(CALLS) or 'none'}"
     results = [[*outside(t), t.flatten().tolist()] for t in (y.detach(), leaf.grad, bias.grad)]
     with FakeTensorMode(allow_non_fake_inputs=False):
-        fake = torch.empty(batch.shape, requires_grad=True)
-        fake_bias = torch.empty(len(bias), requires_grad=True)
-        fake_y = operator(VIEWS[batch.view](fake), fake_bias)
-        fake_y.sum().backward()
-        fakes = [outside(t) for t in (fake_y, fake.grad, fake_bias.grad)]
+        fake = VIEWS[batch.view](torch.empty(batch.shape, requires_grad=True))
+        fake_bias = torch.empty_strided(bias.shape, bias.stride(), requires_grad=True)
+        fake_y = operator(fake, fake_bias)
+        fake_dy = torch.empty_strided(dy.shape, dy.stride())
+        end, slope = (fake_y.sum(), None) if batch.ones else (fake_y, fake_dy)
+        slopes = torch.autograd.grad(end, (fake, fake_bias), slope)
+        fakes = [outside(t) for t in (fake_y, *slopes)]
     return (*results, calls, waits, *map(in_words, fakes, FAKES))
 
 
@@ -295,15 +309,16 @@ def as_promised(batch: Batch) -> tuple[Any, ...]:
     arrays = r * r, leaf_gradient, dbias
     results = [[*described(x), x.ravel().tolist()] for x in arrays]
     calls = "calls: forward, backward" if stored.size else "calls: none"
-    fakes = map(in_words, map(described, arrays), FAKES)
+    fakes = map(in_words, map(described, (r * r, dx, dbias)), FAKES)
     return (*results, calls, "y alone waits", *fakes)
 
 
 def any_batch(rng: np.random.Generator) -> tuple[Batch]:
     dimensions = int(rng.integers(2, 5))
     shape = tuple(int(n) for n in rng.integers(2, 5, dimensions))
-    view, ones = str(rng.choice(list(VIEWS))), bool(rng.integers(2))
-    return (Batch(shape, view, ones, int(rng.integers(1 << 30))),)
+    view, dy = str(rng.choice(list(VIEWS))), int(rng.integers(3))
+    seed, apart = int(rng.integers(1 << 30)), bool(rng.integers(2))
+    return (Batch(shape, view, dy == 1, seed, dy == 2, apart),)
 
 
 ACTIVATION_OPERATOR = PythonExercise(
@@ -316,7 +331,7 @@ ACTIVATION_OPERATOR = PythonExercise(
     start="result[0] is y, then come the gradients of x as it is stored and of the bias: each has "
     "its type, shape, strides and numbers. Then come your calls of forward and backward, and the "
     "memory that waits for the backward pass. Last come the same three from fake tensors: a "
-    "result with the strides of x is a promise that your operator doesn't keep.",
+    "result with the strides of x or dy is a promise that your operator doesn't keep.",
     cases=(
         (Batch((2, 4)),),
         (Batch((3, 4), ones=True),),
@@ -327,6 +342,8 @@ ACTIVATION_OPERATOR = PythonExercise(
         (Batch((3, 8), "every other column"),),
         (Batch((5, 4), "every other row"),),
         (Batch((3, 5), "without its first column"),),
+        (Batch((3, 4), across=True),),
+        (Batch((3, 4), apart=True),),
         (Batch((0, 4)),),
         (Batch((2, 0, 4), ones=True),),
     ),
