@@ -14,7 +14,8 @@
   const REPORT = /^%%report\b/;
   // Three cells or more with two spaces or more between them, a number far to the right, a rule.
   const ROW = /\S {2,}\S+.* {2,}\S|\S {4,}[\d.,]+( \S{1,3})?$|^[ +|]*[-=]{3}[-=+| ]*$/;
-  const FENCED = '.jp-RenderedMarkdown code.language-cpp';
+  const MARKED = '.jp-RenderedMarkdown code.language-cpp';
+  const FENCED = `${MARKED}, .jp-RenderedMarkdown code.language-text`;
   const C_LINE =
     /[;{}]\s*(\/\/.*|\/\*.*)?$|^[-+\s]*(\/\/|(#\s*(include|define|if|pragma)|extern|__global__)\b)/m;
   const PYTHON_LINE = /^(def|class) .*:$/m;
@@ -81,14 +82,14 @@
   }
 
   /** Lay out and colour the tables and programs among the outputs in `node`, and colour those of its
-   * Markdown, now and whenever it changes. JupyterLab colours `python` and `c` by itself. */
+   * Markdown, with numbered lines too, now and whenever it changes. JupyterLab colours `python` and `c` by itself. */
   function followOutputs(node, languages) {
     const waiting = new Set();
     const coloured = new WeakMap(); // a program's element, and its text
     const mark = () => {
       for (const pre of waiting) {
         const text = pre.textContent;
-        const program = pre.matches(FENCED) ? { type: CPP, code: text } : programIn(text);
+        const program = pre.matches(MARKED) ? { type: CPP, code: text } : programIn(text);
         if (!pre.matches(FENCED)) pre.classList.toggle('course-whole', !!program || isTable(text));
         if (program && coloured.get(pre) !== text) {
           coloured.set(pre, text);
