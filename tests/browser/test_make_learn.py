@@ -231,6 +231,15 @@ def relu(x):
 """
 
 
+def test_a_long_sentence_above_a_table_breaks(lab):
+    lab.open(FIRST)
+    sentence = "To see these numbers here, install the package in a terminal. " * 5
+    table = lab.print_at_the_end(f"{sentence}\n{REPORTED}")
+    table.locator("span").wait_for()
+    assert table.inner_text().splitlines()[1:] == REPORTED.splitlines()
+    assert table.evaluate("table => table.scrollWidth <= table.clientWidth")
+
+
 @pytest.mark.parametrize(("printed", "word"), ((COMPARED, "extern"), (PRINTED, "def")))
 def test_a_printed_program_has_colours_and_what_is_counted_after_it_has_none(lab, printed, word):
     lab.open(FIRST)

@@ -54,6 +54,7 @@
     style.textContent =
       '.jp-Notebook .jp-OutputArea-output pre { word-break: normal; }' +
       '.jp-Notebook .jp-OutputArea-output pre.course-whole { white-space: pre; overflow-x: auto; }' +
+      '.jp-Notebook pre.course-whole .course-prose { white-space: pre-wrap; }' +
       '.jp-Notebook .jp-OutputArea-output .highlight > code { overflow-wrap: anywhere; }' +
       '.jp-RenderedMarkdown td:is([align="right"], [style*="right"]) { white-space: nowrap; }' +
       '.jp-RenderedMarkdown details:not(:last-child, :has(+ details)) { margin-bottom: 1em; }';
@@ -65,6 +66,20 @@
     const lines = text.split('\n').filter((line) => line.trim());
     const rows = lines.filter((line) => ROW.test(line));
     return rows.length >= 2 && 2 * rows.length >= lines.length;
+  }
+
+  /** The lines of a table: a sentence among them that is long, with no column in it, still breaks. */
+  function breakSentences(pre, text) {
+    const isLong = (line) => line.length > 85 && !/\S {2,}\S/.test(line);
+    const lines = text.split(/(?<=\n)/);
+    if (pre.childElementCount || !lines.some(isLong)) return;
+    const prose = (line) => {
+      const span = document.createElement('span');
+      span.className = 'course-prose';
+      span.textContent = line;
+      return span;
+    };
+    pre.replaceChildren(...lines.map((line) => (isLong(line) ? prose(line) : line)));
   }
 
   /** The program that a printed text is or begins with, and its type. Four lines of C or more, at
@@ -90,7 +105,11 @@
       for (const pre of waiting) {
         const text = pre.textContent;
         const program = pre.matches(MARKED) ? { type: CPP, code: text } : programIn(text);
-        if (!pre.matches(FENCED)) pre.classList.toggle('course-whole', !!program || isTable(text));
+        if (!pre.matches(FENCED)) {
+          const table = !program && isTable(text);
+          pre.classList.toggle('course-whole', !!program || table);
+          if (table) breakSentences(pre, text);
+        }
         if (program && coloured.get(pre) !== text) {
           coloured.set(pre, text);
           const rows = document.createElement('span');
