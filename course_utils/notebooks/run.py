@@ -1,8 +1,8 @@
 """`python -m course_utils run`: execute the notebooks in order, say how each fared.
 
 With `--update` the executed notebooks are written back, normalised and stamped, and the
-outputs of their `%%needs` cells on a GPU are stored. `--check`, `--format` and `--outputs` start no
-kernel.
+outputs of their `%%needs` cells on a GPU are stored. They run without the answers in `.progress`.
+`--check`, `--format` and `--outputs` start no kernel.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ..errors import LessonError
@@ -196,7 +197,10 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
         for index, (path, nb) in enumerate(books, 1):
             name = shown(path)
             report.start(f"[{index}/{len(books)}] {name}")
-            outcome = execute(nb, path.parent, env, args.timeout, lambda _: report.advance())
+            with TemporaryDirectory(prefix="course-") as no_answers:
+                if machine:  # an answer of this folder's own would get into stored outputs
+                    env["COURSE_PROGRESS"] = no_answers
+                outcome = execute(nb, path.parent, env, args.timeout, lambda _: report.advance())
             note = ""
             if outcome.failure and GpuTooOld.__name__ in outcome.failure.error and not machine:
                 nb = read_file(path)

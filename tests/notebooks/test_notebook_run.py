@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -13,7 +14,7 @@ from nbval.plugin import get_sanitize_patterns
 from course_utils.notebooks import run
 from course_utils.notebooks.canonical import violations
 from course_utils.notebooks.cells import find
-from course_utils.notebooks.execute import execute, kernel_environment
+from course_utils.notebooks.execute import Failure, RunOutcome, execute, kernel_environment
 from course_utils.paths import ROOT
 
 H200 = {"kind": "cuda", "name": "NVIDIA H200", "cuda": "12.9"}
@@ -78,6 +79,26 @@ def test_update_writes_canonical_stamped_outputs_that_a_second_run_repeats(
     assert "image/png" in figure.data
     assert command("--update", "--device", "emulator", path) == 0
     assert path.read_text() == first
+
+
+def test_only_a_run_that_updates_leaves_the_reader_s_answers_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "describe", lambda env: H200)
+    monkeypatch.setenv("COURSE_PROGRESS", str(tmp_path))
+    used = []
+
+    def note(nb, folder, env, *rest):
+        used.append(Path(env["COURSE_PROGRESS"]))
+        assert not [*used[-1].glob("progress.json")] or used[-1] == tmp_path
+        return RunOutcome(0, 0, Failure(1, 1, "", ""))  # so nothing is written back
+
+    (tmp_path / "progress.json").write_text("{}")
+    monkeypatch.setattr("course_utils.notebooks.execute.execute", note)
+    for name in ("01.ipynb", "02.ipynb"):
+        write(tmp_path / name, "x = 1")
+    command(tmp_path)
+    assert used == [tmp_path, tmp_path]
+    command("--update", tmp_path)
+    assert len({tmp_path, *used}) == 3 and not any(p.exists() for p in used[2:])
 
 
 def test_a_cell_that_takes_too_long_is_stopped(tmp_path, capsys):
