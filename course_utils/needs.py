@@ -333,10 +333,15 @@ def announce(tokens: list[str], key: str, makes: str = "") -> None:
 
 def origin(tokens: list[str], stored: stored_outputs.StoredOutputs) -> str:
     """The line before stored outputs: which machine they come from."""
-    on_gpu = any(re.match(r"gpu|sm_", token) for token in tokens)
-    machine = f"an {stored.device}" if on_gpu else f"a machine with an {stored.device}"
-    if set(tokens) <= ON_EMULATOR:
+    on_emulator = stored.device == stored_outputs.EMULATOR
+    if set(tokens) <= (PACKAGES.keys() if on_emulator else ON_EMULATOR):
         machine = f"a machine with {listed([PACKAGES[token] for token in tokens])}"
+    elif on_emulator:
+        machine = "the emulator"
+    elif any(re.match(r"gpu|sm_", token) for token in tokens):
+        machine = f"an {stored.device}"
+    else:
+        machine = f"a machine with an {stored.device}"
     printed = stored.outputs[0].keys() == {stored_outputs.TEXT}
     return f"On {machine} it {'printed' if printed else 'showed'}:"
 

@@ -400,11 +400,18 @@ def test_a_cell_that_needs_only_compilers_of_kernels_runs_the_same_everywhere(so
     assert needs.needs_languages(source) == only
 
 
-def test_an_output_of_the_emulator_comes_from_a_machine_with_the_package():
+@pytest.mark.parametrize(
+    "tokens, machine",
+    [
+        (["triton", "warp"], "a machine with Triton and Warp"),
+        (["torch"], "a machine with PyTorch"),
+        (["torch", "c++"], "the emulator"),
+        (["nvcc"], "the emulator"),
+    ],
+)
+def test_an_output_of_the_emulator_comes_from_a_machine_with_the_package(tokens, machine):
     stored = needs.stored_outputs.StoredOutputs("emulator", [{"text/plain": "4"}])
-    assert (
-        needs.origin(["triton", "warp"], stored) == "On a machine with Triton and Warp it printed:"
-    )
+    assert needs.origin(tokens, stored) == f"On {machine} it printed:"
 
 
 def test_each_language_has_an_extra_of_its_name():
