@@ -459,6 +459,29 @@ def test_threads_that_returned_before_a_barrier_are_missed():
     assert found.condition.line == 2
 
 
+TILES = """for (int c = 0; c < n; ++c) {
+for (int i = threadIdx.x; i < 100; i += 64)
+x[i] = c;
+__syncthreads();
+}"""
+
+
+def test_a_return_is_told_from_the_loop_that_comes_before_the_barrier():
+    given = np.zeros(100, F32), np.int32(2)
+    result = run(f"if (threadIdx.x >= 50) return;\n{TILES}", 1, 64, given, checks=ALL_CHECKS)
+    (found,) = (f for f in result.findings if f.cause is Cause.THREADS_RETURNED)
+    assert (found.location.line, found.condition.line) == (6, 2)
+    assert (
+        "kernel.cu:2 sends some threads on to it, and others to the kernel's end" in found.message
+    )
+
+
+def test_a_barrier_in_a_branch_is_told_from_the_loop_that_comes_before_it():
+    given = np.zeros(100, F32), np.int32(2)
+    found = fault(f"if (threadIdx.x < 50) {{\n{TILES}\n}}\n__syncthreads();", 1, 64, given)
+    assert (found.cause, found.condition.line) == (Cause.BARRIER_NOT_REACHED, 2)
+
+
 @pytest.mark.parametrize("index, line", [("blockIdx.x", 2), ("threadIdx.x", 4)])
 def test_a_return_is_told_from_a_condition_that_is_loaded_for_all(index, line):
     body = f"""if (n > 0) return; if (threadIdx.x >= 50) return;

@@ -237,9 +237,10 @@ CAUSE_STEPS: dict[Cause, str] = {
     "memory: one thread stores it, and all read it after a barrier.",
     Cause.BARRIERS_DIFFER: "All threads of a block wait at the same barrier: take both out of the "
     "branches, and put one after them.",
-    Cause.THREADS_RETURNED: "Put the if around the work before the barrier and around the work "
-    "after it, never around the barrier, and let no thread return before it. Is its condition "
-    "meant to be the same for all? Then its value goes through shared memory.",
+    Cause.THREADS_RETURNED: "Keep all threads up to the barrier, even those without work: instead "
+    "of a return, put an if around the work before the barrier and another around the work after "
+    "it, never around the barrier. Is the condition meant to be the same for all? Then its value "
+    "goes through shared memory.",
     **dict.fromkeys(
         (Cause.BARRIER_TOO_MANY_THREADS, Cause.BARRIER_NOT_COMPLETED),
         "Give the barrier the number of threads that arrive at it, or let as many arrive as it "

@@ -141,10 +141,15 @@ def loads_of(code: ReportedCode, *operands: Operand) -> list[Instruction]:
     return found
 
 
-def branch_before(code: ReportedCode, instruction: Instruction) -> Location | None:
+def branch_before(
+    code: ReportedCode, instruction: Instruction, *, for_good: bool = False
+) -> Location | None:
     """The line of the last condition that decides whether a thread gets to an instruction of a
     function and that threads of a block can find different; None without one. A condition made of
-    the threads' own numbers comes before one that only loads values that may be the same."""
+    the threads' own numbers comes before one that only loads values that may be the same.
+
+    ``for_good``: only a condition that keeps a thread from the instruction until it ends, as that
+    of a ``return`` does."""
     if len(code.blocks) > MOST_BLOCKS:
         return None
     inside = (n for n, b in enumerate(code.blocks) if any(i is instruction for i in b.instructions))
@@ -156,8 +161,13 @@ def branch_before(code: ReportedCode, instruction: Instruction) -> Location | No
     for decider, guard, missed in _deciders(code, number):
         if not any(_is_number(s) or sources.is_value(s) for s in sources.of([guard])):
             continue
-        comes_back = decider in reached(code, missed, -1)
-        if decider in after or not comes_back:  # else it ends a loop before the instruction
+        missed_from = reached(code, missed, -1)
+        if for_good and number in missed_from:
+            continue
+        round_again = reached(code, missed, decider)
+        if any(not code.blocks[n].successors for n in round_again) and (
+            decider in after or decider not in missed_from
+        ):  # else it ends a loop before the instruction
             found.append((decider, guard))
     found = [(d, guard) for d, guard in found if sources.differ([guard])] or found
     # The last of them is the one from which no other can be reached but by a loop.

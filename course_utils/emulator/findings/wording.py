@@ -8,6 +8,9 @@ from .reported_state import Index
 DIFFERS = (
     "\n  The condition at {condition} is true for some threads of the block and false for others."
 )
+ENDS = (
+    "\n  The condition at {condition} sends some threads on to it, and others to the kernel's end."
+)
 
 
 def where(thread: Index, block: Index) -> str:

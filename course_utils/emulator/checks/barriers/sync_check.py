@@ -11,7 +11,7 @@ import numpy as np
 from ...findings.causes import Cause
 from ...findings.origins import branch_before
 from ...findings.report import BARRIER, ERROR, IN_FLIGHT, WARNING, Finding
-from ...findings.wording import DIFFERS, where
+from ...findings.wording import ENDS, where
 from ...isa import ptx
 from ...isa.location import Location
 from ...machine.async_state import KEY_SHIFT, MBarrier, Transfer
@@ -225,9 +225,9 @@ class SyncCheck(Observer):
             "  they returned before it, or they skipped the branch that it is in. Every thread "
             "must reach it."
         )
-        condition = branch_before(batch.launch.code, instruction)
+        condition = branch_before(batch.launch.code, instruction, for_good=True)
         if condition is not None:
-            text += DIFFERS.format(condition=condition)
+            text += ENDS.format(condition=condition)
         key, cause = ("exit", id(instruction)), Cause.THREADS_RETURNED
         whole = self._whole_warps(batch, slot)
         if self.findings.warns(key) and not whole:
