@@ -258,6 +258,7 @@ READ_THE_COUNTERS = PythonExercise(
         (a_report((128, 2048, 65536), (128, 2048, 65536), (128, 512, 65536), (128, 512, 65536)),),
         (a_report((100, 500, 12800), (100, 400, 12800), NOT_USED, NOT_USED),),
         (a_report((100, 501, 12800), (100, 400, 12800), NOT_USED, NOT_USED),),
+        (a_report((100, 600, 12800), (100, 480, 12800), NOT_USED, NOT_USED),),
         (a_report((9000, 90000, 1152000), (10, 320, 1280), NOT_USED, NOT_USED),),
         (a_report((100, 800, 12800), (100, 400, 12800), (100, 300, 12800), (10, 20, 1280)),),
         (a_report(NOT_USED, NOT_USED, NOT_USED, NOT_USED),),

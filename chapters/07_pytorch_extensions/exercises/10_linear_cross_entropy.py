@@ -62,12 +62,14 @@ CHUNK_PLAN = PythonExercise(
 # --- in Python ---
 
 
-def chunk_case(seed: int, tokens: int, words: int, rows: int, idle: Any) -> tuple[Any, ...]:
+def chunk_case(
+    seed: int, tokens: int, words: int, rows: int, idle: Any, ignored: int = IGNORED
+) -> tuple[Any, ...]:
     """Logits, targets that don't count at ``idle``, the ignored number, and ``rows``."""
     rng = np.random.default_rng(seed)
     target = rng.integers(0, words, tokens)
-    target[idle] = IGNORED
-    return 3 * rng.standard_normal((tokens, words)), target, IGNORED, rows
+    target[idle] = ignored
+    return 3 * rng.standard_normal((tokens, words)), target, ignored, rows
 
 
 def any_chunks(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -76,8 +78,9 @@ def any_chunks(rng: np.random.Generator) -> tuple[Any, ...]:
         int(rng.integers(1, 12)),
         int(rng.integers(1, 8)),
     )
-    case = chunk_case(int(rng.integers(1 << 30)), tokens, words, rows, rng.random(tokens) < 0.4)
-    return (case[0] + rng.choice([0, 500, -500]), *case[1:])
+    seed, idle = int(rng.integers(1 << 30)), rng.random(tokens) < 0.4
+    case = chunk_case(seed, tokens, words, rows, idle, int(rng.choice([IGNORED, 0])))
+    return (case[0] + rng.choice([0, 1000, -1000]), *case[1:])
 
 
 def mean_and_gradient(
@@ -100,6 +103,7 @@ MEAN_OF_CHUNKS = PythonExercise(
         chunk_case(2, 4, 3, 2, [False, False, True, False]),
         chunk_case(3, 4, 2, 2, [True, True, False, False]),
         chunk_case(4, 3, 2, 2, [True] * 3),
+        chunk_case(6, 4, 3, 2, [True, False, False, True], ignored=0),
         chunk_case(5, 1, 1, 4, [False]),
     ),
     reference=mean_and_gradient,

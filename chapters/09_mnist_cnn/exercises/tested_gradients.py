@@ -139,6 +139,10 @@ LAYERS = (
     Version("products of neighbours, the second not added", layer(differences, not_added)),
     Version("a cube, off by 2 %", layer(lambda x: x**3, lambda x, y, dy: 3.06 * x * x * dy)),
     Version(
+        "a thousandth of a square, off by a factor of 2",
+        layer(lambda x: x * x / 1000, lambda x, y, dy: x * dy / 250),
+    ),
+    Version(
         "a square, of the wrong sign below 0",
         layer(lambda x: x * x, lambda x, y, dy: 2 * np.abs(x) * dy),
     ),
