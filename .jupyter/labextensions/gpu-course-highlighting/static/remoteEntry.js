@@ -68,7 +68,7 @@
     return rows.length >= 2 && 2 * rows.length >= lines.length;
   }
 
-  /** The lines of a table: a sentence among them that is long, with no column in it, still breaks. */
+  /** A long sentence among the lines of a table, with no column in it, still breaks. */
   function breakSentences(pre, text) {
     const isLong = (line) => line.length > 85 && !/\S {2,}\S/.test(line);
     const lines = text.split(/(?<=\n)/);
@@ -97,7 +97,8 @@
   }
 
   /** Lay out and colour the tables and programs among the outputs in `node`, and colour those of its
-   * Markdown, with numbered lines too, now and whenever it changes. JupyterLab colours `python` and `c` by itself. */
+   * Markdown, with numbered lines too, now and whenever it changes. JupyterLab colours `python` and
+   * `c` by itself. */
   function followOutputs(node, languages) {
     const waiting = new Set();
     const coloured = new WeakMap(); // a program's element, and its text
