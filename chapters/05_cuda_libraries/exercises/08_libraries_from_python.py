@@ -166,6 +166,12 @@ def with_exponents(x: np.ndarray) -> dict[str, Any]:
     return {"x": x, "exponent": exponents(x)}
 
 
+def beside_halves(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A number that fp32 would round to a half before it's rounded to an integer."""
+    half = rng.integers(-63, 63, x.shape) + 0.5
+    return (half + rng.choice([-1, 1], x.shape) * 2.0**-40) / 64
+
+
 def to_slice(rng: np.random.Generator, size: tuple[int, int, int]) -> Given:
     rows, columns, count = size
     x = rng.standard_normal((rows, columns)) * 2.0 ** rng.integers(-20, 20, (rows, 1))
@@ -211,6 +217,7 @@ INT8_SLICES = KernelExercise(
             (
                 AS_GIVEN,
                 changed("x just below a power of two", lambda x, rng: np.sign(x) * (1 - 2.0**-50)),
+                changed("x beside halves", beside_halves),
                 changed("x in halves", lambda x, rng: rng.integers(-127, 128, x.shape) / 128),
                 changed("rows of tiny numbers", lambda x, rng: x * 2.0**-400),
                 changed("x of many sizes", lambda x, rng: x * 2.0 ** rng.integers(-60, 1, x.shape)),

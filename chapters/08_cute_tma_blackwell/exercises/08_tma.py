@@ -340,7 +340,7 @@ BANDS_ADDED = KernelExercise(
             size=(3, 36),
         ),
         method.threads_that_start(
-            at_most=6, advice="One thread of each block starts both copies.", size=(3, 36)
+            6, 6, advice="One thread of each block starts both copies.", size=(3, 36)
         ),
     ),
 )
