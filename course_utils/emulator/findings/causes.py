@@ -29,6 +29,7 @@ class Cause(Enum):
     ADDRESS_MISALIGNED = "an address that isn't a multiple of the size of the access"
     COPY_MISALIGNED = "a bulk copy whose place or size isn't a multiple of 16 bytes"
     TILE_MISALIGNED = "a swizzled tile that doesn't start where its swizzle repeats"
+    TILE_OFFSET_MISALIGNED = "the same in an array that starts where the swizzle repeats"
     SURFACE_MISALIGNED = "a byte of a surface that isn't a multiple of the size of the access"
     NULL_POINTER = "an access through a null pointer"
     ARRAY_FREED = "an access to an array that was freed"

@@ -149,7 +149,8 @@ class SharedTile:
             return (
                 f"of a tile that starts at byte {start} of shared memory: its swizzle repeats "
                 f"at multiples of {8 * SPANS[mode]} bytes, and the tile must start in the first "
-                f"{SPANS[mode]} bytes after one, so declare it __align__(1024)"
+                f"{SPANS[mode]} bytes after one: declare its array __align__(1024), and count the "
+                "address in units of 16 bytes"
             )
         return SharedTile(start, leading, stride, mode)
 

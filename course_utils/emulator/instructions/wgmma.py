@@ -197,13 +197,20 @@ def _start_swizzles(
         return
     which = int(wrong[0])
     thread, block = group.batch.thread_and_block(group.lanes[groups.firsts[which]])
+    address = SHARED_WINDOW + int(starts[which])
+    array, repeats = group.batch.memory.region_at(address), 8 * int(span[which])
+    place = ""
+    if array is not None:
+        into = address - array.start
+        place = f", {into} bytes into {array.name}" if into else f", where {array.name} begins"
     text = (
         f"Misaligned tile: {where(thread, block)} multiplies at {i.location} a tile with a swizzle "
-        f"of {span[which]} bytes, which starts at byte {starts[which]} of shared memory. The "
-        f"swizzle repeats at multiples of {8 * span[which]} bytes, and a tile must start in "
+        f"of {span[which]} bytes, which starts at byte {starts[which]} of shared memory{place}. "
+        f"The swizzle repeats at multiples of {repeats} bytes, and a tile must start in "
         f"the first {span[which]} bytes after one."
     )
-    cause = Cause.TILE_MISALIGNED
+    aligned = array is None or array.start % repeats == 0
+    cause = Cause.TILE_OFFSET_MISALIGNED if aligned else Cause.TILE_MISALIGNED
     raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block, cause=cause))
 
 

@@ -29,8 +29,8 @@ __device__ void load_for_both(void* to, const TensorMap* m, u64* b) {
 __device__ inline void mma(float (&d)[4], const void* tile) {
     ASM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %4, 1, 1, 1, 0, 0;"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"((u64)(smem(tile) >> 4))); }
-__device__ inline void swizzled(float (&d)[4], const void* tile) {
-    const u64 descriptor = 1ull << 62 | 64ull << 32 | smem(tile) >> 4;
+__device__ inline void swizzled(float (&d)[4], const void* tile, int further = 0) {
+    const u64 descriptor = (1ull << 62 | 64ull << 32 | smem(tile) >> 4) + further;
     ASM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %4, 1, 1, 1, 0, 0;"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(descriptor)); }
 #define FENCE ASM("wgmma.fence.sync.aligned;" ::: "memory")

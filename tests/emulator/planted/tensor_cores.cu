@@ -27,6 +27,18 @@ fence(); __syncthreads(); float d[4] = {0, 0, 0, 0};
 FENCE; swizzled(d, tile); COMMIT; WAIT; // !
 y[threadIdx.x] = d[0];
 
+// # a tile's descriptor that is advanced in bytes — misaligned access
+// cause: TILE_OFFSET_MISALIGNED
+// args: zeros(64), zeros(128), 0
+// block: 128
+// helper: wgmma
+__shared__ alignas(1024) u32 tile[2048];
+for (int k = threadIdx.x; k < 2048; k += 128) tile[k] = 0x3c003c00;
+fence(); __syncthreads(); float d[4] = {0, 0, 0, 0};
+
+FENCE; swizzled(d, tile, «32→2»); COMMIT; WAIT; // !
+y[threadIdx.x] = d[0];
+
 // # no wgmma.fence before the first wgmma — data race
 // cause: WGMMA_FENCE_MISSING
 // thread: any
