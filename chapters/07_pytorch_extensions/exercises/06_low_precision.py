@@ -591,9 +591,9 @@ def with_offsets(inner: np.ndarray, tokens: int) -> dict[str, Any]:
 
 
 def owners(given: Given) -> dict[str, np.ndarray]:
-    offsets = given["offsets"]
-    owner = np.arange(len(offsets) - 1).repeat(np.diff(offsets))
-    left = offsets[owner + 1] - np.arange(len(owner))
+    offsets, token = given["offsets"], np.arange(given["tokens"])
+    owner = np.searchsorted(offsets, token, side="right") - 1  # repeat would make billions of wrong ones
+    left = offsets[owner + 1] - token
     return {"owner": (given["first"] + owner).astype(np.int32), "left": left.astype(np.int32)}
 
 
