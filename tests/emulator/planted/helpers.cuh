@@ -33,6 +33,10 @@ __device__ inline void swizzled(float (&d)[4], const void* tile, int further = 0
     const u64 descriptor = (1ull << 62 | 64ull << 32 | smem(tile) >> 4) + further;
     ASM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %4, 1, 1, 1, 0, 0;"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(descriptor)); }
+__device__ inline void times(float (&d)[4], const u32 (&a)[4], const void* tile) {
+    ASM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, {%4,%5,%6,%7}, %8,"
+        " 1, 1, 1, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"((u64)(smem(tile) >> 4))); }
 #define FENCE ASM("wgmma.fence.sync.aligned;" ::: "memory")
 #define COMMIT ASM("wgmma.commit_group.sync.aligned;" ::: "memory")
 #define WAIT ASM("wgmma.wait_group.sync.aligned 0;" ::: "memory")

@@ -71,6 +71,22 @@ mma(d, tile); // !
 COMMIT; WAIT;
 y[threadIdx.x] = d[0];
 
+// # no wgmma.fence after operand A was changed in its registers — data race
+// cause: WGMMA_FENCE_MISSING
+// thread: any
+// args: zeros(64), zeros(128), 0
+// block: 128
+// helper: wgmma
+__shared__ alignas(1024) u32 tile[128];
+tile[threadIdx.x % 128] = 0x3c003c00;
+fence(); __syncthreads(); float d[4] = {0, 0, 0, 0};
+u32 a[4] = {tile[0], tile[1], tile[2], tile[3]};
+FENCE; times(d, a, tile); COMMIT; WAIT;
+for (int i = 0; i < 4; ++i) a[i] ^= threadIdx.x; // ?
+«→FENCE;»
+times(d, a, tile); COMMIT; WAIT; // !
+y[threadIdx.x] = d[0];
+
 // # a tile is overwritten while wgmma may still read it — data race
 // cause: TILE_STILL_READ
 // thread: any

@@ -149,8 +149,9 @@ class _Fences:
         return _Fences(self.ever and other.ever, self.since and other.since, computed)
 
 
-# by the line of a wgmma: the wgmma, and the instruction that computed a register of it
-Unfenced = dict[Location | None, tuple[ptx.Instruction, ptx.Instruction | None]]
+# by the line of a wgmma: the wgmma, the instruction that computed a register of it, and whose
+Unfenced = dict[Location | None, tuple[ptx.Instruction, ptx.Instruction | None, str]]
+OPERANDS = ("its accumulators", "its operand A")
 
 
 def _fenced(i: ptx.Instruction, state: _Fences, missing: Unfenced) -> None:
@@ -162,14 +163,19 @@ def _fenced(i: ptx.Instruction, state: _Fences, missing: Unfenced) -> None:
     elif act == "waits":
         state.since, state.computed = False, {}
     elif act == "fills in groups":
-        used = [s for o in i.operands[:2] if isinstance(o, ptx.OperandList) for s in slots_of(o)]
+        used = [
+            (slot, name)
+            for operand, name in zip(i.operands, OPERANDS, strict=False)
+            if isinstance(operand, ptx.OperandList)
+            for slot in slots_of(operand)
+        ]
         if not state.ever:
-            missing.setdefault(i.location, (i, None))
+            missing.setdefault(i.location, (i, None, ""))
         elif not state.since:
-            changed = next((state.computed[s] for s in used if s in state.computed), None)
-            if changed is not None:
-                missing.setdefault(i.location, (i, changed))
-        for slot in used:
+            for slot, name in used:
+                if slot in state.computed:
+                    missing.setdefault(i.location, (i, state.computed[slot], name))
+        for slot, _ in used:
             state.computed.pop(slot, None)
     elif traits.results and i.operands:
         sources = [s for o in i.operands[1:] for s in slots_of(o)]
@@ -207,10 +213,10 @@ def unfenced(code: Code) -> list[Finding]:
                 at_start[successor] = joined
                 todo.add(successor)
     findings = []
-    for i, changed in missing.values():
+    for i, changed, operand in missing.values():
         why = "with no wgmma.fence before it"
         if changed is not None:
-            why = f"with no wgmma.fence since {changed.location} set a register that it uses"
+            why = f"with no wgmma.fence since {changed.location} set a register of {operand}"
         findings.append(
             Finding(
                 DATA_RACE,
