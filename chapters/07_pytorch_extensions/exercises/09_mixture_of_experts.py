@@ -287,6 +287,13 @@ def far_from_zero(given: Given, rng: np.random.Generator) -> Given:
     return {"both": 1000 * given["both"]}
 
 
+def nearly_closed(given: Given, rng: np.random.Generator) -> Given:
+    """Gates whose sigmoid is some 1e-9, and not 0."""
+    both = given["both"].copy()
+    both[:, : int(given["width"])] -= 20
+    return {"both": both}
+
+
 SWIGLU_ROWS = KernelExercise(
     inputs=gate_and_number,
     reference=gated,
@@ -304,6 +311,7 @@ SWIGLU_ROWS = KernelExercise(
             (
                 *domain.data("both", domain.NEGATIVE, domain.POSITIVE, domain.EQUAL, domain.TIES),
                 InputClass("both thousands apart", far_from_zero),
+                InputClass("gates about -20", nearly_closed),
             ),
         ),
     ),
