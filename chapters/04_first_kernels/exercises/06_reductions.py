@@ -15,7 +15,7 @@ from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 from course_utils.exercises.authoring.worked import Worked
 
-from .common import orders, padded_rows
+from .common import BY_SHUFFLES, orders, padded_rows
 
 
 def often_found_last(x: np.ndarray, rng: np.random.Generator, further: float) -> np.ndarray:
@@ -115,13 +115,7 @@ WARP_MAX = KernelExercise(
         method.one_store_per_result(),
         method.balanced_loads(),
     ),
-    target=Target(
-        label="requests to shared memory",
-        measure=lambda counts: counts.shared_load_requests + counts.shared_store_requests,
-        at_most=0,
-        advice="A shuffle needs no shared memory: it reads the other lane's register.",
-        size=1000,
-    ),
+    target=BY_SHUFFLES,
 )
 
 

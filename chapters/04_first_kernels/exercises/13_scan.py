@@ -10,11 +10,11 @@ import numpy as np
 from course_utils.exercises.authoring import domain, method
 from course_utils.exercises.authoring.domain import Domain, Given, InputClass
 from course_utils.exercises.authoring.launches import empty, floats
-from course_utils.exercises.authoring.spec import KernelExercise, Target
+from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.vectors import BLOCK, FULL, one_thread_each
 from course_utils.exercises.authoring.worked import Worked
 
-from .common import padded_rows, words
+from .common import BY_SHUFFLES, padded_rows, words
 
 
 def running(x: np.ndarray, length: int) -> np.ndarray:
@@ -38,13 +38,7 @@ RUNNING_MAX = KernelExercise(
         method.reads_each_once(4 * 1000, at_most=1.5),
         method.balanced_loads(),
     ),
-    target=Target(
-        label="requests to shared memory",
-        measure=lambda counts: counts.shared_load_requests + counts.shared_store_requests,
-        at_most=0,
-        advice="A shuffle needs no shared memory: it reads the other lane's register.",
-        size=1000,
-    ),
+    target=BY_SHUFFLES,
 )
 
 

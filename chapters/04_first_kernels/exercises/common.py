@@ -9,7 +9,15 @@ import numpy as np
 
 from course_utils.emulator import Counts
 from course_utils.exercises.authoring.method import LaunchStats, Requirement
+from course_utils.exercises.authoring.spec import Target
 
+BY_SHUFFLES = Target(
+    label="requests to shared memory",
+    measure=lambda counts: counts.shared_load_requests + counts.shared_store_requests,
+    at_most=0,
+    advice="A shuffle needs no shared memory: it reads the other lane's register.",
+    size=1000,
+)
 ORDERS = {"acquire", "release", "acq_rel", "sc", "membar"}  # of PTX, also in the names of fences
 
 

@@ -21,6 +21,13 @@ from course_utils.exercises.authoring.worked import Worked
 from .common import ORDINARY, together
 
 ANY_POINTS = domain.data("x", *ORDINARY, domain.LARGE, domain.VERY_SMALL)
+NO_FAST_SINES = method.instructions(
+    "fast sines and cosines",
+    "sin.approx",
+    "cos.approx",
+    at_most=0,
+    advice="__sinf and __cosf err by several units of the last digit: take sincospif.",
+)
 
 
 def complex_of(pairs: np.ndarray) -> np.ndarray:
@@ -66,13 +73,7 @@ DFT_ROWS = KernelExercise(
     method=(
         method.one_store_per_result(),
         method.balanced_work(2.0, size=(3, 256)),
-        method.instructions(
-            "fast sines and cosines",
-            "sin.approx",
-            "cos.approx",
-            at_most=0,
-            advice="__sinf and __cosf err by several units of the last digit: take sincospif.",
-        ),
+        NO_FAST_SINES,
     ),
 )
 
@@ -306,13 +307,7 @@ CHIRP = KernelExercise(
     method=(
         method.one_store_per_result(),
         method.balanced_work(2.5, size=(256, 511)),
-        method.instructions(
-            "fast sines and cosines",
-            "sin.approx",
-            "cos.approx",
-            at_most=0,
-            advice="__sinf and __cosf err by several units of the last digit: take sincospif.",
-        ),
+        NO_FAST_SINES,
     ),
 )
 

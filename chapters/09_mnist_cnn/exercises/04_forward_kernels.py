@@ -12,10 +12,10 @@ from course_utils.exercises.authoring.spec import KernelExercise
 from course_utils.exercises.authoring.worked import Worked
 
 from .common import (
-    CORNERS_INFINITE,
+    ANY_LOGITS,
     EPS,
-    FAR_FROM_0,
     MOMENTUM,
+    PIXELS_AND_TAPS,
     THREADS,
     a_thread_each,
     blocks,
@@ -46,10 +46,7 @@ CONV_FORWARD = KernelExercise(
             W=(1, 2, 3, 14, 28),
             F=(1, 2, 5),
         ).with_outlier(N=65, C=131, H=131, W=131, F=33),
-        values=(
-            domain.data("x", *domain.ORDINARY, domain.LAST_INFINITE, CORNERS_INFINITE),
-            domain.data("w", *domain.ORDINARY),
-        ),
+        values=PIXELS_AND_TAPS,
     ),
     method=(
         method.one_store_per_result(),
@@ -234,12 +231,7 @@ CROSS_ENTROPY_FORWARD = KernelExercise(
     budget=150_000,
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
-    contract=Domain(
-        sizes=domain.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 4, 10, 100, 257)).with_outlier(
-            N=1031, K=521
-        ),
-        values=(domain.data("z", *domain.ANY_FINITE, FAR_FROM_0),),
-    ),
+    contract=ANY_LOGITS,
     method=(method.one_store_per_result(), method.balanced_work()),
 )
 

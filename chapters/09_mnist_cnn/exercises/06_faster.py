@@ -17,7 +17,7 @@ from course_utils.exercises.authoring.spec import KernelExercise, PythonExercise
 from course_utils.exercises.authoring.worked import Worked
 
 from .common import (
-    CORNERS_INFINITE,
+    PIXELS_AND_TAPS,
     THREADS,
     a_thread_each,
     blocks,
@@ -92,10 +92,7 @@ FOUR_FILTERS = KernelExercise(
         sizes=domain.shapes(
             N=(1, 2, 3), C=(1, 2, 3, 7), H=(1, 2, 3, 14), W=(1, 2, 3, 14), F=(1, 2, 4, 5, 7)
         ).with_outlier(N=65, C=67, H=131, W=131, F=33),
-        values=(
-            domain.data("x", *domain.ORDINARY, domain.LAST_INFINITE, CORNERS_INFINITE),
-            domain.data("w", *domain.ORDINARY),
-        ),
+        values=PIXELS_AND_TAPS,
     ),
     method=(
         method.one_store_per_result(size=(3, 2, 14, 14, 5)),

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from course_utils import ceil_div
-from course_utils.exercises.authoring.domain import ArrayChange, Given
+from course_utils.exercises.authoring import domain
+from course_utils.exercises.authoring.domain import ArrayChange, Domain, Given
 from course_utils.exercises.authoring.launches import Launch, empty, floats, int32s
 
 THREADS = 256
@@ -16,6 +17,17 @@ FAR_FROM_0: ArrayChange = "about 1e8", lambda x, rng: x.astype(np.float64) * 20 
 # A place outside an image has no pixel: not 0 times one in a corner.
 CORNERS_INFINITE: ArrayChange = "infinite in the corners", lambda x, rng: _in_corners(x)
 EPS, MOMENTUM = np.float32(1e-5), np.float32(0.1)
+# What a contract promises of a convolution's numbers, and of logits.
+PIXELS_AND_TAPS = (
+    domain.data("x", *domain.ORDINARY, domain.LAST_INFINITE, CORNERS_INFINITE),
+    domain.data("w", *domain.ORDINARY),
+)
+ANY_LOGITS = Domain(
+    sizes=domain.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 4, 10, 100, 257)).with_outlier(
+        N=1031, K=521
+    ),
+    values=(domain.data("z", *domain.ANY_FINITE, FAR_FROM_0),),
+)
 
 
 def _in_corners(x: np.ndarray) -> np.ndarray:
