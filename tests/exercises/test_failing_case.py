@@ -10,9 +10,12 @@ import pytest
 from course_utils.checking.rows import ArrayPart, labelled_rows
 from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.dependence import needed_elements
-from course_utils.exercises.authoring.launches import empty
+from course_utils.exercises.authoring.launches import Empty, empty
 from course_utils.exercises.authoring.registry import find
+from course_utils.exercises.judging.comparison import compared
 from course_utils.exercises.judging.runner import check_source
+from course_utils.exercises.judging.trials import Trial
+from course_utils.exercises.judging.worked_case import with_inputs
 
 
 def verdict_on(id: str, old: str, new: str):
@@ -69,6 +72,25 @@ def test_inputs_there_are_those_that_the_element_takes():
     verdict = verdict_on("09.norm_backward", "/ (N * P)", "/ P")
     inputs = verdict.first.inputs
     assert {"mean[0]", "rstd[0]", "dgamma[0]", "x[0, 0, 0]"} <= inputs.keys()
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"), [("y", {"x[0, 0]", "bias[0]"}), ("partial", set()), ("dbias", set())]
+)
+def test_inputs_there_are_of_a_launch_that_the_output_is_in(output, shown):
+    exercise = find("07.squared_relu")
+    trial = Trial(exercise.small[0], 1)
+    given = trial.given(exercise)
+    before = {
+        name: np.full(value.shape, value.fill) if isinstance(value, Empty) else value
+        for name, value in given.items()
+    }
+    arrays = before | {name: x.astype(np.float32) for name, x in exercise.expected(given).items()}
+    arrays[output] = arrays[output] + 1  # bias[0] is in each of them by way of y
+    wrong = compared(exercise, arrays, before, given, trial.size)
+    assert wrong.name == output
+    assert wrong.first.inputs.keys() <= shown | {"dy[0, 0]"}  # the second launch has y and dy
+    assert with_inputs(exercise, trial, wrong).first.inputs.keys() == shown
 
 
 def product(given):

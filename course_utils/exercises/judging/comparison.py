@@ -65,7 +65,7 @@ def compared(
             exact=exercise.exact,
             axes=exercise.axes.get(name, ()),
             order="F" if name in exercise.by_columns else "C",
-            inputs=inputs_beside(exercise, given, name),
+            inputs=inputs_beside(exercise, given, name, size),
             stored=now_stored,
         )
 
@@ -90,11 +90,15 @@ def compared(
 
 
 def inputs_beside(
-    exercise: KernelExercise, given: Mapping[str, Any], output: str
+    exercise: KernelExercise, given: Mapping[str, Any], output: str, size: Any = None
 ) -> dict[str, Any]:
     """The inputs by the name that a verdict on ``output`` gives them, without the extents, which
     the trial's label has. The content of ``output`` before the launch is ``old y``. A matrix stored
-    by columns is here by rows."""
+    by columns is here by rows. ``size``: of launches, and then only the inputs that one of them
+    gets together with ``output``."""
+    launches = () if size is None else exercise.launches(size)
+    together = [set(x.arguments or given) for x in launches if output in (x.arguments or given)]
+    beside = set().union(*together) if together else set(given)
     sizes = exercise.contract.sizes if exercise.contract else None
     left_out = {
         *(sizes.names if sizes else ()),
@@ -103,7 +107,7 @@ def inputs_beside(
     return {
         f"old {name}" if name == output else name: value.T if name in exercise.by_columns else value
         for name, value in given.items()
-        if not isinstance(value, Empty) and name not in left_out
+        if not isinstance(value, Empty) and name in beside - left_out
     }
 
 

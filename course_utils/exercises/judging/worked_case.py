@@ -131,7 +131,7 @@ def with_inputs(exercise: KernelExercise, trial: Trial, wrong: Verdict) -> Verdi
         return wrong
     given = trial.given(exercise)
     found: dict[str, Any] = {}
-    for label, value in inputs_beside(exercise, given, wrong.name).items():
+    for label, value in inputs_beside(exercise, given, wrong.name, trial.size).items():
         array = np.asarray(value)
         if not array.ndim:
             found[label] = array[()]
