@@ -35,7 +35,8 @@ include_patterns = [
     "build/drawn/*.md",
 ]
 nb_execution_mode = "off"
-myst_enable_extensions = []
+myst_enable_extensions = ["dollarmath"]
+html_math_renderer = "mathml"
 myst_heading_anchors = 4
 myst_heading_slug_func = "course_pages.address_of_heading"
 # A cell's magic is no Python, and a file that is no page is offered for download.

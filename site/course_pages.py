@@ -1,5 +1,5 @@
 """What the website adds to the repository's files: its contents, the language of cells, words for
-pictures, links into the glossary, figures of the records, and the page of planted bugs."""
+pictures, links into the glossary, formulas, figures of records, and the page of planted bugs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import formulas
 import home_page
 import planted_bugs_page
 from docutils import nodes
@@ -38,10 +39,11 @@ MOST_WORDS = 40  # of the text that stands for a picture
 C_LIKE = re.compile(r"%%c(pp|uda)?\b|%%exercise \S+\n\s*(//|/\*|#include|#define|template|extern)")
 PANEL_LINK = re.compile(r'(<a [^>]*?href="(?![a-z]+:)[^"#]*)\.(?:ipynb|md)(?=[#"])')
 STRAIGHT = str.maketrans({"’": "'", "“": '"', "”": '"'})  # a page's quotes as a notebook has them
-QUIET = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.raw)
+QUIET = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.raw, nodes.math)
 
 
 def setup(app: Any) -> dict[str, bool]:
+    app.add_html_math_renderer("mathml", (formulas.in_line, None), (formulas.displayed, None))
     app.connect("builder-inited", draw_records)
     app.connect("builder-inited", draw_planted_bugs)
     app.connect("builder-inited", lambda app: home_page.draw())

@@ -1,0 +1,46 @@
+"""Every formula of the notebooks is one that the website can draw, and no dollar is left in it."""
+
+import importlib.util
+import json
+import re
+
+import pytest
+
+from course_utils.paths import CHAPTERS, ROOT
+
+pytest.importorskip("sphinx", reason="`make site` installs what the website wants")
+
+spec = importlib.util.spec_from_file_location("formulas", ROOT / "site" / "formulas.py")
+formulas = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(formulas)
+CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]*`", re.M | re.S)
+FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(\S[^$\n]*?)\$", re.S)
+
+
+def prose():
+    for path in sorted(CHAPTERS.glob("*/*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if cell["cell_type"] == "markdown":
+                yield path.name, CODE.sub(" ", "".join(cell["source"]))
+
+
+def test_each_formula_is_drawn():
+    found = [match for _, text in prose() for match in FORMULA.findall(text)]
+    assert len(found) > 20
+    for displayed, in_line in found:
+        assert "<math" in formulas.mathml(displayed or in_line, bool(displayed))
+
+
+def test_a_brace_has_its_label_below():
+    drawn = formulas.mathml(r"\underbrace{\texttt{i} \cdot n}_{\text{before mine}}", True)
+    assert drawn.count("<munder>") == 2 and "<msub>" not in drawn
+
+
+def test_every_dollar_belongs_to_a_formula():
+    left = [(name, text) for name, text in prose() if "$" in FORMULA.sub(" ", text)]
+    assert left == []
+
+
+def test_what_cannot_be_drawn_is_no_formula():
+    with pytest.raises(formulas.MathError):
+        formulas.mathml(r"\nothing{x}")
