@@ -4,7 +4,7 @@ document.addEventListener("DOMContentLoaded", () => {
   scrollByKeys();
   leadToMessages();
   quoteArticles();
-  if (location.pathname.includes("assets/benchmarks/")) filterRecords();
+  if (/assets\/benchmarks\/README\b/.test(location.pathname)) filterRecords();
 });
 
 // The theme's arrow that unfolds a chapter is a picture without words.
@@ -15,9 +15,10 @@ function nameFoldsOfContents() {
   }
 }
 
-// A table or picture that is wider than the page can be reached with the Tab key, and then moved.
+// A table, formula or picture that is wider than the page can be reached with the Tab key, and then moved.
 function scrollByKeys() {
-  for (const wide of document.querySelectorAll("article table, .home-figure")) {
+  const places = "article :is(table, .formula, p:has(> img), .cell_output:has(> img)), .home-figure";
+  for (const wide of document.querySelectorAll(places)) {
     if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
   }
 }
