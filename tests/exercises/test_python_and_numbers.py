@@ -1,6 +1,7 @@
 """Exercises that are answered in Python: a function, or a number to predict."""
 
 import time
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -370,6 +371,33 @@ def test_where_a_long_result_is_cut_the_first_wrong_place_is_named():
     verdict = _compare((want[0], [[1, 2], [5, 4]]), want, "f(7)")
     assert "first wrong: result[1][1][0], expected 3, got 5" in verdict.message
     assert "first wrong" not in _compare([1, 2], [1, 3], "f(7)").message
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ((2,), "f(7): result[2] is 'none waits', expected 'y alone waits'."),
+        (
+            (1, 0),
+            "result[1] is [0, [2, 3]], expected [1, [2, 3]].\n  first wrong: result[1][0],",
+        ),
+        ((0, 1, 30), "f(7): result[0][1][27:34] is [27, 28, 29, 0, 31, 32, 33], expected [27, 28"),
+    ],
+)
+def test_of_a_long_result_only_the_part_that_differs_is_written_out(place, words):
+    want = (["float32", [*range(99)]], [1, [2, 3]], "y alone waits")
+    got = deepcopy(want[:2]) + (want[2] if len(place) > 1 else "none waits",)
+    part = got
+    for index in place[:-1]:
+        part = part[index]
+    if part is not got:
+        part[place[-1]] = 0
+    assert words in _compare(got, want, "f(7)").message
+
+
+def test_a_long_result_of_another_length_is_written_out_once():
+    want = [*range(99)]
+    assert _compare(want[:-1], want, "f(7)").message.count("[0, 1, 2") == 2
 
 
 def test_the_first_wrong_place_is_found_in_an_array_of_a_tuple_too():

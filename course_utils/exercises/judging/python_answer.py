@@ -32,6 +32,9 @@ STEPS = {  # where a kernel's step speaks of threads
     kinds.TRANSPOSED: "Two dimensions have changed places: compare the order of the result's "
     "dimensions with the one that is asked for.",
 }
+RESULT = "result"  # what a part of it is a part of
+AROUND = 3  # numbers of a list before and after the first wrong one
+NOT_NUMBERS = (tuple, list, str, np.ndarray)
 ITERATORS = ("generator", "map", "filter", "zip", "range", "enumerate", "reversed")
 # Complex NaN of a function is computed. An array that was just made holds NumPy's own.
 NO_NAN_OF_OURS = np.array([0x7FF8DEADDEADDEAD], np.uint64).view(np.float64)[0]
@@ -152,7 +155,7 @@ def _compare(
             got,
             want,
             rtol=rtol,
-            name="result",
+            name=RESULT,
             zeros=True,
             exact=exact,
             initial=initial,
@@ -170,11 +173,14 @@ def _compare(
         message = f"{shown} returned {show(got)}: equal to {show(want)}, but of another type."
         return simple(kinds.WRONG_TYPE, message)
     within = f", within {100 * limit:g} %" if limit > RTOL else ""
-    texts = show_both(got, want)
-    message = f"{shown} {compared} {texts[0]}, expected {texts[1]}{within}."
-    hidden = any(text.endswith("...") for text in texts)  # the cut may hide it
-    if hidden or (isinstance(want, tuple) and any(isinstance(x, np.ndarray) for x in want)):
-        message += f"\n  first wrong: {_first_wrong(got, want, limit)}"
+    place, texts = _shown_part(got, want, limit)
+    answer = f"{shown} {compared}" if place == RESULT else f"{shown}: {place} is"
+    message = f"{answer} {texts[0]}, expected {texts[1]}{within}."
+    first_wrong = _first_wrong(got, want, limit)
+    told = first_wrong.startswith(f"{place},")
+    arrays = isinstance(want, tuple) and any(isinstance(x, np.ndarray) for x in want)
+    if not told and (place != RESULT or arrays or _cut(texts)):
+        message += f"\n  first wrong: {first_wrong}"
     return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{_next_step(shown)}")
 
 
@@ -201,7 +207,29 @@ def _runs(numbers: list[int]) -> str:
     return ", ".join(f"{a} to {b}" if b > a else f"{a}" for a, b in pairs)
 
 
-def _first_wrong(got: Any, want: Any, limit: float, place: str = "result") -> str:
+def _cut(texts: tuple[str, str]) -> bool:
+    """Whether one of the texts of two values is cut, which may hide where they differ."""
+    return any(text.endswith("...") for text in texts)
+
+
+def _shown_part(
+    got: Any, want: Any, limit: float, place: str = RESULT
+) -> tuple[str, tuple[str, str]]:
+    """Of nested tuples and lists the largest part that differs first and can be written out: its
+    place, and both texts of it. Of a long list of numbers it's those around the first wrong one."""
+    texts = show_both(got, want)
+    lists = all(isinstance(x, (tuple, list)) for x in (got, want))
+    if not _cut(texts) or not lists or len(got) != len(want):
+        return place, texts
+    k = next(k for k, w in enumerate(want) if not _right(got[k], w, limit))
+    if any(isinstance(x, NOT_NUMBERS) for x in want):
+        return _shown_part(got[k], want[k], limit, f"{place}[{k}]")
+    around = slice(max(k - AROUND, 0), min(k + AROUND + 1, len(want)))
+    place = f"{place}[{around.start}:{around.stop}]"
+    return place, show_both(got[around], want[around])
+
+
+def _first_wrong(got: Any, want: Any, limit: float, place: str = RESULT) -> str:
     """Where nested tuples and lists, and arrays in them, differ first:
     ``result[1][0], expected 2, got 3``."""
     if all(isinstance(x, (tuple, list)) for x in (got, want)) and len(got) == len(want):
