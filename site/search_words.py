@@ -1,5 +1,6 @@
 """Words by which the website's search finds a page first: each word of the glossary leads to the
-notebook that explains it, and each message and symptom to its heading in 00/03."""
+notebook that explains it, and to the heading that names it, each exercise to its heading, and each
+message and symptom to its heading in 00/03."""
 
 from __future__ import annotations
 
@@ -15,6 +16,8 @@ from course_utils.symptoms import CUDA_ERRORS, PAGE
 GLOSSARY = CHAPTERS / "00_start_here" / "02_glossary.ipynb"
 _ROW = re.compile(r"^\| \*\*(.+?)\*\* \|.*\| \[\d\d/\d\d\]\(([^)#]+\.ipynb)[^)]*\) \|$", re.M)
 _HEADING = re.compile(r"^### (.+)$", re.M)
+_SECTION = re.compile(r"^###? (.+)$", re.M)
+_EXERCISE = re.compile(r"Exercise \d\d\.(\w+): ")
 # What readers call it, where the heading has other words.
 ALSO = {
     "hangs": ("my kernel hangs", "hang", "freezes", "never returns", "never finishes", "stuck"),
@@ -102,9 +105,16 @@ def search_words(root: Path = ROOT) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for words, target in _ROW.findall(_markdown(GLOSSARY)):
         page = (GLOSSARY.parent / target).resolve().relative_to(root).with_suffix("").as_posix()
-        found[page] += [(word.lower().strip("`"), "") for word in re.split(r", ", words)]
+        headings = _sections(root / f"{page}.ipynb")
+        for word in (each.lower().strip("`") for each in words.split(", ")):
+            found[page].append((word, _naming(word, headings)))
     for lesson, also in LESSONS.items():
         found[f"chapters/{lesson}"] += [(word, "") for word in also]
+    for path in sorted(CHAPTERS.glob("*/*.ipynb")):
+        for heading in _sections(path):
+            if exercise := _EXERCISE.match(heading):
+                lesson = path.relative_to(root).with_suffix("").as_posix()
+                found[lesson].append((exercise[1].replace("_", " "), heading))
     names: dict[str, list[str]] = defaultdict(list)
     for error in CUDA_ERRORS.values():
         names[error.heading].append(error.name)
@@ -113,6 +123,20 @@ def search_words(root: Path = ROOT) -> dict[str, list[tuple[str, str]]]:
         for word in (heading, *names[heading], *ALSO.get(heading, ())):
             found[page].append((word.lower(), heading))
     return dict(found)
+
+
+@cache
+def _sections(notebook: Path) -> list[str]:
+    """The headings of a notebook below its title, as a page shows them."""
+    prose = re.sub(r"^```.*?^```", "", _markdown(notebook), flags=re.M | re.S)
+    return [re.sub(r"[`*]", "", heading) for heading in _SECTION.findall(prose)]
+
+
+def _naming(word: str, headings: list[str]) -> str:
+    """The first heading that begins or ends with that word, or a part of it; exercises apart."""
+    word = rf"{re.escape(word)}s?(?![\w'])"
+    named = re.compile(rf"(?:^|[:,] |\band )(?:an? |the )?{word}|(?<!\w){word}$", re.I)
+    return next((h for h in headings if named.search(h) and not _EXERCISE.match(h)), "")
 
 
 def _markdown(notebook: Path) -> str:

@@ -26,6 +26,23 @@ def test_a_word_of_the_glossary_leads_to_the_notebook_that_explains_it(word, pag
     assert (word, "") in WORDS[f"chapters/{page}"]
 
 
+@pytest.mark.parametrize(
+    ("word", "page", "heading"),
+    (
+        ("grid-stride loop", "04_first_kernels/01_hello_threads", "A grid-stride loop"),
+        ("size_t", "02_c_and_cpp/01_pointers_and_memory", "Sizes: size_t"),
+        ("layout", "08_cute_tma_blackwell/01_layouts", ""),
+    ),
+)
+def test_a_word_of_the_glossary_leads_to_the_heading_that_names_it(word, page, heading):
+    assert (word, heading) in WORDS[f"chapters/{page}"]
+
+
+def test_an_exercise_is_found_by_its_name():
+    heading = "Exercise 04.clamp: a grid-stride loop"
+    assert ("clamp", heading) in WORDS["chapters/04_first_kernels/01_hello_threads"]
+
+
 def test_each_page_is_a_file():
     assert all((ROOT / f"{page}.ipynb").is_file() for page in WORDS)
 

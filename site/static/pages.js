@@ -61,7 +61,7 @@ const SAME = new Map(Object.entries({
 }));
 
 function contentWords(text) {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const kept = words.filter((word) => !QUIET.has(word));
   const one = (word) => (word.length > 3 ? word.replace(/([^s])s$/, "$1") : word);
   return new Set((kept.length ? kept : words).map((word) => one(SAME.get(word) ?? word)));
@@ -78,7 +78,8 @@ function nearestEntries(query, index) {
     if (near < 0.6) continue;
     for (const [page, anchor] of places) {
       const key = `${page}#${anchor}`;
-      const score = near + (anchor ? 0.01 : 0);
+      // A message comes before an exercise whose name has the same words.
+      const score = near + (anchor.startsWith("exercise-") ? -0.01 : anchor ? 0.01 : 0);
       if (score <= (best.get(key)?.[4] ?? 0)) continue;
       best.set(key, [index.docnames[page], index.titles[page], anchor ? `#${anchor}` : "", null, score,
         index.filenames[page], "index"]);

@@ -10,6 +10,8 @@ spec = importlib.util.spec_from_file_location("search_words", ROOT / "site" / "s
 search_words = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(search_words)
 WRONG = "chapters/00_start_here/03_when_it_goes_wrong"
+HELLO = "chapters/04_first_kernels/01_hello_threads"
+PROJECT = "chapters/07_pytorch_extensions/11_project"
 PAGES = (ROOT / "site" / "static" / "pages.js").read_text(encoding="utf-8")
 # As Sphinx's script has it: results without these entries, of which the last is shown first.
 SEARCH = """index => {
@@ -46,6 +48,9 @@ def page(chromium):
         ('expected a ";"', (WRONG, "#expected a")),
         ("uncoalesced accesses", ("chapters/04_first_kernels/05_coalescing_and_transpose", "")),
         ("rounding errors", (WRONG, "#Precision only")),
+        ("grid-stride loop", (HELLO, "#A grid-stride loop")),
+        ("squared relu", (PROJECT, "#Exercise 07.squared_relu")),
+        ("squared_relu", (PROJECT, "#Exercise 07.squared_relu")),
         ("photograph of a cat", ("other", "")),
     ),
 )
