@@ -75,6 +75,7 @@ EXPERT_WEIGHTS = KernelExercise(
                 ),
                 InputClass("logits hundreds apart", hundreds_apart),
             ),
+            domain.scalars("first", 0, 100_000),
         ),
     ),
     method=(
@@ -427,6 +428,7 @@ EXCHANGE_PLAN = PythonExercise(
         ([[], [[1, 0]]], 2, 2),
         ([[[0, 1, 2]]], 1, 3),
         ([[], [], [], []], 4, 8),
+        ([[[0, 1, 2, 3, 4]], []], 2, 8),
     ),
     reference=rows_sent,
     contract=DrawnCases(any_exchange, tried="1, 2 and 4 ranks, up to 16 experts"),
