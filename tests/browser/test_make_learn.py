@@ -90,6 +90,18 @@ def test_the_first_notebook_opens(lab):
     lab.screenshot("first_notebook")
 
 
+def test_the_file_browser_lists_the_course_and_nothing_that_python_left_there(lab, server):
+    (server.course / "left.egg-info").mkdir()
+    listed = lab.page.evaluate(
+        """async () => {
+            const folder = await jupyterapp.serviceManager.contents.get("");
+            return folder.content.map(x => x.name);
+        }"""
+    )
+    assert {"README.md", "chapters", "kernels"} <= set(listed)
+    assert not [name for name in listed if name.endswith((".egg-info", "__pycache__"))]
+
+
 @pytest.mark.parametrize("document", [*PAGES, *NOTEBOOKS])
 def test_pictures_load(lab, document):
     """In a third of the notebooks. That all their files are there and whole is tested without a
