@@ -107,7 +107,9 @@ def set_up(again: bool = False) -> None:
         if errors:
             if had is None or again or absent(had, packages_there()):
                 own = "" if had is not None or HALF_MADE.exists() else OWN
-                raise SetupError(f"{errors}\nSet-up failed: see above. It needs a connection.{own}")
+                raise SetupError(
+                    f"{errors}\nSet-up failed: {cause(errors)}. The same command tries again.{own}"
+                )
             print(
                 f"The update failed, and .venv is used as it was: {cause(errors)}. `make setup` "
                 "tries again.",
@@ -135,7 +137,10 @@ def set_up_torch() -> None:
     with only_one(), changing():
         errors = add_torch()
     if errors:
-        raise SetupError(f"{errors}\nPyTorch's CPU build could not be fetched: see above.")
+        raise SetupError(
+            f"{errors}\nPyTorch's CPU build could not be fetched: {cause(errors)}. The same "
+            "command tries again."
+        )
     print("The CPU build of PyTorch is installed.")
 
 
@@ -153,7 +158,8 @@ def set_up_ecosystem() -> None:
             errors = pip("install", "--no-compile", *names)
         if errors:
             raise SetupError(
-                f"{errors}\nThe packages of chapter 01 could not be fetched: see above."
+                f"{errors}\nThe packages of chapter 01 could not be fetched: {cause(errors)}. The "
+                "same command tries again."
             )
         ECOSYSTEM_READY.write_text(wanted)
 
