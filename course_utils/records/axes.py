@@ -1,4 +1,4 @@
-"""What the numbers of a task's size count, where there are several, by what is computed."""
+"""The meaning of each number of a task's size, for tasks whose sizes have several."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ AXES = {
 
 
 def axes(what: str) -> str:
-    """What the numbers of a size count, in their order. KeyError: ``what`` isn't above."""
+    """The meanings of a size's numbers, in their order. KeyError: ``what`` isn't above."""
     return _joined(zip(AXES[what], AXES[what], strict=True))
 
 
