@@ -41,10 +41,10 @@ def any_steps(
 
 
 def long_steps() -> tuple[Any, ...]:
-    """40,000 steps of which each is used by the next two: to go forward once for each is too slow.
+    """16,000 steps of which each is used by the next two: to go forward once for each is too slow.
     Every second one is a tanh, which keeps the numbers small."""
     steps: list[tuple[Any, ...]] = [("input", 0.7), ("input", -0.4)]
-    while len(steps) < 40_000:
+    while len(steps) < 16_000:
         k = len(steps)
         steps += [("+" if k % 3 else "*", k - 1, k - 2), ("tanh", k)]
     steps += [("+", len(steps) - 1, 100)]  # so the early ones have a gradient that is not tiny
