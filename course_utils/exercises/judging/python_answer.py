@@ -32,7 +32,7 @@ STEPS = {  # where a kernel's step speaks of threads
     kinds.TRANSPOSED: "Two dimensions have changed places: compare the order of the result's "
     "dimensions with the one that is asked for.",
 }
-RESULT = "result"  # what a part of it is a part of
+RESULT = "result"  # the name of a value that a function returned
 AROUND = 3  # numbers of a list before and after the first wrong one
 NOT_NUMBERS = (tuple, list, str, np.ndarray)
 ITERATORS = ("generator", "map", "filter", "zip", "range", "enumerate", "reversed")
