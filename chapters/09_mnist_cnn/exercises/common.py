@@ -17,7 +17,7 @@ FAR_FROM_0: ArrayChange = "about 1e8", lambda x, rng: x.astype(np.float64) * 20 
 # A place outside an image has no pixel: not 0 times one in a corner.
 CORNERS_INFINITE: ArrayChange = "infinite in the corners", lambda x, rng: _in_corners(x)
 EPS, MOMENTUM = np.float32(1e-5), np.float32(0.1)
-# What a contract promises of a convolution's numbers, and of logits.
+# A contract's promises about a convolution's numbers, and about logits.
 PIXELS_AND_TAPS = (
     domain.data("x", *domain.ORDINARY, domain.LAST_INFINITE, CORNERS_INFINITE),
     domain.data("w", *domain.ORDINARY),
