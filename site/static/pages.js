@@ -71,6 +71,10 @@ function contentWords(text) {
 function nearestEntries(query, index) {
   const asked = contentWords(query);
   const best = new Map();
+  const headings = new Map();
+  for (const [heading, places] of Object.entries(index.alltitles)) {
+    for (const [page, anchor] of places) headings.set(`${page}#${anchor}`, heading);
+  }
   for (const [entry, places] of Object.entries(index.indexentries)) {
     const words = contentWords(entry);
     const both = [...words].filter((word) => asked.has(word)).length;
@@ -81,8 +85,9 @@ function nearestEntries(query, index) {
       // A message comes before an exercise whose name has the same words.
       const score = near + (anchor.startsWith("exercise-") ? -0.01 : anchor ? 0.01 : 0);
       if (score <= (best.get(key)?.[4] ?? 0)) continue;
-      best.set(key, [index.docnames[page], index.titles[page], anchor ? `#${anchor}` : "", null, score,
-        index.filenames[page], "index"]);
+      const heading = anchor && headings.has(key) ? ` > ${headings.get(key)}` : "";
+      best.set(key, [index.docnames[page], index.titles[page] + heading, anchor ? `#${anchor}` : "", null,
+        score, index.filenames[page], "index"]);
     }
   }
   return [...best.values()].sort((a, b) => a[4] - b[4]).slice(-3);

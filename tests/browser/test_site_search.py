@@ -32,7 +32,13 @@ def page(chromium):
     names = list(pages)
     page.evaluate(
         SEARCH,
-        {"indexentries": entries, "docnames": names, "titles": names, "filenames": names},
+        {
+            "indexentries": entries,
+            "alltitles": {"A grid-stride loop": [[names.index(HELLO), "A grid-stride loop"]]},
+            "docnames": names,
+            "titles": names,
+            "filenames": names,
+        },
     )
     page.add_script_tag(content=PAGES)
     page.evaluate("leadToMessages()")
@@ -57,6 +63,11 @@ def page(chromium):
 def test_the_nearest_entry_comes_first(page, query, place):
     first = page.evaluate("query => Search._performSearch(query).at(-1)", query)
     assert first[0] == place[0] and first[2].startswith(place[1])
+
+
+def test_a_result_names_its_page_and_its_heading(page):
+    first = page.evaluate("query => Search._performSearch(query).at(-1)", "grid-stride loop")
+    assert first[1] == f"{HELLO} > A grid-stride loop"
 
 
 def test_each_heading_is_found_by_its_own_words(page):
