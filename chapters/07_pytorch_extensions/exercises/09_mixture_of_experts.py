@@ -334,14 +334,21 @@ def results_of_experts(rng: np.random.Generator, size: tuple[int, int, int]) -> 
 
 def combined(given: Given) -> dict[str, np.ndarray]:
     rows, places = given["rows"].astype(np.float64), given["places"]
-    weights = np.where(places >= 0, given["weights"].astype(np.float64), 0)
-    return {"y": np.einsum("tj,tjc->tc", weights, rows[places])}
+    fetched = np.where(places[:, :, None] >= 0, rows[places], 0)
+    return {"y": np.einsum("tj,tjc->tc", given["weights"].astype(np.float64), fetched)}
 
 
 def some_dropped(given: Given, rng: np.random.Generator) -> Given:
     dropped = rng.random(given["places"].shape) < 0.4
     dropped[0] = True  # a token without any result
     return {"places": np.where(dropped, -1, given["places"])}
+
+
+def beside_infinities(given: Given, rng: np.random.Generator) -> Given:
+    """0 times one of these rows is NaN. They are those that a place of -1 may be taken for."""
+    rows = given["rows"].copy()
+    rows[[0, -1]] = np.inf
+    return {"rows": rows, **some_dropped(given, rng)}
 
 
 ROWS_TO_TOKENS = KernelExercise(
@@ -360,10 +367,13 @@ ROWS_TO_TOKENS = KernelExercise(
     contract=Domain(
         sizes=domain.shapes(
             tokens=(1, 2, 7, 33), width=(1, 2, 63, 64, 65, 130), k=(1, 2, 3, 8)
-        ).with_outlier(width=2053),
+        ).with_outlier(width=2053, k=35),
         values=(
-            (domain.AS_GIVEN, InputClass("some assignments dropped", some_dropped)),
-            domain.data("rows", domain.NEGATIVE, domain.SMALL),
+            (
+                *domain.data("rows", domain.NEGATIVE, domain.SMALL),
+                InputClass("some assignments dropped", some_dropped),
+                InputClass("some dropped, rows of infinities", beside_infinities),
+            ),
         ),
     ),
     method=(method.one_store_per_result(), method.balanced_work(), method.no_redundant_work()),
