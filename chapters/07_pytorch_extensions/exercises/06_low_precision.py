@@ -592,7 +592,8 @@ def with_offsets(inner: np.ndarray, tokens: int) -> dict[str, Any]:
 
 def owners(given: Given) -> dict[str, np.ndarray]:
     offsets, token = given["offsets"], np.arange(given["tokens"])
-    owner = np.searchsorted(offsets, token, side="right") - 1  # repeat would make billions of wrong ones
+    # Of wrong offsets `repeat` would make billions of owners.
+    owner = np.searchsorted(offsets, token, side="right") - 1
     left = offsets[owner + 1] - token
     return {"owner": (given["first"] + owner).astype(np.int32), "left": left.astype(np.int32)}
 

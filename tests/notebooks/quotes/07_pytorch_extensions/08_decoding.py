@@ -11,7 +11,9 @@ def library(kernel):
 
 QUOTES = {
     "together take 0.0207 ms": lambda: cause("decode", "32", "both"),
-    "takes 0.0172 ms instead of 0.0207": lambda: milliseconds("decode_persistent", [1, 32, 8, 8192]),
+    "takes 0.0172 ms instead of 0.0207": lambda: milliseconds(
+        "decode_persistent", [1, 32, 8, 8192]
+    ),
     "alone takes 0.0156 ms": lambda: cause("decode", "32", "attention"),
     "1.29 times faster than the best": lambda: case("decode_persistent_ragged", LONG)["ratio"],
     "read 4.54 TB/s": lambda: library("decode_mma"),
