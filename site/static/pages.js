@@ -32,8 +32,9 @@ function leadToMessages() {
     const nearest = nearestEntries(query, Search._index);
     const place = (result) => `${result[0]}${result[2]}`;
     const known = new Set(nearest.map(place));
+    const further = plain(query, ...others).filter((result) => !known.has(place(result)));
     // The last result is shown first.
-    return [...plain(query, ...others).filter((result) => !known.has(place(result))), ...nearest];
+    return nameHeadings([...further, ...nearest], Search._index);
   };
 }
 
@@ -71,26 +72,34 @@ function contentWords(text) {
 function nearestEntries(query, index) {
   const asked = contentWords(query);
   const best = new Map();
-  const headings = new Map();
-  for (const [heading, places] of Object.entries(index.alltitles)) {
-    for (const [page, anchor] of places) headings.set(`${page}#${anchor}`, heading);
-  }
   for (const [entry, places] of Object.entries(index.indexentries)) {
     const words = contentWords(entry);
     const both = [...words].filter((word) => asked.has(word)).length;
     const near = (2 * both) / (asked.size + words.size);
-    if (near < 0.6) continue;
     for (const [page, anchor] of places) {
       const key = `${page}#${anchor}`;
-      // A message comes before an exercise whose name has the same words.
-      const score = near + (anchor.startsWith("exercise-") ? -0.01 : anchor ? 0.01 : 0);
+      // An exercise has few words in its name, and comes after a message that has the same.
+      const exercise = /^exercise[- ]/i.test(anchor);
+      if (near < (exercise ? 0.8 : 0.6)) continue;
+      const score = near + (exercise ? -0.01 : anchor ? 0.01 : 0);
       if (score <= (best.get(key)?.[4] ?? 0)) continue;
-      const heading = anchor && headings.has(key) ? ` > ${headings.get(key)}` : "";
-      best.set(key, [index.docnames[page], index.titles[page] + heading, anchor ? `#${anchor}` : "", null,
-        score, index.filenames[page], "index"]);
+      best.set(key, [index.docnames[page], index.titles[page], anchor ? `#${anchor}` : "", null, score,
+        index.filenames[page], "index"]);
     }
   }
   return [...best.values()].sort((a, b) => a[4] - b[4]).slice(-3);
+}
+
+// Results of the index with the page and the heading that each leads to, as Search names a heading.
+function nameHeadings(results, index) {
+  const headings = new Map();
+  for (const [heading, places] of Object.entries(index.alltitles)) {
+    for (const [page, anchor] of places) headings.set(`${index.docnames[page]}#${anchor}`, heading);
+  }
+  return results.map((result) => {
+    const heading = result[6] === "index" && headings.get(`${result[0]}${result[2]}`);
+    return heading ? [result[0], `${result[1]} > ${heading}`, ...result.slice(2)] : result;
+  });
 }
 
 // On the page of all records: a field that leaves the rows with all the words typed into it.

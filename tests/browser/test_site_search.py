@@ -57,6 +57,7 @@ def page(chromium):
         ("grid-stride loop", (HELLO, "#A grid-stride loop")),
         ("squared relu", (PROJECT, "#Exercise 07.squared_relu")),
         ("squared_relu", (PROJECT, "#Exercise 07.squared_relu")),
+        ("clamp negative", ("other", "")),
         ("photograph of a cat", ("other", "")),
     ),
 )
