@@ -482,6 +482,16 @@ def test_a_barrier_in_a_branch_is_told_from_the_loop_that_comes_before_it():
     assert (found.cause, found.condition.line) == (Cause.BARRIER_NOT_REACHED, 2)
 
 
+@pytest.mark.parametrize("value", ["x[threadIdx.x]", "v"])  # the compiler merges a test of ``v``
+def test_of_two_returns_that_threads_can_part_at_none_is_blamed_alone(value):
+    body = f"""float v = x[threadIdx.x]; if (threadIdx.x >= 50) return;
+if ({value} < 0) return;
+__syncthreads(); x[threadIdx.x] = v;"""
+    result = run(body, 1, 64, (np.zeros(100, F32), np.int32(0)), checks=ALL_CHECKS)
+    (found,) = (f for f in result.findings if f.cause is Cause.THREADS_RETURNED)
+    assert "One of the conditions at kernel.cu:2 and kernel.cu:3 sends" in found.message
+
+
 @pytest.mark.parametrize("index, line", [("blockIdx.x", 2), ("threadIdx.x", 4)])
 def test_a_return_is_told_from_a_condition_that_is_loaded_for_all(index, line):
     body = f"""if (n > 0) return; if (threadIdx.x >= 50) return;

@@ -141,21 +141,21 @@ def loads_of(code: ReportedCode, *operands: Operand) -> list[Instruction]:
     return found
 
 
-def branch_before(
+def branches_before(
     code: ReportedCode, instruction: Instruction, *, for_good: bool = False
-) -> Location | None:
-    """The line of the last condition that decides whether a thread gets to an instruction of a
-    function and that threads of a block can find different; None without one. A condition made of
-    the threads' own numbers comes before one that only loads values that may be the same.
+) -> list[Location]:
+    """The lines of the conditions that decide whether a thread gets to an instruction of a function
+    and that threads of a block can find different, the last one first. Those made of the threads'
+    own numbers come alone, without those that only load values that may be the same.
 
-    ``for_good``: only a condition that keeps a thread from the instruction until it ends, as that
-    of a ``return`` does."""
+    ``for_good``: only conditions that keep a thread from the instruction until it ends, as that of
+    a ``return`` does."""
     if len(code.blocks) > MOST_BLOCKS:
-        return None
+        return []
     inside = (n for n, b in enumerate(code.blocks) if any(i is instruction for i in b.instructions))
     number = next(inside, None)
     if number is None:
-        return None
+        return []
     sources, after = _Sources(code), reached(code, number, -1)
     found = []
     for decider, guard, missed in _deciders(code, number):
@@ -172,13 +172,22 @@ def branch_before(
     found = [(d, guard) for d, guard in found if sources.differ([guard])] or found
     # The last of them is the one from which no other can be reached but by a loop.
     passed = [sum(d not in reached(code, 0, o) for o, _ in found) for d, _ in found]
-    if not found:
-        return None
-    guard = found[int(np.argmax(passed))][1]
-    whole, part = (_line_of(code, p) for p in (guard, sources.part_that_differs(guard)))
-    if whole is None or part is None or part.file != whole.file:
-        return whole
-    return max(whole, part, key=lambda at: at.line)  # compilers move comparisons up
+    last_first = sorted(range(len(found)), key=lambda n: -passed[n])
+    lines = (line for n in last_first for line in _lines_that_differ(code, sources, found[n][1]))
+    once = {(line.file, line.line): line for line in lines}
+    return list(once.values())
+
+
+def _lines_that_differ(code: ReportedCode, sources: _Sources, guard: Register) -> list[Location]:
+    """The lines of the parts of a condition that threads of a block can find different, the last
+    one first. Compilers make one condition of those of two ``return``s."""
+    whole, parts = _line_of(code, guard), sources.parts_that_differ(guard)
+    lines = [line for part in parts if (line := _line_of(code, part)) is not None]
+    if whole is None or any(line.file != whole.file for line in lines):
+        return [] if whole is None else [whole]
+    if len(lines) == 1 and lines[0].line < whole.line:
+        return [whole]  # compilers move comparisons up
+    return sorted(lines, key=lambda at: -at.line)
 
 
 def _deciders(code: ReportedCode, number: int) -> Iterator[tuple[int, Register, int]]:
@@ -271,11 +280,10 @@ class _Sources:
             waiting |= self.of(place.base for place in places)
         return False
 
-    def part_that_differs(self, guard: Register) -> Register:
-        """Of the comparisons that a predicate is made of, the one that threads of a block can find
-        different. The predicate itself where there are several."""
-        parts = [part for part in self._comparisons(guard) if self.differ([part])]
-        return parts[0] if len(parts) == 1 else guard
+    def parts_that_differ(self, guard: Register) -> list[Register]:
+        """Of the comparisons that a predicate is made of, those that threads of a block can find
+        different. The predicate itself where there are none."""
+        return [part for part in self._comparisons(guard) if self.differ([part])] or [guard]
 
     def _comparisons(self, predicate: Register) -> list[Register]:
         """The predicates that ``and``, ``or`` and ``not`` make a predicate of, or itself."""

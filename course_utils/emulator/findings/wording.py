@@ -5,12 +5,17 @@ from __future__ import annotations
 from ..isa.location import Location
 from .reported_state import Index
 
-DIFFERS = (
-    "\n  The condition at {condition} is true for some threads of the block and false for others."
-)
-ENDS = (
-    "\n  The condition at {condition} sends some threads on to it, and others to the kernel's end."
-)
+DIFFERS = "\n  {condition} is true for some threads of the block and false for others."
+ENDS = "\n  {condition} sends some threads on to it, and others to the kernel's end."
+
+
+def one_condition(places: list[Location]) -> str:
+    """The subject of a sentence about a condition that threads find different, if it's at one of
+    these places: the program alone doesn't say which of several it was."""
+    *others, last = sorted(places, key=lambda at: (at.file, at.line))
+    if not others:
+        return f"The condition at {last}"
+    return f"One of the conditions at {', '.join(map(str, others))} and {last}"
 
 
 def where(thread: Index, block: Index) -> str:

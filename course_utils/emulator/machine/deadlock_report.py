@@ -8,9 +8,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ..findings.causes import Cause
-from ..findings.origins import branch_before
+from ..findings.origins import branches_before
 from ..findings.report import BARRIER, DEADLOCK, TENSOR_MEMORY, Finding, KernelFault
-from ..findings.wording import DIFFERS, at_line, plural, where, xyz
+from ..findings.wording import DIFFERS, at_line, one_condition, plural, where, xyz
 from ..isa.instruction_set import traits_of
 from ..isa.location import Location
 from ..isa.ptx import Instruction
@@ -133,10 +133,11 @@ def _head_of_warp(batch: Batch, stalled: list[Group], parked: list[Group]) -> _H
             f"Barrier misuse: only some threads of a warp reach the {call}{at}.{rest} Every thread "
             "of the block must reach the same barrier."
         )
-        if condition := branch_before(group.code, i):
-            text += DIFFERS.format(condition=condition)
+        conditions = branches_before(group.code, i)
+        if conditions:
+            text += DIFFERS.format(condition=one_condition(conditions))
         cause = Cause.ITERATIONS_DIFFER if unrolled else Cause.BARRIER_NOT_REACHED
-        return _Head(BARRIER, cause, text, group, place, condition)
+        return _Head(BARRIER, cause, text, group, place, next(iter(conditions), None))
     if i.opcode == "tcgen05":
         text = (
             f"Tensor memory misuse: only some threads of a warp reach tcgen05.{i.modifiers[0]}{at}."

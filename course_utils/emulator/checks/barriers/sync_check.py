@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...findings.causes import Cause
-from ...findings.origins import branch_before
+from ...findings.origins import branches_before
 from ...findings.report import BARRIER, ERROR, IN_FLIGHT, WARNING, Finding
-from ...findings.wording import ENDS, where
+from ...findings.wording import ENDS, one_condition, where
 from ...isa import ptx
 from ...isa.location import Location
 from ...machine.async_state import KEY_SHIFT, MBarrier, Transfer
@@ -225,9 +225,9 @@ class SyncCheck(Observer):
             "  they returned before it, or they skipped the branch that it is in. Every thread "
             "must reach it."
         )
-        condition = branch_before(batch.launch.code, instruction, for_good=True)
-        if condition is not None:
-            text += ENDS.format(condition=condition)
+        conditions = branches_before(batch.launch.code, instruction, for_good=True)
+        if conditions:
+            text += ENDS.format(condition=one_condition(conditions))
         key, cause = ("exit", id(instruction)), Cause.THREADS_RETURNED
         whole = self._whole_warps(batch, slot)
         if self.findings.warns(key) and not whole:
@@ -241,7 +241,7 @@ class SyncCheck(Observer):
             block,
             level=level,
             cause=cause,
-            condition=condition,
+            condition=next(iter(conditions), None),
         )
         self.findings.add(key, finding, whole_warps_left(batch.launch.options) if whole else "")
 
