@@ -7,6 +7,7 @@ import pytest
 from asynchrony import SEEDS, fault, module, run
 
 from course_utils.emulator import ALL_CHECKS, DATA_RACE, MISALIGNED, OUT_OF_BOUNDS, Cause
+from course_utils.emulator.launching import emulated_launch
 
 F32 = np.float32
 
@@ -203,6 +204,11 @@ def test_bulk_copies_in_and_out(seed):
     result = run("const float* x, float* y", body, 1, 64, (x, y), checks=ALL_CHECKS, seed=seed)
     assert np.array_equal(y, 2 * x)
     assert result.findings == []
+
+
+def test_a_batch_whose_turn_ends_as_its_last_threads_begin_to_wait_is_no_deadlock(monkeypatch):
+    monkeypatch.setattr(emulated_launch, "RESIDENT_TURN", 1)
+    test_bulk_copies_in_and_out(seed=0)
 
 
 @pytest.mark.parametrize("wait", ["", "wait(&bar, 1);"])
