@@ -101,9 +101,9 @@ CAUSE_STEPS: dict[Cause, str] = {
     "and each byte offset a multiple of 16.",
     Cause.TILE_MISALIGNED: "Declare the tile __align__(1024): a swizzle of 128 bytes repeats "
     "every 1024. A tile within a larger array also starts at a multiple of that.",
-    Cause.TILE_OFFSET_MISALIGNED: "The array is aligned, but this tile starts at the wrong byte of "
-    "it. A descriptor counts its address in units of 16 bytes: 16 columns of 2 bytes further are "
-    "32 bytes, so add 2. Another tile in the same array starts at a multiple of 1024 bytes.",
+    Cause.TILE_OFFSET_MISALIGNED: "The offset of the tile is wrong, not its array's alignment. A "
+    "descriptor counts its address in units of 16 bytes: 16 columns of 2 bytes further are 32 "
+    "bytes, so add 2. Another tile in the same array starts at a multiple of 1024 bytes.",
     Cause.SURFACE_MISALIGNED: "Multiply the column by sizeof(element).",
     Cause.FREED_TWICE: "Free memory once, after its last use.",
     Cause.NOT_FROM_MALLOC: "Pass free() exactly the address that malloc() returned.",
