@@ -70,3 +70,14 @@ def test_an_answer_that_was_deleted_is_named(work):
     (work / "progress.json").write_text(f'{{"{KERNEL}": {{"status": "done", "tries": 1}}}}')
     page = portfolio.write().read_text()
     assert "no longer in the folder" in page and "1 try" in page
+
+
+def test_a_page_that_cannot_be_written_says_what_to_do_and_counts_need_not_be_kept(
+    work, tmp_path, capsys
+):
+    passed(NUMBER)
+    (work / "portfolio_counts.json").mkdir()  # in place of a file, as nothing is read-only to root
+    assert main(["portfolio", str(tmp_path / "page.html")]) == 0
+    (work / "portfolio.html").mkdir()
+    assert main(["portfolio"]) == 1
+    assert "can't be written" in (said := capsys.readouterr().err) and "portfolio FILE" in said

@@ -13,6 +13,7 @@ import html
 import json
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from ...compiling.diagnostics import CompileError
 from ...errors import LessonError
 from ...launching.listings import coloured
 from ...notebooks.lessons import chapters, in_hours, lessons_by_name
+from ...paths import shown
 from ...text_tables import size_in_words
 from ...whole_files import read_json, write_whole
 from ..authoring.registry import find
@@ -37,7 +39,8 @@ HEAD = Path(__file__).with_suffix(".html")
 def write(file: Path | None = None, said: Callable[[str], None] = lambda line: None) -> Path:
     """Write the page to ``file``, by default beside the student's work, and return it.
 
-    ``said`` gets a line for each answer that is counted. Raises LessonError if nothing is solved.
+    ``said`` gets a line for each answer that is counted. Raises LessonError if nothing is solved,
+    or the page can't be written there.
     """
     found = progress()
     solved = [line for line in found.lines if line.status == DONE]
@@ -51,9 +54,16 @@ def write(file: Path | None = None, said: Callable[[str], None] = lambda line: N
         if done := [line for line in its if line.status == DONE]:
             parts.append(f'<h2 id="{chapter}">{html.escape(_title(chapter))}</h2>')
             parts += [_exercise(line, known, said) for line in done]
-    write_whole(_counts_file(), json.dumps(known, indent=1, sort_keys=True) + "\n")
+    with suppress(OSError):  # the next page will count them again
+        write_whole(_counts_file(), json.dumps(known, indent=1, sort_keys=True) + "\n")
     target = file or folder() / "portfolio.html"
-    write_whole(target, "\n".join([*parts, "</main>", "</html>", ""]))
+    try:
+        write_whole(target, "\n".join([*parts, "</main>", "</html>", ""]))
+    except OSError as error:
+        raise LessonError(
+            f"{shown(target)} can't be written ({error.strerror}). Name a file elsewhere: "
+            "`python -m course_utils portfolio FILE`."
+        ) from None
     return target
 
 
