@@ -356,7 +356,7 @@ def test_a_whole_number_is_not_told_to_have_too_few_digits():
     [
         ("return sorted(taken), sorted", "by hand"),
         ("return sorted(taken)[::-1], sorted", "their order is not"),
-        ("return sorted(taken), [], sorted", "Its length is 3, and 2 was expected"),
+        ("return sorted(taken), [], sorted", "The result's length is 3, and 2 was expected"),
     ],
 )
 def test_a_wrong_list_is_told_by_its_length_and_order(answer, words):
@@ -395,9 +395,13 @@ def test_of_a_long_result_only_the_part_that_differs_is_written_out(place, words
     assert words in _compare(got, want, "f(7)").message
 
 
-def test_a_long_result_of_another_length_is_written_out_once():
-    want = [*range(99)]
-    assert _compare(want[:-1], want, "f(7)").message.count("[0, 1, 2") == 2
+@pytest.mark.parametrize("place, wrap", [("result", list), ("result[0]", lambda x: (x, 1))])
+def test_of_a_long_result_of_another_length_the_item_that_only_one_has_is_shown(place, wrap):
+    some, more = [*range(98)], [*range(99)]
+    short = _compare(wrap(some), wrap(more), "f(7)").message
+    assert f"{place}[95:99] is [95, 96, 97], expected [95, 96, 97, 98]." in short
+    assert f"first wrong: {place}[98], expected 98, got nothing" in short
+    assert "expected nothing, got 98" in _compare(wrap(more), wrap(some), "f(7)").message
 
 
 def test_the_first_wrong_place_is_found_in_an_array_of_a_tuple_too():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -218,24 +219,36 @@ def _shown_part(
     """Of nested tuples and lists the largest part that differs first and can be written out: its
     place, and both texts of it. Of a long list of numbers it's those around the first wrong one."""
     texts = show_both(got, want)
-    lists = all(isinstance(x, (tuple, list)) for x in (got, want))
-    if not _cut(texts) or not lists or len(got) != len(want):
+    if not _cut(texts) or not _lists(got, want):
         return place, texts
-    k = next(k for k, w in enumerate(want) if not _right(got[k], w, limit))
-    if any(isinstance(x, NOT_NUMBERS) for x in want):
+    k = _first_that_differs(got, want, limit)
+    if k < min(len(got), len(want)) and any(isinstance(x, NOT_NUMBERS) for x in want):
         return _shown_part(got[k], want[k], limit, f"{place}[{k}]")
-    around = slice(max(k - AROUND, 0), min(k + AROUND + 1, len(want)))
+    around = slice(max(k - AROUND, 0), min(k + AROUND + 1, max(len(got), len(want))))
     place = f"{place}[{around.start}:{around.stop}]"
     return place, show_both(got[around], want[around])
+
+
+def _lists(got: Any, want: Any) -> bool:
+    return all(isinstance(x, (tuple, list)) for x in (got, want))
+
+
+def _first_that_differs(got: Sequence[Any], want: Sequence[Any], limit: float) -> int:
+    """The index of the first wrong item, or of the first that only one of the two has."""
+    pairs = enumerate(zip(got, want, strict=False))
+    return next((k for k, (g, w) in pairs if not _right(g, w, limit)), min(len(got), len(want)))
 
 
 def _first_wrong(got: Any, want: Any, limit: float, place: str = RESULT) -> str:
     """Where nested tuples and lists, and arrays in them, differ first:
     ``result[1][0], expected 2, got 3``."""
-    if all(isinstance(x, (tuple, list)) for x in (got, want)) and len(got) == len(want):
-        for k, (g, w) in enumerate(zip(got, want, strict=True)):
-            if not _right(g, w, limit):
-                return _first_wrong(g, w, limit, f"{place}[{k}]")
+    if _lists(got, want):
+        k = _first_that_differs(got, want, limit)
+        place = f"{place}[{k}]"
+        if k < min(len(got), len(want)):
+            return _first_wrong(got[k], want[k], limit, place)
+        expected, found = (show(x[k]) if k < len(x) else "nothing" for x in (want, got))
+        return f"{place}, expected {expected}, got {found}"
     if isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and got.shape == want.shape:
         near = _near(want, limit)
         for index in np.ndindex(want.shape) if got.dtype == want.dtype else ():
@@ -260,7 +273,7 @@ def _about_the_items(got: Any, want: Any) -> str:
     if not isinstance(want, (tuple, list)):
         return ""
     if len(got) != len(want):
-        return f"Its length is {len(got)}, and {len(want)} was expected. "
+        return f"The result's length is {len(got)}, and {len(want)} was expected. "
     for inner, wanted in ((got, want), *zip(got, want, strict=True)):
         if isinstance(inner, (tuple, list)) and isinstance(wanted, (tuple, list)):
             if any(isinstance(item, np.ndarray) for item in wanted):
