@@ -13,7 +13,7 @@
   const EXERCISE = /^%%exercise\b/;
   const REPORT = /^%%report\b/;
   // Three cells or more with two spaces or more between them, a number far to the right, a rule.
-  const ROW = /\S {2,}\S+.* {2,}\S|\S {4,}[\d.,]+( \S{1,3})?$|^[ +|]*[-=]{3}[-=+| ]*$/;
+  const ROW = /\S {2,}\S.* {2,}\S|\S {4,}[\d.,]+( \S{1,3})?$|^[ +|]*[-=]{3}[-=+| ]*$/;
   const MARKED = '.jp-RenderedMarkdown code.language-cpp';
   const FENCED = `${MARKED}, .jp-RenderedMarkdown code.language-text`;
   const C_LINE =
