@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -43,4 +44,4 @@ def _drawn(node: nodes.Element, block: bool) -> str:
         return mathml(node.astext(), block)
     except MathError as error:
         logging.getLogger(__name__).warning("%s: %s", error, node.astext(), location=node)
-        return f"<code>{nodes.unescape(node.astext())}</code>"
+        return f"<code>{html.escape(node.astext())}</code>"

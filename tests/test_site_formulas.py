@@ -44,3 +44,8 @@ def test_every_dollar_belongs_to_a_formula():
 def test_what_cannot_be_drawn_is_no_formula():
     with pytest.raises(formulas.MathError):
         formulas.mathml(r"\nothing{x}")
+
+
+def test_a_formula_that_cannot_be_drawn_is_shown_as_text():
+    node = formulas.nodes.math("", r"\nothing{x} < 1")
+    assert formulas._drawn(node, block=False) == r"<code>\nothing{x} &lt; 1</code>"
