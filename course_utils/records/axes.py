@@ -53,7 +53,7 @@ AXES = {
     "attention of one new token, ragged lengths, bf16": PAGES,
     "grouped GEMM, bf16": GROUPS,
     "grouped GEMM with SwiGLU, bf16": GROUPS,
-    "a layer of experts, bf16": ("tokens", "experts", "experts of a token", "width", "inner width"),
+    "a layer of experts, bf16": ("tokens", "experts", "experts per token", "width", "inner width"),
     "a linear layer and its loss, bf16": LOGITS,
     "a linear layer and its loss and gradients, bf16": LOGITS,
     "the k largest of each row, fp32": CHOSEN,
