@@ -180,7 +180,7 @@ def branches_before(
 
 def _lines_that_differ(code: ReportedCode, sources: _Sources, guard: Register) -> list[Location]:
     """The lines of the parts of a condition that threads of a block can find different, the last
-    one first. Compilers make one condition of those of two ``return``s."""
+    one first. Compilers merge the conditions of two ``return`` statements."""
     whole, parts = _line_of(code, guard), sources.parts_that_differ(guard)
     lines = [line for part in parts if (line := _line_of(code, part)) is not None]
     if whole is None or any(line.file != whole.file for line in lines):
