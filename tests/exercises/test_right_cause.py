@@ -46,7 +46,7 @@ MUTANTS = {  # what the verdict says of a mutant, and what it does not say
     "a fence of wgmma is no fence of copies": (
         "08.early_sums",
         "no fence after the scaling",
-        "Put a wgmma.fence after the last line that sets a register",
+        "Put a wgmma.fence after the last line that sets one of",
         "starts the copy",
     ),
     "a stage that is handed back too early": (

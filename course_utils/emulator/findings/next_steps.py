@@ -217,8 +217,8 @@ CAUSE_STEPS: dict[Cause, str] = {
     "signal that it may be overwritten.",
     Cause.REGISTER_READ_BEFORE_WAIT: "An asynchronous instruction fills these registers: the "
     "wait that the report names belongs before the first line that uses one of them.",
-    Cause.WGMMA_FENCE_MISSING: "Put a wgmma.fence after the last line that sets a register of the "
-    "wgmma, of its accumulators or of an operand A in registers, and before that wgmma.",
+    Cause.WGMMA_FENCE_MISSING: "Put a wgmma.fence after the last line that sets one of the wgmma's "
+    "registers, an accumulator or operand A's, and before that wgmma.",
     **dict.fromkeys(
         (Cause.PROXY_FENCE_MISSING, Cause.MBARRIER_INIT_FENCE_MISSING),
         "Let the fence follow the writes, in every thread that wrote, and precede the barrier "
