@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 REFERENCE = 0.03  # seconds of the processor for `work` on the machine that the limits are made for
-CELL_SECONDS = 300.0  # what a notebook's cell may take there: alone, the slowest takes 40
+CELL_SECONDS = 300.0  # what a notebook's cell may take there: alone, the slowest takes 70
 MOST_CELL_SECONDS = 900.0
 
 

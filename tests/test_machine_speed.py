@@ -22,7 +22,7 @@ def test_this_machine_is_measured_once():
     assert 1.0 <= slowness() == slowness()
 
 
-@pytest.mark.parametrize("times, seconds", [(1.0, 120.0), (2.5, 300.0), (100.0, 900.0)])
+@pytest.mark.parametrize("times, seconds", [(1.0, 300.0), (2.5, 750.0), (100.0, 900.0)])
 def test_nbval_s_limit_follows_it(monkeypatch, times, seconds):
     monkeypatch.setattr(machine_speed, "slowness", lambda: times)
     config = SimpleNamespace(option=SimpleNamespace())
