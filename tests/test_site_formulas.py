@@ -1,27 +1,25 @@
 """Every formula of the notebooks is one that the website can draw, and no dollar is left in it."""
 
 import importlib.util
-import json
 import re
 
 import pytest
 
 from course_utils.paths import CHAPTERS, ROOT
+from tests.documents import texts
 
 pytest.importorskip("sphinx", reason="`make site` installs what the website wants")
 
 spec = importlib.util.spec_from_file_location("formulas", ROOT / "site" / "formulas.py")
 formulas = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(formulas)
-CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]*`", re.M | re.S)
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(\S[^$\n]*?)\$", re.S)
 
 
 def prose():
     for path in sorted(CHAPTERS.glob("*/*.ipynb")):
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            if cell["cell_type"] == "markdown":
-                yield path.name, CODE.sub(" ", "".join(cell["source"]))
+        for text in texts(path.relative_to(ROOT).as_posix()):
+            yield path.name, text
 
 
 def test_each_formula_is_drawn():

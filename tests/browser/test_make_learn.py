@@ -5,7 +5,6 @@ The tests share one page, as a student works: what one has opened stays open for
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 
@@ -14,6 +13,7 @@ import pytest
 from course_utils.exercises.authoring import kinds
 from course_utils.paths import CHAPTERS, ROOT
 from tests.browser.server import faults_in
+from tests.documents import cells, texts
 from tests.turns import in_turn
 
 FIRST = "chapters/00_start_here/01_this_machine.ipynb"
@@ -26,22 +26,8 @@ LAST = list({chapter: book for book, chapter in CHAPTER_OF.items()}.values())
 LESSONS = [book for book in LAST if book != GLOSSARY]  # whose long tables move while they are drawn
 SHORTEST = min(LESSONS, key=lambda book: (ROOT / book).stat().st_size)
 
-CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]*`", re.M | re.S)
 TARGET = re.compile(r"\]\((?![a-z]+:)([^)#\s]+)")
 PICTURE = re.compile(r"!\[[^\]]*\]\(")
-
-
-def cells(document: str) -> list[dict]:
-    return json.loads((ROOT / document).read_text(encoding="utf-8"))["cells"]
-
-
-def texts(document: str) -> list[str]:
-    """The Markdown of a document without its code: one text a cell of a notebook."""
-    if document.endswith(".ipynb"):
-        found = ["".join(x["source"]) for x in cells(document) if x["cell_type"] == "markdown"]
-    else:
-        found = [(ROOT / document).read_text(encoding="utf-8")]
-    return [CODE.sub(" ", text) for text in found]
 
 
 def targets(document: str, text: str) -> list[str]:
@@ -250,6 +236,16 @@ def test_a_long_sentence_above_a_table_breaks(lab):
     table.locator("span").wait_for()
     assert table.inner_text().splitlines()[1:] == REPORTED.splitlines()
     assert table.evaluate("table => table.scrollWidth <= table.clientWidth")
+
+
+def test_a_program_that_a_cell_has_printed_has_colours(lab):
+    book = "chapters/09_mnist_cnn/03_c.ipynb"
+    lab.open(book)
+    lab.show_cell(
+        next(n for n, x in enumerate(cells(book)) if "static real" in str(x.get("outputs")))
+    )
+    lab.view.locator("pre.course-whole span").filter(has_text="static").first.wait_for()
+    lab.close()
 
 
 @pytest.mark.parametrize(("printed", "word"), ((COMPARED, "extern"), (PRINTED, "def")))
