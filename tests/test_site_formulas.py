@@ -8,7 +8,8 @@ import pytest
 from course_utils.paths import CHAPTERS, ROOT
 from tests.documents import texts
 
-pytest.importorskip("sphinx", reason="`make site` installs what the website wants")
+for package in ("sphinx", "docutils"):
+    pytest.importorskip(package, reason="`make site` installs what the website wants")
 
 spec = importlib.util.spec_from_file_location("formulas", ROOT / "site" / "formulas.py")
 formulas = importlib.util.module_from_spec(spec)

@@ -1,6 +1,8 @@
 """Python exercises that take packages, and answers that are not called but launched."""
 
+import threading
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -76,3 +78,17 @@ def test_an_error_that_a_launch_raises_is_the_verdict():
     launched = replace(BLOCKS, call=refuse)
     verdict = judged(launched, answers(launched, BLOCKS.solution))
     assert verdict.kind == kinds.EXCEPTION and "IndexError: no mask" in verdict.message
+
+
+def test_what_an_exercise_prepares_is_prepared_in_the_thread_that_outlives_the_others():
+    threads = []
+
+    def called(function, *arguments):
+        threads.append(threading.current_thread())
+        return function(*arguments)
+
+    note = partial(called, lambda: None)
+    prepared = replace(BLOCKS, prepare=note, call=called)
+    answers(prepared, BLOCKS.solution)
+    first, *others = threads
+    assert first is threading.main_thread() and others and first not in others

@@ -244,6 +244,16 @@ def in_words(seen: Sequence[Any], name: str) -> str:
     return f"fake tensors: {name} is {dtype}, shape {shape}, strides {strides}"
 
 
+def first_fake_mode() -> None:
+    """Enter the mode of fake tensors in the thread that lives longest. Where PyTorch was built for
+    CUDA and sees no GPU, releases up to 2.11 take a guard of the thread that enters first, and
+    other threads use it after that one has ended."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        pass
+
+
 @cache
 def made(make_operator: Callable[..., Any]) -> Any:
     """The operator, once for all cases."""
@@ -327,6 +337,7 @@ ACTIVATION_OPERATOR = PythonExercise(
     needs=("torch",),
     seconds=60,
     imports=("torch._dynamo",),  # by the first operator of a process
+    prepare=first_fake_mode,
     call=passed,
     start="result[0] is y, then come the gradients of x as it is stored and of the bias: each has "
     "its type, shape, strides and numbers. Then come your calls of forward and backward, and the "

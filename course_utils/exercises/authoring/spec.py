@@ -278,11 +278,12 @@ class PythonExercise(BaseExercise):
     its verb, such as "names the registers". ``word`` is how many bits the answer has, where it is a
     word of fields: it is shown in hexadecimal then, with the bits that are wrong.
 
-    ``prepare()`` compiles the kernels of ``call``, once and before any of the answer's code: an
-    answer may start no compiler. ``imports`` are modules that take seconds to import: the judge
-    imports them once, before answers run. ``shows(*arguments)`` gives the inputs of a case by name,
-    if the function isn't called with the arguments themselves. ``axes`` names the axes of an array
-    that is returned. ``start`` says where to begin with a case that can't be worked by hand.
+    ``prepare()`` runs once, in the process's main thread and before any of the answer's code. It
+    compiles the kernels of ``call``, as an answer may start no compiler. ``imports`` are modules
+    that take seconds to import: the judge imports them once, before answers run.
+    ``shows(*arguments)`` gives the inputs of a case by name, if the function isn't called with the
+    arguments themselves. ``axes`` names the axes of an array that is returned. ``start`` says where
+    to begin with a case that can't be worked by hand.
     """
 
     function: str = ""
