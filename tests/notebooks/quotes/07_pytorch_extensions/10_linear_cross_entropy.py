@@ -2,7 +2,7 @@ from tests.notebooks.drawn import milliseconds
 
 SIZE = [8192, 4096, 131072]
 QUOTES = {
-    "12.5 ms longer. But for the loss alone": lambda: (
+    "11.8 ms longer. But for the loss alone": lambda: (
         milliseconds("linear_loss_recomputed", SIZE) - milliseconds("linear_loss_chunked", SIZE)
     ),
 }
