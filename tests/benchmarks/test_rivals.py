@@ -1,5 +1,5 @@
-"""FlashAttention-4, QuACK and FlashInfer are called with our arrays in their layouts, and named
-with versions.
+"""FlashAttention-3 and -4, QuACK and FlashInfer are called with our arrays in their layouts, and
+named with versions.
 
 The packages need a Hopper GPU, so that PyTorch's formulas stand in for their functions here.
 """
@@ -56,19 +56,82 @@ def tensors(count):
 def test_without_a_gpu_there_are_no_rivals_and_bench_says_why():
     x = np.zeros((2, 2), np.float32)
     assert rivals.softmax(x) == rivals.product(x, x) == rivals.rms_norm(x, x[0], EPS) == {}
+    assert rivals.sampling(x, 1, 1) == rivals.nucleus_sampling(x, 1, 1, 1, 1) == {}
+    assert rivals.top_k(x, 1) == {}
     assert [line.split(" is not")[0] for line in rivals.missing()] == list(rivals.PACKAGES)
 
 
+def test_wgmma_s_attention_is_not_offered_on_newer_gpus(monkeypatch):
+    monkeypatch.setattr(rivals, "version", lambda package: "1.2")
+    for major, offered in (8, []), (9, ["3", "4"]), (10, ["4"]):
+        cuda = SimpleNamespace(get_device_capability=lambda major=major: (major, 0))
+        monkeypatch.setattr(rivals, "torch_on_gpu", lambda cuda=cuda: SimpleNamespace(cuda=cuda))
+        rivals.versioned.cache_clear()
+        assert list(rivals._flash_attention()) == [f"FlashAttention-{n} 1.2" for n in offered]
+    rivals.versioned.cache_clear()
+
+
 @pytest.mark.parametrize("causal", [False, True])
-def test_attention_and_its_gradients_are_asked_for_by_tokens(stand_in, causal):
-    stand_in(flash_attn_func=by_tokens)
+def test_attention_and_its_gradients_are_asked_for_by_tokens(stand_in, monkeypatch, causal):
+    def output_alone(*given, **settings):
+        return by_tokens(*given, **settings)[0]
+
+    functions = {"flash_attn.cute.interface": by_tokens, "flash_attn_interface": output_alone}
+    stand_in()
+    found = lambda module: SimpleNamespace(flash_attn_func=functions[module])  # noqa: E731
+    monkeypatch.setattr(rivals, "import_module", found)
     q, k, v, do = tensors(4)
-    (name, run), *more = rivals.attention(q, k, v, causal).items()
-    assert name == "FlashAttention-4 1.2" and not more
-    sdpa = torch.nn.functional.scaled_dot_product_attention
-    torch.testing.assert_close(run(), sdpa(q, k, v, is_causal=causal))
-    (backward,) = rivals.attention_backward(q, k, v, do, causal).values()
-    assert backward() is None  # timed, not checked
+    runs = rivals.attention(q, k, v, causal)
+    assert list(runs) == ["FlashAttention-3 1.2", "FlashAttention-4 1.2"]
+    sdpa, grad, grads = torch.nn.functional.scaled_dot_product_attention, torch.autograd.grad, []
+    for run in runs.values():
+        torch.testing.assert_close(run(), sdpa(q, k, v, is_causal=causal))
+    monkeypatch.setattr(torch.autograd, "grad", lambda *a, **b: grads.append(grad(*a, **b)))
+    runs = rivals.attention_backward(q, k, v, do, causal)
+    assert [run() for run in runs.values()] == [None, None]  # timed, not checked
+    leaves = [x.detach().requires_grad_() for x in (q, k, v)]
+    exact = grad(sdpa(*leaves, is_causal=causal), leaves, do)
+    for each in grads:
+        torch.testing.assert_close([x.transpose(1, 2) for x in each], list(exact))
+
+
+def test_sampling_gets_logits_a_seed_and_where_it_can_the_temperature(stand_in):
+    asked = []
+
+    def softmax(logits, temperature):
+        asked.append(temperature)
+        return (logits / temperature).softmax(dim=-1)
+
+    def sampling_from_probs(probs, seed, offset):
+        torch.testing.assert_close(probs.sum(dim=-1), torch.ones(ROWS))
+        asked.append((seed, offset))
+
+    def sampling_from_logits(logits, seed, offset):
+        asked.append((logits.shape, seed, offset))
+
+    def top_k_top_p_sampling_from_logits(logits, k, p, filter_apply_order, seed, offset):
+        asked.append((float(logits[0, 0]), k, p, filter_apply_order))
+
+    def top_k(x, k, sorted):
+        asked.append(sorted)
+        return list(torch.topk(x, k, dim=-1))
+
+    stand_in(
+        softmax=softmax,
+        sampling_from_probs=sampling_from_probs,
+        sampling_from_logits=sampling_from_logits,
+        top_k_top_p_sampling_from_logits=top_k_top_p_sampling_from_logits,
+        top_k=top_k,
+    )
+    x = np.full((ROWS, COLUMNS), 2, np.float32)
+    runs = rivals.sampling(x, 0.5, 7) | rivals.nucleus_sampling(x, 3, 0.9, 0.5, 7)
+    names = ["FlashInfer 1.2, no temperature", "FlashInfer 1.2, softmax", "FlashInfer 1.2"]
+    assert list(runs) == names
+    assert [run() for run in runs.values()] == [None] * 3
+    assert asked == [((ROWS, COLUMNS), 7, 0), 0.5, (7, 0), (4, 3, 0.9, "top_k_first")]
+    in_order, unsorted = rivals.top_k(x, 3).values()
+    assert isinstance(in_order(), tuple) and unsorted() is None
+    assert asked[-2:] == [True, False]
 
 
 class Planned:

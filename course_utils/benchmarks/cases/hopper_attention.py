@@ -153,7 +153,7 @@ def _forward(name: str, causal: bool) -> Callable[[HeadsSize], Workload]:
             atol=rounding_error(n, causal),
             libraries=sdpa_libraries(sequences, (q, k, v), causal, BF16_LIBRARIES)
             | _flex_attention(sequences, (q, k, v), causal)
-            | _flash_attention_4(sequences, (q, k, v), causal),
+            | _flash_attention(sequences, (q, k, v), causal),
             same_bits=False,
         )
 
@@ -202,7 +202,7 @@ def _flex_attention(
     return {"flex_attention": lambda: _compiled_flex_attention()(q, k, v, block_mask=mask())}
 
 
-def _flash_attention_4(sequences: int, arrays: tuple[Any, ...], causal: bool) -> Runs:
+def _flash_attention(sequences: int, arrays: tuple[Any, ...], causal: bool) -> Runs:
     if torch_on_gpu() is None:
         return {}
     q, k, v = bf16_tensors(sequences, arrays)

@@ -1,6 +1,6 @@
-"""The strongest public kernels for single tasks, where they are installed: FlashAttention-4 and
-QuACK, both written in CUTLASS's Python DSL for Hopper and newer GPUs, FlashInfer for decoding, and
-Liger, in Triton.
+"""The strongest public kernels for single tasks, where they are installed: FlashAttention-3, in
+CUTLASS for Hopper, FlashAttention-4 and QuACK, both written in CUTLASS's Python DSL for Hopper and
+newer GPUs, FlashInfer for decoding, sampling and top k, and Liger, in Triton.
 
 Each function returns calls by name, and a name has the package's version. Without the package, or a
 GPU, there are none. Arrays of uint16 carry the bits of bf16.
@@ -8,7 +8,8 @@ GPU, there are none. Arrays of uint16 carry the bits of bf16.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -17,12 +18,18 @@ from ...devices.selection import cp
 from ..harness.torch_runs import Runs, as_tensors, torch_on_gpu, unchecked
 
 PACKAGES = {
+    "FlashAttention-3": "flash-attn-3",
     "FlashAttention-4": "flash-attn-4",
     "QuACK": "quack-kernels",
     "FlashInfer": "flashinfer-python",
     "Liger": "liger-kernel",
 }
 SINCE = 9  # of a GPU's compute capability
+LAST = {"FlashAttention-3": 9}  # wgmma is Hopper's alone
+FLASH_ATTENTION = {  # where its flash_attn_func is
+    "FlashAttention-3": "flash_attn_interface",
+    "FlashAttention-4": "flash_attn.cute.interface",
+}
 ROOM = 256 << 20  # bytes that FlashInfer works in
 
 
@@ -30,7 +37,10 @@ ROOM = 256 << 20  # bytes that FlashInfer works in
 def versioned(rival: str) -> str:
     """The name of ``rival``, one of PACKAGES, with its version, or "" unless it can run here."""
     torch = torch_on_gpu()
-    if torch is None or torch.cuda.get_device_capability()[0] < SINCE:
+    if torch is None:
+        return ""
+    major = torch.cuda.get_device_capability()[0]
+    if not SINCE <= major <= LAST.get(rival, major):
         return ""
     try:
         return f"{rival} {version(PACKAGES[rival])}"
@@ -47,28 +57,41 @@ def missing() -> list[str]:
     ]
 
 
+def _flash_attention() -> dict[str, Callable[..., Any]]:
+    """Attention of tensors (sequences, tokens, heads, d) by name: FlashAttention-4 returns the sums
+    of its rows too, FlashAttention-3 where it's asked to."""
+
+    def first(module: str, *given: Any, **settings: Any) -> Any:
+        found = import_module(module).flash_attn_func(*given, **settings)
+        return found[0] if isinstance(found, tuple) else found
+
+    named = {versioned(rival): module for rival, module in FLASH_ATTENTION.items()}
+    return {name: partial(first, module) for name, module in named.items() if name}
+
+
 def attention(q: Any, k: Any, v: Any, causal: bool) -> Runs:
     """Attention of torch tensors (sequences, heads, tokens, d) in bf16, in the same shape."""
-    if not (name := versioned("FlashAttention-4")):
-        return {}
-    forward = import_module("flash_attn.cute.interface").flash_attn_func
     by_tokens = [x.transpose(1, 2) for x in (q, k, v)]
-    return {name: lambda: forward(*by_tokens, causal=causal)[0].transpose(1, 2)}
+
+    def run(forward: Callable[..., Any]) -> Any:
+        return forward(*by_tokens, causal=causal).transpose(1, 2)
+
+    return {name: partial(run, forward) for name, forward in _flash_attention().items()}
 
 
 def attention_backward(q: Any, k: Any, v: Any, do: Any, causal: bool) -> Runs:
     """The gradients of :func:`attention` for its output's, ``do``, not checked."""
-    if not (name := versioned("FlashAttention-4")):
-        return {}
-    forward = import_module("flash_attn.cute.interface").flash_attn_func
     leaves = [x.transpose(1, 2).detach().requires_grad_() for x in (q, k, v)]
-    gradient, grad = do.transpose(1, 2), torch_on_gpu().autograd.grad
+    gradient = do.transpose(1, 2)
 
     @cache  # the forward pass is not timed
-    def output() -> Any:
-        return forward(*leaves, causal=causal)[0]
+    def output(forward: Callable[..., Any]) -> Any:
+        return forward(*leaves, causal=causal)
 
-    return unchecked({name: lambda: grad(output(), leaves, gradient, retain_graph=True)})
+    def run(forward: Callable[..., Any]) -> Any:
+        return torch_on_gpu().autograd.grad(output(forward), leaves, gradient, retain_graph=True)
+
+    return unchecked({name: partial(run, each) for name, each in _flash_attention().items()})
 
 
 def decoding(q: Any, k: Any, v: Any, lengths: Any, table: Any) -> Runs:
@@ -115,6 +138,54 @@ def decoding(q: Any, k: Any, v: Any, lengths: Any, table: Any) -> Runs:
         f"{name}, tensor cores": lambda: run(True),
         f"{name}, XQA": xqa,
     }
+
+
+def sampling(logits: Any, temperature: float, seed: int) -> Runs:
+    """A token of each row of fp32 ``logits``, not checked: FlashInfer has other random numbers. Its
+    race takes no ``temperature``, which is a product less for each logit; its softmax does."""
+    if not (name := versioned("FlashInfer")):
+        return {}
+    (rows,) = as_tensors(logits)
+    numbers = {"seed": seed, "offset": 0}
+
+    def race() -> Any:
+        return import_module("flashinfer.sampling").sampling_from_logits(rows, **numbers)
+
+    def from_softmax() -> Any:
+        library = import_module("flashinfer.sampling")
+        return library.sampling_from_probs(library.softmax(rows, temperature), **numbers)
+
+    return unchecked({f"{name}, no temperature": race, f"{name}, softmax": from_softmax})
+
+
+def nucleus_sampling(logits: Any, k: int, p: float, temperature: float, seed: int) -> Runs:
+    """A token from the nucleus ``p`` of the ``k`` largest of each row of fp32 ``logits``, not
+    checked. The division by the ``temperature`` is not timed: FlashInfer leaves it to others."""
+    if not (name := versioned("FlashInfer")):
+        return {}
+    (rows,) = as_tensors(logits)
+    scaled = cache(lambda: rows / temperature)
+    settings = {"filter_apply_order": "top_k_first", "seed": seed, "offset": 0}
+
+    def run() -> Any:
+        library = import_module("flashinfer.sampling")
+        return library.top_k_top_p_sampling_from_logits(scaled(), k, p, **settings)
+
+    return unchecked({name: run})
+
+
+def top_k(x: Any, k: int) -> Runs:
+    """The ``k`` largest of each row of fp32 ``x``: values, in order, and indices. Unsorted ones are
+    not checked."""
+    if not (name := versioned("FlashInfer")):
+        return {}
+    (rows,) = as_tensors(x)
+
+    def run(in_order: bool) -> Any:
+        return tuple(import_module("flashinfer.topk").top_k(rows, k, sorted=in_order))
+
+    unsorted = unchecked({f"{name}, unsorted": partial(run, False)})
+    return {name: partial(run, True)} | unsorted
 
 
 def product(a: Any, b: Any) -> Runs:

@@ -339,8 +339,8 @@ def backward_work(
 def backward_libraries(
     sequences: int, arrays: tuple[Any, ...], do: Any, causal: bool
 ) -> dict[str, Callable[[], Any]]:
-    """The backward passes of PyTorch and FlashAttention-4 by name, timed without a check: the
-    gradients of the ``arrays`` q, k and v for ``do``. None without PyTorch on a GPU."""
+    """The backward passes of PyTorch, FlashAttention-3 and FlashAttention-4 by name, timed without
+    a check: the gradients of the ``arrays`` q, k and v for ``do``. None without torch_on_gpu()."""
     torch = torch_on_gpu()
     if torch is None:
         return {}

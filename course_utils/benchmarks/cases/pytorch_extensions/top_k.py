@@ -1,4 +1,4 @@
-"""The k largest of each row, and tokens drawn from logits, beside PyTorch.
+"""The k largest of each row, and tokens drawn from logits, beside PyTorch and FlashInfer.
 
 A size of a selection is (rows, columns, k).
 """
@@ -21,7 +21,7 @@ from ...harness.case import Case
 from ...harness.chapter_kernels import program as python_program
 from ...harness.torch_runs import Runs, as_tensors, by_torch, compiled, torch_on_gpu, unchecked
 from ...harness.workload import Calls, KernelCall, Workload
-from ...libraries import cub
+from ...libraries import cub, rivals
 from .operators import CHAPTER
 
 SelectionSize = tuple[int, int, int]  # rows, columns, k
@@ -253,7 +253,7 @@ def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[SelectionSize]
             calls(x, k, found),
             output=found.room,
             expected=expected,
-            libraries=_torch_selections(x, k) | _cub_sort(x) if beside else {},
+            libraries=_torch_selections(x, k) | _cub_sort(x) | rivals.top_k(x, k) if beside else {},
             x=x,
             rows=rows,
         )
@@ -355,6 +355,7 @@ def _race(n: tuple[int, int]) -> Workload:
 
     call = race_call(logits, token, TEMPERATURE, SEED)
     libraries = unchecked(by_torch(_torch_race, logits) | _compiled_gumbel(logits))
+    libraries |= rivals.sampling(logits, TEMPERATURE, SEED)
     return Workload((call,), token, expected, libraries=libraries)
 
 
@@ -371,10 +372,11 @@ def _nucleus(n: SelectionSize) -> Workload:
 
     draw = nucleus_call(found, token, P, TEMPERATURE, SEED)
     libraries = unchecked(by_torch(partial(_torch_nucleus, k=k), logits))
+    libraries |= rivals.nucleus_sampling(logits, k, P, TEMPERATURE, SEED)
     return Workload((*calls, draw), token, expected, libraries=libraries)
 
 
-# PyTorch draws other numbers: both are timed without a check.
+# Libraries draw other numbers: they are timed without a check.
 
 
 def _torch_race(logits: Any) -> Any:
