@@ -20,7 +20,6 @@ from typing import Any
 
 from ...checking.excerpts import source_excerpt
 from ...checking.verdict import Verdict
-from ...devices.selection import ON_GPU
 from ...emulator import Cause
 from ...errors import LessonError
 from ..authoring import kinds, language_spec
@@ -73,9 +72,7 @@ def run_answer(
     language = exercise.kernel_language if isinstance(exercise, LanguageExercise) else ""
     if isinstance(exercise, PythonExercise):
         packages = (*packages, *exercise.imports)
-    # CUDA's driver reserves more addresses than that when PyTorch asks it for GPUs.
-    memory = 0 if ON_GPU and "torch" in packages else MEMORY
-    answer = server(packages, language).call(job, seconds, memory=memory)
+    answer = server(packages, language).call(job, seconds, memory=MEMORY)
     if answer.result is None or answer.result.pop("secret", "") != secret:
         return Answer(None, answer.timed_out, answer.status, answer.output)
     return answer
