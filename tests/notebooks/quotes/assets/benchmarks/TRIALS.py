@@ -3,6 +3,7 @@ from tests.notebooks.drawn import milliseconds
 GEMM = "a trial on the H200, 2026-11-30; no record"
 FORWARD = "one run of all variants of the forward pass on an H200, 30 November 2026"
 EARLIER = "another such run, of the same variants without the later changes"
+CAUSES = "runs of 30 November 2026 on an H200, one change at a time, in ten turns; no record"
 RIVALS = "one run beside the records' kernels, in ten turns, on the H200, 2026-11-30; no record"
 QUOTES = {"and ours 59.9 µs by the records": lambda: 1000 * milliseconds("radix_sort", 1 << 20)}
 FACTS = {
@@ -42,11 +43,28 @@ FACTS = {
     "| a loss | +5 % | +5 % |": EARLIER,
     "232 | 0 % | +2 % | 0 % |": EARLIER,
     "the keys | −2.5 % | +1 % |": EARLIER,
+    "1.378 ms at 1,538 MHz instead of 1.377 ms at 1,542 MHz": CAUSES,
+    "takes 2 % more time, at 1,669 MHz instead of 1,671 MHz": CAUSES,
+    "fixed order | 0 % | 1.464 ms | 1.461 ms": CAUSES,
+    "share nothing | 0 % | 1.461 ms | 1.533 ms": CAUSES,
+    "released it | +6 % | 1.533 ms | 1.575 ms": CAUSES,
+    "for both | 0 % | 1.575 ms | 1.532 ms": CAUSES,
+    "| 2.146 ms | 2.747 ms": CAUSES,
+    "+50 % | 2.146 ms | 4.457 ms": CAUSES,
+    "| 4.222 ms | 4.034 ms": CAUSES,
+    "| 4.222 ms | 4.209 ms": CAUSES,
+    "+5 % | 4.354 ms | 4.775 ms": CAUSES,
+    "| 4.354 ms | 4.407 ms": CAUSES,
+    "less than +5 % | 4.407 ms | 4.639 ms": CAUSES,
+    "| 4.354 ms | 4.811 ms": CAUSES,
+    "| 4.775 ms | 4.750 ms": CAUSES,
+    "takes 2.649 ms beside": CAUSES,
     "1,650 of 1,980 MHz": "block 0's clocks over the time, in that run, and nvidia-smi's maximum",
 }
 GIVEN = (
     "2.6 % less time",
     "| 3 % more |",
+    "3 % more work",
     "11 waves of 1.5 times the work",
     "24.5 µs",
     "36.3 µs",
