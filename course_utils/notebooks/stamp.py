@@ -40,8 +40,8 @@ UPDATE_COMMAND = (
 FIELDS = ("device", "cuda", "date", "fingerprint")
 EMULATOR = "emulator"
 ANYWHERE = "anywhere"  # in the stamp of a cell that gives the same on every device
-MEASURES = re.compile(
-    r"\b(?:bench|perf_counter|time_ns|timeit|elapsed\w*|get_elapsed_time|median_ms|device)\b"
+MEASURES = re.compile(  # a word in quotes is the key of a record
+    r"(?<![\"'])\b(?:bench|perf_counter|time_ns|timeit|elapsed\w*|get_elapsed_time|median_ms|device)\b"
     r"|\bsize\("
     r"|^%%needs .*\b(?:gpus?|sm_\d+a?|nvcc|ncu|nsys|compute-sanitizer)\b",
     re.M,

@@ -205,6 +205,8 @@ def test_no_stamp_a_stale_one_and_a_measurement_of_the_emulator_are_told_apart(r
         ("%%needs torch\nprint(1)", False),
         ("print(check(y, x))", False),
         ('measurements("scan")', False),
+        ('print(record["ours"]["median_ms"], f"on {record[\'device\']}")', False),
+        ('print(bench(run).median_ms / record["ours"]["median_ms"])', True),
         ("n = size(gpu=9, emulator=2)", True),
     ],
 )
