@@ -38,7 +38,7 @@ int main()
     printf("even keys: %d\n", (int)(end - even.begin()));
 
     thrust::sort_by_key(keys.begin(), keys.end(), places.begin());
-    printf("the smallest key stood at %u\n", (unsigned)places.front());
+    printf("the smallest key was at %u\n", (unsigned)places.front());
     const bool sorted = thrust::is_sorted(keys.begin(), keys.end());
     printf("sorted: %s\n", sorted ? "yes" : "no");
 }

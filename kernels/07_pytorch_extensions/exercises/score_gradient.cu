@@ -1,7 +1,8 @@
-// One tile on the way back: dS, the gradient of the products q k, of which S holds rows x keys. A
-// score is a product times scale, and lse is the log of the sum of exponentials of all scores of a
-// row, those of other tiles too. O and dO (rows x 32) are the rows of the output and its gradient,
-// dP (rows x keys) is the gradient of the weights. A warp has a row. Any rows and keys from 1 on.
+// A tile of the backward pass: dS, the gradient of the products q k, of which S holds rows x keys.
+// A score is a product times scale, and lse is the log of the sum of exponentials of all scores of
+// a row, those of other tiles too. O and dO (rows x 32) are the rows of the output and its
+// gradient, dP (rows x keys) is the gradient of the weights. A warp has a row. Any rows and keys
+// from 1 on.
 // grid (ceil(rows / 4)), block (128), dynamic shared 0
 
 #include "reduce.cuh"
