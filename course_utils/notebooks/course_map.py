@@ -18,7 +18,7 @@ WIDTH, MARGIN, ROW, LANE = 800, 14, 22, 14
 COLOURS = ("#E69F00", "#0072B2", "#009E73")  # of the paths, in order
 SOFT, PALE = "#555555", "#F3F3F3"
 LEGEND = 24  # from one path's line of the legend to the next
-NAME = 13  # letters of a chapter's name on a line
+NAME = 12  # letters of a chapter's name on a line
 
 
 def draw() -> bool:

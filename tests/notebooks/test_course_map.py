@@ -1,6 +1,10 @@
 """The map of the book shows every notebook, and each reading path's stops in its own line."""
 
 import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import matplotlib
+from PIL import ImageFont
 
 from course_utils.notebooks.course_map import COLOURS, FILE, draw, picture
 from course_utils.notebooks.lessons import chapters, lessons
@@ -25,6 +29,20 @@ def test_no_path_strikes_out_the_number_of_a_notebook():
     last_line = max(n for n, each in enumerate(drawn) if each.tag == f"{SVG}path")
     numbers = [n for n, each in enumerate(drawn) if each.find(f"{SVG}title") is not None]
     assert len(numbers) == len(lessons()) and min(numbers) > last_line
+
+
+def test_a_chapter_s_name_ends_on_its_field():
+    font = Path(matplotlib.get_data_path(), "fonts", "ttf", "DejaVuSans.ttf")
+    letters = ImageFont.truetype(font, 90)
+    root = ET.parse(FILE).getroot()
+    words = [each for each in root.iter(f"{SVG}text") if each.get("font-size") == "9"]
+    fields = [each for each in root.iter(f"{SVG}rect") if each.get("rx") == "4"]
+    assert len(words) >= len(fields) == len(chapters())
+    for each in words:
+        left = float(each.get("x"))
+        (field,) = (f for f in fields if 0 < left - float(f.get("x")) < 10)
+        end = left + letters.getlength(each.text) / 10
+        assert end <= float(field.get("x")) + float(field.get("width")), each.text
 
 
 def test_each_path_has_as_many_stops_as_stations_and_one_in_the_legend():
