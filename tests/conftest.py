@@ -79,9 +79,9 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    out = [item for item in items if item.get_closest_marker("another_turn")]
+    out = [item for item in items if _of_another_turn(item)]
     if out:  # a thousand skips take seconds
-        items[:] = [item for item in items if not item.get_closest_marker("another_turn")]
+        items[:] = [item for item in items if not _of_another_turn(item)]
         config.hook.pytest_deselected(items=out)
     theirs = in_use()
     for item in items:
@@ -105,6 +105,12 @@ def pytest_collection_finish():
 def pytest_terminal_summary(terminalreporter):
     if told := turns.left_out():
         terminalreporter.write_line(told)
+
+
+def _of_another_turn(item):
+    if item.path.suffix == ".ipynb":
+        return turns.of_another_turn(f"{item.path.parent.name}/{item.path.name}")
+    return item.get_closest_marker("another_turn") is not None
 
 
 def _turn(item):

@@ -1,11 +1,13 @@
 """Every test that is shared out runs in one turn of three, and under one of three Pythons."""
 
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from course_utils.paths import CHAPTERS, KERNELS
 from tests import conftest, turns
 
 COMMIT = "d90b9142" + "0" * 32
@@ -85,6 +87,55 @@ def test_tests_of_other_turns_are_left_out(monkeypatch, number, left):
     hook = SimpleNamespace(pytest_deselected=lambda items: out.extend(items))
     conftest.pytest_collection_modifyitems(SimpleNamespace(hook=hook), items)
     assert items == kept and len(out) == 4 - len(kept)
+
+
+@pytest.mark.parametrize("name", turns.GROUP_OF)
+def test_the_dearest_are_there(name):
+    """A notebook or a kernel that has moved would run in every turn again."""
+    folder = CHAPTERS if name.endswith(".ipynb") else KERNELS
+    assert (folder / name).is_file()
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_each_turn_has_one_group_of_the_dearest_notebooks(monkeypatch, number):
+    monkeypatch.setattr(turns, "turn", lambda: number)
+    monkeypatch.setattr(turns, "changed", frozenset)
+    others = [{turns.of_another_turn(name) for name in group} for group in turns.DEAREST]
+    assert sorted(others, key=str) == [{False}, {True}, {True}]
+    assert not turns.of_another_turn("00_start_here/01_this_machine.ipynb")
+    first = next(group for group, out in zip(turns.DEAREST, others, strict=True) if out == {True})
+    monkeypatch.setattr(turns, "changed", lambda: {first[0]})
+    assert [turns.of_another_turn(name) for name in first[:2]] == [False, True]
+
+
+def test_a_file_that_has_changed_is_known(tmp_path, monkeypatch):
+    git = "git", "-c", "user.name=a", "-c", "user.email=a@b.c"
+    monkeypatch.setattr(turns, "ROOT", tmp_path)
+    (tmp_path / "kernels").mkdir()
+    for command in (("init", "-q"), ("add", "kernels"), ("commit", "-q", "-m", "all")):
+        (tmp_path / "kernels" / "one.cu").write_text("")
+        (tmp_path / "kernels" / "two.cu").write_text("")
+        subprocess.run([*git, *command], cwd=tmp_path, check=True)
+    assert turns.changed.__wrapped__() == set()  # there is no commit before
+    (tmp_path / "kernels" / "one.cu").write_text("// new")
+    subprocess.run([*git, "commit", "-q", "-am", "one"], cwd=tmp_path, check=True)
+    assert turns.changed.__wrapped__() == {"one.cu"}
+    (tmp_path / "kernels" / "two.cu").write_text("// new")
+    assert turns.changed.__wrapped__() == {"one.cu", "two.cu"}
+
+
+def test_cells_of_another_turn_are_left_out(monkeypatch):
+    first, *_ = turns.DEAREST[0]
+    cells = [Item(0), Item(0)]
+    for cell in cells:
+        cell.path = CHAPTERS / first
+    monkeypatch.setattr(turns, "changed", frozenset)
+    for number, left in ((0, cells), (1, []), (None, cells)):
+        monkeypatch.setattr(turns, "turn", lambda number=number: number)
+        items = [*cells]
+        hook = SimpleNamespace(pytest_deselected=lambda items: None)
+        conftest.pytest_collection_modifyitems(SimpleNamespace(hook=hook), items)
+        assert items == left
 
 
 @pytest.mark.parametrize("number, told", [(4, "turn 4 of"), (0, "turn 0 of"), (None, "")])

@@ -19,6 +19,46 @@ from course_utils.paths import ROOT
 
 THIRDS = 3
 ALL = "all"
+# The notebooks that keep a core busy for 8 to 50 seconds, where most take 3, and kernels whose CuTe
+# takes the compiler 4 to 20, each with the notebook that compiles it too: three groups that take
+# equally long. Each turn has one of them if tests and notebooks run together, as `make test` does.
+# One that the last commit changed, or that has changed since, runs in every turn, and `make nbval`
+# and `make test-gpu` run every notebook.
+DEAREST = (
+    (
+        "06_matmul_and_fft/05_pipelines_and_stream_k.ipynb",
+        "07_pytorch_extensions/04_flash_attention.ipynb",
+        "08_cute_tma_blackwell/08_tma.ipynb",
+        "08_cute_tma_blackwell/14_cute_hopper_blackwell.ipynb",
+        "08_cute_tma_blackwell/cute_blackwell/01_cute_umma.cu",
+        "08_cute_tma_blackwell/cute_hopper/01_cute_wgmma.cu",
+        "08_cute_tma_blackwell/cute_hopper/02_cute_pipeline.cu",
+        "08_cute_tma_blackwell/cute_hopper/fragment_words.cu",
+    ),
+    (
+        "04_first_kernels/12_memory_order.ipynb",
+        "06_matmul_and_fft/01_matmul_python_to_c.ipynb",
+        "08_cute_tma_blackwell/06_mma.ipynb",
+        "08_cute_tma_blackwell/07_global_gemm.ipynb",
+        "08_cute_tma_blackwell/09_hopper_gemm.ipynb",
+        "08_cute_tma_blackwell/gemm/gemm_bf16_tiled.cu",
+        "08_cute_tma_blackwell/mma/block_by_layout.cu",
+        "08_cute_tma_blackwell/mma/mma_by_layout.cu",
+        "08_cute_tma_blackwell/mma/mma_layouts.cu",
+        "09_mnist_cnn/06_faster.ipynb",
+    ),
+    (
+        "05_cuda_libraries/06_cutlass_cub_thrust.ipynb",
+        "06_matmul_and_fft/04_warp_tiles.ipynb",
+        "06_matmul_and_fft/06_tensor_cores.ipynb",
+        "08_cute_tma_blackwell/03_copies.ipynb",
+        "08_cute_tma_blackwell/04_tiled_copy.ipynb",
+        "08_cute_tma_blackwell/11_block_scaled.ipynb",
+        "08_cute_tma_blackwell/12_hopper_attention.ipynb",
+        "09_mnist_cnn/05_backward_kernels.ipynb",
+    ),
+)
+GROUP_OF = {name: place for place, group in enumerate(DEAREST) for name in group}
 
 
 @cache
@@ -48,6 +88,20 @@ def in_turn(place: int, among: int = THIRDS) -> pytest.MarkDecorator:
     return pytest.mark.this_turn if has_turn(place, turn(), among) else pytest.mark.another_turn
 
 
+def of_another_turn(file: str) -> bool:
+    """Whether a notebook or a kernel is one of the dearest, not of this turn, and as it was before
+    the last commit. ``file`` is its path in ``chapters`` or ``kernels``."""
+    place = GROUP_OF.get(file)
+    return place is not None and not has_turn(place, turn()) and file not in changed()
+
+
+@cache
+def changed() -> frozenset[str]:
+    """The notebooks and kernels that the last commit changed, or that have changed since."""
+    told = _git("diff", "--name-only", "--relative", "HEAD~1", "--", "chapters", "kernels")
+    return frozenset(path.partition("/")[2] for path in told.splitlines())
+
+
 def left_out() -> str:
     """What a report says of the tests of other turns, none of which it lists."""
     if turn() is None:
@@ -65,10 +119,13 @@ def _commit() -> str:
     """The hash of the commit at hand, or "" if neither ``make`` nor git knows one."""
     if told := os.environ.get("COURSE_COMMIT"):
         return told
+    return _git("rev-parse", "HEAD")
+
+
+def _git(*command: str) -> str:
+    """What git answers here, "" if it isn't there or refuses."""
     try:
-        asked = subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
-        )
+        asked = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True)
     except OSError:
         return ""
     return asked.stdout.strip() if asked.returncode == 0 else ""

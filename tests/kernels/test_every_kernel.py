@@ -21,12 +21,21 @@ from course_utils.paths import KERNELS, NO_KERNELS, is_solution
 from tests import turns
 
 FUSED = "09_mnist_cnn/fast/"  # the kernels of one step, which takes seconds to make at each size
-# Of the sizes that are described for a kernel, each turn has one at least and a third of many.
+
+
+def mark(file, place, number):
+    """Of the sizes that are described for a kernel, each turn has one at least and a third of many.
+    A kernel that takes the compiler longest has all of them in one turn of three."""
+    if PART is None and file in turns.GROUP_OF:
+        out = turns.of_another_turn(file)
+        return pytest.mark.another_turn if out else pytest.mark.this_turn
+    return turns.in_turn(place + number, 1 if PART else len(trials(file)))
+
+
 TRIALS = [
-    pytest.param(trial, id=str(trial), marks=turns.in_turn(place + number, among))
+    pytest.param(trial, id=str(trial), marks=mark(file, place, number))
     for place, file in [(0 if f.startswith(FUSED) else n, f) for n, f in enumerate(FILES)]
     if in_turn(file)
-    for among in [1 if PART else len(trials(file))]
     for number, trial in enumerate(trials(file))
 ]
 # Each size of a kernel in its turn: of three sizes every turn has one.
