@@ -447,6 +447,12 @@ def causal_attention(name, *size):
     return attention_work(name, size, causal=True, BN=32)
 
 
+@CHAPTER.launch("attention_hopper", sizes=[(1, 261, 1, 64)])
+def causal_attention_without_masks_in_the_loop(name, *size):
+    """Tiles as large as the blocks: one of each block has a mask, the first one that it meets."""
+    return attention_work(name, size, causal=True)
+
+
 @CHAPTER.launch("attention_backward", sizes=[(1, 133, 2, 64)])
 def causal_gradients(name, *size):
     """With all three kernels: dQ, dK and dV, one after the other. Three blocks have four works."""

@@ -50,6 +50,7 @@ RUNGS = {  # (consumer warpgroups, threads, keys of a tile)
 STAGES = 2  # of keys, and of values
 BAND_BYTES = 8 << 20  # of keys and values of the heads that are visited together: they stay in L2
 BAND_TOKENS = 8192  # of the heads visited together where nothing is masked
+CAUSAL_BAND_TOKENS = 16384  # and where a mask makes the works of a head unequal
 BAND_HEADS = 8  # of them at least: with few, long works begin as late as the last band
 
 
@@ -72,7 +73,7 @@ def attention_call(
     if not last:
         arguments = *maps, o, lse, heads, tokens, scale
         return KernelCall(kernel, (down, heads, sequences), threads, arguments, shared)
-    together = _heads_together(tokens, d) if causal else max(1, BAND_TOKENS // tokens)
+    together = max(1, (CAUSAL_BAND_TOKENS if causal else BAND_TOKENS) // tokens)
     taken = cp.zeros(1, cp.int32)
     arguments = *maps, lse, taken, sequences, heads, tokens, together, scale
     works = down * heads * sequences

@@ -6,9 +6,10 @@
 // Adds to attention_turns blocks that stay. A block starts the first scores of its next work beside
 // the last output of the work in hand, so the queries of both are in shared memory, and one work's
 // in registers. It takes the next work from the counter `taken`, 0 before and
-// after: of a band of `together` heads the last queries first, with CAUSAL the longest work. Without
-// a mask few heads are best: blocks read the same keys and values at about the same time. Tiles that
-// no query of the block sees are left out, only those at an edge are masked. Outputs leave by TMA
+// after: of a band of `together` heads the last queries first, with CAUSAL the longest work. Few
+// heads are best: blocks read the same keys and values at about the same time. Tiles that no query
+// of the block sees are left out, only those at an edge are masked: with BN = 128 the last one alone,
+// so the loop over the others has no branch for it. Outputs leave by TMA
 // through the place of their queries. Descriptors come from uniform registers. And weights have room
 // to grow: see roomy_softmax.cuh.
 // Limit: the tensor cores, and the power that they take.
@@ -300,7 +301,7 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
                 const int values = start_both(tile < place.tiles - 2,
                                               tile == place.tiles - 2);
                 bool scaled_down = true;
-                if (CAUSAL && (tile + 1) * BN > all_see) {
+                if (CAUSAL && BN < BM && (tile + 1) * BN > all_see) {
                     mask<CAUSAL>(s, tile * BN, tokens, row_of(place));
                     softmax.first_exponents(s);
                 } else {
