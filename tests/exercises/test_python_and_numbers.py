@@ -404,6 +404,38 @@ def test_of_a_long_result_of_another_length_the_item_that_only_one_has_is_shown(
     assert "expected nothing, got 98" in _compare(wrap(more), wrap(some), "f(7)").message
 
 
+LONG = {f"layer {n}": n for n in range(40)}
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "told"),
+    [
+        (LONG | {"layer 30": 7}, LONG, "result['layer 30'] is 7, expected 30."),
+        (LONG, LONG | {"bias": [1]}, "result['bias'] is nothing, expected [1]."),
+        (LONG | {"bias": 1}, LONG, "result['bias'] is 1, expected nothing."),
+        (["", LONG | {"layer 39": 0}], ["", LONG], "result[1]['layer 39'] is 0, expected 39."),
+        (LONG | {"layer 0": "x"}, LONG, "result['layer 0'] is 'x', expected 0."),
+        ("a" * 250 + "bc", "a" * 250 + "dc", "result[220:252] is 'aaaaa"),
+        ("a" * 250 + "bc", "a" * 250 + "dc", "first wrong: result[250], expected 'd', got 'b'"),
+        ("a" * 250, "a" * 251, "first wrong: result[250], expected 'a', got nothing"),
+        ({1: 2}, {1: 3}, "f() returned {1: 2}, expected {1: 3}."),
+    ],
+)
+def test_of_long_dicts_and_strings_the_part_that_differs_is_shown(got, want, told):
+    message = _compare(got, want, "f()").message
+    assert told in message
+    assert message.count("result['") < 2  # and it's said once
+
+
+def test_a_warning_names_the_line_of_the_cell_and_no_file_of_this_machine():
+    warn = "import numpy as np; np.float64(1) / 0; np.mean([])"
+    verdict = verdict_of(BLOCKS, HEAD + f"{warn}; return -(-n // threads)")
+    assert verdict.passed
+    assert "line 2: RuntimeWarning: divide by zero" in verdict.printed
+    assert "\nRuntimeWarning: Mean of empty slice" in verdict.printed
+    assert ".py" not in verdict.printed and "/" not in verdict.printed
+
+
 def test_the_first_wrong_place_is_found_in_an_array_of_a_tuple_too():
     want = np.float32([[np.nan, np.inf], [1, 2]]), [0.25, 0.5] * 30
     got = np.float32([[np.nan, np.inf], [1, 2.00001]]), want[1]

@@ -35,7 +35,8 @@ STEPS = {  # where a kernel's step speaks of threads
 }
 RESULT = "result"  # the name of a value that a function returned
 AROUND = 3  # numbers of a list before and after the first wrong one
-NOT_NUMBERS = (tuple, list, str, np.ndarray)
+LETTERS = 30  # of a string before and after the first wrong one
+NOT_NUMBERS = (tuple, list, dict, str, np.ndarray)
 ITERATORS = ("generator", "map", "filter", "zip", "range", "enumerate", "reversed")
 # Complex NaN of a function is computed. An array that was just made holds NumPy's own.
 NO_NAN_OF_OURS = np.array([0x7FF8DEADDEADDEAD], np.uint64).view(np.float64)[0]
@@ -216,9 +217,19 @@ def _cut(texts: tuple[str, str]) -> bool:
 def _shown_part(
     got: Any, want: Any, limit: float, place: str = RESULT
 ) -> tuple[str, tuple[str, str]]:
-    """Of nested tuples and lists the largest part that differs first and can be written out: its
-    place, and both texts of it. Of a long list of numbers it's those around the first wrong one."""
+    """Of nested tuples, lists and dicts the largest part that differs first and can be written out:
+    its place, and both texts of it. Of a long list of numbers or a long string it's those around
+    the first wrong one."""
     texts = show_both(got, want)
+    if _cut(texts) and _dicts(got, want) and (keys := _keys_that_differ(got, want)):
+        key = keys[0]
+        if key in got and key in want:
+            return _shown_part(got[key], want[key], limit, f"{place}[{key!r}]")
+        return f"{place}[{key!r}]", (_shown_item(got, key), _shown_item(want, key))
+    if _cut(texts) and isinstance(got, str) and isinstance(want, str):
+        k = _first_that_differs(got, want, limit)
+        around = slice(max(k - LETTERS, 0), min(k + LETTERS + 1, max(len(got), len(want))))
+        return f"{place}[{around.start}:{around.stop}]", show_both(got[around], want[around])
     if not _cut(texts) or not _lists(got, want):
         return place, texts
     k = _first_that_differs(got, want, limit)
@@ -233,6 +244,23 @@ def _lists(got: Any, want: Any) -> bool:
     return all(isinstance(x, (tuple, list)) for x in (got, want))
 
 
+def _dicts(got: Any, want: Any) -> bool:
+    return isinstance(got, dict) and isinstance(want, dict)
+
+
+def _keys_that_differ(got: dict[Any, Any], want: dict[Any, Any]) -> list[Any]:
+    """The keys with a wrong value, or that only one of the two has, in the order wanted."""
+    return [
+        key
+        for key in {**want, **got}
+        if key not in got or key not in want or not _right(got[key], want[key], 0.0)
+    ]
+
+
+def _shown_item(items: dict[Any, Any], key: Any) -> str:
+    return show(items[key]) if key in items else "nothing"
+
+
 def _first_that_differs(got: Sequence[Any], want: Sequence[Any], limit: float) -> int:
     """The index of the first wrong item, or of the first that only one of the two has."""
     pairs = enumerate(zip(got, want, strict=False))
@@ -240,8 +268,18 @@ def _first_that_differs(got: Sequence[Any], want: Sequence[Any], limit: float) -
 
 
 def _first_wrong(got: Any, want: Any, limit: float, place: str = RESULT) -> str:
-    """Where nested tuples and lists, and arrays in them, differ first:
+    """Where nested tuples, lists and dicts, and arrays and strings in them, differ first:
     ``result[1][0], expected 2, got 3``."""
+    if _dicts(got, want) and (keys := _keys_that_differ(got, want)):
+        key = keys[0]
+        place = f"{place}[{key!r}]"
+        if key in got and key in want:
+            return _first_wrong(got[key], want[key], limit, place)
+        return f"{place}, expected {_shown_item(want, key)}, got {_shown_item(got, key)}"
+    if isinstance(got, str) and isinstance(want, str) and _cut(show_both(got, want)):
+        k = _first_that_differs(got, want, limit)
+        expected, found = (show(x[k]) if k < len(x) else "nothing" for x in (want, got))
+        return f"{place}[{k}], expected {expected}, got {found}"
     if _lists(got, want):
         k = _first_that_differs(got, want, limit)
         place = f"{place}[{k}]"

@@ -13,6 +13,7 @@ import os
 import secrets
 import sys
 import traceback
+import warnings
 from functools import cache, partial
 from importlib import import_module
 from types import CodeType, ModuleType
@@ -101,6 +102,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     """One answer, in the separate process."""
     secret, names, first = (job.pop(name) for name in ("secret", "names", "first"))
     exercise = find(job["id"])
+    warnings.formatwarning = partial(_warning, exercise.id)
     if names:
         found = variables(exercise, job["source"], names)
     else:
@@ -109,6 +111,20 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
         chosen = slice(first, None) if first else slice(len(exercise.cases))
         found = answers(exercise, job["source"], cases[chosen])
     return {**found, "secret": secret}
+
+
+def _warning(
+    cell: str,
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    line: str | None = None,
+) -> str:
+    """A warning as the student reads it, by the line of the cell. The file of a library, where most
+    of NumPy's are raised, has a path of this machine and is left out."""
+    place = f"line {lineno}: " if filename == cell else ""
+    return f"{place}{category.__name__}: {message}\n"
 
 
 def variables(exercise: BaseExercise, source: str, names: list[str]) -> dict[str, Any]:
