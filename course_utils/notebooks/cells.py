@@ -136,36 +136,48 @@ def files_named(code: str, around: str, root: Path = ROOT) -> list[Path]:
     A name with a ``{placeholder}`` means all files in which a number, or a word of the code
     ``around``, replaces it.
     """
-    names = set(FILE_NAME.findall(code))
+    names = {name: _parts_of(name) for name in FILE_NAME.findall(code)}
     if not names:
         return []
     words = {*re.findall(r"\w+", around), *re.findall(r"[\w./-]+", around)}
     return [
-        f for f in _files(root) if any(_means(name, f.relative_to(root), words) for name in names)
+        file
+        for path, file in _files(root).items()
+        if any(
+            path.endswith(parts[-1]) and _means(name, parts, path, words)
+            for name, parts in names.items()
+        )
     ]
 
 
-def _files(root: Path) -> list[Path]:
-    """The files that a cell may name, sorted, and read once for the course itself."""
+def _files(root: Path) -> dict[str, Path]:
+    """The files that a cell may name, sorted, by their paths in the repository. Those of the
+    course itself are read once."""
     return _files_of_the_course() if root == ROOT else _files_below(root)
 
 
 @cache
-def _files_of_the_course() -> list[Path]:
+def _files_of_the_course() -> dict[str, Path]:
     return _files_below(ROOT)
 
 
-def _files_below(root: Path) -> list[Path]:
-    return sorted(f for d in SOURCE_FOLDERS for f in (root / d).rglob("*.*") if f.is_file())
+def _files_below(root: Path) -> dict[str, Path]:
+    found = sorted(f for d in SOURCE_FOLDERS for f in (root / d).rglob("*.*") if f.is_file())
+    return {file.relative_to(root).as_posix(): file for file in found}
 
 
-def _means(name: str, file: Path, words: set[str]) -> bool:
-    """Whether ``name`` is the name of ``file``, with one of ``words`` or a number in
-    placeholders."""
-    if "exercises" in file.parts and "exercises" not in name:
+def _parts_of(name: str) -> list[str]:
+    """What a name is made of between its placeholders."""
+    return PLACEHOLDER.split(re.sub(r"^(?:\.{1,2}/)+", "", name))
+
+
+def _means(name: str, parts: list[str], path: str, words: set[str]) -> bool:
+    """Whether ``name``, made of these ``parts``, is the name of the file at ``path``, with one of
+    ``words`` or a number in placeholders."""
+    folders = path.split("/")
+    if "exercises" in folders and "exercises" not in name:
         return False
-    plain = PLACEHOLDER.split(re.sub(r"^(?:\.{1,2}/)+", "", name))
-    pattern = re.compile("(.+?)".join(map(re.escape, plain)))
-    ends = ("/".join(file.parts[start:]) for start in range(len(file.parts)))
+    pattern = re.compile("(.+?)".join(map(re.escape, parts)))
+    ends = ("/".join(folders[start:]) for start in range(len(folders)))
     found = filter(None, map(pattern.fullmatch, ends))
     return any(all(g.isdigit() or g in words for g in match.groups()) for match in found)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import pytest
 
@@ -21,6 +22,11 @@ WAITING = (ROOT / "tests" / "notebooks" / "waiting_for_gpu.txt").read_text().spl
 
 def text_of(path) -> str:
     return path.read_text(encoding="utf-8")
+
+
+@lru_cache(1)  # the rules for a notebook follow one another
+def notebook_at(path):
+    return canonical.read(text_of(path))
 
 
 def to_measure(notebook) -> list[int]:
@@ -44,7 +50,7 @@ def test_notebook_is_canonical(path):
 @pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.__name__)
 @pytest.mark.parametrize("path", BOOKS, ids=shown)
 def test_notebook(path, rule):
-    notebook = canonical.read(text_of(path))
+    notebook = notebook_at(path)
     found = rule(notebook, path, ROOT)
     if rule is rules.is_stamped and shown(path) in WAITING:
         waiting = to_measure(notebook)
