@@ -653,6 +653,27 @@ def test_groups_of_several_warps_meet_in_the_reserved_shared_memory(cluster):
     assert not result.findings
 
 
+@pytest.mark.parametrize("static", [0, 10, 64, 1024])
+@pytest.mark.parametrize("align", [4, 16, 128, 512, 1024])
+def test_dynamic_shared_memory_begins_after_static_as_its_array_is_aligned_and_no_better(
+    static, align
+):
+    before = f"__shared__ unsigned tile[{static}]; tile[threadIdx.x] = 1; y[1] = tile[0];"
+    source = f"""extern __shared__ __align__({align}) unsigned more[];
+    extern "C" __global__ void run(unsigned* y) {{
+    {before if static else ""}
+    more[threadIdx.x] = 2;
+    y[0] = (unsigned)__cvta_generic_to_shared(more);
+    }}"""
+    y = np.zeros(2, np.uint32)
+    launch(source, "run", 1, 1, (y,), shared=40)
+    least = max(align, 16)
+    assert y[0] % least == 0 and y[1] == (static > 0)
+    # A GPU that has nothing before it puts it at the beginning, which suits any alignment.
+    by_luck = y[0] % (2 * least) == 0
+    assert by_luck == (not static) or align == 1024
+
+
 def test_what_the_system_keeps_back_of_shared_memory_is_in_registers():
     names = ["begin", "end", "cap", "0", "1"]
     reads = "".join(

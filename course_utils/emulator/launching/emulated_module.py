@@ -275,10 +275,12 @@ class KernelEntry:
         return list({(i.opcode, i.modifiers): i for i in self.instructions()}.values())
 
     def _place_shared(self) -> int:
-        """Give shared variables their offsets, a gap after each. Return the bytes really needed.
+        """Give shared variables their offsets, a gap after each, and dynamic memory its own after
+        them. Return the bytes really needed.
 
         A GPU may put a variable at any multiple of its alignment. So an alignment that isn't enough
-        for a swizzle of TMA never comes out right by luck.
+        for a swizzle of TMA never comes out right by luck. Dynamic memory is aligned as its arrays
+        are declared, unless nothing comes before it.
         """
         own = [v for f in (self.function, *self._called()) for v in f.variables]
         own = [v for v in own if v.space == "shared"]
@@ -296,10 +298,13 @@ class KernelEntry:
         if any("%reserved_smem_offset" in (f.body or "") for f in self.module.functions.values()):
             self.shared[RESERVED] = (place, RESERVED_SHARED)
             place += RESERVED_SHARED + GAP
-        self.dynamic_offset = round_up(place, 1024)
-        for variable in self.module.variables.values():
-            if variable.space == "shared" and not variable.size:
-                self.shared[variable.name] = (self.dynamic_offset, -1)
+        dynamic = [v for v in self.module.variables.values() if v.space == "shared" and not v.size]
+        align = max([16, *(v.align for v in dynamic)])
+        place = round_up(place, align)
+        if place and align < 1024 and place % (2 * align) == 0:
+            place += align
+        self.dynamic_offset = place
+        self.shared |= dict.fromkeys((v.name for v in dynamic), (place, -1))
         return used
 
     def _address(self, name: str) -> int:
