@@ -151,8 +151,8 @@ def files_named(code: str, around: str, root: Path = ROOT) -> list[Path]:
 
 
 def _files(root: Path) -> dict[str, Path]:
-    """The files that a cell may name, sorted, by their paths in the repository. Those of the
-    course itself are read once."""
+    """The files that a cell may name, sorted, by their paths in the repository, and read once for
+    the course itself."""
     return _files_of_the_course() if root == ROOT else _files_below(root)
 
 
@@ -167,7 +167,7 @@ def _files_below(root: Path) -> dict[str, Path]:
 
 
 def _parts_of(name: str) -> list[str]:
-    """What a name is made of between its placeholders."""
+    """The parts of a name between its placeholders."""
     return PLACEHOLDER.split(re.sub(r"^(?:\.{1,2}/)+", "", name))
 
 

@@ -1,5 +1,5 @@
 """What a verdict says of a flag, a fence or a barrier names the missing piece: with it the kernel
-is right."""
+is right. A case is two answers and takes a second: each turn has a third of them."""
 
 from dataclasses import dataclass
 
@@ -9,6 +9,7 @@ from course_utils.emulator import Cause
 from course_utils.exercises.authoring import kinds
 from course_utils.exercises.authoring.registry import find
 from course_utils.exercises.judging.runner import run_source
+from tests.turns import in_turn
 
 STORED = "    __syncthreads();  // the block has stored all of the row\n"
 SEEN = "    __syncthreads();  // no thread goes on before thread 0 has seen the flag\n"
@@ -171,7 +172,10 @@ def changed(source: str, pairs: tuple[tuple[str, str], ...]) -> str:
     return source
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, id=name, marks=in_turn(n)) for n, (name, case) in enumerate(CASES.items())],
+)
 def test_the_advice_on_a_flag_names_what_is_missing_and_with_it_the_kernel_is_right(case):
     exercise = find(case.exercise)
     wrong = changed(exercise.solution, case.wrong)

@@ -16,6 +16,7 @@ from course_utils.benchmarks.harness.sass import listing
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 from course_utils.paths import KERNELS, kernel_file
+from tests.turns import in_turn
 
 
 def product(rung, m, n, k, cluster=None):
@@ -48,10 +49,17 @@ def test_sums_leave_through_shared_memory_without_bank_conflicts():
     assert counts.global_store_bytes == counts.shared_store_conflicts == 0
 
 
-@pytest.mark.parametrize("cluster", [1, 2])
-@pytest.mark.parametrize("k", [8, 72, 200])
+@pytest.mark.parametrize(
+    "cluster, k",
+    [
+        pytest.param(cluster, k, marks=in_turn(place + cluster))
+        for place, k in enumerate([8, 72, 200])
+        for cluster in (1, 2)
+    ],
+)
 def test_a_block_stores_a_tile_while_it_has_the_next(cluster, k):
-    """More tiles than the emulator's blocks, and fewer steps than there are to store in."""
+    """More tiles than the emulator's blocks, and fewer steps than there are to store in. It takes
+    two seconds: each turn has both clusters, with another k each."""
     run(product("gemm_hopper", 500, 520, k, cluster))
 
 
