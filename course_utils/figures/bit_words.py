@@ -52,7 +52,7 @@ def word_fields(
             va="center",
             fontsize=9,
             color=ink(style["facecolor"]),
-            bbox={"facecolor": style["facecolor"], "edgecolor": "none", "pad": 0.6},
+            bbox={"facecolor": style["facecolor"], "edgecolor": "none", "pad": 2.5},
         )
         if bit % 8 in (0, 7):
             axes.text(x + 0.5, y + 0.1, str(bit), ha="center", va="bottom", fontsize=7)

@@ -169,7 +169,7 @@ def series(
         axes.set_ylabel(label)
         axes.grid(axis="y")
         if len(lines) > 1:
-            axes.legend(loc="upper right")
+            axes.legend(loc="best")
     grid[-1, 0].set_xlabel(across)
     grid[0, 0].set_title(title)
     return figure
