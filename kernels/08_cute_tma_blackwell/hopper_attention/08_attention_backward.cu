@@ -12,8 +12,7 @@
 // memory once. It comes before dK, and while dK is computed TMA adds dQ to global memory, in any
 // order: its last bits differ from run to run.
 // Limit: per tile wgmma and stores move 406 KB through shared memory, 3,168 clocks, and the
-// products take 3,200. A tile takes about 4,700 on an H200, since waits come on top: after the
-// scores' gradients both groups wait for each other.
+// products take 3,200. A tile takes about 4,200 on an H200, since waits come on top.
 // grid (at most the multiprocessors and the works, ceil(tokens / 128) * heads * sequences), block (384), dynamic shared 1408 * D + 50432
 
 #include "wgmma_80.cuh"
