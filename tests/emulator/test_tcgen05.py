@@ -416,7 +416,7 @@ def test_from_warp_to_warp_it_takes_a_wait_a_fence_a_barrier_and_a_fence(first, 
     assert f"with no {missing}." in result.findings[0].message
 
 
-def test_columns_given_back_while_somebody_may_still_read_them_are_a_race():
+def test_columns_freed_while_a_thread_may_still_read_them_are_a_race():
     body = """__shared__ u32 where;
 if (threadIdx.x < 32) alloc(&where, 32);
 sync();
@@ -424,7 +424,7 @@ if (threadIdx.x >= 32) { u32 x = ld1(where + (32 << 16)); wait_ld(); out[threadI
 if (threadIdx.x < 32) dealloc(where, 32);"""
     result = run("u32* out", body, 1, 64, (np.zeros(64, U32),), checks=ALL_CHECKS)
     assert [f.kind for f in result.findings] == [DATA_RACE]
-    assert "gives it back at kernel.cu:5 (tcgen05.dealloc)" in result.findings[0].message
+    assert "frees it at kernel.cu:5 (tcgen05.dealloc)" in result.findings[0].message
 
 
 # --- tcgen05.cp and shift -------------------------------------------------------------------------

@@ -299,7 +299,7 @@ class TensorUse:
         here, there = site.instruction.location, other.instruction.location
         thread, own = self.batch.thread_and_block(lane)
         other_thread, other_block = self.batch.thread_and_block(other_lane)
-        verb = "gives it back" if site.kind == "dealloc" else "writes it" if writes else "reads it"
+        verb = "frees it" if site.kind == "dealloc" else "writes it" if writes else "reads it"
         text = (
             f"Data race on column {column} of tensor memory, block "
             f"{self.batch.block_index(self.batch.first + block)}:\n"
