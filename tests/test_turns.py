@@ -40,6 +40,18 @@ def test_of_several_alike_each_turn_runs_one_at_least_and_three_turns_run_all(co
     assert all(runs) and set.union(*runs) == set(range(count))
 
 
+def test_what_is_seldom_runs_under_one_python_at_a_third_of_the_commits(monkeypatch):
+    commits = [turns.SELDOM * n for n in range(3)]
+    for place in range(9):
+        ran = []
+        for number in (commit + python for commit in commits for python in (11, 12, 13)):
+            monkeypatch.setattr(turns, "turn", lambda number=number: number)
+            ran.append(turns.seldom(place).name == "this_turn")
+        assert ran.count(True) == 1
+    monkeypatch.setattr(turns, "turn", lambda: None)
+    assert turns.seldom(4).name == "this_turn"
+
+
 def test_a_turn_can_be_asked_for_by_its_number_and_all_together(of_turn):
     assert of_turn("7") == 7
     assert of_turn("all") is None

@@ -18,6 +18,7 @@ import pytest
 from course_utils.paths import ROOT
 
 THIRDS = 3
+SELDOM = 1000  # turns after which other tests come up of those that have one of nine
 ALL = "all"
 # The notebooks that keep a core busy for 8 to 50 seconds, where most take 3, and kernels whose CuTe
 # takes the compiler 4 to 20, each with the notebook that compiles it too: three groups that take
@@ -100,6 +101,14 @@ def changed() -> frozenset[str]:
     """The notebooks and kernels that the last commit changed, or that have changed since."""
     told = _git("diff", "--name-only", "--relative", "HEAD~1", "--", "chapters", "kernels")
     return frozenset(path.partition("/")[2] for path in told.splitlines())
+
+
+def seldom(place: int) -> pytest.MarkDecorator:
+    """The mark of a test that has one of nine turns: it takes tens of seconds, and is tried another
+    way too. The three Pythons of continuous integration have it at one of three commits."""
+    number = turn()
+    due = number is None or has_turn(place // THIRDS, number // SELDOM)
+    return in_turn(place) if due else pytest.mark.another_turn
 
 
 def left_out() -> str:
