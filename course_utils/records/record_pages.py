@@ -74,7 +74,8 @@ heuristic list, with 256 MB of workspace.
 BACK_TO_BACK = """\
 Our kernel and the library that was fastest in the burst take turns, each for seconds, with no pause
 between runs and no cold cache. The clock of the SMs and the power come from NVIDIA's driver. A GPU
-at its power limit lowers its clock.
+at its power limit lowers its clock, and a kernel that counts it may find a tenth less than the
+driver.
 """
 
 
