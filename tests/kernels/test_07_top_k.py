@@ -58,6 +58,53 @@ def test_a_seed_draws_the_same_tokens_and_an_offset_others():
     assert drawn(1, 0) != drawn(2, 0)
 
 
+def raced(logits, temperature=0.8, seed=2026):
+    token = cp.empty(len(logits), np.int64)
+    top_k.race_call(logits, token, temperature, seed)()
+    return token.get()
+
+
+@pytest.mark.parametrize("kind", ["normal", "equal", "zeros", "masked", "nan", "bits", "rising"])
+def test_the_race_has_the_winner_of_float64(kind):
+    logits = hostile(kind, (3, 9001))
+    assert np.array_equal(raced(cp.asarray(logits)), top_k.race_winners(logits, 0.8, 2026))
+
+
+def test_a_race_may_begin_anywhere():
+    logits = hostile("normal", (3, 4100))
+    room = np.concatenate([np.zeros(1, np.float32), logits.ravel()])
+    part = cp.asarray(room)[1:].reshape(logits.shape)
+    assert np.array_equal(raced(part), top_k.race_winners(logits, 0.8, 2026))
+
+
+@pytest.mark.parametrize("only", [None, 700])
+def test_a_forbidden_token_is_never_drawn(only):
+    logits = np.full((4, 1030), -np.inf, np.float32)
+    if only is not None:
+        logits[:, only] = -50
+    assert raced(cp.asarray(logits)).tolist() == [only or 0] * 4  # the first, where none is allowed
+
+
+def test_at_an_infinite_temperature_all_tokens_are_alike():
+    logits = hostile("normal", (40, 37))
+    drawn = raced(cp.asarray(logits), np.inf)
+    assert np.array_equal(drawn, top_k.race_winners(logits, np.inf, 2026))
+
+
+def test_a_close_race_is_decided_by_exact_times():
+    """Scores are 0, then -20, but one of the last is 3e-5 ahead, with the shortest time of them:
+    neither a ceiling that is too low nor a time with an error of a ten-thousandth hides it."""
+    columns, last, temperature, ahead = 20001, 17000, 0.8, 3e-5
+    for seed in range(8):
+        scores = -top_k.race_scores(np.zeros((1, columns)), 0, temperature, seed)  # log(time)
+        winner = last + np.argmin(scores[last:])
+        closest = scores[winner] + ahead
+        scores[last:] -= 20
+        scores[winner] = closest
+        logits = (temperature * scores).astype(np.float32)[None]
+        assert raced(cp.asarray(logits), temperature, seed).tolist() == [winner]
+
+
 @pytest.mark.parametrize("p, size", [(0.0, 1), (1.0, 8)])
 def test_a_nucleus_has_at_least_one_token_and_at_most_all(p, size):
     found, token = top_k.Found.of(400, 8), cp.empty(400, np.int64)

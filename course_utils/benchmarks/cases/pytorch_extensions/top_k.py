@@ -296,17 +296,24 @@ def _philox() -> Any:
     }
 
 
+def race_scores(
+    logits: np.ndarray, row: int, temperature: float, seed: int, offset: int = 0
+) -> np.ndarray:
+    """The scores in ``sample_race.cu`` of one ``row`` of ``logits`` on the host, in float64."""
+    columns = logits.shape[1]
+    groups = ceil_div(columns, 4)
+    bits = _philox()["philox"](seed, row * groups + np.arange(groups), offset // 4)
+    u = _philox()["uniform"](bits).ravel()[:columns].astype(np.float64)
+    with np.errstate(divide="ignore"):
+        scores: np.ndarray = logits[row].astype(np.float64) / temperature - np.log(-np.log1p(-u))
+    return scores
+
+
 def race_winners(logits: np.ndarray, temperature: float, seed: int, offset: int = 0) -> np.ndarray:
     """What ``sample_race.cu`` draws, in float64, for ``logits`` on the host."""
-    rows, columns = logits.shape
-    groups = ceil_div(columns, 4)
-    winners = np.empty(rows, np.int64)
-    for row in range(rows):  # one at a time: ten arrays of 64 bits for each number
-        bits = _philox()["philox"](seed, row * groups + np.arange(groups), offset // 4)
-        u = _philox()["uniform"](bits).ravel()[:columns].astype(np.float64)
-        with np.errstate(divide="ignore"):
-            score = logits[row].astype(np.float64) / temperature - np.log(-np.log1p(-u))
-        winners[row] = np.argmax(score)
+    winners = np.empty(len(logits), np.int64)
+    for row in range(len(logits)):  # one at a time: ten arrays of 64 bits for each number
+        winners[row] = np.argmax(race_scores(logits, row, temperature, seed, offset))
     return winners
 
 
@@ -335,7 +342,7 @@ def race_call(
 ) -> KernelCall:
     """``sample_race.cu`` on fp32 ``logits`` (rows, columns): a token per row, int64 (rows,)."""
     arguments = logits, token, logits.shape[1], np.float32(temperature), seed, offset
-    return KernelCall(CHAPTER.kernel("sample_race"), logits.shape[0], 512, arguments)
+    return KernelCall(CHAPTER.kernel("sample_race"), logits.shape[0], 1024, arguments)
 
 
 def nucleus_call(
@@ -432,7 +439,7 @@ CASES = (
         bytes=lambda n: 4 * n[0] * n[1],
         flops=lambda n: 0,
         gpu_sizes=((128, 131072),),
-        test_sizes=((3, 1), (7, 1030)),
+        test_sizes=((3, 1), (7, 1030), (2, 20001)),  # the last takes several turns
         ceiling="read",
     ),
     Case(
