@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,6 +29,9 @@ gpu = ["cupy-cuda12x>=14"]
 gpu13 = ["cupy-cuda13x>=14"]
 ecosystem = ["jax>=0.5"]
 """
+
+
+MAKE_VENV = install.make_venv
 
 
 class Checkout:
@@ -82,6 +86,15 @@ def test_a_new_checkout_gets_the_cpu_extra_and_is_ready(checkout):
     assert install.main([]) == 0
     assert "install --no-compile -e .[cpu,cute,dev]" in checkout.calls
     assert install.READY.exists() and not install.HALF_MADE.exists()
+
+
+def test_a_new_environment_gets_the_newest_pip_where_the_index_answers(checkout, monkeypatch):
+    monkeypatch.setattr(install, "make_venv", MAKE_VENV)
+    monkeypatch.setattr(install.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=0))
+    checkout.failing = ("--upgrade pip",)
+    assert install.main([]) == 0
+    assert checkout.calls[0].startswith("install --upgrade pip --retries 0")
+    assert "install --no-compile -e .[cpu,cute,dev]" in checkout.calls
 
 
 def test_new_kernels_of_the_environment_say_what_comes_first(checkout):
