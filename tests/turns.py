@@ -20,7 +20,7 @@ from course_utils.paths import ROOT
 THIRDS = 3
 SELDOM = 1000  # turns after which other tests come up of those that have one of nine
 ALL = "all"
-# The notebooks that keep a core busy for 8 to 50 seconds, where most take 3, and kernels whose CuTe
+# The notebooks that keep a core busy for 6 to 50 seconds, where most take 3, and kernels whose CuTe
 # takes the compiler 4 to 20, each with the notebook that compiles it too: three groups that take
 # equally long. Each turn has one of them if tests and notebooks run together, as `make test` does.
 # One that the last commit changed, or that has changed since, runs in every turn, and `make nbval`
@@ -29,6 +29,7 @@ DEAREST = (
     (
         "06_matmul_and_fft/05_pipelines_and_stream_k.ipynb",
         "07_pytorch_extensions/04_flash_attention.ipynb",
+        "08_cute_tma_blackwell/02_slicing.ipynb",
         "08_cute_tma_blackwell/08_tma.ipynb",
         "08_cute_tma_blackwell/14_cute_hopper_blackwell.ipynb",
         "08_cute_tma_blackwell/cute_blackwell/01_cute_umma.cu",
@@ -39,6 +40,7 @@ DEAREST = (
     (
         "04_first_kernels/12_memory_order.ipynb",
         "06_matmul_and_fft/01_matmul_python_to_c.ipynb",
+        "08_cute_tma_blackwell/05_swizzle.ipynb",
         "08_cute_tma_blackwell/06_mma.ipynb",
         "08_cute_tma_blackwell/07_global_gemm.ipynb",
         "08_cute_tma_blackwell/09_hopper_gemm.ipynb",
@@ -46,6 +48,7 @@ DEAREST = (
         "08_cute_tma_blackwell/mma/block_by_layout.cu",
         "08_cute_tma_blackwell/mma/mma_by_layout.cu",
         "08_cute_tma_blackwell/mma/mma_layouts.cu",
+        "09_mnist_cnn/03_c.ipynb",
         "09_mnist_cnn/06_faster.ipynb",
     ),
     (
@@ -54,6 +57,7 @@ DEAREST = (
         "06_matmul_and_fft/06_tensor_cores.ipynb",
         "08_cute_tma_blackwell/03_copies.ipynb",
         "08_cute_tma_blackwell/04_tiled_copy.ipynb",
+        "08_cute_tma_blackwell/10_blackwell_gemm.ipynb",
         "08_cute_tma_blackwell/11_block_scaled.ipynb",
         "08_cute_tma_blackwell/12_hopper_attention.ipynb",
         "09_mnist_cnn/05_backward_kernels.ipynb",
