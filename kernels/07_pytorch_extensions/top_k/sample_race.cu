@@ -13,7 +13,7 @@
 #include "top_k.cuh"
 
 constexpr int kThreads = 1024, kWarps = kThreads / kWarpSize;
-constexpr int kQuads = 2, kEach = 4 * kQuads; // a thread takes that many tokens in a turn
+constexpr int kQuads = 4, kEach = 4 * kQuads; // a thread takes that many tokens in a turn
 
 // Logits 4 * group to 4 * group + 3 of a row, and -inf beyond its end.
 __device__ float4 four(const float *row, int columns, int group)
@@ -45,13 +45,18 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
                 unsigned long long seed, unsigned long long offset)
 {
     __shared__ Pair of_warp[kWarps];
+    __shared__ unsigned highest; // the order of the block's best score so far
+    if (threadIdx.x == 0) {
+        highest = 0;
+    }
+    __syncthreads(); // it's zero
     const float *row = logits + (long long)blockIdx.x * columns;
     int lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
     int groups = (columns + 3) / 4;
     unsigned long long first = (unsigned long long)blockIdx.x * groups; // subsequence
     float scale = 1.44269504f / temperature; // log2(e): the GPU's own logarithm is log2
     Pair best = 0;                           // this thread's
-    float bound = -CUDART_INF_F;             // the warp's best score so far, a little lower
+    float bound = -CUDART_INF_F;             // the block's best score so far, a little lower
     for (int start = kQuads * kWarpSize * warp; start < groups; start += kQuads * kThreads) {
         float logit[kEach], u[kEach], ceiling[kEach];
 #pragma unroll
@@ -82,6 +87,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
                     best = max(best, pair_of(fmaf(logit[j], scale, -__log2f(time)), i));
                 }
                 unsigned order = __reduce_max_sync(kWholeWarp, order_in(best));
+                if (lane == 0) {
+                    order = max(order, atomicMax(&highest, order));
+                }
+                order = __shfl_sync(kWholeWarp, order, 0);
                 float score = float_of(order);
                 bound = score - 1e-5f * (fabsf(score) + 32.0f); // more than rounding takes away
             }
