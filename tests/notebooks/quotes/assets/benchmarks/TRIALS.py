@@ -6,7 +6,7 @@ EARLIER = "another such run, of the same variants without the later changes"
 CAUSES = "runs of 30 November 2026 on an H200, one change at a time, in ten turns; no record"
 RIVALS = "one run beside the records' kernels, in ten turns, on the H200, 2026-11-30; no record"
 ONE_CAUSE = "one run of each change beside the unchanged code, on the H200, 2026-11-30; no record"
-RACE = "one run of all variants of the race on the H200, ten turns, 2026-11-30; no record"
+RACE = "two runs of variants of the race on the H200, 2026-11-30 and 2026-12-01; no record"
 QUOTES = {"and ours 59.9 µs by the records": lambda: 1000 * milliseconds("radix_sort", 1 << 20)}
 FACTS = {
     "never taken | −1 % | 0.800 ms | 0.792 ms |": CAUSES,
