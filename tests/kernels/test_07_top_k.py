@@ -5,7 +5,7 @@ import pytest
 from launches_07 import hostile
 
 from course_utils import cp
-from course_utils.benchmarks.cases.pytorch_extensions import top_k
+from course_utils.benchmarks.cases.pytorch_extensions import sampling, top_k
 from course_utils.errors import LessonError
 
 
@@ -50,7 +50,7 @@ def test_a_seed_draws_the_same_tokens_and_an_offset_others():
 
     def drawn(seed, offset):
         token = cp.empty(40, np.int64)
-        top_k.race_call(logits, token, 1.0, seed, offset)()
+        sampling.race_call(logits, token, 1.0, seed, offset)()
         return token.get().tolist()
 
     assert drawn(1, 0) == drawn(1, 0)
@@ -60,21 +60,21 @@ def test_a_seed_draws_the_same_tokens_and_an_offset_others():
 
 def raced(logits, temperature=0.8, seed=2026):
     token = cp.empty(len(logits), np.int64)
-    top_k.race_call(logits, token, temperature, seed)()
+    sampling.race_call(logits, token, temperature, seed)()
     return token.get()
 
 
 @pytest.mark.parametrize("kind", ["normal", "equal", "zeros", "masked", "nan", "bits", "rising"])
 def test_the_race_has_the_winner_of_float64(kind):
     logits = hostile(kind, (3, 9001))
-    assert np.array_equal(raced(cp.asarray(logits)), top_k.race_winners(logits, 0.8, 2026))
+    assert np.array_equal(raced(cp.asarray(logits)), sampling.race_winners(logits, 0.8, 2026))
 
 
 def test_a_race_may_begin_anywhere():
     logits = hostile("normal", (3, 4100))
     room = np.concatenate([np.zeros(1, np.float32), logits.ravel()])
     part = cp.asarray(room)[1:].reshape(logits.shape)
-    assert np.array_equal(raced(part), top_k.race_winners(logits, 0.8, 2026))
+    assert np.array_equal(raced(part), sampling.race_winners(logits, 0.8, 2026))
 
 
 @pytest.mark.parametrize("only", [None, 700])
@@ -88,7 +88,7 @@ def test_a_forbidden_token_is_never_drawn(only):
 def test_at_an_infinite_temperature_all_tokens_are_alike():
     logits = hostile("normal", (40, 37))
     drawn = raced(cp.asarray(logits), np.inf)
-    assert np.array_equal(drawn, top_k.race_winners(logits, np.inf, 2026))
+    assert np.array_equal(drawn, sampling.race_winners(logits, np.inf, 2026))
 
 
 def test_a_close_race_is_decided_by_exact_times():
@@ -96,7 +96,7 @@ def test_a_close_race_is_decided_by_exact_times():
     neither a ceiling that is too low nor a time with an error of a ten-thousandth hides it."""
     columns, last, temperature, ahead = 20001, 17000, 0.8, 3e-5
     for seed in range(8):
-        scores = -top_k.race_scores(np.zeros((1, columns)), 0, temperature, seed)  # log(time)
+        scores = -sampling.race_scores(np.zeros((1, columns)), 0, temperature, seed)  # log(time)
         winner = last + np.argmin(scores[last:])
         closest = scores[winner] + ahead
         scores[last:] -= 20
@@ -110,7 +110,7 @@ def test_a_nucleus_has_at_least_one_token_and_at_most_all(p, size):
     found, token = top_k.Found.of(400, 8), cp.empty(400, np.int64)
     found.values[...] = cp.asarray(np.zeros((400, 8), np.float32))
     found.indices[...] = cp.asarray(np.broadcast_to(np.arange(8), (400, 8)))
-    top_k.nucleus_call(found, token, p, 1.0, 7)()
+    sampling.nucleus_call(found, token, p, 1.0, 7)()
     assert set(token.get().tolist()) == set(range(size))
 
 

@@ -6,12 +6,12 @@
 // Adds to attention_turns blocks that stay. A block starts the first scores of its next work beside
 // the last output of the work in hand, so the queries of both are in shared memory, and one work's
 // in registers. It takes the next work from the counter `taken`, 0 before and
-// after: of a band of `together` heads the last queries first, with CAUSAL the longest work. Few
-// heads are best: blocks read the same keys and values at about the same time. Tiles that no query
-// of the block sees are left out, only those at an edge are masked: with BN = 128 the last one alone,
-// so the loop over the others has no branch for it. Outputs leave by TMA
-// through the place of their queries. Descriptors come from uniform registers. And weights have room
-// to grow: see roomy_softmax.cuh.
+// after: of a band of `together` heads the last queries first, with CAUSAL the longest work. At 8192
+// tokens one head is best without a mask, when blocks read the same keys and values at about the same
+// time, and two are with one. Tiles that no query of the block sees are left out, only those at an
+// edge are masked: with BN = 128 the last one alone, so the loop over the others has no branch for
+// it. Outputs leave by TMA through the place of their queries. Descriptors come from uniform
+// registers. And weights have room to grow: see roomy_softmax.cuh.
 // Limit: the tensor cores, and the power that they take.
 // grid (at most the multiprocessors and the works, ceil(tokens / 128) * heads * sequences), block (384), dynamic shared (512 + 4 * STAGES * BN) * D
 

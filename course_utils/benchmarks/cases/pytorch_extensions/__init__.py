@@ -11,6 +11,7 @@ from . import (
     linear_cross_entropy,
     low_precision,
     normalisation,
+    sampling,
     top_k,
 )
 
@@ -23,6 +24,7 @@ CASES: tuple[Case, ...] = (
     *experts.CASES,
     *linear_cross_entropy.CASES,
     *top_k.CASES,
+    *sampling.CASES,
     *low_precision.CASES,
     *batched_qr.CASES,
 )
