@@ -79,9 +79,11 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    out = [item for item in items if _of_another_turn(item)]
+    kept, out = [], []
+    for item in items:
+        (out if _of_another_turn(item) else kept).append(item)
     if out:  # a thousand skips take seconds
-        items[:] = [item for item in items if not _of_another_turn(item)]
+        items[:] = kept
         config.hook.pytest_deselected(items=out)
     theirs = in_use()
     for item in items:

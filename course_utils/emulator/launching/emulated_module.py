@@ -289,8 +289,8 @@ class KernelEntry:
         for variable in own:
             align = max(variable.align, 16)
             place = round_up(place, align)
-            if variable.align in UNLUCKY and place % (2 * variable.align) == 0:
-                place += variable.align
+            if variable.align in UNLUCKY:
+                place = _no_better(place, variable.align)
             used = round_up(used, variable.align) + variable.size
             self.shared[variable.name] = (place, variable.size)
             place += round_up(variable.size, 128) + GAP
@@ -301,8 +301,8 @@ class KernelEntry:
         dynamic = [v for v in self.module.variables.values() if v.space == "shared" and not v.size]
         align = max([16, *(v.align for v in dynamic)])
         place = round_up(place, align)
-        if place and align < 1024 and place % (2 * align) == 0:
-            place += align
+        if place and align < 1024:
+            place = _no_better(place, align)
         self.dynamic_offset = place
         self.shared |= dict.fromkeys((v.name for v in dynamic), (place, -1))
         return used
@@ -359,3 +359,9 @@ class KernelEntry:
             result = run_one(launch, child)
         run_children(self.module, launch.children, options, result)
         return result
+
+
+def _no_better(place: int, align: int) -> int:
+    """A ``place`` that is a multiple of ``align``, or the next one where twice of that divides it
+    too."""
+    return place + align if place % (2 * align) == 0 else place

@@ -223,7 +223,7 @@ def _shown_part(
     texts = show_both(got, want)
     if _cut(texts) and _dicts(got, want) and (keys := _keys_that_differ(got, want)):
         key = keys[0]
-        if key in got and key in want:
+        if _has(got, key) and _has(want, key):
             return _shown_part(got[key], want[key], limit, f"{place}[{key!r}]")
         return f"{place}[{key!r}]", (_shown_item(got, key), _shown_item(want, key))
     if _cut(texts) and isinstance(got, str) and isinstance(want, str):
@@ -257,8 +257,13 @@ def _keys_that_differ(got: dict[Any, Any], want: dict[Any, Any]) -> list[Any]:
     ]
 
 
-def _shown_item(items: dict[Any, Any], key: Any) -> str:
-    return show(items[key]) if key in items else "nothing"
+def _has(items: Any, key: Any) -> bool:
+    """Whether a dict has a key, or a list, tuple or string an index."""
+    return key in items if isinstance(items, dict) else key < len(items)
+
+
+def _shown_item(items: Any, key: Any) -> str:
+    return show(items[key]) if _has(items, key) else "nothing"
 
 
 def _first_that_differs(got: Sequence[Any], want: Sequence[Any], limit: float) -> int:
@@ -271,22 +276,10 @@ def _first_wrong(got: Any, want: Any, limit: float, place: str = RESULT) -> str:
     """Where nested tuples, lists and dicts, and arrays and strings in them, differ first:
     ``result[1][0], expected 2, got 3``."""
     if _dicts(got, want) and (keys := _keys_that_differ(got, want)):
-        key = keys[0]
-        place = f"{place}[{key!r}]"
-        if key in got and key in want:
-            return _first_wrong(got[key], want[key], limit, place)
-        return f"{place}, expected {_shown_item(want, key)}, got {_shown_item(got, key)}"
-    if isinstance(got, str) and isinstance(want, str) and _cut(show_both(got, want)):
-        k = _first_that_differs(got, want, limit)
-        expected, found = (show(x[k]) if k < len(x) else "nothing" for x in (want, got))
-        return f"{place}[{k}], expected {expected}, got {found}"
-    if _lists(got, want):
-        k = _first_that_differs(got, want, limit)
-        place = f"{place}[{k}]"
-        if k < min(len(got), len(want)):
-            return _first_wrong(got[k], want[k], limit, place)
-        expected, found = (show(x[k]) if k < len(x) else "nothing" for x in (want, got))
-        return f"{place}, expected {expected}, got {found}"
+        return _wrong_item(got, want, keys[0], limit, place)
+    long_strings = isinstance(got, str) and isinstance(want, str) and _cut(show_both(got, want))
+    if _lists(got, want) or long_strings:
+        return _wrong_item(got, want, _first_that_differs(got, want, limit), limit, place)
     if isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and got.shape == want.shape:
         near = _near(want, limit)
         for index in np.ndindex(want.shape) if got.dtype == want.dtype else ():
@@ -296,6 +289,14 @@ def _first_wrong(got: Any, want: Any, limit: float, place: str = RESULT) -> str:
                 return f"{place}{list(index)}, expected {expected}, got {found}"
     texts = show_both(got, want)
     return f"{place}, expected {texts[1]}, got {texts[0]}"
+
+
+def _wrong_item(got: Any, want: Any, key: Any, limit: float, place: str) -> str:
+    """Where the items at a key or an index differ first, or that only one of the two has it."""
+    place = f"{place}[{key!r}]"
+    if _has(got, key) and _has(want, key):
+        return _first_wrong(got[key], want[key], limit, place)
+    return f"{place}, expected {_shown_item(want, key)}, got {_shown_item(got, key)}"
 
 
 def _near(want: np.ndarray, limit: float) -> float:
