@@ -64,7 +64,7 @@ FACTS = {
     "| 1.56 ms | |": FORWARD_VARIANTS,
     "| 1.50 ms | 0.796 ms |": FORWARD_VARIANTS,
     "| 1.49 ms | 0.797 ms |": FORWARD_VARIANTS,
-    "it *costs* 6 %": FORWARD_VARIANTS,
+    "it *cost* 6 %": FORWARD_VARIANTS,
     "it takes 1.53 ms instead of 1.46 ms, and with shared loads 1.53 ms too": CAUSES,
     "took 4.46 ms with one block on a multiprocessor, 2.75 ms with two": CAUSES,
     "2.15 ms with three, and the second 2.65 ms": CAUSES,
