@@ -8,7 +8,7 @@ import pytest
 from course_utils.paths import CHAPTERS, ROOT
 from tests.documents import texts
 
-for package in ("sphinx", "docutils"):
+for package in ("sphinx.util", "docutils"):
     pytest.importorskip(package, reason="`make site` installs what the website wants")
 
 spec = importlib.util.spec_from_file_location("formulas", ROOT / "site" / "formulas.py")
