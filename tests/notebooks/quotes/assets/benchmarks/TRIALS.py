@@ -6,6 +6,7 @@ EARLIER = "another such run, of the same variants without the later changes"
 CAUSES = "runs of 30 November 2026 on an H200, one change at a time, in ten turns; no record"
 RIVALS = "one run beside the records' kernels, in ten turns, on the H200, 2026-11-30; no record"
 ONE_CAUSE = "one run of each change beside the unchanged code, on the H200, 2026-11-30; no record"
+ZEROS = "NVML during two turns of such work on an H200, 2026-12-01; its limit is 700 W"
 RACE = "two runs of variants of the race on the H200, 2026-11-30 and 2026-12-01; no record"
 QUOTES = {"and ours 59.9 µs by the records": lambda: 1000 * milliseconds("radix_sort", 1 << 20)}
 FACTS = {
@@ -88,6 +89,16 @@ FACTS = {
     "| 1,980 MHz | 228 W | none |": ONE_CAUSE,
     "| 1,980 MHz | 272 W | none |": ONE_CAUSE,
     "| 1,980 MHz | 373 W | none |": ONE_CAUSE,
+    "| 1,725 MHz | 449 W | the limit of power |": ZEROS,
+    "20 ms of rest after every ten products | 1,980 MHz | 328 W | none |": ZEROS,
+    "| 1,725 MHz | 430 W | the limit of power |": ZEROS,
+    "| 1,710 MHz | 484 W | the limit of power |": ZEROS,
+    "| 1,830 MHz | 419 W | the limit of power |": ZEROS,
+    "| 1,980 MHz | 439 W | none |": ZEROS,
+    "| 1,980 MHz | 361 W | none |": ZEROS,
+    "second run, of 1.2 s each": ZEROS,
+    "clocks within 30 MHz": ZEROS,
+    "The board may take 700 W": ZEROS,
     "no copies, no end | 14.9 µs | 22.3 µs | 36.3 µs | 57.3 µs |": ONE_CAUSE,
     "Marlin | 19.0 µs | 13.0 µs |": RIVALS,
     "Marlin | 206 µs | 121 µs |": RIVALS,
