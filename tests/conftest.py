@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Else JAX takes three quarters of a GPU that other workers and notebooks share.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 import pytest
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from course_utils.notebooks.cell_dependencies import MAGIC_LINE
 from course_utils.notebooks.cells import is_hosted
 from course_utils.paths import notebook_files
 
+LEFT_TO_OTHERS = "XLA_PYTHON_CLIENT_PREALLOCATE"
 NEEDS = re.compile(r"\A%%needs.*")
 # Of these packages a fork has imported parts.
 FORKED = {"IPython", "matplotlib", "ml_dtypes", "numpy", "torch", *sys.stdlib_module_names}
@@ -123,3 +125,13 @@ def test_a_module_that_is_used_and_not_imported_is_found():
         "in part": "import xml\nfrom xml.sax import handler\nxml.sax.parse(1)",
     }
     assert not_imported(lines) == {("used", "xml.sax"), ("by another name", "xml.sax")}
+
+
+def test_jax_takes_as_much_of_a_gpu_as_it_needs():
+    """Else it takes three quarters, and CuPy, PyTorch and other notebooks have the rest."""
+    assert LEFT_TO_OTHERS in os.environ, "tests/conftest.py sets it before any test imports JAX"
+    with_jax = {name: code for name, code in programs().items() if "\nimport jax" in code}
+    assert with_jax
+    assert not [
+        n for n, code in with_jax.items() if LEFT_TO_OTHERS not in code.split("import jax")[0]
+    ]
