@@ -26,6 +26,7 @@ QUOTES = {
     ],
 }
 FACTS = {
+    "long loops right within 4 %": "1 - 61.1 / 63.2, both printed above it",
     "far less than 700 W": "NVML's limit of the board, as assets/benchmarks/TRIALS.md says",
     "at 449 W of 700": "a row of assets/benchmarks/TRIALS.md, 2026-12-01",
     "67 TFLOP/s in fp32, says": DATA_SHEET,
