@@ -461,7 +461,11 @@ def about_settled(case: Suspect) -> str:
     if last and not last.is_event and last.busy_until_ms > last.host_ms + 100:
         left = (last.busy_until_ms - last.host_ms) / 1e3
         return f"When you read the clock last, the GPU still had {left:.2g} s of work to do."
-    return about_product(case) or (
+    if said := about_product(case):
+        return said
+    if isinstance(case.value, float) and abs(case.value * case.true_ms - 1) < 0.02:
+        return "That's how many times as long ours takes. Put their time over ours."
+    return (
         "Both ran for long, and alike. Does the time before the GPU settled count as much as the "
         "time after? Take three seconds of each, one after the other, and mean times."
     )
