@@ -464,7 +464,7 @@ def about_settled(case: Suspect) -> str:
     if said := about_product(case):
         return said
     if isinstance(case.value, float) and abs(case.value * case.true_ms - 1) < 0.02:
-        return "That's how many times as long ours takes. Put their time over ours."
+        return "That ratio has our time on top. Put theirs there, and ours below."
     return (
         "Both ran for long, and alike. Does the time before the GPU settled count as much as the "
         "time after? Take three seconds of each, one after the other, and mean times."
