@@ -12,7 +12,7 @@ from course_utils.benchmarks.harness.simulated_gpu import DIRTY, WARM, Simulated
 from course_utils.exercises.authoring.domain import DrawnCases
 from course_utils.exercises.authoring.spec import PythonExercise
 
-from .suspects import Suspect, tried, truth
+from .suspects import Suspect, near, tried, truth
 
 FLOPS, BANDWIDTH, L2 = 66.9e12, 4.8e12, 60 * 2**20  # of an H200
 
@@ -463,7 +463,7 @@ def about_settled(case: Suspect) -> str:
         return f"When you read the clock last, the GPU still had {left:.2g} s of work to do."
     if said := about_product(case):
         return said
-    if isinstance(case.value, float) and abs(case.value * case.true_ms - 1) < 0.02:
+    if near(case.value, 1 / case.true_ms):
         return "That ratio has our time on top. Put theirs there, and ours below."
     return (
         "Both ran for long, and alike. Does the time before the GPU settled count as much as the "

@@ -95,7 +95,7 @@ def handed_out(gpu: SimulatedGPU) -> SimpleNamespace:
 def right(case: Suspect) -> bool:
     """Whether the value is the true one, near enough for the sentence on it."""
     pairs = zip(_items(case.value), _items(case.true_ms), strict=False)
-    return len(_items(case.value)) == len(_items(case.true_ms)) and all(_near(*p) for p in pairs)
+    return len(_items(case.value)) == len(_items(case.true_ms)) and all(near(*p) for p in pairs)
 
 
 def about_words(case: Suspect) -> str:
@@ -120,7 +120,8 @@ def _items(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
-def _near(value: Any, wanted: Any) -> bool:
+def near(value: Any, wanted: Any) -> bool:
+    """Whether a number is the one ``wanted`` but for OFF of it, or a name is the same."""
     if isinstance(wanted, str) or isinstance(value, str):
         return value == wanted
     try:
